@@ -1,0 +1,53 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .strictMemorySafety(),
+]
+
+// Reads top to bottom as the architecture: a target may import what stands above it and is named in its
+// line, nothing else. Tests/ArchitectureTests holds the sources to these arrows.
+let package = Package(
+    name: "RxNetworking",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "RxNetworking", targets: ["RxNetworking"]),
+        .library(name: "RxLite", targets: ["RxLite"]),
+        .library(name: "RxTesting", targets: ["RxTesting"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]),
+        .systemLibrary(
+            name: "CLibcurl", pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+
+        .target(name: "RxLite", swiftSettings: settings),
+        .target(name: "RxLoop", dependencies: ["RxLite", "CLibuv"], swiftSettings: settings),
+        .target(name: "RxHTTP", dependencies: ["RxLite", .httpTypes], swiftSettings: settings),
+        .target(
+            name: "RxCurl", dependencies: ["RxHTTP", "RxLoop", "RxLite", "CLibcurl", .httpTypes],
+            swiftSettings: settings),
+        .target(
+            name: "RxClient", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
+        .target(
+            name: "RxNetworking", dependencies: ["RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite"],
+            swiftSettings: settings),
+        .target(name: "RxTesting", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+extension Target.Dependency {
+    static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
+}

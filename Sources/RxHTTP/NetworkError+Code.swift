@@ -1,0 +1,63 @@
+extension NetworkError {
+    /// The kinds of failure. Open-ended: a transport or an app may add its own.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The name, as it is printed.
+        public var rawValue: String
+
+        /// Creates a kind.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        // Before anything is sent
+
+        /// The URL is not an absolute http or https URL, or leaves the allowed origin.
+        public static let invalidURL = Code(rawValue: "invalidURL")
+        /// A header field's name is not a token, or its value holds CR, LF or NUL.
+        public static let invalidHeader = Code(rawValue: "invalidHeader")
+        /// The parameters cannot be encoded.
+        public static let invalidParameters = Code(rawValue: "invalidParameters")
+        /// The transport has been shut down.
+        public static let shutDown = Code(rawValue: "shutDown")
+
+        // On the way
+
+        /// The host name was not resolved.
+        public static let resolve = Code(rawValue: "resolve")
+        /// No connection could be made.
+        public static let connect = Code(rawValue: "connect")
+        /// TLS could not be agreed upon, or the server's certificate was not accepted.
+        public static let tls = Code(rawValue: "tls")
+        /// The connection broke while sending or receiving.
+        public static let connectionLost = Code(rawValue: "connectionLost")
+        /// The server closed without an answer.
+        public static let emptyReply = Code(rawValue: "emptyReply")
+        /// The answer ended before all of its body was there.
+        public static let partialBody = Code(rawValue: "partialBody")
+        /// What came is not HTTP, or not decodable.
+        public static let invalidResponse = Code(rawValue: "invalidResponse")
+        /// The connect timeout passed.
+        public static let connectTimeout = Code(rawValue: "connectTimeout")
+        /// The attempt timeout passed.
+        public static let attemptTimeout = Code(rawValue: "attemptTimeout")
+        /// The total deadline passed.
+        public static let totalTimeout = Code(rawValue: "totalTimeout")
+        /// The header section or the body is larger than allowed.
+        public static let tooLarge = Code(rawValue: "tooLarge")
+        /// More redirects than allowed.
+        public static let tooManyRedirects = Code(rawValue: "tooManyRedirects")
+        /// A redirect that must not be followed: from https to http, to another scheme, or without target.
+        public static let invalidRedirect = Code(rawValue: "invalidRedirect")
+
+        // After the answer
+
+        /// A status outside 200 to 299.
+        public static let status = Code(rawValue: "status")
+        /// The envelope says no.
+        public static let envelope = Code(rawValue: "envelope")
+        /// The login has expired and could not be renewed.
+        public static let loginExpired = Code(rawValue: "loginExpired")
+        /// The body is not what was to be decoded.
+        public static let decoding = Code(rawValue: "decoding")
+        /// The answer is well-formed but holds nothing of use.
+        public static let noContent = Code(rawValue: "noContent")
+    }
+}

@@ -1,0 +1,107 @@
+public import FoundationEssentials
+public import HTTPTypes
+
+/// Why a request did not give its result.
+///
+/// ``code`` says which kind it is and is what code switches on; the rest says what happened. It never holds
+/// credentials: ``url`` is without user info and query.
+///
+/// ```swift
+/// .subscribe(onFailure: { error in
+///     switch error.code {
+///     case .envelope: show(error.message)
+///     case .timeout: offerRetry()
+///     default: show("\(error)")
+///     }
+/// })
+/// ```
+public struct NetworkError: Error, Sendable {
+    /// The kind of failure.
+    public var code: Code
+    /// What happened, for a person. Where the server said why (an envelope's or an error body's message),
+    /// that text.
+    public var message: String
+    /// The request that failed; `nil` if it failed before there was one.
+    public var requestID: RequestID?
+    /// The method of the request.
+    public var method: HTTPRequest.Method?
+    /// The URL, without user info, query and fragment.
+    public var url: URL?
+    /// Which attempt this was, from 1.
+    public var attempt: Int = 1
+    /// The status and header fields, if an answer had begun.
+    public var head: ResponseHead?
+    /// The body as far as it is known: of an error status, of an envelope failure, of what did not decode.
+    public var body: [UInt8] = []
+    /// The code in a failed envelope, as text.
+    public var envelopeCode: String?
+    /// Where in the document decoding failed.
+    public var codingPath: String?
+    /// The result code of libcurl (`CURLcode`), if the transport's libcurl said no.
+    public var curlCode: Int?
+    /// Whether it is certain that no byte of the request reached a server.
+    public var isUnsent: Bool = false
+    /// Whether the request's body could be sent again.
+    public var isReplayable: Bool = true
+    /// Whether the request may be repeated without asking (RFC 9110 §9.2.2, or `Idempotency-Key`).
+    public var isIdempotent: Bool = false
+
+    /// Creates an error about `request`.
+    public init(_ code: Code, _ message: String, request: Request? = nil) {
+        self.code = code
+        self.message = message
+        guard let request else { return }
+        requestID = request.id
+        method = request.method
+        url = request.url.redacted
+        attempt = request.attempt
+        isReplayable = request.body.isReplayable
+        isIdempotent = request.isIdempotent
+    }
+
+    /// The status of the answer, if one had begun.
+    public var status: HTTPResponse.Status? { head?.status }
+}
+
+extension NetworkError: CustomStringConvertible {
+    /// One line: kind, request, message.
+    public var description: String {
+        var line = code.rawValue
+        if let method, let url { line += " \(method.rawValue) \(url.absoluteString)" }
+        if let requestID { line += " \(requestID)" }
+        if attempt > 1 { line += " (attempt \(attempt))" }
+        if let status { line += " [\(status.code)]" }
+        if let curlCode { line += " [curl \(curlCode)]" }
+        return message.isEmpty ? line : line + ": " + message
+    }
+}
+
+extension URL {
+    /// Without the parts that may hold secrets.
+    var redacted: URL {
+        guard user() != nil || query() != nil || fragment != nil,
+            var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        else { return self }
+        parts.user = nil
+        parts.password = nil
+        parts.query = nil
+        parts.fragment = nil
+        return parts.url ?? self
+    }
+}
+
+extension Request {
+    /// Whether sending the request twice has the effect of sending it once: GET, HEAD, OPTIONS, TRACE, PUT
+    /// and DELETE (RFC 9110 §9.2.2), or any with an `Idempotency-Key`.
+    public var isIdempotent: Bool {
+        switch method {
+        case .get, .head, .options, .trace, .put, .delete: true
+        default: headerFields[.idempotencyKey] != nil
+        }
+    }
+}
+
+extension HTTPField.Name {
+    /// `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header).
+    public static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
+}

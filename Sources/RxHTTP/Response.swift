@@ -1,0 +1,33 @@
+public import FoundationEssentials
+public import HTTPTypes
+
+/// A whole answer.
+public struct Response: Sendable {
+    /// Status and header fields.
+    public var head: ResponseHead
+    /// The decoded body.
+    public var body: [UInt8]
+    /// The request that was answered; after redirects, the last one.
+    public var request: Request
+    /// What the transfer took.
+    public var metrics: TransferMetrics
+
+    /// Creates a response.
+    public init(
+        head: ResponseHead, body: [UInt8] = [], request: Request, metrics: TransferMetrics = TransferMetrics()
+    ) {
+        self.head = head
+        self.body = body
+        self.request = request
+        self.metrics = metrics
+    }
+
+    /// The status code and reason.
+    public var status: HTTPResponse.Status { head.status }
+
+    /// The URL that answered.
+    public var url: URL { request.url }
+
+    /// The body as UTF-8 text; invalid bytes show as U+FFFD.
+    public var text: String { String(decoding: body, as: UTF8.self) }
+}

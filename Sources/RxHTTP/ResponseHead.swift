@@ -1,0 +1,65 @@
+public import HTTPTypes
+
+/// The status line and header section of an answer.
+///
+/// The header section is kept as it came and parsed when it is asked for, since most answers are asked for
+/// one or two fields.
+public struct ResponseHead: Sendable {
+    /// The status code and reason.
+    public var status: HTTPResponse.Status
+    private let block: [UInt8]
+
+    /// Creates a head from the field lines as received, each ending in CR LF or LF, without status line.
+    public init(status: HTTPResponse.Status, fieldLines: [UInt8]) {
+        self.status = status
+        self.block = fieldLines
+    }
+
+    /// Creates a head from fields.
+    public init(status: HTTPResponse.Status, headerFields: HTTPFields = [:]) {
+        var block: [UInt8] = []
+        for field in headerFields {
+            block += Array("\(field.name.rawName): \(field.value)\r\n".utf8)
+        }
+        self.init(status: status, fieldLines: block)
+    }
+
+    /// All fields in the order they came. Parses the section anew at each call. Lines that are not
+    /// `name: value` with a valid name are left out (RFC 9112 §5).
+    public var headerFields: HTTPFields {
+        var fields = HTTPFields()
+        for (name, value) in lines {
+            guard let name = HTTPField.Name(String(decoding: name, as: UTF8.self)) else { continue }
+            fields.append(HTTPField(name: name, value: String(decoding: value, as: UTF8.self)))
+        }
+        return fields
+    }
+
+    /// The value of a field, repeated ones joined by `, ` (RFC 9110 §5.3); `nil` where there is none.
+    public subscript(name: HTTPField.Name) -> String? {
+        var found: String?
+        for (line, value) in lines where line.elementsEqual(name.canonicalName.utf8, by: { $0 | 0x20 == $1 | 0x20 }) {
+            let value = String(decoding: value, as: UTF8.self)
+            found = found.map { $0 + ", " + value } ?? value
+        }
+        return found
+    }
+
+    private var lines: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] {
+        block.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+            return (line[..<colon], line[(colon + 1)...].trimmingOptionalWhitespace())
+        }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Without spaces, tabs and CR at either end (OWS, RFC 9110 §5.6.3).
+    fileprivate func trimmingOptionalWhitespace() -> ArraySlice<UInt8> {
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+        guard let first = firstIndex(where: { !isBlank($0) }),
+            let last = lastIndex(where: { !isBlank($0) })
+        else { return [] }
+        return self[first...last]
+    }
+}

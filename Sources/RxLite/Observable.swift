@@ -1,0 +1,90 @@
+/// A cold, typed stream: values over time, then one end.
+///
+/// An observable is a recipe. Nothing happens until somebody subscribes, and each subscription runs it
+/// anew:
+///
+/// ```swift
+/// Observable.sequence(1...3)
+///     .map { $0 * $0 }
+///     .subscribe(onNext: { print($0) })   // 1 4 9
+/// ```
+///
+/// `Failure` is the one error type the stream can end with, `Never` where it cannot fail.
+@frozen
+public struct Observable<Element: Sendable, Failure: Error>: Sendable {
+    /// The scheduler that all of a subscription's events arrive on, or `nil` where they arrive on whoever
+    /// produces them. Operators with time use its clock by default.
+    public let scheduler: (any Scheduler)?
+
+    @usableFromInline
+    let source: @Sendable (Observer<Element, Failure>) -> Void
+
+    /// Creates a stream from what it does when it is subscribed to.
+    ///
+    /// This is the door for operators: `source` is called inside the subscription's lane and must keep the
+    /// grammar of ``Observer``. Code that produces values from elsewhere uses ``create(_:)``, which keeps it
+    /// for you.
+    @inlinable
+    public init(
+        scheduler: (any Scheduler)? = nil, source: @escaping @Sendable (Observer<Element, Failure>) -> Void
+    ) {
+        self.scheduler = scheduler
+        self.source = source
+    }
+
+    /// Runs the stream for an operator: inside the lane of `observer.scope`, from within a subscription.
+    @inlinable
+    public func subscribe(_ observer: Observer<Element, Failure>) {
+        source(observer)
+    }
+
+    /// Starts the stream.
+    ///
+    /// The callbacks run one at a time on the stream's ``scheduler``; where it has none, on whichever
+    /// thread produces the event, the calling one included. The stream runs until its end or until the
+    /// returned subscription is cancelled; letting go of it changes nothing.
+    ///
+    /// - Parameters:
+    ///   - onNext: takes each value.
+    ///   - onFailure: takes the error, if the stream ends with one.
+    ///   - onFinish: called if the stream ends well.
+    @inlinable
+    @discardableResult
+    public func subscribe(
+        onNext: @escaping @Sendable (Element) -> Void = { _ in },
+        onFailure: @escaping @Sendable (Failure) -> Void = { _ in },
+        onFinish: @escaping @Sendable () -> Void = {}
+    ) -> Subscription {
+        subscribe(onNext: onNext) { completion in
+            switch completion {
+            case .finished: onFinish()
+            case .failed(let error): onFailure(error)
+            }
+        }
+    }
+
+    /// Starts the stream, with one callback for both kinds of end.
+    @inlinable
+    @discardableResult
+    public func subscribe(
+        onNext: @escaping @Sendable (Element) -> Void,
+        onEnd: @escaping @Sendable (Completion<Failure>) -> Void
+    ) -> Subscription {
+        let scope = Scope(lane: Lane(scheduler: scheduler))
+        let observer = Observer<Element, Failure>(
+            scope: scope,
+            next: { if scope.isOpen { onNext($0) } },
+            end: { completion in scope.end { onEnd(completion) } })
+        scope.lane.hold { source(observer) }
+        return Subscription(scope: scope)
+    }
+
+    /// A stream that turns each of its observers into one for this stream: the shape of every operator
+    /// with one input that works event by event.
+    @inlinable
+    func lift<T, E>(
+        _ adapt: @escaping @Sendable (Observer<T, E>) -> Observer<Element, Failure>
+    ) -> Observable<T, E> {
+        Observable<T, E>(scheduler: scheduler) { [source] observer in source(adapt(observer)) }
+    }
+}

@@ -1,0 +1,42 @@
+/// The receiving end of one subscription: what a source calls.
+///
+/// The grammar is: ``next`` any number of times, then ``end`` at most once, then nothing; all from inside
+/// `scope.lane`, and nothing once `scope.isOpen` is false. A source keeps it by looking at the scope before
+/// each call. Whoever receives an end closes the scope it came under.
+@frozen
+public struct Observer<Element: Sendable, Failure: Error>: Sendable {
+    /// The subscription this observer belongs to.
+    public let scope: Scope
+    /// Takes a value.
+    public let next: @Sendable (Element) -> Void
+    /// Takes the end.
+    public let end: @Sendable (Completion<Failure>) -> Void
+
+    /// Creates an observer from its two callbacks.
+    @inlinable
+    public init(
+        scope: Scope,
+        next: @escaping @Sendable (Element) -> Void,
+        end: @escaping @Sendable (Completion<Failure>) -> Void
+    ) {
+        self.scope = scope
+        self.next = next
+        self.end = end
+    }
+
+    /// Ends well.
+    @inlinable
+    public func finish() { end(.finished) }
+
+    /// Ends with an error.
+    @inlinable
+    public func fail(_ error: Failure) { end(.failed(error)) }
+
+    /// Hands a value on from code that may throw instead of producing it.
+    @inlinable
+    func next(_ produce: () throws(Failure) -> Element) {
+        let value: Element
+        do throws(Failure) { value = try produce() } catch { return fail(error) }
+        next(value)
+    }
+}

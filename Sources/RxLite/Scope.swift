@@ -1,0 +1,143 @@
+import Synchronization
+
+/// What one running subscription shares with its source: whether it is still wanted, whether it is paused,
+/// and what to tear down at its end.
+///
+/// A scope is made before its source runs. A source looks at ``isOpen`` before each event and at
+/// ``isPaused`` before each value it could as well send later, and registers what must be undone with
+/// ``onClose(_:)``. Operators that end early or run several sources give each a ``child()``: closing a
+/// scope closes its children first.
+///
+/// Threads: ``isOpen``, ``isPaused``, ``cancel()`` and ``enter(_:)`` from anywhere; all else only from
+/// inside ``lane``, which is where every source and operator runs anyway.
+public final class Scope: Cancellable, @unchecked Sendable {
+    // Unchecked: the plain variables below are touched only from inside `lane`, which is serial; what other
+    // threads read is atomic.
+
+    /// The serial context in which everything of this subscription happens.
+    public let lane: Lane
+
+    private let closed = Atomic<Bool>(false)
+    private let pauses = Atomic<Int>(0)
+    private var teardowns: [@Sendable () -> Void] = []
+    private var resumptions: [@Sendable () -> Void] = []
+    private var parent: Scope?
+    private var firstChild: Scope?
+    private var next: Scope?
+    private unowned(unsafe) var previous: Scope?
+
+    /// Creates the root scope of a subscription.
+    public init(lane: Lane = Lane()) {
+        self.lane = lane
+    }
+
+    /// Whether somebody still wants events. `false` after ``close()`` and as soon as the subscription has
+    /// been cancelled from any thread.
+    public var isOpen: Bool { !closed.load(ordering: .relaxed) && !lane.isCancelled }
+
+    /// Whether the consumer is full: a source that can wait sends nothing until ``onResume(_:)`` calls.
+    public var isPaused: Bool { pauses.load(ordering: .relaxed) > 0 }
+
+    /// A scope for one source among several, or one that may end before this one.
+    public func child() -> Scope {
+        let child = Scope(lane: lane)
+        guard isOpen else {
+            child.closed.store(true, ordering: .relaxed)
+            return child
+        }
+        if isPaused { child.pauses.store(1, ordering: .relaxed) }
+        child.parent = self
+        child.next = firstChild
+        unsafe firstChild?.previous = child
+        firstChild = child
+        return child
+    }
+
+    /// Runs `teardown` when the scope closes, or now if it is closed.
+    public func onClose(_ teardown: @escaping @Sendable () -> Void) {
+        if closed.load(ordering: .relaxed) { teardown() } else { teardowns.append(teardown) }
+    }
+
+    /// Runs `resumption` each time the scope goes from paused to running.
+    public func onResume(_ resumption: @escaping @Sendable () -> Void) {
+        if isOpen { resumptions.append(resumption) }
+    }
+
+    /// Ends the source: no event of it is wanted any more. Children close first, then teardowns run, last
+    /// registered first.
+    public func close() {
+        guard closed.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else {
+            return
+        }
+        finishClosing()
+    }
+
+    /// Closes, with the end event going out before anything is torn down. Does nothing if closed.
+    @usableFromInline
+    func end(_ deliver: () -> Void) {
+        guard isOpen, closed.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
+        else { return }
+        deliver()
+        finishClosing()
+    }
+
+    private func finishClosing() {
+        while let child = firstChild {
+            child.close()
+            if firstChild === child { unlink(child) }
+        }
+        parent?.unlink(self)
+        resumptions = []
+        while let teardown = teardowns.popLast() { teardown() }
+    }
+
+    /// Puts the brake on. Calls nest; each needs its ``resume()``.
+    public func pause() {
+        guard pauses.add(1, ordering: .relaxed).oldValue == 0 else { return }
+        for child in children() { child.pause() }
+    }
+
+    /// Takes one ``pause()`` back; with the last one, paused sources go on from inside this call.
+    public func resume() {
+        guard pauses.subtract(1, ordering: .relaxed).newValue == 0 else { return }
+        for resumption in resumptions where isOpen && !isPaused { resumption() }
+        for child in children() { child.resume() }
+    }
+
+    /// Closes the scope from any thread. Events stop being delivered at once; teardown runs in the lane.
+    public func cancel() {
+        if parent == nil { lane.markCancelled() }
+        lane.enter { self.close() }
+    }
+
+    /// Runs `work` now if the lane's scheduler is here, else posts it. For sources that emit while they are
+    /// being subscribed to, which may happen on any thread.
+    public func perform(_ work: @escaping @Sendable () -> Void) {
+        lane.perform { if self.isOpen { work() } }
+    }
+
+    /// Runs `work` in the lane, if the scope is still open by then. The door for whatever comes from
+    /// another thread or from a timer.
+    public func enter(_ work: @escaping @Sendable () -> Void) {
+        lane.enter { if self.isOpen { work() } }
+    }
+
+    /// A snapshot, since a child that resumes may close its siblings or start new ones.
+    private func children() -> [Scope] {
+        guard let firstChild else { return [] }
+        return Array(sequence(first: firstChild, next: \.next))
+    }
+
+    private func unlink(_ child: Scope) {
+        guard child.parent === self else { return }
+        child.next.map { unsafe $0.previous = child.previous }
+        if let previous = unsafe child.previous {
+            previous.next = child.next
+        } else {
+            firstChild = child.next
+        }
+        child.parent = nil
+        child.next = nil
+        unsafe child.previous = nil
+    }
+}
