@@ -38,7 +38,8 @@ public struct ResponseHead: Sendable {
     /// The value of a field, repeated ones joined by `, ` (RFC 9110 §5.3); `nil` where there is none.
     public subscript(name: HTTPField.Name) -> String? {
         var found: String?
-        for (line, value) in lines where line.elementsEqual(name.canonicalName.utf8, by: { $0 | 0x20 == $1 | 0x20 }) {
+        for (line, value) in lines
+        where line.elementsEqual(name.canonicalName.utf8, by: { $0 | 0x20 == $1 | 0x20 }) {
             let value = String(decoding: value, as: UTF8.self)
             found = found.map { $0 + ", " + value } ?? value
         }

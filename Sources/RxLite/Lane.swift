@@ -1,4 +1,4 @@
-import Synchronization
+public import Synchronization
 
 /// The serial context of one subscription: whoever finds it free runs inside it, whoever comes meanwhile is
 /// queued and run, in order, by the one inside.
@@ -14,13 +14,21 @@ public final class Lane: Sendable {
 
     private let occupancy = Atomic<UInt8>(Occupancy.free)
     private let waiting = Mutex<[@Sendable () -> Void]>([])
-    private let cancelled = Atomic<Bool>(false)
+    private let outside = Mutex(Outside())
+    private let hasOutside = Atomic<Bool>(false)
+    @usableFromInline let cancelled = Atomic<Bool>(false)
 
     private enum Occupancy {
         static let free: UInt8 = 0
         static let taken: UInt8 = 1
         /// Taken, and somebody is waiting in the queue.
         static let awaited: UInt8 = 2
+    }
+
+    /// Work to be run by whoever leaves the lane, and whether somebody is at it.
+    private struct Outside {
+        var work: [@Sendable () -> Void] = []
+        var isRunning = false
     }
 
     /// Creates a free lane.
@@ -46,19 +54,29 @@ public final class Lane: Sendable {
 
     /// Gives the lane back, after running whatever was queued meanwhile.
     public func leave() {
-        if occupancy.compareExchange(
+        let isFree = occupancy.compareExchange(
             expected: Occupancy.taken, desired: Occupancy.free, ordering: .acquiringAndReleasing
-        ).exchanged {
-            return
-        }
-        drain()
+        ).exchanged
+        if !isFree { drain() }
+        if hasOutside.load(ordering: .relaxed) { runOutside() }
+    }
+
+    /// Runs `work` once the lane has been left, by whoever leaves it. For code that is not the library's
+    /// and will come back through a door: inside the lane its events would pile up until it returns.
+    func afterLeaving(_ work: @escaping @Sendable () -> Void) {
+        outside.withLock { $0.work.append(work) }
+        hasOutside.store(true, ordering: .relaxed)
     }
 
     /// Queues `work` behind what is there; it runs even if the lane has become free meanwhile.
     public func enqueue(_ work: @escaping @Sendable () -> Void) {
         waiting.withLock { $0.append(work) }
         while true {
-            if takeIfFree() { return drain() }
+            if takeIfFree() {
+                drain()
+                if hasOutside.load(ordering: .relaxed) { runOutside() }
+                return
+            }
             let (exchanged, found) = occupancy.compareExchange(
                 expected: Occupancy.taken, desired: Occupancy.awaited, ordering: .acquiringAndReleasing)
             if exchanged || found == Occupancy.awaited { return }
@@ -81,6 +99,7 @@ public final class Lane: Sendable {
     }
 
     /// Whether the subscription as a whole has been cancelled, from whatever thread.
+    @inlinable
     var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
     func markCancelled() { cancelled.store(true, ordering: .relaxed) }
@@ -96,7 +115,10 @@ public final class Lane: Sendable {
     /// Runs the queue empty and frees the lane. The caller has taken it.
     private func drain() {
         if let scheduler, !scheduler.isCurrent {
-            return scheduler.schedule { self.drain() }
+            return scheduler.schedule {
+                self.drain()
+                if self.hasOutside.load(ordering: .relaxed) { self.runOutside() }
+            }
         }
         repeat {
             occupancy.store(Occupancy.taken, ordering: .sequentiallyConsistent)
@@ -109,5 +131,24 @@ public final class Lane: Sendable {
         } while !occupancy.compareExchange(
             expected: Occupancy.taken, desired: Occupancy.free, ordering: .acquiringAndReleasing
         ).exchanged
+    }
+
+    /// Runs what ``afterLeaving(_:)`` left, in a loop: what is added from within runs in the same loop, so
+    /// that streams started one from the end of another do not stack up.
+    private func runOutside() {
+        while true {
+            let work = outside.withLock { outside -> (@Sendable () -> Void)? in
+                guard !outside.isRunning else { return nil }
+                guard !outside.work.isEmpty else {
+                    hasOutside.store(false, ordering: .relaxed)
+                    return nil
+                }
+                outside.isRunning = true
+                return outside.work.removeFirst()
+            }
+            guard let work else { return }
+            work()
+            outside.withLock { $0.isRunning = false }
+        }
     }
 }

@@ -1,4 +1,4 @@
-import Synchronization
+public import Synchronization
 
 /// What one running subscription shares with its source: whether it is still wanted, whether it is paused,
 /// and what to tear down at its end.
@@ -17,8 +17,8 @@ public final class Scope: Cancellable, @unchecked Sendable {
     /// The serial context in which everything of this subscription happens.
     public let lane: Lane
 
-    private let closed = Atomic<Bool>(false)
-    private let pauses = Atomic<Int>(0)
+    @usableFromInline let closed = Atomic<Bool>(false)
+    @usableFromInline let pauses = Atomic<Int>(0)
     private var teardowns: [@Sendable () -> Void] = []
     private var resumptions: [@Sendable () -> Void] = []
     private var parent: Scope?
@@ -33,9 +33,11 @@ public final class Scope: Cancellable, @unchecked Sendable {
 
     /// Whether somebody still wants events. `false` after ``close()`` and as soon as the subscription has
     /// been cancelled from any thread.
+    @inlinable
     public var isOpen: Bool { !closed.load(ordering: .relaxed) && !lane.isCancelled }
 
     /// Whether the consumer is full: a source that can wait sends nothing until ``onResume(_:)`` calls.
+    @inlinable
     public var isPaused: Bool { pauses.load(ordering: .relaxed) > 0 }
 
     /// A scope for one source among several, or one that may end before this one.

@@ -1,0 +1,51 @@
+/// The door through which code outside a stream puts events into it. Made by ``Observable/create(_:)``.
+///
+/// Safe from any thread and from within the stream's own callbacks. Calls from one thread arrive in their
+/// order; what comes after the end, or after the subscriber has gone, is dropped.
+public struct Emitter<Element: Sendable, Failure: Error>: Sendable {
+    private let observer: Observer<Element, Failure>
+
+    @usableFromInline
+    init(_ observer: Observer<Element, Failure>) { self.observer = observer }
+
+    @usableFromInline
+    func begin(_ start: @escaping @Sendable (Emitter) -> Void) {
+        observer.scope.lane.afterLeaving {
+            if observer.scope.isOpen { start(self) }
+        }
+    }
+
+    /// Sends a value.
+    public func send(_ value: Element) {
+        observer.scope.enter { [observer] in observer.next(value) }
+    }
+
+    /// Ends the stream well.
+    public func finish() {
+        observer.scope.enter { [observer] in observer.finish() }
+    }
+
+    /// Ends the stream with an error.
+    public func fail(_ error: Failure) {
+        observer.scope.enter { [observer] in observer.fail(error) }
+    }
+
+    /// Whether nobody listens any more: the stream has ended or was cancelled.
+    public var isCancelled: Bool { !observer.scope.isOpen }
+
+    /// Whether the subscriber is full. Values sent all the same are delivered; code that can wait does so
+    /// until ``onResume(_:)`` calls.
+    public var isPaused: Bool { observer.scope.isPaused }
+
+    /// Runs `teardown` once, when the stream ends or is cancelled; at once if it already has.
+    public func onClose(_ teardown: @escaping @Sendable () -> Void) {
+        observer.scope.lane.enter { [observer] in
+            if observer.scope.isOpen { observer.scope.onClose(teardown) } else { teardown() }
+        }
+    }
+
+    /// Runs `resumption` each time the subscriber, having been full, has room again.
+    public func onResume(_ resumption: @escaping @Sendable () -> Void) {
+        observer.scope.enter { [observer] in observer.scope.onResume(resumption) }
+    }
+}

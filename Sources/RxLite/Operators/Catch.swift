@@ -1,0 +1,26 @@
+extension Observable {
+    /// On an error, goes on with the stream that `recover` returns; the failed one is closed first.
+    ///
+    /// ```
+    ///                     --1--2--#
+    /// catch { _ in --9--| }
+    ///                     --1--2----9--|
+    /// ```
+    @inlinable
+    public func `catch`<E>(
+        _ recover: @escaping @Sendable (Failure) -> Observable<Element, E>
+    ) -> Observable<Element, E> {
+        lift { observer in
+            let scope = observer.scope.child()
+            return Observer(
+                scope: scope, next: observer.next,
+                end: { completion in
+                    scope.close()
+                    switch completion {
+                    case .finished: observer.finish()
+                    case .failed(let error): recover(error).subscribe(observer)
+                    }
+                })
+        }
+    }
+}

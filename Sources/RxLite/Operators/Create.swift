@@ -1,0 +1,18 @@
+extension Observable {
+    /// A stream from code that calls back: `start` begins the work and keeps the emitter.
+    ///
+    /// ```swift
+    /// let ticks = Observable<Int, Never>.create { emitter in
+    ///     let source = TickSource { emitter.send($0) }
+    ///     emitter.onClose { source.stop() }
+    /// }
+    /// ```
+    ///
+    /// `start` runs once per subscription, when the subscription is in place, on the thread that subscribed.
+    @inlinable
+    public static func create(
+        _ start: @escaping @Sendable (Emitter<Element, Failure>) -> Void
+    ) -> Observable {
+        Observable { observer in Emitter(observer).begin(start) }
+    }
+}

@@ -1,0 +1,65 @@
+extension Observable {
+    /// Each value and the end, `delay` later. An error is not delayed and overtakes what waits.
+    ///
+    /// - Parameter scheduler: keeps the time. Default: the stream's own, else a clock of the library's.
+    @inlinable
+    public func delay(_ delay: Duration, on scheduler: (any Scheduler)? = nil) -> Observable {
+        let clock = scheduler ?? self.scheduler ?? ActorScheduler.shared
+        return lift { observer in DelayLine(delay, clock, into: observer).input }
+    }
+}
+
+/// Events on their way, in order of their due time, with one timer for the first of them.
+@usableFromInline
+final class DelayLine<Element: Sendable, Failure: Error>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+    private let delay: Duration
+    private let clock: any Scheduler
+    private let observer: Observer<Element, Failure>
+    private let scope: Scope
+    private var line = FIFO<(due: Duration, value: Element?)>()
+    private var timer: (any Cancellable)?
+
+    @usableFromInline
+    init(_ delay: Duration, _ clock: any Scheduler, into observer: Observer<Element, Failure>) {
+        self.delay = delay
+        self.clock = clock
+        self.observer = observer
+        scope = observer.scope.child()
+    }
+
+    @usableFromInline
+    var input: Observer<Element, Failure> {
+        observer.scope.onClose {
+            self.timer?.cancel()
+            self.line.removeAll()
+        }
+        return Observer(
+            scope: scope, next: { self.append($0) },
+            end: { completion in
+                self.scope.close()
+                guard case .failed = completion else { return self.append(nil) }
+                self.observer.end(completion)
+            })
+    }
+
+    /// `nil` is the end.
+    private func append(_ value: Element?) {
+        line.append((clock.now + delay, value))
+        if line.count == 1 { arm(after: delay) }
+    }
+
+    private func arm(after delay: Duration) {
+        timer = clock.schedule(after: delay) { self.observer.scope.enter { self.deliver() } }
+    }
+
+    private func deliver() {
+        while let first = line.first, first.due <= clock.now {
+            _ = line.popFirst()
+            guard let value = first.value else { return observer.finish() }
+            observer.next(value)
+            guard observer.scope.isOpen else { return }
+        }
+        if let first = line.first { arm(after: first.due - clock.now) }
+    }
+}

@@ -1,0 +1,7 @@
+extension Observable {
+    /// No value, and an end at once.
+    @inlinable
+    public static func empty() -> Observable {
+        Observable { observer in observer.scope.perform { observer.finish() } }
+    }
+}

@@ -1,0 +1,7 @@
+extension Observable {
+    /// No value, and an error at once.
+    @inlinable
+    public static func fail(_ error: Failure) -> Observable {
+        Observable { observer in observer.scope.perform { observer.fail(error) } }
+    }
+}

@@ -1,0 +1,53 @@
+/// What ``Observable/flatMap(_:_:)`` does with a value that comes while earlier inner streams run.
+public enum FlattenStrategy: Sendable, Equatable {
+    /// All inner streams run side by side, `limit` at most; further values wait for their turn, and a
+    /// source that can pause does.
+    case merge(limit: Int)
+    /// The inner stream before is cancelled, then the new one begins.
+    case latest
+    /// Values are dropped until the running inner stream has ended.
+    case first
+
+    /// All inner streams side by side, without limit.
+    public static let merge = FlattenStrategy.merge(limit: .max)
+    /// One inner stream after the other.
+    public static let concat = FlattenStrategy.merge(limit: 1)
+}
+
+extension Observable {
+    /// Each value starts a stream; their values become one stream, which ends when the source and all of
+    /// them have ended, or with the first error of any.
+    ///
+    /// ```swift
+    /// query.flatMap(.latest) { client.get("/search", query: ["q": $0]) }
+    /// ```
+    @inlinable
+    public func flatMap<T>(
+        _ strategy: FlattenStrategy = .merge,
+        _ transform: @escaping @Sendable (Element) throws(Failure) -> Observable<T, Failure>
+    ) -> Observable<T, Failure> {
+        lift { observer in Flattening(strategy, into: observer, transform).outer }
+    }
+
+    /// Each value starts a stream that cannot fail.
+    @inlinable
+    @_disfavoredOverload
+    public func flatMap<T>(
+        _ strategy: FlattenStrategy = .merge,
+        _ transform: @escaping @Sendable (Element) throws(Failure) -> Observable<T, Never>
+    ) -> Observable<T, Failure> {
+        flatMap(strategy) { value throws(Failure) in try transform(value).setFailureType() }
+    }
+}
+
+extension Observable where Failure == Never {
+    /// Each value of a stream that cannot fail starts one that can.
+    @inlinable
+    @_disfavoredOverload
+    public func flatMap<T, E>(
+        _ strategy: FlattenStrategy = .merge,
+        _ transform: @escaping @Sendable (Element) throws(E) -> Observable<T, E>
+    ) -> Observable<T, E> {
+        setFailureType(to: E.self).flatMap(strategy, transform)
+    }
+}

@@ -1,0 +1,35 @@
+extension Observable {
+    /// Calls along the way; the stream itself is unchanged.
+    ///
+    /// - Parameters:
+    ///   - onSubscribe: before the source starts.
+    ///   - onNext: before each value is handed on.
+    ///   - onEnd: before the end is handed on.
+    ///   - onCancel: if the stream is cancelled before its end.
+    @inlinable
+    public func handleEvents(
+        onSubscribe: @escaping @Sendable () -> Void = {},
+        onNext: @escaping @Sendable (Element) -> Void = { _ in },
+        onEnd: @escaping @Sendable (Completion<Failure>) -> Void = { _ in },
+        onCancel: @escaping @Sendable () -> Void = {}
+    ) -> Observable {
+        lift { observer in
+            let hasEnded = Confined(false)
+            let scope = observer.scope.child()
+            scope.onClose { if !hasEnded.value { onCancel() } }
+            onSubscribe()
+            return Observer(
+                scope: scope,
+                next: { value in
+                    onNext(value)
+                    observer.next(value)
+                },
+                end: { completion in
+                    hasEnded.value = true
+                    scope.close()
+                    onEnd(completion)
+                    observer.end(completion)
+                })
+        }
+    }
+}

@@ -1,0 +1,16 @@
+extension Observable {
+    /// The same values, with the error transformed.
+    @inlinable
+    public func mapError<E>(_ transform: @escaping @Sendable (Failure) -> E) -> Observable<Element, E> {
+        lift { observer in
+            Observer(
+                scope: observer.scope, next: observer.next,
+                end: { completion in
+                    switch completion {
+                    case .finished: observer.finish()
+                    case .failed(let error): observer.fail(transform(error))
+                    }
+                })
+        }
+    }
+}

@@ -1,0 +1,7 @@
+extension Observable {
+    /// No value and no end; runs until it is cancelled.
+    @inlinable
+    public static func never() -> Observable {
+        Observable { _ in }
+    }
+}

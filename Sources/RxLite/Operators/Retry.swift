@@ -1,0 +1,88 @@
+extension Observable {
+    /// On an error, starts the stream again, up to `count` times. The error after the last try stands.
+    @inlinable
+    public func retry(_ count: Int) -> Observable {
+        retry(RetryPolicy { _, retries in retries < count ? .retry(after: .zero) : .stop })
+    }
+
+    /// On an error, asks `policy` whether and when to start the stream again.
+    ///
+    /// The failed attempt is closed before the next begins. Attempts that fail at once are retried in a
+    /// loop, without growing the stack. Cancelling cancels the wait.
+    ///
+    /// - Parameter scheduler: keeps the time of waits. Default: the stream's own, else a clock of the
+    ///   library's.
+    @inlinable
+    public func retry(_ policy: RetryPolicy<Failure>, on scheduler: (any Scheduler)? = nil) -> Observable {
+        let clock = scheduler ?? self.scheduler ?? ActorScheduler.shared
+        return Observable(scheduler: self.scheduler) { observer in
+            Retrying(self, policy, clock, into: observer).start()
+        }
+    }
+}
+
+/// One running retry.
+@usableFromInline
+final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+    private let stream: Observable<Element, Failure>
+    private let policy: RetryPolicy<Failure>
+    private let clock: any Scheduler
+    private let observer: Observer<Element, Failure>
+    private var retries = 0
+    private var isStarting = false
+    private var isDue = false
+
+    @usableFromInline
+    init(
+        _ stream: Observable<Element, Failure>, _ policy: RetryPolicy<Failure>, _ clock: any Scheduler,
+        into observer: Observer<Element, Failure>
+    ) {
+        self.stream = stream
+        self.policy = policy
+        self.clock = clock
+        self.observer = observer
+    }
+
+    /// Begins an attempt; from within one that just failed, the loop outside does.
+    @usableFromInline
+    func start() {
+        isDue = true
+        guard !isStarting else { return }
+        isStarting = true
+        while isDue && observer.scope.isOpen {
+            isDue = false
+            attempt()
+        }
+        isStarting = false
+    }
+
+    private func attempt() {
+        let scope = observer.scope.child()
+        stream.subscribe(
+            Observer(scope: scope, next: observer.next) { completion in
+                scope.close()
+                switch completion {
+                case .finished: self.observer.finish()
+                case .failed(let error): self.decide(error)
+                }
+            })
+    }
+
+    private func decide(_ error: Failure) {
+        switch policy.decide(error, retries) {
+        case .stop: observer.fail(error)
+        case .retry(let delay):
+            retries += 1
+            guard delay > .zero else { return start() }
+            let wait = observer.scope.child()
+            let timer = clock.schedule(after: delay) {
+                wait.enter {
+                    wait.close()
+                    self.start()
+                }
+            }
+            wait.onClose { timer.cancel() }
+        }
+    }
+}

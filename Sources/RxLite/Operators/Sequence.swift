@@ -1,0 +1,60 @@
+extension Observable {
+    /// The elements of a sequence, then the end.
+    ///
+    /// Endless sequences are fine: after each element it looks whether anybody still listens, and while the
+    /// subscription is paused it takes no further element.
+    @inlinable
+    public static func sequence(_ elements: some Swift.Sequence<Element> & Sendable) -> Observable {
+        Observable { observer in
+            let pump = SequencePump(elements.makeIterator(), observer: observer)
+            observer.scope.onResume { pump.run() }
+            observer.scope.perform { pump.run() }
+        }
+    }
+}
+
+extension Observable where Failure == Never {
+    /// The elements of a sequence, then the end. Cannot fail, where the context does not say otherwise.
+    @inlinable
+    public static func sequence(_ elements: some Swift.Sequence<Element> & Sendable) -> Observable {
+        Observable { observer in
+            let pump = SequencePump(elements.makeIterator(), observer: observer)
+            observer.scope.onResume { pump.run() }
+            observer.scope.perform { pump.run() }
+        }
+    }
+}
+
+/// Pulls an iterator while the subscription is open and not paused.
+@usableFromInline
+final class SequencePump<Iterator: IteratorProtocol, Failure: Error>: @unchecked Sendable
+where Iterator.Element: Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+    @usableFromInline var iterator: Iterator
+    @usableFromInline let observer: Observer<Iterator.Element, Failure>
+    @usableFromInline var isRunning = false
+
+    @usableFromInline
+    init(_ iterator: Iterator, observer: Observer<Iterator.Element, Failure>) {
+        self.iterator = iterator
+        self.observer = observer
+    }
+
+    @inlinable
+    func run() {
+        guard !isRunning else { return }
+        isRunning = true
+        var iterator = iterator
+        let observer = observer
+        let scope = observer.scope
+        while scope.isOpen && !scope.isPaused {
+            guard let element = iterator.next() else {
+                observer.finish()
+                break
+            }
+            observer.next(element)
+        }
+        self.iterator = iterator
+        isRunning = false
+    }
+}

@@ -1,0 +1,9 @@
+extension Observable where Failure == Never {
+    /// The same stream where one that can fail is asked for.
+    @inlinable
+    public func setFailureType<E>(to _: E.Type = E.self) -> Observable<Element, E> {
+        lift { observer in
+            Observer(scope: observer.scope, next: observer.next, end: { _ in observer.finish() })
+        }
+    }
+}

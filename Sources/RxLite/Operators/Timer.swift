@@ -1,0 +1,19 @@
+extension Observable where Element == Void {
+    /// One value after `delay`, then the end.
+    ///
+    /// - Parameter scheduler: keeps the time and delivers. Default: a clock of the library's own.
+    @inlinable
+    public static func timer(
+        _ delay: Duration, on scheduler: any Scheduler = ActorScheduler.shared
+    ) -> Observable {
+        Observable(scheduler: scheduler) { observer in
+            let timer = scheduler.schedule(after: delay) {
+                observer.scope.enter {
+                    observer.next(())
+                    if observer.scope.isOpen { observer.finish() }
+                }
+            }
+            observer.scope.onClose { timer.cancel() }
+        }
+    }
+}

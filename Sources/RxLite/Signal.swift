@@ -1,0 +1,29 @@
+/// A hot stream that is sent to from outside and never fails: a button, a notification, a command.
+///
+/// ```swift
+/// let reload = Signal<Void>()
+/// reload.observable.subscribe { print("reloading") }
+/// reload.send()
+/// ```
+///
+/// Everyone who listens at the time gets each value, all in the same order. Sending is safe from any
+/// thread; a value sent from within a delivery is delivered after it.
+public final class Signal<Element: Sendable>: Sendable {
+    private let hub = Hub<Element, Never>()
+
+    /// Creates a signal nobody listens to.
+    public init() {}
+
+    /// The values sent from the time of subscription on. Never ends.
+    public var observable: Observable<Element, Never> {
+        Observable { [hub] observer in hub.add(observer) }
+    }
+
+    /// Sends a value to all who listen.
+    public func send(_ value: Element) { hub.send(value) }
+}
+
+extension Signal<Void> {
+    /// Sends.
+    public func send() { send(()) }
+}

@@ -1,0 +1,59 @@
+import Synchronization
+
+/// A value that changes over time and can be read at any moment.
+///
+/// ```swift
+/// let runningRequests = State(0)
+/// runningRequests.observable.map { $0 > 0 }.subscribe { indicator.isVisible = $0 }
+/// runningRequests.update { $0 += 1 }
+/// ```
+///
+/// Reading and writing are safe from any thread. All who observe see every value from their subscription
+/// on, in the order in which they were set.
+public final class State<Value: Sendable>: Sendable {
+    private struct Contents {
+        var value: Value
+        /// Set, and not yet handed to the hub.
+        var undelivered: [Value] = []
+    }
+
+    private let contents: Mutex<Contents>
+    private let hub: Hub<Value, Never>
+
+    /// Creates a state with a first value.
+    public init(_ value: Value) {
+        contents = Mutex(Contents(value: value))
+        hub = Hub(replaying: 1, initial: [value])
+    }
+
+    /// The current value.
+    public var value: Value {
+        get { contents.withLock { $0.value } }
+        set { update { $0 = newValue } }
+    }
+
+    /// Changes the value in one step that no other thread can come between.
+    ///
+    /// `change` runs under a lock: it must not touch this state again.
+    public func update(_ change: (inout Value) -> Void) {
+        contents.withLock { contents in
+            change(&contents.value)
+            contents.undelivered.append(contents.value)
+        }
+        hub.lane.enter { self.deliver() }
+    }
+
+    /// The current value, then each one that is set. Never ends.
+    public var observable: Observable<Value, Never> {
+        Observable { [hub] observer in hub.add(observer) }
+    }
+
+    private func deliver() {
+        let values = contents.withLock { contents in
+            let values = contents.undelivered
+            contents.undelivered = []
+            return values
+        }
+        for value in values { hub.deliver(value) }
+    }
+}

@@ -1,0 +1,120 @@
+import Synchronization
+
+/// Values between a stream that pushes and a task that pulls.
+final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
+    typealias Event = Result<Element?, Failure>
+
+    private struct Contents {
+        var values = FIFO<Element>()
+        var completion: Completion<Failure>?
+        var waiter: CheckedContinuation<Event, Never>?
+        var isStreamPaused = false
+    }
+
+    private let policy: BufferPolicy
+    private let scope: Scope
+    private let contents = Mutex(Contents())
+
+    init(_ stream: Observable<Element, Failure>, _ policy: BufferPolicy) {
+        self.policy = policy
+        scope = Scope(lane: Lane(scheduler: stream.scheduler))
+        // The stream holds the buffer, not the iterator: letting go of the iterator cancels it.
+        let observer = Observer<Element, Failure>(
+            scope: scope, next: { self.receive($0) },
+            end: { completion in self.scope.end { self.receive(completion) } })
+        scope.lane.hold { stream.subscribe(observer) }
+    }
+
+    func cancel() {
+        let waiter = contents.withLock { contents in
+            contents.completion = contents.completion ?? .finished
+            contents.values.removeAll()
+            defer { contents.waiter = nil }
+            return contents.waiter
+        }
+        scope.cancel()
+        waiter?.resume(returning: .success(nil))
+    }
+
+    /// Runs where its caller does, so that taking a value that is there costs no change of threads.
+    func next(isolation: isolated (any Actor)?) async throws(Failure) -> Element? {
+        if !Task.isCancelled, let event = take(orWaitWith: nil) { return try event.get() }
+        let event = await withTaskCancellationHandler(
+            operation: {
+                await withCheckedContinuation(isolation: isolation) { continuation in
+                    if let event = take(orWaitWith: continuation) { continuation.resume(returning: event) }
+                }
+            },
+            onCancel: { cancel() },
+            isolation: isolation)
+        return try event.get()
+    }
+
+    /// What is next, or `nil` after keeping the continuation, if any, for what will be.
+    private func take(orWaitWith continuation: CheckedContinuation<Event, Never>?) -> Event? {
+        let (event, mustResume) = contents.withLock { contents -> (Event?, Bool) in
+            if let value = contents.values.popFirst() {
+                guard contents.isStreamPaused, case .suspend(_, let low) = policy,
+                    contents.values.count <= low
+                else { return (.success(value), false) }
+                contents.isStreamPaused = false
+                return (.success(value), true)
+            }
+            switch contents.completion {
+            case .finished: return (.success(nil), false)
+            case .failed(let error):
+                contents.completion = .finished
+                return (.failure(error), false)
+            case nil:
+                contents.waiter = continuation
+                return (nil, false)
+            }
+        }
+        if mustResume { scope.enter { self.scope.resume() } }
+        return event
+    }
+
+    private func receive(_ value: Element) {
+        let (waiter, mustPause) = contents.withLock {
+            contents -> (CheckedContinuation<Event, Never>?, Bool) in
+            if let waiter = contents.waiter {
+                contents.waiter = nil
+                return (waiter, false)
+            }
+            guard contents.completion == nil else { return (nil, false) }
+            switch policy {
+            case .latest(let limit):
+                contents.values.append(value)
+                if contents.values.count > limit { _ = contents.values.popFirst() }
+            case .oldest(let limit):
+                if contents.values.count < limit { contents.values.append(value) }
+            case .unbounded:
+                contents.values.append(value)
+            case .suspend(let high, _):
+                contents.values.append(value)
+                if !contents.isStreamPaused && contents.values.count >= high {
+                    contents.isStreamPaused = true
+                    return (nil, true)
+                }
+            }
+            return (nil, false)
+        }
+        waiter?.resume(returning: .success(value))
+        if mustPause { scope.pause() }
+    }
+
+    private func receive(_ completion: Completion<Failure>) {
+        let waiter = contents.withLock { contents in
+            if contents.completion == nil { contents.completion = completion }
+            defer { contents.waiter = nil }
+            return contents.waiter
+        }
+        guard let waiter else { return }
+        switch completion {
+        case .finished: waiter.resume(returning: .success(nil))
+        case .failed(let error):
+            contents.withLock { $0.completion = .finished }
+            waiter.resume(returning: .failure(error))
+        }
+    }
+}

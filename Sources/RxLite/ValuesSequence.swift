@@ -1,0 +1,55 @@
+import Synchronization
+
+/// What happens to values that come faster than they are taken.
+public enum BufferPolicy: Sendable, Equatable {
+    /// When `high` values wait the stream is paused, and goes on when they are down to `low`. Sources that
+    /// cannot pause (signals, timers) are buffered without limit.
+    case suspend(high: Int, low: Int)
+    /// The latest so many are kept, older ones dropped.
+    case latest(Int)
+    /// The first so many are kept, newer ones dropped.
+    case oldest(Int)
+    /// All are kept.
+    case unbounded
+}
+
+extension Observable {
+    /// The stream for a `for try await` loop. Each loop subscribes anew; leaving the loop, or cancelling
+    /// its task, cancels the stream.
+    ///
+    /// ```swift
+    /// for try await line in lines.values(buffering: .suspend(high: 64, low: 16)) { … }
+    /// ```
+    ///
+    /// - Parameter policy: what happens to values that the loop is not quick enough for.
+    public func values(buffering policy: BufferPolicy) -> Values<Element, Failure> {
+        Values(stream: self, policy: policy)
+    }
+}
+
+/// A stream as an asynchronous sequence, with the stream's own error type.
+public struct Values<Element: Sendable, Failure: Error>: AsyncSequence, Sendable {
+    let stream: Observable<Element, Failure>
+    let policy: BufferPolicy
+
+    /// Subscribes.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(buffer: ValuesBuffer(stream, policy))
+    }
+
+    /// Takes the values of one subscription.
+    public final class Iterator: AsyncIteratorProtocol {
+        private let buffer: ValuesBuffer<Element, Failure>
+
+        init(buffer: ValuesBuffer<Element, Failure>) { self.buffer = buffer }
+
+        deinit { buffer.cancel() }
+
+        /// The next value; `nil` after the end, or when the task has been cancelled.
+        public func next(
+            isolation: isolated (any Actor)? = #isolation
+        ) async throws(Failure) -> Element? {
+            try await buffer.next(isolation: isolation)
+        }
+    }
+}
