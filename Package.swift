@@ -20,9 +20,7 @@ let package = Package(
         .library(name: "RxTesting", targets: ["RxTesting"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
     ],
     targets: [
@@ -41,7 +39,8 @@ let package = Package(
         .target(
             name: "RxClient", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
         .target(
-            name: "RxNetworking", dependencies: ["RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite"],
+            name: "RxNetworking",
+            dependencies: ["RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite", .httpTypes],
             swiftSettings: settings),
         .target(name: "RxTesting", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
     ],

@@ -57,6 +57,8 @@ extension NetworkError {
         public static let loginExpired = Code(rawValue: "loginExpired")
         /// The body is not what was to be decoded.
         public static let decoding = Code(rawValue: "decoding")
+        /// The pages lead in a circle.
+        public static let paging = Code(rawValue: "paging")
         /// The answer is well-formed but holds nothing of use.
         public static let noContent = Code(rawValue: "noContent")
     }

@@ -46,6 +46,9 @@ public struct NetworkError: Error, Sendable {
     /// Whether the request may be repeated without asking (RFC 9110 §9.2.2, or `Idempotency-Key`).
     public var isIdempotent: Bool = false
 
+    /// Which login's credential the request carried, if any.
+    public var credentialStamp: CredentialStamp?
+
     /// Creates an error about `request`.
     public init(_ code: Code, _ message: String, request: Request? = nil) {
         self.code = code
@@ -57,6 +60,7 @@ public struct NetworkError: Error, Sendable {
         attempt = request.attempt
         isReplayable = request.body.isReplayable
         isIdempotent = request.isIdempotent
+        credentialStamp = request.credentialStamp
     }
 
     /// The status of the answer, if one had begun.
@@ -92,11 +96,11 @@ extension URL {
 
 extension Request {
     /// Whether sending the request twice has the effect of sending it once: GET, HEAD, OPTIONS, TRACE, PUT
-    /// and DELETE (RFC 9110 §9.2.2), or any with an `Idempotency-Key`.
+    /// and DELETE (RFC 9110 §9.2.2), and any that says so or has an `Idempotency-Key`.
     public var isIdempotent: Bool {
         switch method {
         case .get, .head, .options, .trace, .put, .delete: true
-        default: headerFields[.idempotencyKey] != nil
+        default: isDeclaredIdempotent || headerFields[.idempotencyKey] != nil
         }
     }
 }

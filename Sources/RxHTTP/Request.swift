@@ -15,6 +15,15 @@ public struct Request: Sendable {
     public var timeouts: Timeouts
     /// The most bytes of decoded body that may be gathered in memory. Default 256 MiB.
     public var bodyLimit: Int
+    /// Fields that hold secrets, besides `Authorization`, `Cookie` and `Proxy-Authorization`: never sent to
+    /// another origin on a redirect, never shown in logs and errors.
+    public var secretFields: Set<HTTPField.Name> = []
+    /// Which login's credential the request carries, if any.
+    public var credentialStamp: CredentialStamp?
+    /// Whether no credential may be put into the request, since it leaves the origin it was made for.
+    public var isCredentialFree = false
+    /// Whether the request may be sent twice though its method does not promise it.
+    public var isDeclaredIdempotent = false
     /// The number that names this request in logs, events and errors, the same for all its attempts.
     public var id: RequestID
     /// Which attempt this is, from 1.

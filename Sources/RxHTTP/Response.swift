@@ -12,14 +12,23 @@ public struct Response: Sendable {
     /// What the transfer took.
     public var metrics: TransferMetrics
 
+    /// Where in the JSON body the content is, outermost key first; empty for the whole body. Set by the
+    /// envelope, read by decoding.
+    public var payloadPath: [String] = []
+    /// How the client that got this answer decodes JSON.
+    public var decoder: JSONDecoder
+
     /// Creates a response.
     public init(
-        head: ResponseHead, body: [UInt8] = [], request: Request, metrics: TransferMetrics = TransferMetrics()
+        head: ResponseHead, body: [UInt8] = [], request: Request,
+        metrics: TransferMetrics = TransferMetrics(),
+        decoder: JSONDecoder = JSONDecoder()
     ) {
         self.head = head
         self.body = body
         self.request = request
         self.metrics = metrics
+        self.decoder = decoder
     }
 
     /// The status code and reason.

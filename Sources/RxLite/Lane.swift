@@ -12,6 +12,9 @@ public final class Lane: Sendable {
     /// The scheduler that runs this lane, or `nil` where whoever enters does.
     public let scheduler: (any Scheduler)?
 
+    /// The lane of the subscription that this one feeds from another scheduler, if any.
+    private let downstream: Lane?
+
     private let occupancy = Atomic<UInt8>(Occupancy.free)
     private let waiting = Mutex<[@Sendable () -> Void]>([])
     private let outside = Mutex(Outside())
@@ -32,8 +35,16 @@ public final class Lane: Sendable {
     }
 
     /// Creates a free lane.
-    public init(scheduler: (any Scheduler)? = nil) {
+    ///
+    /// - Parameter downstream: the lane of the subscription that this one works for.
+    public init(scheduler: (any Scheduler)? = nil, feeding downstream: Lane? = nil) {
         self.scheduler = scheduler
+        self.downstream = downstream
+    }
+
+    /// Whether what runs in this lane works for `lane`'s subscription, on whatever schedulers in between.
+    public func feeds(_ lane: Lane) -> Bool {
+        self === lane || downstream?.feeds(lane) == true
     }
 
     /// Runs `work` now if the lane is free and may be run here; otherwise whoever is inside, or the

@@ -82,7 +82,7 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
     /// A stream that turns each of its observers into one for this stream: the shape of every operator
     /// with one input that works event by event.
     @inlinable
-    func lift<T, E>(
+    public func lift<T, E>(
         _ adapt: @escaping @Sendable (Observer<T, E>) -> Observer<Element, Failure>
     ) -> Observable<T, E> {
         Observable<T, E>(scheduler: scheduler) { [source] observer in source(adapt(observer)) }

@@ -11,8 +11,15 @@ public struct RetryPolicy<Failure: Error>: Sendable {
     /// The decision about `error`, when `retries` attempts after the first have been made already.
     public let decide: @Sendable (_ error: Failure, _ retries: Int) -> Decision
 
+    /// Notes on the error that stands how many attempts were made.
+    public let stamp: @Sendable (_ error: inout Failure, _ attempts: Int) -> Void
+
     /// Creates a policy from its rule.
-    public init(_ decide: @escaping @Sendable (_ error: Failure, _ retries: Int) -> Decision) {
+    public init(
+        _ decide: @escaping @Sendable (_ error: Failure, _ retries: Int) -> Decision,
+        stamp: @escaping @Sendable (_ error: inout Failure, _ attempts: Int) -> Void = { _, _ in }
+    ) {
         self.decide = decide
+        self.stamp = stamp
     }
 }

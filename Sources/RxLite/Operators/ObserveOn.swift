@@ -39,7 +39,7 @@ private final class Relay<Element: Sendable, Failure: Error>: Sendable {
         self.upstream = upstream
         self.observer = observer
         self.scheduler = scheduler
-        sourceScope = Scope(lane: Lane(scheduler: upstream.scheduler))
+        sourceScope = Scope(lane: Lane(scheduler: upstream.scheduler, feeding: observer.scope.lane))
     }
 
     func start() {

@@ -71,7 +71,10 @@ final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
 
     private func decide(_ error: Failure) {
         switch policy.decide(error, retries) {
-        case .stop: observer.fail(error)
+        case .stop:
+            var error = error
+            policy.stamp(&error, retries + 1)
+            observer.fail(error)
         case .retry(let delay):
             retries += 1
             guard delay > .zero else { return start() }

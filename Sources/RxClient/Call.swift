@@ -1,0 +1,37 @@
+public import HTTPTypes
+public import RxHTTP
+
+/// An endpoint written in place, for requests that need no type of their own. Its output is the response.
+///
+/// ```swift
+/// client.request(Call(.get, "/goods/1")).decode(Goods.self)
+/// ```
+public struct Call: Endpoint {
+    /// The response as it is.
+    public typealias Output = Response
+
+    /// The method.
+    public var method: HTTPRequest.Method
+    /// The path below the client's base URL, or an absolute URL of the same origin.
+    public var path: String
+    /// The parameters.
+    public var parameters: Parameters
+    /// Parameters for the URL's query besides a body.
+    public var query: Parameters.Values
+    /// Header fields, over the client's.
+    public var headers: [String: String]
+    /// Whether the request carries the session's credential. Default true.
+    public var usesSession = true
+
+    /// Creates a call.
+    public init(
+        _ method: HTTPRequest.Method, _ path: String, _ parameters: Parameters = .none,
+        query: Parameters.Values = [:], headers: [String: String] = [:]
+    ) {
+        self.method = method
+        self.path = path
+        self.parameters = parameters
+        self.query = query
+        self.headers = headers
+    }
+}

@@ -1,0 +1,67 @@
+public import RxHTTP
+public import RxLite
+
+extension Client {
+    /// A list that is loaded page by page, driven by two signals.
+    ///
+    /// ```swift
+    /// let loadMore = Signal<Void>(), reload = Signal<Void>()
+    /// client.pages(GoodsList(keyword: "tea"), .numbered(size: 20), next: loadMore, reload: reload)
+    ///     .subscribe { state in render(state.items, state.phase) }
+    /// ```
+    ///
+    /// Subscribing loads the first page. One page is loaded at a time: `next` while loading is ignored,
+    /// `reload` while loading wins. A failed page keeps what is there, and `next` tries it again. The stream
+    /// never fails and never ends; its value is the whole state.
+    public func pages<Item, E: Endpoint<[Item]>>(
+        _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
+        next: Signal<Void>, reload: Signal<Void> = Signal()
+    ) -> Observable<PagingState<Item>, Never> {
+        pages(endpoint, rule, options: options, next: next, reload: reload) { Page($0) }
+    }
+
+    /// The same for endpoints whose output has the list somewhere inside.
+    ///
+    /// - Parameter content: finds items and totals in the output.
+    public func pages<E: Endpoint, Item>(
+        _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
+        next: Signal<Void>, reload: Signal<Void> = Signal(),
+        content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>
+    ) -> Observable<PagingState<Item>, Never> {
+        let load = loader(endpoint, content)
+        return Observable(scheduler: scheduler) { observer in
+            Paging({ PageRun(rule, options) }, load, into: observer)
+                .start(next: next.observable, reload: reload.observable)
+        }
+    }
+
+    /// All items of a list, page after page, for those who want everything. The next page is loaded when
+    /// the items of the last have been taken. The first failure ends it.
+    public func items<Item, E: Endpoint<[Item]>>(
+        _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions()
+    ) -> Observable<Item, NetworkError> {
+        items(endpoint, rule, options: options) { Page($0) }
+    }
+
+    /// The same for endpoints whose output has the list somewhere inside.
+    public func items<E: Endpoint, Item>(
+        _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
+        content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>
+    ) -> Observable<Item, NetworkError> {
+        let load = loader(endpoint, content)
+        return Observable<[Item], NetworkError>(scheduler: scheduler) { observer in
+            PageWalk(PageRun(rule, options), load, into: observer).start()
+        }
+        .flatMap(.concat) { .sequence($0) }
+    }
+
+    private func loader<E: Endpoint, Item>(
+        _ endpoint: E, _ content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>
+    ) -> Paging<Item>.Load {
+        { placement in
+            self.answer(endpoint, page: placement).map { answer throws(NetworkError) in
+                (try content(answer.output), answer.response)
+            }
+        }
+    }
+}

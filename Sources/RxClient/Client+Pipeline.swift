@@ -1,0 +1,100 @@
+import HTTPTypes
+public import RxHTTP
+public import RxLite
+
+extension Client {
+    /// The typed result of an endpoint: one value, then the end.
+    ///
+    /// This is the order of one request. Each stage is an operator that can as well be chained by hand on
+    /// ``response(_:)``.
+    public func request<E: Endpoint>(_ endpoint: E) -> Observable<E.Output, NetworkError> {
+        answer(endpoint).map(\.output)
+    }
+
+    /// The same, with the response next to the output.
+    public func answer<E: Endpoint>(_ endpoint: E) -> Observable<Answer<E.Output>, NetworkError> {
+        answer(endpoint, page: nil)
+    }
+
+    /// The same for one page of an endpoint that has several.
+    func answer<E: Endpoint>(
+        _ endpoint: E, page: PagePlacement?
+    ) -> Observable<Answer<E.Output>, NetworkError> {
+        serialized(endpoint, page: page) { request in
+            let attempts = Attempts(
+                of: request, within: request.timeouts.total,
+                retrying: endpoint.retry ?? self.configuration.retry,
+                on: self.scheduler)
+            let session = endpoint.usesSession ? self.configuration.session : nil
+            let envelope = self.envelope(of: endpoint)
+
+            return Observable<Response, NetworkError>
+                .deferred { self.send(attempts.next(), session: session) }
+                .checkStatus(envelope: envelope)
+                .unwrap(envelope)
+                .relogin(through: session, replay: attempts.replay)
+                .retry(attempts.policy)
+                .deadline(attempts.deadline)
+                .process { response throws(NetworkError) in
+                    Answer(output: try endpoint.output(from: response), response: response)
+                }
+        }
+    }
+
+    /// The bare exchange of an endpoint, for stages chained by hand: parameters, credential, transport with
+    /// redirects. An answer whose status is no success fails with `status`.
+    ///
+    /// ```swift
+    /// client.response(GoodsList(keyword: "tea"))
+    ///     .retry(.exponentialBackoff(maxRetries: 2))
+    ///     .unwrap(.init(code: "errcode", message: "msg", payload: "data", success: 200))
+    ///     .relogin(through: session)
+    ///     .decode([Goods].self)
+    /// ```
+    public func response(_ endpoint: some Endpoint) -> Observable<Response, NetworkError> {
+        serialized(endpoint) { request in
+            self.send(request, session: endpoint.usesSession ? self.configuration.session : nil)
+                .checkStatus(envelope: self.envelope(of: endpoint))
+        }
+    }
+
+    /// One attempt: credential, then the transport with redirects.
+    private func send(_ request: Request, session: Session?) -> Observable<Response, NetworkError> {
+        guard let session, !request.isCredentialFree else { return exchange(request) }
+        return session.authorize(request).flatMap { self.exchange($0) }
+    }
+
+    private func exchange(_ request: Request) -> Observable<Response, NetworkError> {
+        transport.send(request, following: configuration.redirects)
+            .response(to: request, decoder: configuration.decoder)
+    }
+
+    /// Makes the request anew for each subscription; what cannot be made fails before anything is sent.
+    private func serialized<T>(
+        _ endpoint: some Endpoint, page: PagePlacement? = nil,
+        then stages: @escaping @Sendable (Request) -> Observable<T, NetworkError>
+    ) -> Observable<T, NetworkError> {
+        Observable(scheduler: scheduler) { [configuration] observer in
+            Observable<T, NetworkError>.deferred { () throws(NetworkError) in
+                stages(try Request(endpoint, configuration: configuration, page: page))
+            }
+            .subscribe(observer)
+        }
+    }
+
+    private func envelope(of endpoint: some Endpoint) -> Envelope? {
+        switch endpoint.envelope {
+        case .client: configuration.envelope
+        case .none: nil
+        case .custom(let envelope): envelope
+        }
+    }
+}
+
+/// A typed result next to the response it was made from.
+public struct Answer<Output: Sendable>: Sendable {
+    /// The typed result.
+    public let output: Output
+    /// The whole response, body included.
+    public let response: Response
+}

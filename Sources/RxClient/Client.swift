@@ -1,0 +1,37 @@
+import FoundationEssentials
+public import RxHTTP
+import RxLite
+
+/// One server, as an app sees it: where it is, how it wraps its answers, who is logged in.
+///
+/// ```swift
+/// let client = Client(baseURL: "https://api.example.com/v1")
+///
+/// client.get("/goods/1").decode(Goods.self)
+///     .subscribe(onNext: { goods in … }, onFailure: { error in … })
+/// ```
+///
+/// Everything a client makes is a cold stream: each subscription sends its own request, and cancelling the
+/// subscription cancels the transfer. What is downstream of a request runs on the transport's scheduler
+/// until ``RxLite/Observable/observe(on:)`` says otherwise. Safe from any thread.
+public final class Client: Sendable {
+    /// How requests are made.
+    public let configuration: ClientConfiguration
+    /// What carries them.
+    public let transport: any Transport
+    /// What all of the client's streams run on: the transport's scheduler.
+    let scheduler: any Scheduler
+
+    /// Creates a client.
+    ///
+    /// - Parameters:
+    ///   - configuration: how requests are made.
+    ///   - transport: what carries them.
+    public init(configuration: ClientConfiguration, transport: any Transport) {
+        self.configuration = configuration
+        self.transport = transport
+        // Streams are cold: asking one for its scheduler sends nothing.
+        let anyStream = transport.send(Request(url: URL(filePath: "/")))
+        scheduler = anyStream.scheduler ?? ActorScheduler.shared
+    }
+}

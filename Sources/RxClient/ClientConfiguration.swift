@@ -1,0 +1,40 @@
+public import FoundationEssentials
+public import HTTPTypes
+public import RxHTTP
+public import RxLite
+
+/// How a ``Client`` makes its requests.
+public struct ClientConfiguration: Sendable {
+    /// What paths are relative to, such as `https://api.example.com/v1`. Without it paths must be absolute
+    /// URLs.
+    public var baseURL: String
+    /// Header fields of every request. An endpoint's own come over them.
+    public var headers: [String: String] = [:]
+    /// Names of fields that are kept secret like `Authorization`.
+    public var secretFields: Set<HTTPField.Name> = []
+    /// The envelope that answers come in. Default none.
+    public var envelope: Envelope?
+    /// Who is logged in. Default nobody.
+    public var session: Session?
+    /// When to try again. Default: two retries of what is safe to repeat, with growing waits.
+    public var retry: RetryPolicy<NetworkError> = .exponentialBackoff()
+    /// How long each phase may take.
+    public var timeouts = Timeouts()
+    /// Which redirects are followed. Default: ten.
+    public var redirects = RedirectPolicy()
+    /// The most bytes of body gathered in memory. Default 256 MiB.
+    public var bodyLimit = 256 << 20
+    /// Whether an absolute URL given as a path may lead to another origin than the base URL's. Default no.
+    public var allowsOtherOrigins = false
+    /// How parameters are encoded. Default: keys sorted, otherwise as Foundation does.
+    public var encoder: JSONEncoder = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }()
+    /// How content is decoded.
+    public var decoder = JSONDecoder()
+
+    /// Creates a configuration.
+    public init(baseURL: String = "") { self.baseURL = baseURL }
+}

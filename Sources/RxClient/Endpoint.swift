@@ -1,0 +1,93 @@
+public import HTTPTypes
+public import RxHTTP
+public import RxLite
+
+/// One operation of a server, as a type: where it is, what it takes, what it gives.
+///
+/// ```swift
+/// struct GoodsList: Endpoint {
+///     typealias Output = [Goods]
+///     let keyword: String
+///     let path = "/mall/goods"
+///     let method = HTTPRequest.Method.get
+///     var parameters: Parameters { .query(["keyword": keyword]) }
+/// }
+///
+/// client.request(GoodsList(keyword: "tea")).subscribe(onNext: { goods in … })
+/// ```
+///
+/// Path, method and output must be given; everything else has a default.
+public protocol Endpoint<Output>: Sendable {
+    /// What a successful answer becomes.
+    associatedtype Output: Sendable
+
+    /// The path below the client's base URL, or an absolute URL of the same origin.
+    var path: String { get }
+    /// The method.
+    var method: HTTPRequest.Method { get }
+    /// The parameters. Default none.
+    var parameters: Parameters { get }
+    /// Parameters for the URL's query besides a body. Default none.
+    var query: Parameters.Values { get }
+    /// Header fields, over the client's. Default none.
+    var headers: [String: String] { get }
+    /// The envelope of the answer. Default the client's.
+    var envelope: EnvelopeChoice { get }
+    /// When to try again. Default `nil`: the client's policy.
+    var retry: RetryPolicy<NetworkError>? { get }
+    /// Whether the request may be sent twice though its method does not promise it. Default false.
+    var isIdempotent: Bool { get }
+    /// How long each phase may take. Default `nil`: the client's.
+    var timeouts: Timeouts? { get }
+    /// Whether the request carries the session's credential. Default true; logging in does not.
+    var usesSession: Bool { get }
+
+    /// Makes the output of a successful answer. Default: decodes JSON.
+    func output(from response: Response) throws(NetworkError) -> Output
+}
+
+/// Which envelope an endpoint's answer comes in.
+public enum EnvelopeChoice: Sendable {
+    /// The client's, if it has one.
+    case client
+    /// None: the body is the content.
+    case none
+    /// This one.
+    case custom(Envelope)
+}
+
+extension Endpoint {
+    /// None.
+    public var parameters: Parameters { .none }
+    /// None.
+    public var query: Parameters.Values { [:] }
+    /// None.
+    public var headers: [String: String] { [:] }
+    /// The client's.
+    public var envelope: EnvelopeChoice { .client }
+    /// The client's.
+    public var retry: RetryPolicy<NetworkError>? { nil }
+    /// As the method says.
+    public var isIdempotent: Bool { false }
+    /// The client's.
+    public var timeouts: Timeouts? { nil }
+    /// Yes.
+    public var usesSession: Bool { true }
+}
+
+extension Endpoint where Output: Decodable {
+    /// The content, decoded from JSON.
+    public func output(from response: Response) throws(NetworkError) -> Output {
+        try response.decode(Output.self)
+    }
+}
+
+extension Endpoint where Output == Response {
+    /// The response as it is.
+    public func output(from response: Response) throws(NetworkError) -> Response { response }
+}
+
+extension Endpoint where Output == Void {
+    /// Nothing; the body does not matter.
+    public func output(from _: Response) throws(NetworkError) {}
+}

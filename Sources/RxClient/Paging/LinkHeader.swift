@@ -1,0 +1,102 @@
+import FoundationEssentials
+import HTTPTypes
+
+/// The links of a `Link` field (RFC 8288 §3).
+///
+/// What is not well-formed is passed over; the links around it still count.
+struct LinkHeader: Equatable {
+    struct Link: Equatable {
+        var target: String
+        var relations: [String]
+    }
+
+    private(set) var links: [Link] = []
+
+    init(_ value: String) {
+        var scanner = Scanner(value)
+        while let link = scanner.nextLink() { links.append(link) }
+    }
+
+    /// The target of the first link with a relation, made absolute.
+    func target(of relation: String, relativeTo base: URL) -> URL? {
+        links.first { $0.relations.contains(relation.lowercased()) }
+            .flatMap { URL(string: $0.target, relativeTo: base)?.absoluteURL }
+    }
+
+    private struct Scanner {
+        private let bytes: [UInt8]
+        private var index = 0
+
+        init(_ text: String) { bytes = Array(text.utf8) }
+
+        private var current: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+        /// The next `<target>; name=value; …`, whatever stands before it.
+        mutating func nextLink() -> Link? {
+            while let byte = current, byte != UInt8(ascii: "<") {
+                if byte == UInt8(ascii: "\"") { _ = quotedString() } else { index += 1 }
+            }
+            guard current != nil else { return nil }
+            index += 1
+            var link = Link(target: text { $0 == UInt8(ascii: ">") }, relations: [])
+            index += 1
+            var hasRelation = false
+            while let (name, value) = nextParameter() {
+                // Of several rel parameters only the first counts (RFC 8288 §3.3).
+                guard name == "rel", !hasRelation else { continue }
+                hasRelation = true
+                link.relations = value.lowercased().split(separator: " ").map(String.init)
+            }
+            return link
+        }
+
+        /// The next `; name=value` of this link; `nil` at the comma after it and at the end.
+        private mutating func nextParameter() -> (name: String, value: String)? {
+            while let byte = current, byte != UInt8(ascii: ";") {
+                if byte == UInt8(ascii: ",") || byte == UInt8(ascii: "<") { return nil }
+                index += 1
+            }
+            guard current != nil else { return nil }
+            index += 1
+            let name = text { [UInt8(ascii: "="), UInt8(ascii: ";"), UInt8(ascii: ",")].contains($0) }
+            guard current == UInt8(ascii: "=") else { return (name.trimmed.lowercased(), "") }
+            index += 1
+            while let byte = current, byte == 0x20 || byte == 0x09 { index += 1 }
+            if current == UInt8(ascii: "\"") { return (name.trimmed.lowercased(), quotedString()) }
+            let value = text { [UInt8(ascii: ";"), UInt8(ascii: ",")].contains($0) }
+            return (name.trimmed.lowercased(), value.trimmed)
+        }
+
+        /// The text up to where `isEnd` says.
+        private mutating func text(until isEnd: (UInt8) -> Bool) -> String {
+            let start = index
+            while let byte = current, !isEnd(byte) { index += 1 }
+            return String(decoding: bytes[start..<index], as: UTF8.self)
+        }
+
+        /// A quoted string with its escapes resolved (RFC 9110 §5.6.4).
+        private mutating func quotedString() -> String {
+            var content: [UInt8] = []
+            index += 1
+            while let byte = current, byte != UInt8(ascii: "\"") {
+                if byte == UInt8(ascii: "\\"), index + 1 < bytes.count { index += 1 }
+                content.append(bytes[index])
+                index += 1
+            }
+            index = min(index + 1, bytes.count)
+            return String(decoding: content, as: UTF8.self)
+        }
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+        return String(drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+    }
+}
+
+extension HTTPField.Name {
+    /// `Link` (RFC 8288).
+    static let link = HTTPField.Name("Link")!
+}

@@ -1,0 +1,58 @@
+public import RxHTTP
+
+/// A list that is loaded page by page, as a view renders it.
+public struct PagingState<Item: Sendable>: Sendable {
+    /// What the list is doing.
+    public enum Phase: Sendable {
+        /// Nothing; there is more to load.
+        case idle
+        /// Loading the first page. After a reload the old items stay until it is there.
+        case loadingFirst
+        /// Loading a further page.
+        case loadingMore
+        /// The last load failed. What was there is still there; `next` tries the same page again.
+        case failed(NetworkError)
+        /// Everything has been loaded.
+        case end
+    }
+
+    /// All items so far.
+    public var items: [Item] = []
+    /// How many pages `items` come from.
+    public var page = 0
+    /// What the list is doing.
+    public var phase = Phase.loadingFirst
+    /// How many items there are in all, if the server tells.
+    public var total: Int?
+
+    /// Creates the state of a list before anything has come.
+    public init() {}
+}
+
+extension PagingState.Phase {
+    /// Whether a load is under way.
+    public var isLoading: Bool {
+        switch self {
+        case .loadingFirst, .loadingMore: true
+        case .idle, .failed, .end: false
+        }
+    }
+
+    /// Why the last load failed, if it did.
+    public var error: NetworkError? {
+        if case .failed(let error) = self { error } else { nil }
+    }
+}
+
+extension PagingState: Equatable where Item: Equatable {}
+
+extension PagingState.Phase: Equatable {
+    /// Failures are equal when their codes and messages are.
+    public static func == (one: Self, other: Self) -> Bool {
+        switch (one, other) {
+        case (.idle, .idle), (.loadingFirst, .loadingFirst), (.loadingMore, .loadingMore), (.end, .end): true
+        case (.failed(let one), .failed(let other)): one.code == other.code && one.message == other.message
+        default: false
+        }
+    }
+}

@@ -1,0 +1,23 @@
+public import FoundationEssentials
+
+/// What proves who is asking: a token, and when it stops being good.
+public struct Credential: Sendable, Hashable, Codable {
+    /// The token that requests carry.
+    public var token: String
+    /// The token that a new one is asked for with, if the server gives such.
+    public var refreshToken: String?
+    /// When the token expires, if that is known. It is renewed ahead of that time.
+    public var expires: Date?
+
+    /// Creates a credential.
+    public init(token: String, refreshToken: String? = nil, expires: Date? = nil) {
+        self.token = token
+        self.refreshToken = refreshToken
+        self.expires = expires
+    }
+}
+
+extension Credential: CustomStringConvertible {
+    /// Says nothing of the tokens.
+    public var description: String { "Credential(hidden)" }
+}

@@ -1,0 +1,28 @@
+public import RxHTTP
+public import RxLite
+import Synchronization
+
+extension Observable where Failure == NetworkError {
+    /// When the server says that the login has expired, has `session` log in again, once for all who find
+    /// out, and sends the request once more. A second refusal stands.
+    public func relogin(through session: Session) -> Observable {
+        .deferred { self.relogin(through: session, replay: Replay()) }
+    }
+
+    /// The same, with a replay that all attempts of one request share.
+    func relogin(through session: Session?, replay: Replay) -> Observable {
+        guard let session else { return self }
+        return self.catch { error in
+            guard session.canRecover(from: error), replay.use() else { return .fail(error) }
+            return session.recover(from: error).flatMap(.concat) { _ in self }
+        }
+    }
+}
+
+/// The one replay that a request has.
+final class Replay: Sendable {
+    private let isUsed = Atomic<Bool>(false)
+
+    /// `true` the first time.
+    func use() -> Bool { !isUsed.exchange(true, ordering: .relaxed) }
+}

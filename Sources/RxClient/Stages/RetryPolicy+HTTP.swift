@@ -1,0 +1,69 @@
+public import FoundationEssentials
+import HTTPTypes
+public import RxHTTP
+public import RxLite
+
+extension RetryPolicy<NetworkError> {
+    /// Never again.
+    public static var never: RetryPolicy { RetryPolicy { _, _ in .stop } }
+
+    /// Again after failures that pass, with growing waits.
+    ///
+    /// Tried again are requests that may be sent twice (see ``Request/isIdempotent``): after a broken
+    /// connection, an attempt timeout, and the statuses 408, 425, 429, 500, 502, 503, 504, and 413 where the
+    /// server says when; and any request that was certainly not sent. A server's `Retry-After` (RFC 9110
+    /// §10.2.3) is the least wait. The last error stands, with the number of attempts.
+    ///
+    /// - Parameters:
+    ///   - maxRetries: attempts after the first. Default 2.
+    ///   - backoff: the wait where the server names none. Default full jitter from 300 ms up to 30 s.
+    ///   - maxDelay: a server that asks for a longer wait is not tried again. Default 30 s.
+    ///   - random: numbers from 0 up to 1 for the jitter.
+    ///   - currentDate: what a `Retry-After` date is measured against.
+    public static func exponentialBackoff(
+        maxRetries: Int = 2, backoff: Backoff = .fullJitter(), maxDelay: Duration = .seconds(30),
+        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+        currentDate: @escaping @Sendable () -> Date = { Date() }
+    ) -> RetryPolicy {
+        RetryPolicy { error, retries in
+            guard retries < maxRetries, error.isTransient else { return .stop }
+            let delay = backoff.delay(retries, random)
+            guard let named = error.retryAfter(now: currentDate()) else { return .retry(after: delay) }
+            return named <= maxDelay ? .retry(after: max(named, delay)) : .stop
+        } stamp: { error, attempts in
+            error.attempt = max(error.attempt, attempts)
+        }
+    }
+}
+
+extension NetworkError {
+    /// Whether trying again is safe and may help.
+    public var isTransient: Bool {
+        guard isReplayable else { return false }
+        switch code {
+        case .resolve, .connect, .connectTimeout: return isUnsent || isIdempotent
+        case .connectionLost, .emptyReply, .partialBody, .attemptTimeout: return isIdempotent
+        case .status: return isIdempotent && hasTransientStatus
+        default: return false
+        }
+    }
+
+    private var hasTransientStatus: Bool {
+        switch status?.code {
+        case 408, 425, 429, 500, 502, 503, 504: true
+        case 413: head?[.retryAfter] != nil
+        default: false
+        }
+    }
+
+    /// The wait that the server asks for, as seconds or as a date; zero for a date in the past; `nil` for
+    /// none and for what cannot be read.
+    func retryAfter(now: Date) -> Duration? {
+        guard let value = head?[.retryAfter] else { return nil }
+        if value.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), let seconds = Int(value) {
+            return .seconds(seconds)
+        }
+        guard let date = Date(httpDate: value) else { return nil }
+        return .seconds(max(0, date.timeIntervalSince(now)))
+    }
+}

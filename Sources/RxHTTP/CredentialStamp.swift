@@ -1,0 +1,13 @@
+/// Says which login's credential a request carried.
+public struct CredentialStamp: Hashable, Sendable {
+    /// Counts the accounts that a session has served: logging out or switching starts the next.
+    public var identity: Int
+    /// Counts the logins of the session, failed ones included.
+    public var generation: Int
+
+    /// Creates a stamp.
+    public init(identity: Int, generation: Int) {
+        self.identity = identity
+        self.generation = generation
+    }
+}

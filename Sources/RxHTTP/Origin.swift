@@ -1,0 +1,24 @@
+public import FoundationEssentials
+
+/// Where a URL points to, as far as trust goes: scheme, host and port (RFC 6454 §4).
+public struct Origin: Hashable, Sendable {
+    /// In lower case.
+    public let scheme: String
+    /// In lower case.
+    public let host: String
+    /// The port, the scheme's own if the URL names none.
+    public let port: Int
+
+    /// The origin of an absolute http or https URL; `nil` for any other.
+    public init?(_ url: URL) {
+        guard let scheme = url.scheme?.lowercased(), let host = url.host()?.lowercased(), !host.isEmpty
+        else { return nil }
+        switch scheme {
+        case "http": port = url.port ?? 80
+        case "https": port = url.port ?? 443
+        default: return nil
+        }
+        self.scheme = scheme
+        self.host = host
+    }
+}

@@ -1,0 +1,67 @@
+import FoundationEssentials
+import HTTPTypes
+
+/// Which redirects are followed.
+public struct RedirectPolicy: Sendable, Equatable {
+    /// The most redirects of one request. Default 10; 0 hands every redirect answer to the caller.
+    public var limit: Int
+
+    /// Creates a policy.
+    public init(limit: Int = 10) { self.limit = limit }
+
+    /// The request that `head`, the answer to `request`, asks for instead, or `nil` if it is an answer like
+    /// any other (RFC 9110 §15.4).
+    ///
+    /// 301 and 302 turn POST into GET, 303 turns all but HEAD into GET, 307 and 308 repeat method and body;
+    /// a body that can be sent only once is not, and the answer stands. To another origin the request goes
+    /// without `Authorization`, `Cookie`, `Proxy-Authorization` and the fields marked secret.
+    ///
+    /// - Throws: `tooManyRedirects` if `count` have been followed already; `invalidRedirect` from https to
+    ///   http, to another scheme, or to what is no URL.
+    func redirect(_ request: Request, to head: ResponseHead, count: Int) throws(NetworkError) -> Request? {
+        guard limit > 0, let location = head[.location] else { return nil }
+        var next = request
+        switch head.status.code {
+        case 301, 302: if request.method == .post { next.turnIntoGet() }
+        case 303: if request.method != .head { next.turnIntoGet() }
+        case 307, 308: guard request.body.isReplayable else { return nil }
+        default: return nil
+        }
+        guard let target = URL(string: location, relativeTo: request.url)?.absoluteURL,
+            let origin = Origin(target)
+        else {
+            throw NetworkError(
+                .invalidRedirect, "the redirect has no http URL as its target", request: request)
+        }
+        if origin != Origin(request.url) {
+            if request.url.scheme?.lowercased() == "https" && origin.scheme == "http" {
+                throw NetworkError(.invalidRedirect, "a redirect from https to http", request: request)
+            }
+            next.dropSecrets()
+        }
+        guard count < limit else {
+            throw NetworkError(.tooManyRedirects, "more than \(limit) redirects", request: request)
+        }
+        next.url = target
+        return next
+    }
+}
+
+extension Request {
+    fileprivate mutating func turnIntoGet() {
+        method = .get
+        body = .empty
+        for name in [.contentType, .contentEncoding, .contentLanguage, .contentLocation] as [HTTPField.Name] {
+            headerFields[name] = nil
+        }
+    }
+
+    /// Takes out what another origin must not see.
+    package mutating func dropSecrets() {
+        for name in secretFields.union([.authorization, .cookie, .proxyAuthorization]) {
+            headerFields[name] = nil
+        }
+        credentialStamp = nil
+        isCredentialFree = true
+    }
+}

@@ -1,0 +1,80 @@
+public import RxLite
+
+extension Transport {
+    /// Sends `request` and follows the redirects that `policy` allows; each new request is announced by
+    /// ``TransferEvent/redirected(_:)``.
+    public func send(
+        _ request: Request, following policy: RedirectPolicy
+    ) -> Observable<TransferEvent, NetworkError> {
+        let first = send(request)
+        return Observable(scheduler: first.scheduler) { observer in
+            Redirecting(self, policy, into: observer).send(request, as: first)
+        }
+    }
+}
+
+/// One request on its way through redirects.
+private final class Redirecting: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+
+    /// A redirect's body is read to its end, so that the connection can be used again, unless it is larger.
+    private static let discardLimit = 64 << 10
+
+    private let transport: any Transport
+    private let policy: RedirectPolicy
+    private let observer: Observer<TransferEvent, NetworkError>
+    private var count = 0
+    private var next: Request?
+    private var discarded = 0
+
+    init(
+        _ transport: any Transport, _ policy: RedirectPolicy,
+        into observer: Observer<TransferEvent, NetworkError>
+    ) {
+        self.transport = transport
+        self.policy = policy
+        self.observer = observer
+    }
+
+    func send(_ request: Request, as stream: Observable<TransferEvent, NetworkError>) {
+        let scope = observer.scope.child()
+        stream.subscribe(
+            Observer(
+                scope: scope, next: { self.receive($0, of: request, in: scope) },
+                end: { completion in
+                    scope.close()
+                    if case .finished = completion, self.next != nil { return self.follow() }
+                    self.observer.end(completion)
+                }))
+    }
+
+    private func receive(_ event: TransferEvent, of request: Request, in scope: Scope) {
+        switch event {
+        case .head(let head):
+            do throws(NetworkError) {
+                next = try policy.redirect(request, to: head, count: count)
+            } catch {
+                scope.close()
+                return observer.fail(error)
+            }
+            if next == nil { observer.next(event) }
+        case .chunk(let bytes) where next != nil:
+            discarded += bytes.count
+            guard discarded > Self.discardLimit else { return }
+            scope.close()
+            follow()
+        case .finished where next != nil: break
+        default: observer.next(event)
+        }
+    }
+
+    private func follow() {
+        guard let request = next else { return }
+        next = nil
+        discarded = 0
+        count += 1
+        observer.next(.redirected(request))
+        guard observer.scope.isOpen else { return }
+        send(request, as: transport.send(request))
+    }
+}

@@ -1,0 +1,7 @@
+// One import for users: everything but the engine room.
+@_exported public import HTTPTypes
+@_exported public import RxClient
+@_exported public import RxCurl
+@_exported public import RxHTTP
+@_exported public import RxLite
+@_exported public import RxLoop
