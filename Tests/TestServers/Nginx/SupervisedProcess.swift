@@ -75,7 +75,7 @@ final class SupervisedProcess: Sendable {
         // The array ends with nil and owns its strings until the call has copied them.
         var argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
         var envp = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
-        defer { for unsafestring in unsafe argv + envp { unsafe free(string) } }
+        defer { unsafe (argv + envp).forEach { unsafe free($0) } }
         var pid: pid_t = 0
         let code = withoutSpawning {
             unsafe posix_spawn(&pid, arguments[0], &actions, &attributes, &argv, &envp)
