@@ -54,7 +54,7 @@ let package = Package(
         .target(name: "TestServers", path: "Tests/TestServers", swiftSettings: settings),
         .testTarget(name: "TestServersTests", dependencies: ["TestServers"], swiftSettings: settings),
         .target(
-            name: "PlaygroundServer", dependencies: [.flyingFox], path: "Playground/Server",
+            name: "PlaygroundServer", dependencies: [.flyingFox, .flyingSocks], path: "Playground/Server",
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
@@ -63,4 +63,5 @@ let package = Package(
 extension Target.Dependency {
     static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
     static var flyingFox: Self { .product(name: "FlyingFox", package: "FlyingFox") }
+    static var flyingSocks: Self { .product(name: "FlyingSocks", package: "FlyingFox") }
 }
