@@ -2,12 +2,17 @@
 
 import PackageDescription
 
-let settings: [SwiftSetting] = [
+var settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .strictMemorySafety(),
 ]
+// Tests/run.sh sets it. -warnings-as-errors on the command line would reach the dependencies too, where SwiftPM
+// passes -suppress-warnings, and the compiler refuses the two together.
+if Context.environment["WARNINGS_AS_ERRORS"] != nil {
+    settings.append(.treatAllWarnings(as: .error))
+}
 
 // Reads top to bottom as the architecture: a target may import what stands above it and is named in its
 // line, nothing else. Tests/ArchitectureTests holds the sources to these arrows.
@@ -43,10 +48,19 @@ let package = Package(
             dependencies: ["RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite", .httpTypes],
             swiftSettings: settings),
         .target(name: "RxTesting", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
+
+        // Servers on loopback. They import nothing of the above, so that neither side hides the other's faults.
+        .target(name: "TestServers", path: "Tests/TestServers", swiftSettings: settings),
+        .testTarget(name: "TestServersTests", dependencies: ["TestServers"], swiftSettings: settings),
+        .target(
+            name: "PlaygroundServer", dependencies: [.flyingFox, .flyingSocks], path: "Playground/Server",
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )
 
 extension Target.Dependency {
     static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
+    static var flyingFox: Self { .product(name: "FlyingFox", package: "FlyingFox") }
+    static var flyingSocks: Self { .product(name: "FlyingSocks", package: "FlyingFox") }
 }

@@ -1,0 +1,308 @@
+// The reference of the HTTP benchmark: what libcurl and libuv do when C drives them.
+//
+//   multi_uv URL COUNT INFLIGHT
+//
+// It sends COUNT GET requests, INFLIGHT at a time, from one thread, and keeps what a client keeps: the header
+// block and the body of each answer. Easy handles are pooled and set up anew for each request. It prints one
+// line of JSON, and fails unless each answer is a 200.
+
+#include <curl/curl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <uv.h>
+
+typedef struct {
+    char *bytes;
+    size_t count, capacity;
+} Buffer;
+
+typedef struct {
+    CURL *easy;
+    Buffer head, body;
+} Transfer;
+
+/// A watched socket. It is kept for as long as the socket: libcurl lets go of a connection after each request
+/// and takes it up again with the next, and following that would cost two calls of epoll_ctl a request, which is
+/// two thirds of the speed at 64 in flight. Its memory lives until the close callback, which may come after the
+/// same descriptor has been taken into use again.
+typedef struct {
+    uv_poll_t poll;
+    curl_socket_t socket;
+    int wanted, armed; // events: that libcurl asked for, that libuv reports
+} Watch;
+
+static uv_loop_t loop;
+static uv_timer_t timer;
+static uv_check_t after_poll;
+static CURLM *multi;
+static CURLSH *share;
+static struct curl_slist *fields;
+static const char *url;
+static Watch **watches; // by descriptor
+static size_t watch_count;
+static long started, finished, failed, wanted;
+static size_t body_bytes;
+static bool is_due; // libcurl asked to be called at once
+
+static void *checked(void *memory) {
+    if (!memory) {
+        perror("malloc");
+        exit(1);
+    }
+    return memory;
+}
+
+static size_t append(Buffer *buffer, const char *bytes, size_t count) {
+    if (buffer->capacity - buffer->count < count) {
+        buffer->capacity = 2 * buffer->capacity + count;
+        buffer->bytes = checked(realloc(buffer->bytes, buffer->capacity));
+    }
+    memcpy(buffer->bytes + buffer->count, bytes, count);
+    buffer->count += count;
+    return count;
+}
+
+static size_t on_header(char *bytes, size_t size, size_t count, void *context) {
+    Transfer *transfer = context;
+    // Interim answers and their final one each begin with a status line: keep the last head only.
+    if (size * count >= 5 && !memcmp(bytes, "HTTP/", 5)) transfer->head.count = 0;
+    return append(&transfer->head, bytes, size * count);
+}
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *context) {
+    return append(&((Transfer *)context)->body, bytes, size * count);
+}
+
+// Sockets
+
+static void on_watch_closed(uv_handle_t *handle) { free(handle->data); }
+
+static void unwatch(curl_socket_t socket) {
+    if ((size_t)socket >= watch_count || !watches[socket]) return;
+    Watch *watch = watches[socket];
+    watches[socket] = NULL;
+    uv_poll_stop(&watch->poll);
+    uv_close((uv_handle_t *)&watch->poll, on_watch_closed);
+}
+
+static void on_event(uv_poll_t *poll, int status, int events);
+
+static int on_socket(CURL *easy, curl_socket_t socket, int what, void *context, void *assigned) {
+    (void)easy, (void)context, (void)assigned;
+    if (what == CURL_POLL_REMOVE) {
+        if ((size_t)socket < watch_count && watches[socket]) watches[socket]->wanted = 0;
+        return 0;
+    }
+    if ((size_t)socket >= watch_count) {
+        size_t count = 2 * (size_t)socket + 16;
+        watches = checked(realloc(watches, count * sizeof *watches));
+        memset(watches + watch_count, 0, (count - watch_count) * sizeof *watches);
+        watch_count = count;
+    }
+    Watch *watch = watches[socket];
+    if (!watch) {
+        watch = checked(calloc(1, sizeof *watch));
+        watch->socket = socket;
+        watch->poll.data = watch;
+        if (uv_poll_init_socket(&loop, &watch->poll, socket)) {
+            free(watch);
+            return -1;
+        }
+        watches[socket] = watch;
+    }
+    watch->wanted = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+    if (watch->wanted == watch->armed) return 0;
+    watch->armed = watch->wanted;
+    return uv_poll_start(&watch->poll, watch->wanted, on_event);
+}
+
+/// The socket callback does not come for every socket that libcurl closes.
+static int on_close_socket(void *context, curl_socket_t socket) {
+    (void)context;
+    unwatch(socket);
+    return close(socket);
+}
+
+// Transfers
+
+static void start(Transfer *transfer) {
+    CURL *easy = transfer->easy;
+    transfer->head.count = transfer->body.count = 0;
+    curl_easy_reset(easy);
+    curl_easy_setopt(easy, CURLOPT_URL, url);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, fields);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, 10000L);
+    curl_easy_setopt(easy, CURLOPT_SHARE, share);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
+    started++;
+    CURLMcode code = curl_multi_add_handle(multi, easy);
+    if (code) {
+        fprintf(stderr, "curl_multi_add_handle: %s\n", curl_multi_strerror(code));
+        exit(1);
+    }
+}
+
+/// Takes the finished transfers out and starts the next, which must follow every socket action.
+static void drain(void) {
+    CURLMsg *message;
+    int left;
+    while ((message = curl_multi_info_read(multi, &left))) {
+        if (message->msg != CURLMSG_DONE) continue;
+        // The message does not outlive the handle's removal.
+        CURL *easy = message->easy_handle;
+        CURLcode result = message->data.result;
+        Transfer *transfer;
+        long status = 0;
+        curl_easy_getinfo(easy, CURLINFO_PRIVATE, &transfer);
+        curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+        if (result != CURLE_OK || status != 200) {
+            if (!failed++) fprintf(stderr, "%s, status %ld\n", curl_easy_strerror(result), status);
+        }
+        body_bytes += transfer->body.count;
+        finished++;
+        curl_multi_remove_handle(multi, easy);
+        if (started < wanted) start(transfer);
+    }
+    if (finished == wanted) uv_stop(&loop);
+}
+
+static void act(curl_socket_t socket, int events) {
+    int running;
+    CURLMcode code = curl_multi_socket_action(multi, socket, events, &running);
+    if (code) {
+        fprintf(stderr, "curl_multi_socket_action: %s\n", curl_multi_strerror(code));
+        exit(1);
+    }
+    drain();
+}
+
+static void on_event(uv_poll_t *poll, int status, int events) {
+    Watch *watch = poll->data;
+    if (!watch->wanted) {
+        // The server has closed an idle connection. libcurl finds that out before it uses it again.
+        watch->armed = 0;
+        uv_poll_stop(poll);
+        return;
+    }
+    int action = (events & UV_READABLE ? CURL_CSELECT_IN : 0) | (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0);
+    act(watch->socket, status < 0 ? CURL_CSELECT_ERR : action);
+}
+
+// Time
+
+/// Calls libcurl as often as it wants to be called at once; outside its callbacks, and without a timer, which
+/// would cost a turn of the loop.
+static void act_if_due(void) {
+    while (is_due) {
+        is_due = false;
+        act(CURL_SOCKET_TIMEOUT, 0);
+    }
+}
+
+static void on_after_poll(uv_check_t *check) {
+    (void)check;
+    act_if_due();
+}
+
+static void on_timer_fired(uv_timer_t *handle) {
+    (void)handle;
+    act(CURL_SOCKET_TIMEOUT, 0);
+    act_if_due();
+}
+
+static int on_timer(CURLM *handle, long milliseconds, void *context) {
+    (void)handle, (void)context;
+    is_due = milliseconds == 0;
+    if (milliseconds > 0) return uv_timer_start(&timer, on_timer_fired, (uint64_t)milliseconds, 0);
+    return uv_timer_stop(&timer);
+}
+
+// Measuring
+
+static double cpu_seconds(struct rusage usage) {
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+        + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static long number(const char *text) {
+    char *end;
+    long value = strtol(text, &end, 10);
+    if (*end || value < 1) {
+        fprintf(stderr, "not a number from 1: %s\n", text);
+        exit(2);
+    }
+    return value;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 4) {
+        fprintf(stderr, "usage: %s URL COUNT INFLIGHT\n", argv[0]);
+        return 2;
+    }
+    url = argv[1];
+    wanted = number(argv[2]);
+    long in_flight = number(argv[3]);
+    if (in_flight > wanted) in_flight = wanted;
+
+    signal(SIGPIPE, SIG_IGN);
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) || uv_loop_init(&loop)) return 1;
+    uv_timer_init(&loop, &timer);
+    uv_check_init(&loop, &after_poll);
+    uv_check_start(&after_poll, on_after_poll);
+    multi = checked(curl_multi_init());
+    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, 2 * in_flight);
+    share = checked(curl_share_init());
+    curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+    fields = checked(curl_slist_append(NULL, "Expect:"));
+
+    Transfer *transfers = checked(calloc((size_t)in_flight, sizeof *transfers));
+    struct rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
+    uint64_t begin = uv_hrtime();
+    for (long i = 0; i < in_flight; i++) {
+        transfers[i].easy = checked(curl_easy_init());
+        start(&transfers[i]);
+    }
+    act_if_due();
+    if (finished < wanted) uv_run(&loop, UV_RUN_DEFAULT);
+    double seconds = (double)(uv_hrtime() - begin) / 1e9;
+    getrusage(RUSAGE_SELF, &after);
+
+    for (long i = 0; i < in_flight; i++) {
+        curl_easy_cleanup(transfers[i].easy);
+        free(transfers[i].head.bytes);
+        free(transfers[i].body.bytes);
+    }
+    free(transfers);
+    curl_multi_cleanup(multi);
+    curl_share_cleanup(share);
+    curl_slist_free_all(fields);
+    uv_close((uv_handle_t *)&timer, NULL);
+    uv_close((uv_handle_t *)&after_poll, NULL);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    if (uv_loop_close(&loop)) fprintf(stderr, "handles are left in the loop\n"), failed++;
+    free(watches);
+    curl_global_cleanup();
+
+    printf("{\"client\":\"c\",\"requests\":%ld,\"in_flight\":%ld,\"failed\":%ld,\"body_bytes\":%zu,"
+           "\"seconds\":%.4f,\"requests_per_second\":%.0f,\"cpu_seconds\":%.4f,\"max_rss_kib\":%ld}\n",
+        finished, in_flight, failed, body_bytes, seconds, (double)finished / seconds,
+        cpu_seconds(after) - cpu_seconds(before), after.ru_maxrss);
+    return failed > 0;
+}

@@ -1,0 +1,57 @@
+import FlyingFox
+import Synchronization
+
+/// What `POST /login` takes.
+struct Login: Decodable {
+    var user: String
+    var password: String
+}
+
+/// Who may come in, and the tokens that say so.
+final class Accounts: Sendable {
+    private struct Token {
+        var user: String
+        var usesLeft: Int
+    }
+
+    private struct State {
+        var tokens: [String: Token] = [:]
+        var issued = 0
+        var usesOfNewTokens = Int.max
+    }
+
+    private let state = Mutex(State())
+
+    func token(for login: Login) throws(Refusal) -> String {
+        guard login.user == "ada", login.password == "tea" else {
+            throw Refusal(errcode: 11001, msg: "wrong user or password", status: .unauthorized)
+        }
+        return state.withLock { state in
+            state.issued += 1
+            let token = "token-\(state.issued)"
+            state.tokens[token] = Token(user: login.user, usesLeft: state.usesOfNewTokens)
+            return token
+        }
+    }
+
+    /// The user whose valid token stands in the field; uses it up by one.
+    func user(authorization: String?) -> String? {
+        guard let words = authorization?.split(separator: " "), words.count == 2,
+            words[0].lowercased() == "bearer"
+        else { return nil }
+        let name = String(words[1])
+        return state.withLock { state in
+            guard let token = state.tokens[name], token.usesLeft > 0 else { return nil }
+            state.tokens[name]?.usesLeft -= 1
+            return token.user
+        }
+    }
+
+    /// Forgets all tokens. Those issued from now on are good for that many requests.
+    func expire(usesFromNowOn uses: Int) {
+        state.withLock { state in
+            state.tokens = [:]
+            state.usesOfNewTokens = uses
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/// Something that the shop sells.
+struct Goods: Encodable {
+    var id: Int
+    var name: String
+    var price: Double
+    var stock: Int
+
+    /// 47 of them, so that the last of five pages of ten is short.
+    static let all: [Goods] = {
+        let kinds = ["Assam", "Sencha", "Oolong", "Matcha", "Darjeeling", "Rooibos", "Chamomile"]
+        let packs = ["tin", "box", "sampler", "pouch", "brick", "gift set", "chest"]
+        return (1...47).map { id in
+            Goods(
+                id: id, name: "\(kinds[id % 7]) \(packs[id / 7 % 7])", price: Double(id * 25 % 900) / 20 + 2,
+                stock: id * 37 % 100)
+        }
+    }()
+}
+
+/// A page of goods, with what a client needs to know whether there are more.
+struct GoodsPage: Encodable {
+    var list: [Goods]
+    var page: Int
+    var pageSize: Int
+    var total: Int
+}
+
+/// What a user has ordered.
+struct Order: Encodable {
+    var id: Int
+    var user: String
+    var goods: String
+    var quantity: Int
+
+    static func orders(of user: String) -> [Order] {
+        (1...20).map { Order(id: $0, user: user, goods: Goods.all[$0 * 2].name, quantity: $0 % 4 + 1) }
+    }
+}

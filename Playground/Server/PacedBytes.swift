@@ -1,0 +1,48 @@
+import FlyingSocks
+
+/// A body of a given length that comes at a given speed, and that notices when nobody wants the rest.
+struct PacedBytes: AsyncBufferedSequence {
+    typealias Element = UInt8
+
+    let count: Int
+    let bytesPerSecond: Int
+    let counters: Counters
+
+    func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+    /// The server holds it as long as it sends. Asking for more means that what came before has been sent; letting
+    /// go of it early means that the client has gone away.
+    final class Iterator: AsyncBufferedIteratorProtocol {
+        private let bytes: PacedBytes
+        private let clock = ContinuousClock()
+        private let start: ContinuousClock.Instant
+        private var position = 0
+        private var underway = 0
+        private var isFinished = false
+
+        init(_ bytes: PacedBytes) {
+            self.bytes = bytes
+            start = clock.now
+        }
+
+        deinit {
+            if !isFinished { bytes.counters.count { $0.downloadsAborted += 1 } }
+        }
+
+        func next() async throws -> UInt8? { try await nextBuffer(suggested: 1)?.first }
+
+        func nextBuffer(suggested count: Int) async throws -> [UInt8]? {
+            bytes.counters.count { $0.downloadedBytes += underway }
+            underway = Swift.min(Swift.max(1, count), bytes.count - position)
+            guard underway > 0 else {
+                if !isFinished { bytes.counters.count { $0.downloadsFinished += 1 } }
+                isFinished = true
+                return nil
+            }
+            let due = Duration.seconds(Double(position) / Double(bytes.bytesPerSecond))
+            try await clock.sleep(until: start + due, tolerance: .milliseconds(1))
+            defer { position += underway }
+            return (position..<position + underway).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+        }
+    }
+}

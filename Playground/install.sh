@@ -1,0 +1,58 @@
+# Installs what a build needs and the machine does not have. Sourced, by scripts that say what they need:
+#
+#   source Playground/install.sh
+#   need_libraries
+#   need_command nginx nginx-light nginx    # the command, its apt package, its brew package
+#   install_missing
+
+# Homebrew keeps its curl out of the way of the system's.
+if command -v brew >/dev/null; then
+    export PKG_CONFIG_PATH="$(brew --prefix)/opt/curl/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
+fi
+
+missing_apt=() missing_brew=()
+
+need_command() {
+    PATH="$PATH:/usr/sbin" command -v "$1" >/dev/null && return
+    missing_apt+=("$2") missing_brew+=("$3")
+}
+
+need_library() {
+    pkg-config --exists "$1" 2>/dev/null && return
+    missing_apt+=("$2") missing_brew+=("$3")
+}
+
+# What the framework is built on.
+need_libraries() {
+    need_command pkg-config pkg-config pkg-config
+    need_library libuv libuv1-dev libuv
+    need_library libcurl libcurl4-openssl-dev curl
+}
+
+install_missing() {
+    if ! command -v swift >/dev/null; then
+        echo "Swift is missing: https://www.swift.org/install" >&2
+        return 1
+    fi
+    [ ${#missing_apt[@]} -gt 0 ] || return 0
+    local log
+    log=$(mktemp)
+    if command -v apt-get >/dev/null; then
+        local sudo=()
+        [ "$(id -u)" -eq 0 ] || sudo=(sudo)
+        echo "Installing with ${sudo[*]:+sudo }apt-get: ${missing_apt[*]}" >&2
+        if ! { ${sudo[@]+"${sudo[@]}"} apt-get update -q &&
+            ${sudo[@]+"${sudo[@]}"} env DEBIAN_FRONTEND=noninteractive \
+                apt-get install -q -y --no-install-recommends "${missing_apt[@]}"; } >"$log" 2>&1; then
+            cat "$log" >&2
+            return 1
+        fi
+    elif command -v brew >/dev/null; then
+        echo "Installing with brew: ${missing_brew[*]}" >&2
+        brew install -q "${missing_brew[@]}" >"$log" 2>&1 || { cat "$log" >&2; return 1; }
+    else
+        echo "Please install these, or what your system calls them: ${missing_apt[*]}" >&2
+        return 1
+    fi
+    rm -f "$log"
+}

@@ -1,0 +1,33 @@
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Opens once. A scripted connection waits before it; a test opens it.
+///
+/// It is a pipe whose writing end is closed to open it, so that threads can wait in one `poll` for a gate and
+/// a socket.
+public final class Gate: Sendable {
+    private let reading: Descriptor
+    private let writing: Mutex<Descriptor?>
+
+    /// Creates a closed gate.
+    public init() throws(SystemError) {
+        var ends: [CInt] = [-1, -1]
+        try withoutSpawning { () throws(SystemError) in
+            guard unsafe pipe(&ends) == 0 else { throw SystemError("pipe") }
+            for end in ends { closeOnExec(end) }
+        }
+        reading = Descriptor(ends[0])
+        writing = Mutex(Descriptor(ends[1]))
+    }
+
+    /// Lets everything through, now and later. A second call has no effect.
+    public func open() { writing.withLock { $0 = nil } }
+
+    /// Readable (at its end) once the gate is open.
+    var descriptor: CInt { reading.raw }
+}

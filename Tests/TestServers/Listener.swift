@@ -1,0 +1,70 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A listening socket on 127.0.0.1, on a port that the kernel chose.
+struct Listener: ~Copyable, Sendable {
+    let descriptor: Descriptor
+    let port: UInt16
+
+    init(backlog: CInt = 512) throws(SystemError) {
+        let descriptor = try Descriptor.streamSocket()
+        var address = sockaddr_in.loopback(port: 0)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let raw = descriptor.raw
+        let bound = unsafe address.withSocketAddress { unsafe bind(raw, $0, length) }
+        guard bound == 0 else { throw SystemError("bind") }
+        guard listen(raw, backlog) == 0 else { throw SystemError("listen") }
+        let named = unsafe address.withSocketAddress { unsafe getsockname(raw, $0, &length) }
+        guard named == 0 else { throw SystemError("getsockname") }
+        port = UInt16(bigEndian: address.sin_port)
+        self.descriptor = descriptor
+    }
+}
+
+extension Descriptor {
+    static func streamSocket() throws(SystemError) -> Descriptor {
+        #if canImport(Glibc)
+            let type = CInt(SOCK_STREAM.rawValue)
+        #else
+            let type = SOCK_STREAM
+        #endif
+        let raw = withoutSpawning {
+            let raw = socket(AF_INET, type, 0)
+            if raw >= 0 { closeOnExec(raw) }
+            return raw
+        }
+        return try Descriptor(checking: raw, of: "socket")
+    }
+
+    /// A blocking connection to a port of 127.0.0.1.
+    static func connected(to port: UInt16) throws(SystemError) -> Descriptor {
+        let descriptor = try streamSocket()
+        var address = sockaddr_in.loopback(port: port)
+        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let raw = descriptor.raw
+        let result = unsafe address.withSocketAddress { unsafe connect(raw, $0, length) }
+        guard result == 0 else { throw SystemError("connect") }
+        return descriptor
+    }
+}
+
+extension sockaddr_in {
+    fileprivate static func loopback(port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return address
+    }
+
+    fileprivate mutating func withSocketAddress<Result>(
+        _ body: (UnsafeMutablePointer<sockaddr>) -> Result
+    ) -> Result {
+        unsafe withUnsafeMutablePointer(to: &self) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0) }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import FoundationEssentials
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// An nginx of one's own on loopback: http on one free port and https on another.
+///
+/// It runs in a temporary folder, as whoever runs the tests, and ends with ``stop()``, with the last reference
+/// or with the process. What it serves stands in `NginxServer+Configuration.swift`.
+public final class NginxServer: Sendable {
+    /// nginx did not come up.
+    public struct StartFailure: Error, CustomStringConvertible {
+        /// What nginx and openssl wrote.
+        public let description: String
+    }
+
+    /// The port for http on 127.0.0.1.
+    public let port: UInt16
+    /// The port for https on 127.0.0.1.
+    public let tlsPort: UInt16
+    /// The folder with the configuration, the logs, the certificate and the served files.
+    public let folder: String
+    private let process: SupervisedProcess
+
+    /// Starts nginx and returns when it answers.
+    public init() throws {
+        // The sockets listen before nginx is there and are handed over, as nginx does to itself in an upgrade
+        // (https://nginx.org/en/docs/control.html#upgrade). So no other process can take the ports, and the
+        // first connection waits in the backlog instead of being refused.
+        let plain = try Listener()
+        let tls = try Listener()
+        (port, tlsPort) = (plain.port, tls.port)
+        folder = try Self.makeFolder()
+        do {
+            try Self.writeFiles(in: folder, port: port, tlsPort: tlsPort)
+            process = try SupervisedProcess(
+                script: Self.script,
+                environment: [
+                    "FOLDER": folder, "NGINX": "3;4;", "PATH": "/usr/sbin:/usr/local/sbin:" + Self.path,
+                ],
+                descriptors: [plain.descriptor.raw, tls.descriptor.raw])
+        } catch {
+            try? FileManager.default.removeItem(atPath: folder)  // the first error is the one to tell
+            throw error
+        }
+        // Ours are closed by now, so a connection is refused, or reset, when nginx is not there to take it.
+        _ = consume plain
+        _ = consume tls
+        try awaitFirstAnswer()
+    }
+
+    deinit { stop() }
+
+    /// `http://127.0.0.1:port`, with no slash at the end.
+    public var baseURL: String { "http://127.0.0.1:\(port)" }
+    /// `https://127.0.0.1:tlsPort`, with no slash at the end.
+    public var tlsBaseURL: String { "https://127.0.0.1:\(tlsPort)" }
+    /// The server's self-signed certificate, for 127.0.0.1 and localhost, as PEM: its own authority.
+    public var certificatePath: String { folder + "/certificate.pem" }
+
+    /// Ends nginx, waits for its end and removes the folder.
+    public func stop() { process.stop() }
+
+    private static var path: String {
+        ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
+    }
+
+    /// Removes the folder in the end, for only this script knows when nginx no longer writes to it.
+    private static let script = """
+        cd "$FOLDER" || exit 1
+        openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
+            -keyout key.pem -out certificate.pem -subj /CN=localhost \
+            -addext subjectAltName=DNS:localhost,IP:127.0.0.1 >start.log 2>&1 &&
+            { nginx -p "$FOLDER" -c "$FOLDER/nginx.conf" -e "$FOLDER/error.log" >>start.log 2>&1 & }
+        exec 3<&- 4<&-
+        read -r _
+        [ -z "$!" ] || { kill "$!"; wait "$!"; }
+        cd / && rm -rf "$FOLDER"
+        """
+
+    private static func makeFolder() throws(SystemError) -> String {
+        let parent = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        var template = Array("\(parent)/nginx-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&template) != nil else { throw SystemError("mkdtemp") }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Asks once and waits for the answer: the wait ends when nginx answers or when it is not there.
+    private func awaitFirstAnswer() throws {
+        do {
+            let connection = try Descriptor.connected(to: port)
+            let request = Array("GET /ready HTTP/1.0\r\n\r\n".utf8)
+            let raw = connection.raw
+            guard unsafe write(raw, request, request.count) == request.count else {
+                throw SystemError("write")
+            }
+            var answer = [UInt8](repeating: 0, count: 64)
+            let count = unsafe read(raw, &answer, answer.count)
+            guard count > 0 else { throw SystemError("read") }
+            guard answer.starts(with: "HTTP/1.1 200".utf8) else {
+                throw StartFailure(description: String(decoding: answer.prefix(count), as: UTF8.self))
+            }
+        } catch {
+            let logs = ["start.log", "error.log"].compactMap { name in
+                FileManager.default.contents(atPath: "\(folder)/\(name)")
+                    .map { String(decoding: $0, as: UTF8.self) }
+            }
+            stop()
+            throw StartFailure(description: "\(error)\n" + logs.joined())
+        }
+    }
+}
