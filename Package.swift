@@ -44,6 +44,12 @@ let package = Package(
             name: "RxNetworking", dependencies: ["RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite"],
             swiftSettings: settings),
         .target(name: "RxTesting", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
+
+        .testTarget(name: "RxLiteTests", dependencies: ["RxLite", "RxTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "RxTestingTests", dependencies: ["RxTesting", "RxHTTP", "RxLite", .httpTypes],
+            swiftSettings: settings),
+        .testTarget(name: "ArchitectureTests", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )
