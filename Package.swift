@@ -55,6 +55,12 @@ let package = Package(
         .target(
             name: "PlaygroundServer", dependencies: [.flyingFox, .flyingSocks], path: "Playground/Server",
             swiftSettings: settings),
+
+        .testTarget(name: "RxLiteTests", dependencies: ["RxLite", "RxTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "RxTestingTests", dependencies: ["RxTesting", "RxHTTP", "RxLite", .httpTypes],
+            swiftSettings: settings),
+        .testTarget(name: "ArchitectureTests", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

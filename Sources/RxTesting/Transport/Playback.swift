@@ -1,0 +1,106 @@
+import RxHTTP
+import RxLite
+
+/// One running exchange: takes the steps of its script, in its subscription's lane.
+final class Playback: @unchecked Sendable {
+    // Unchecked: the variables are touched only from inside the subscription's lane, which is serial.
+    private let steps: [ScriptedTransport.Step]
+    private let request: Request
+    private let observer: Observer<TransferEvent, NetworkError>
+    private let clock: VirtualScheduler
+    private let begun: Duration
+    private let report: @Sendable (ScriptedTransport.Exchange.Outcome) -> Void
+    private var next = 0
+    private var firstByte: Duration?
+    private var outcome: ScriptedTransport.Exchange.Outcome = .cancelled
+    private var timer: (any Cancellable)?
+    private var isRunning = false
+    private var isStalled = false
+
+    init(
+        _ steps: [ScriptedTransport.Step], of request: Request,
+        to observer: Observer<TransferEvent, NetworkError>, on clock: VirtualScheduler,
+        report: @escaping @Sendable (ScriptedTransport.Exchange.Outcome) -> Void
+    ) {
+        self.steps = steps
+        self.request = request
+        self.observer = observer
+        self.clock = clock
+        self.report = report
+        begun = clock.now
+    }
+
+    func start() {
+        observer.scope.onClose {
+            self.timer?.cancel()
+            self.timer = nil
+            self.report(self.outcome)
+        }
+        observer.scope.onResume { self.run() }
+        wait(.zero)
+    }
+
+    private func wait(_ delay: Duration) {
+        timer = clock.schedule(after: delay) {
+            self.observer.scope.enter {
+                self.timer = nil
+                self.run()
+            }
+        }
+    }
+
+    private func run() {
+        guard !isRunning else { return }
+        isRunning = true
+        while timer == nil, !isStalled, observer.scope.isOpen, !observer.scope.isPaused { take() }
+        isRunning = false
+    }
+
+    private func take() {
+        guard next < steps.count else {
+            return fail(NetworkError(.unscripted, "the script has no end", request: request))
+        }
+        let step = steps[next]
+        next += 1
+        switch step {
+        case .wait(let delay):
+            if delay > .zero { wait(delay) }
+        case .uploaded(let bytes, let total):
+            observer.next(.uploaded(bytes: bytes, of: total))
+        case .head(let head):
+            firstByte = clock.now - begun
+            observer.next(.head(head))
+        case .chunk(let bytes):
+            observer.next(.chunk(bytes))
+        case .finish:
+            let total = clock.now - begun
+            outcome = .finished
+            observer.next(.finished(TransferMetrics(firstByte: firstByte ?? total, total: total)))
+            if observer.scope.isOpen { observer.finish() }
+        case .fail(let error):
+            fail(error)
+        case .stall:
+            isStalled = true
+        }
+    }
+
+    private func fail(_ error: NetworkError) {
+        outcome = .failed(error.code)
+        observer.fail(error.requestID == nil ? error.about(request) : error)
+    }
+}
+
+extension NetworkError {
+    /// The same error, told about the request that it happened to.
+    fileprivate func about(_ request: Request) -> NetworkError {
+        var error = self
+        let blank = NetworkError(code, message, request: request)
+        error.requestID = blank.requestID
+        error.method = blank.method
+        error.url = blank.url
+        error.attempt = blank.attempt
+        error.isReplayable = blank.isReplayable
+        error.isIdempotent = blank.isIdempotent
+        return error
+    }
+}

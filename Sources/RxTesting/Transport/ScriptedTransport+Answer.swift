@@ -1,0 +1,86 @@
+public import HTTPTypes
+public import RxHTTP
+
+extension ScriptedTransport {
+    /// One step of an answer.
+    public enum Step: Sendable {
+        /// Time passes, also while the subscriber is paused.
+        case wait(Duration)
+        /// So much of the request body has been sent.
+        case uploaded(bytes: Int64, of: Int64)
+        /// The status line and header fields.
+        case head(ResponseHead)
+        /// A piece of the body.
+        case chunk([UInt8])
+        /// The whole answer was there.
+        case finish
+        /// The exchange breaks off. An `error` without a request is told about the one it answers.
+        case fail(NetworkError)
+        /// Nothing more comes, and no end; the exchange runs until it is cancelled.
+        case stall
+    }
+
+    /// What is sent back for one request, step by step. A script that ends without ``Step/finish``,
+    /// ``Step/fail(_:)`` or ``Step/stall`` fails with ``RxHTTP/NetworkError/Code/unscripted``.
+    public struct Answer: Sendable {
+        /// The steps, in order.
+        public var steps: [Step]
+
+        /// Creates an answer from its steps.
+        public init(_ steps: [Step]) { self.steps = steps }
+    }
+}
+
+extension ScriptedTransport.Answer {
+    /// The answer made of `steps`.
+    public static func steps(_ steps: ScriptedTransport.Step...) -> Self { Self(steps) }
+
+    /// A whole answer: head, body in one chunk where there is one, end.
+    public static func bytes(
+        _ body: [UInt8], status: HTTPResponse.Status = .ok, headers: HTTPFields = [:],
+        after delay: Duration = .zero
+    ) -> Self {
+        let head = ResponseHead(status: status, headerFields: headers)
+        return Self([.wait(delay), .head(head)] + (body.isEmpty ? [] : [.chunk(body)]) + [.finish])
+    }
+
+    /// A whole answer with a JSON text as its body. `Content-Type` is `application/json` unless `headers`
+    /// has another.
+    public static func json(
+        _ text: String, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:],
+        after delay: Duration = .zero
+    ) -> Self {
+        var headers = headers
+        if headers[.contentType] == nil { headers[.contentType] = "application/json" }
+        return .bytes(Array(text.utf8), status: status, headers: headers, after: delay)
+    }
+
+    /// A whole answer without body.
+    public static func status(
+        _ status: HTTPResponse.Status, headers: HTTPFields = [:], after delay: Duration = .zero
+    ) -> Self {
+        .bytes([], status: status, headers: headers, after: delay)
+    }
+
+    /// A failure of the transport.
+    ///
+    /// - Parameters:
+    ///   - code: the kind. `resolve`, `connect`, `connectTimeout` and `tls` are marked as unsent.
+    ///   - message: what happened.
+    ///   - delay: how long after the subscription.
+    public static func failure(
+        _ code: NetworkError.Code, _ message: String = "as scripted", after delay: Duration = .zero
+    ) -> Self {
+        var error = NetworkError(code, message)
+        error.isUnsent = [.resolve, .connect, .connectTimeout, .tls].contains(code)
+        return Self([.wait(delay), .fail(error)])
+    }
+
+    /// No answer ever.
+    public static let stall = Self([.stall])
+}
+
+extension NetworkError.Code {
+    /// A ``ScriptedTransport`` has no rule for the request, or a script without an end.
+    public static let unscripted = NetworkError.Code(rawValue: "unscripted")
+}

@@ -1,0 +1,29 @@
+public import RxHTTP
+
+extension ScriptedTransport {
+    /// One subscription to one request, and what became of it.
+    public struct Exchange: Sendable {
+        /// The request as it was sent.
+        public let request: Request
+        /// The virtual time of the subscription.
+        public let startedAt: Duration
+        /// The virtual time of the end or the cancel; `nil` while it runs.
+        public internal(set) var endedAt: Duration?
+        /// What has become of it so far.
+        public internal(set) var outcome: Outcome = .running
+    }
+}
+
+extension ScriptedTransport.Exchange {
+    /// What became of an exchange.
+    public enum Outcome: Sendable, Equatable {
+        /// Neither ended nor cancelled.
+        case running
+        /// The whole answer was delivered.
+        case finished
+        /// It broke off.
+        case failed(NetworkError.Code)
+        /// The subscriber left.
+        case cancelled
+    }
+}

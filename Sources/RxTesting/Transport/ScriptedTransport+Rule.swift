@@ -1,0 +1,62 @@
+import FoundationEssentials
+public import HTTPTypes
+import RxHTTP
+import Synchronization
+
+extension ScriptedTransport {
+    /// Which requests are answered how.
+    public struct Rule: Sendable {
+        let method: HTTPRequest.Method?
+        let path: String
+        let answers: [Answer]
+
+        /// Answers requests of `method` to `path`: the first with the first of `answers`, and so on; when
+        /// they are used up the last one repeats. Without `answers` it never answers.
+        ///
+        /// - Parameters:
+        ///   - method: `nil` matches all.
+        ///   - path: the path of the URL without query; or, beginning with `http`, scheme, host, port and
+        ///     path. A `*` at its end matches anything that follows.
+        public static func when(
+            _ method: HTTPRequest.Method?, _ path: String, _ answers: Answer...
+        ) -> Rule {
+            Rule(method: method, path: path, answers: answers.isEmpty ? [.stall] : answers)
+        }
+
+        func matches(_ request: Request) -> Bool {
+            if let method, method != request.method { return false }
+            let target = path.hasPrefix("http") ? request.url.originAndPath : request.url.path
+            return path.hasSuffix("*") ? target.hasPrefix(path.dropLast()) : target == path
+        }
+    }
+}
+
+/// Rules, and how often each has answered.
+final class RuleBook: Sendable {
+    private let rules: [ScriptedTransport.Rule]
+    private let answered: Mutex<[Int]>
+
+    init(_ rules: [ScriptedTransport.Rule]) {
+        self.rules = rules
+        answered = Mutex(Array(repeating: 0, count: rules.count))
+    }
+
+    func answer(to request: Request) -> ScriptedTransport.Answer {
+        guard let index = rules.firstIndex(where: { $0.matches(request) }) else {
+            let asked = "\(request.method.rawValue) \(request.url.originAndPath)"
+            return .failure(.unscripted, "no rule of the scripted transport matches \(asked)")
+        }
+        let turn = answered.withLock { answered in
+            defer { answered[index] += 1 }
+            return answered[index]
+        }
+        let answers = rules[index].answers
+        return answers[min(turn, answers.count - 1)]
+    }
+}
+
+extension URL {
+    fileprivate var originAndPath: String {
+        "\(scheme ?? "")://\(host() ?? "")" + (port.map { ":\($0)" } ?? "") + path
+    }
+}

@@ -1,0 +1,79 @@
+public import RxHTTP
+public import RxLite
+import Synchronization
+
+/// A transport that answers by script, in virtual time, and remembers what it was asked.
+///
+/// ```swift
+/// let clock = VirtualScheduler()
+/// let transport = ScriptedTransport(on: clock, [
+///     .when(.get, "/goods", .failure(.connect), .json("[1, 2]", after: .milliseconds(30))),
+///     .when(.post, "/login", .json(#"{"token": "t"}"#)),
+/// ])
+/// ```
+///
+/// It keeps the contract of ``Transport``: nothing is sent before a subscription, each subscription is one
+/// exchange, cancelling closes it, and while the subscription is paused no event is delivered. Nothing is
+/// answered from inside the subscribing call: advance the clock.
+///
+/// A request that no rule matches fails with ``NetworkError/Code/unscripted``.
+public final class ScriptedTransport: Transport {
+    /// The scheduler that exchanges live on.
+    public let scheduler: VirtualScheduler
+
+    private let answer: @Sendable (Request) -> Answer
+    private let log = Mutex<[Exchange]>([])
+
+    /// Creates a transport that asks `answer` at each subscription.
+    public init(on scheduler: VirtualScheduler, answer: @escaping @Sendable (Request) -> Answer) {
+        self.scheduler = scheduler
+        self.answer = answer
+    }
+
+    /// Creates a transport that answers by the first of `rules` which matches.
+    public convenience init(on scheduler: VirtualScheduler, _ rules: [Rule]) {
+        let book = RuleBook(rules)
+        self.init(on: scheduler) { request in book.answer(to: request) }
+    }
+
+    /// Every exchange so far, in the order of their subscriptions.
+    public var exchanges: [Exchange] { log.withLock { $0 } }
+
+    /// The request of every exchange so far.
+    public var requests: [Request] { exchanges.map(\.request) }
+
+    /// The exchanges that were cancelled before their end.
+    public var cancelled: [Exchange] { exchanges.filter { $0.outcome == .cancelled } }
+
+    /// How many exchanges have neither ended nor been cancelled.
+    public var runningCount: Int { log.withLock { $0.count { $0.outcome == .running } } }
+
+    /// An exchange by the script.
+    public func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
+        Observable(scheduler: scheduler) { observer in
+            guard observer.scope.isOpen else { return }
+            let answer = self.answer(request)
+            let index = self.begin(request)
+            let playback = Playback(answer.steps, of: request, to: observer, on: self.scheduler) { outcome in
+                self.end(index, outcome)
+            }
+            playback.start()
+        }
+    }
+
+    private func begin(_ request: Request) -> Int {
+        let exchange = Exchange(request: request, startedAt: scheduler.now)
+        return log.withLock { log in
+            log.append(exchange)
+            return log.count - 1
+        }
+    }
+
+    private func end(_ index: Int, _ outcome: Exchange.Outcome) {
+        let now = scheduler.now
+        log.withLock { log in
+            log[index].outcome = outcome
+            log[index].endedAt = now
+        }
+    }
+}

@@ -1,0 +1,192 @@
+public import RxLite
+import Synchronization
+
+/// A scheduler whose time moves only when a test says so.
+///
+/// ```swift
+/// let clock = VirtualScheduler()
+/// let ticks = Recorder(Observable<Void, Never>.timer(.seconds(3600), on: clock), on: clock)
+/// try clock.advance(by: .seconds(3600))
+/// ```
+///
+/// Work runs inside ``advance(by:)``, ``advance(to:)`` and ``run()``, on the thread that calls them, in the
+/// order in which it is due, and of what is due together in the order in which it was scheduled.
+///
+/// Between those calls the test itself counts as the scheduler's work (see ``isCurrent``): what it
+/// subscribes to, sends and cancels takes effect at once. What other tasks, threads or schedulers send to a
+/// stream that lives here waits for the next advance.
+///
+/// Safe from any thread.
+public final class VirtualScheduler: Scheduler {
+    private struct Contents {
+        var now: Duration = .zero
+        /// Latest first, so that the next is taken from the end.
+        var timers: [VirtualTimer] = []
+        var scheduledCount = 0
+        /// Who advances the time, while somebody does.
+        var runner: CallerIdentity?
+    }
+
+    /// The scheduler whose work is being run, and who runs it. A task started from within that work
+    /// inherits the value but is somebody else, and so is not current.
+    @TaskLocal private static var running: (scheduler: VirtualScheduler, runner: CallerIdentity)?
+
+    private let stepLimit: Int
+    private let maker = CallerIdentity.current
+    private let contents = Mutex(Contents())
+
+    /// Creates a scheduler whose time is zero.
+    ///
+    /// - Parameter stepLimit: how many pieces of work one advance may run before it gives up with
+    ///   ``VirtualTimeError/endless(steps:now:)``. Default 100,000.
+    public init(stepLimit: Int = 100_000) {
+        self.stepLimit = stepLimit
+    }
+
+    /// The virtual time: zero at first.
+    public var now: Duration { contents.withLock { $0.now } }
+
+    /// How many pieces of work wait, those due now included.
+    public var pendingCount: Int { contents.withLock { $0.timers.count } }
+
+    /// Whether the caller is this scheduler's work.
+    ///
+    /// While time is advanced, that is the work being run. Between advances it is the task that made the
+    /// scheduler (where there is no task, the thread), unless it is just running work of another virtual
+    /// scheduler.
+    public var isCurrent: Bool {
+        let caller = CallerIdentity.current
+        if let runner = contents.withLock({ $0.runner }) {
+            // Between two pieces of work the runner is inside this class only, and asks nobody.
+            return runner == caller && innermost(of: caller) === self
+        }
+        return maker == caller && innermost(of: caller) == nil
+    }
+
+    /// Runs `work` with the next advance, after what is due now already.
+    public func schedule(_ work: @escaping @Sendable () -> Void) {
+        _ = schedule(after: .zero, work)
+    }
+
+    /// Runs `work` when time has advanced by `delay`. A delay below zero counts as zero.
+    public func schedule(after delay: Duration, _ work: @escaping @Sendable () -> Void) -> any Cancellable {
+        contents.withLock { contents in
+            let due = contents.now + max(delay, .zero)
+            contents.scheduledCount += 1
+            let timer = VirtualTimer(due: due, number: contents.scheduledCount, scheduler: self, work)
+            let index = contents.timers.partitioningIndex { $0 < timer }
+            contents.timers.insert(timer, at: index)
+            return timer
+        }
+    }
+
+    /// Moves time on by `duration`, running what becomes due on the way.
+    public func advance(by duration: Duration) throws(VirtualTimeError) {
+        try advance(to: now + duration)
+    }
+
+    /// Moves time on to `time`, running what becomes due on the way. A time in the past runs what is due
+    /// now.
+    public func advance(to time: Duration) throws(VirtualTimeError) {
+        try runWork(until: max(time, now))
+        contents.withLock { $0.now = max($0.now, time) }
+    }
+
+    /// Runs work, moving time on as it becomes due, until there is none.
+    public func run() throws(VirtualTimeError) {
+        try runWork(until: nil)
+    }
+
+    private func runWork(until limit: Duration?) throws(VirtualTimeError) {
+        let runner = CallerIdentity.current
+        let isFree = contents.withLock { contents in
+            guard contents.runner == nil else { return false }
+            contents.runner = runner
+            return true
+        }
+        guard isFree else { throw .alreadyRunning }
+        defer { contents.withLock { $0.runner = nil } }
+        var steps = 0
+        while let timer = takeNext(until: limit) {
+            guard steps < stepLimit else {
+                contents.withLock { $0.timers.append(timer) }
+                throw .endless(steps: steps, now: now)
+            }
+            steps += 1
+            Self.$running.withValue((self, runner)) { timer.fire() }
+        }
+    }
+
+    private func takeNext(until limit: Duration?) -> VirtualTimer? {
+        contents.withLock { contents in
+            guard let timer = contents.timers.last else { return nil }
+            if let limit, timer.due > limit { return nil }
+            contents.timers.removeLast()
+            contents.now = max(contents.now, timer.due)
+            return timer
+        }
+    }
+
+    fileprivate func remove(_ timer: VirtualTimer) {
+        contents.withLock { contents in
+            let index = contents.timers.partitioningIndex { $0 <= timer }
+            guard index < contents.timers.count, contents.timers[index] === timer else { return }
+            contents.timers.remove(at: index)
+        }
+    }
+
+    /// The virtual scheduler whose work the caller is running, if any.
+    private func innermost(of caller: CallerIdentity) -> VirtualScheduler? {
+        guard let running = Self.running, running.runner == caller else { return nil }
+        return running.scheduler
+    }
+}
+
+/// One piece of scheduled work. Lets go of it when it has run or is cancelled.
+private final class VirtualTimer: Cancellable {
+    let due: Duration
+    let number: Int
+    private let work: Mutex<(@Sendable () -> Void)?>
+    private weak let scheduler: VirtualScheduler?
+
+    init(due: Duration, number: Int, scheduler: VirtualScheduler, _ work: @escaping @Sendable () -> Void) {
+        self.due = due
+        self.number = number
+        self.scheduler = scheduler
+        self.work = Mutex(work)
+    }
+
+    func cancel() {
+        scheduler?.remove(self)
+        // Released outside the lock: what the work holds may call back.
+        _ = takeWork()
+    }
+
+    func fire() { takeWork()?() }
+
+    private func takeWork() -> (@Sendable () -> Void)? {
+        work.withLock { work in
+            defer { work = nil }
+            return work
+        }
+    }
+
+    static func < (one: VirtualTimer, other: VirtualTimer) -> Bool {
+        (one.due, one.number) < (other.due, other.number)
+    }
+
+    static func <= (one: VirtualTimer, other: VirtualTimer) -> Bool {
+        !(other < one)
+    }
+}
+
+extension [VirtualTimer] {
+    /// The first index at which `isBehind` holds, in an array where it holds for a tail.
+    fileprivate func partitioningIndex(where isBehind: (VirtualTimer) -> Bool) -> Int {
+        var range = 0..<count
+        while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {
+            range = isBehind(self[middle]) ? range.lowerBound..<middle : (middle + 1)..<range.upperBound
+        }
+        return range.lowerBound
+    }
+}
