@@ -55,6 +55,9 @@ let package = Package(
         .target(
             name: "PlaygroundServer", dependencies: [.flyingFox, .flyingSocks], path: "Playground/Server",
             swiftSettings: settings),
+        .executableTarget(
+            name: "Playground", dependencies: ["RxNetworking", "PlaygroundServer"], path: "Playground/Tour",
+            swiftSettings: settings),
 
         .testTarget(name: "RxLiteTests", dependencies: ["RxLite", "RxTesting"], swiftSettings: settings),
         .testTarget(

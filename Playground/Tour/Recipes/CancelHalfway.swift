@@ -1,0 +1,32 @@
+import Foundation
+import RxNetworking
+
+extension Recipe {
+    static let cancelHalfway = Recipe(
+        "Cancelling half-way",
+        "A slow download is cancelled in the middle; the connection closes, and the server notices."
+    ) { stage in
+        let shop = Client.shop(stage.baseURL)
+        let before = try await shop.statistics()
+        // Code
+        let size = 8 << 20
+        let url = URL(string: "\(stage.baseURL)/download?size=\(size)&rate=\(16 << 20)")!
+        let download = CurlTransport.shared.send(Request(url: url))
+        let received = download
+            .compactMap { if case .chunk(let bytes) = $0 { bytes.count } else { nil } }
+            .scan(0, +)
+            .filter { $0 >= size / 2 }
+            .take(1)
+        // Shown
+        let (values, _) = await stage.play(received) { "\($0) bytes received, that is enough" }
+        stage.expect((values.first ?? 0) >= size / 2 && (values.first ?? 0) < size, "it stops in the middle")
+        var aborted = 0
+        // The server learns of it when it next writes.
+        for _ in 0..<100 where aborted == 0 {
+            aborted = (try await shop.statistics()?.downloadsAborted ?? 0) - (before?.downloadsAborted ?? 0)
+            if aborted == 0 { try await Task.sleep(for: .milliseconds(20)) }
+        }
+        stage.expect(aborted == 1, "the server sees one download broken off, not \(aborted)")
+        stage.result("\(values.first ?? 0) of \(size) bytes; the server counts \(aborted) aborted download")
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+/// Runs recipes one after the other and says how it went.
+struct Tour {
+    let recipes: [Recipe]
+    let baseURL: String
+
+    /// Whether every recipe ended as it must.
+    func run() async -> Bool {
+        var broken: [String] = []
+        for (index, recipe) in recipes.enumerated() {
+            print("\n\(index + 1). \(recipe.title)")
+            print("   \(recipe.summary)\n")
+            print(SourceExcerpt(file: recipe.file).text)
+            let stage = Stage(baseURL: baseURL)
+            do {
+                try await recipe.run(stage)
+            } catch {
+                stage.expect(false, "\(recipe.title) ends without an error: \(error)")
+            }
+            if !stage.broken.isEmpty { broken.append(recipe.title) }
+        }
+        if broken.isEmpty {
+            print("\nAll \(recipes.count) recipes ended as they must.")
+        } else {
+            print("\nThese did not end as they must: \(broken.joined(separator: "; "))")
+        }
+        return broken.isEmpty
+    }
+}
+
+/// The lines of a recipe's file between `// Code` and `// Shown`.
+private struct SourceExcerpt {
+    let text: String
+
+    init(file: String) {
+        guard let source = try? String(contentsOfFile: file, encoding: .utf8) else {
+            text = "   (\(file) is not where it was built from)"
+            return
+        }
+        let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
+        let shown = lines.drop { $0.trimmed != "// Code" }.dropFirst().prefix { $0.trimmed != "// Shown" }
+        let indent = shown.filter { !$0.trimmed.isEmpty }.map { $0.prefix { $0 == " " }.count }.min() ?? 0
+        text = shown.map { "   | \($0.dropFirst(indent))" }.joined(separator: "\n") + "\n"
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: String { trimmingCharacters(in: .whitespaces) }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import PlaygroundServer
+
+setvbuf(stdout, nil, _IOLBF, 0)
+
+let usage = """
+    usage: Playground/run.sh                    the tour, on a server of its own
+           Playground/run.sh pages URL          follow the Link headers of a JSON API, items as JSON lines
+           Playground/run.sh --recording FILE   recipes on a replay of recorded GitHub exchanges
+
+    """
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+let succeeded: Bool
+switch arguments.first {
+case nil:
+    let server = try await DemoAPI.start()
+    print("A shop's API is listening on \(server.baseURL)")
+    succeeded = await Tour(recipes: Recipe.all, baseURL: server.baseURL).run()
+    await server.stop()
+case "pages" where arguments.count == 2:
+    succeeded = await Pages(url: arguments[1]).run()
+case "--recording" where arguments.count == 2:
+    do {
+        let server = try await RecordingReplay.start(file: arguments[1])
+        print("\(server.count) recorded exchanges are replayed on \(server.baseURL)")
+        succeeded = await Tour(recipes: Recipe.recording, baseURL: server.baseURL).run()
+        await server.stop()
+    } catch {
+        FileHandle.standardError.write(Data("\(error)\n".utf8))
+        exit(2)
+    }
+case "--help", "-h":
+    print(usage, terminator: "")
+    exit(0)
+default:
+    FileHandle.standardError.write(Data(usage.utf8))
+    exit(2)
+}
+exit(succeeded ? 0 : 1)
