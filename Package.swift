@@ -44,6 +44,8 @@ let package = Package(
             name: "RxNetworking", dependencies: ["RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite"],
             swiftSettings: settings),
         .target(name: "RxTesting", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
+
+        .testTarget(name: "RxLoopTests", dependencies: ["RxLoop", "RxLite"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )
