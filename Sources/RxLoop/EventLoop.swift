@@ -92,8 +92,9 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
         _ = post(work)
     }
 
-    /// Queues `work`; false if the loop is gone.
-    func post(_ work: @escaping Inbox.Work) -> Bool {
+    /// Does what ``schedule(_:)`` does, and says whether the loop still takes work: `false` after
+    /// ``shutDown()``, with the work dropped.
+    public func post(_ work: @escaping @Sendable () -> Void) -> Bool {
         // On the loop there is nobody to wake: the queue is looked at before each poll.
         inbox.post(work) { if !isCurrent { unsafe _ = uv_async_send(wakeUp.pointer) } }
     }
