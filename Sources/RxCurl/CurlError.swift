@@ -33,6 +33,8 @@ struct CurlError: Error {
             .connectionLost
         case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR, CURLE_OK:
             .invalidResponse
+        // A trailer without a colon comes out as this.
+        case CURLE_BAD_FUNCTION_ARGUMENT where isSent: .invalidResponse
         // The scheme has been checked: this is curl's word for HTTP/0.9.
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT: isSent ? .invalidResponse : .invalidURL
         // curl's own limits, such as 100 KiB for a header line, come out as this.

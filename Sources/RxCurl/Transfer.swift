@@ -190,6 +190,8 @@ final class Transfer: @unchecked Sendable {
 
     func end(_ error: NetworkError) {
         guard state.breakOff() else { return }
+        var error = error
+        error.isUnsent = !state.isSent
         fail(error)
     }
 
