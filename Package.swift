@@ -64,6 +64,7 @@ let package = Package(
             name: "RxTestingTests", dependencies: ["RxTesting", "RxHTTP", "RxLite", .httpTypes],
             swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
+        .testTarget(name: "RxLoopTests", dependencies: ["RxLoop", "RxLite"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

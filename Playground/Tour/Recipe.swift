@@ -23,4 +23,7 @@ struct Recipe: Sendable {
     static let all = [
         typedGet, unwrapEnvelope, retryThroughOutage, reloginOnce, pagingBySignals, cancelHalfway,
     ]
+
+    /// What is run on a replay of recorded exchanges with the GitHub API.
+    static let recording = [gitHubPages, gitHubRedirects, gitHubErrors]
 }

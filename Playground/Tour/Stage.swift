@@ -17,17 +17,17 @@ final class Stage: Sendable {
     /// Writes what has just happened, with the time since the recipe began.
     func note(_ text: String) {
         let elapsed = (ContinuousClock.now - start) / .milliseconds(1)
-        print(String(format: "  %7.1f ms  ", elapsed) + text)
+        say(String(format: "  %7.1f ms  ", elapsed) + text)
     }
 
     /// Writes what came out.
-    func result(_ text: String) { print("  => \(text)") }
+    func result(_ text: String) { say("  => \(text)") }
 
     /// Holds the recipe to what it promises.
     func expect(_ condition: Bool, _ promise: String) {
         if condition { return }
         problems.withLock { $0.append(promise) }
-        print("  !! not so: \(promise)")
+        say("  !! not so: \(promise)")
     }
 
     /// What was promised and did not hold.

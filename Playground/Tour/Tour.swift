@@ -9,9 +9,9 @@ struct Tour {
     func run() async -> Bool {
         var broken: [String] = []
         for (index, recipe) in recipes.enumerated() {
-            print("\n\(index + 1). \(recipe.title)")
-            print("   \(recipe.summary)\n")
-            print(SourceExcerpt(file: recipe.file).text)
+            say("\n\(index + 1). \(recipe.title)")
+            say("   \(recipe.summary)\n")
+            say(SourceExcerpt(file: recipe.file).text)
             let stage = Stage(baseURL: baseURL)
             do {
                 try await recipe.run(stage)
@@ -21,9 +21,9 @@ struct Tour {
             if !stage.broken.isEmpty { broken.append(recipe.title) }
         }
         if broken.isEmpty {
-            print("\nAll \(recipes.count) recipes ended as they must.")
+            say("\nAll \(recipes.count) recipes ended as they must.")
         } else {
-            print("\nThese did not end as they must: \(broken.joined(separator: "; "))")
+            say("\nThese did not end as they must: \(broken.joined(separator: "; "))")
         }
         return broken.isEmpty
     }

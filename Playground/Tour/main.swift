@@ -1,8 +1,6 @@
 import Foundation
 import PlaygroundServer
 
-setvbuf(stdout, nil, _IOLBF, 0)
-
 let usage = """
     usage: Playground/run.sh                    the tour, on a server of its own
            Playground/run.sh pages URL          follow the Link headers of a JSON API, items as JSON lines
@@ -15,7 +13,7 @@ let succeeded: Bool
 switch arguments.first {
 case nil:
     let server = try await DemoAPI.start()
-    print("A shop's API is listening on \(server.baseURL)")
+    say("A shop's API is listening on \(server.baseURL)")
     succeeded = await Tour(recipes: Recipe.all, baseURL: server.baseURL).run()
     await server.stop()
 case "pages" where arguments.count == 2:
@@ -23,7 +21,7 @@ case "pages" where arguments.count == 2:
 case "--recording" where arguments.count == 2:
     do {
         let server = try await RecordingReplay.start(file: arguments[1])
-        print("\(server.count) recorded exchanges are replayed on \(server.baseURL)")
+        say("\(server.count) recorded exchanges are replayed on \(server.baseURL)")
         succeeded = await Tour(recipes: Recipe.recording, baseURL: server.baseURL).run()
         await server.stop()
     } catch {
@@ -31,7 +29,7 @@ case "--recording" where arguments.count == 2:
         exit(2)
     }
 case "--help", "-h":
-    print(usage, terminator: "")
+    say(usage)
     exit(0)
 default:
     FileHandle.standardError.write(Data(usage.utf8))

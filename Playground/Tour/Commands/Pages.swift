@@ -16,7 +16,7 @@ struct Pages {
         do {
             for try await item in pages.values(buffering: .suspend(high: 256, low: 64)) {
                 count += 1
-                print(item)
+                say(item)
                 progress("\(count) items")
             }
         } catch {

@@ -12,7 +12,8 @@ extension Recipe {
         let size = 8 << 20
         let url = URL(string: "\(stage.baseURL)/download?size=\(size)&rate=\(16 << 20)")!
         let download = CurlTransport.shared.send(Request(url: url))
-        let received = download
+        let received =
+            download
             .compactMap { if case .chunk(let bytes) = $0 { bytes.count } else { nil } }
             .scan(0, +)
             .filter { $0 >= size / 2 }

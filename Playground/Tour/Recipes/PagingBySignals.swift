@@ -17,7 +17,8 @@ extension Recipe {
         var last = PagingState<Goods>()
         for await state in states.values(buffering: .unbounded) {
             last = state
-            stage.note("\(state.items.count) of \(state.total ?? 0) goods, \(state.page) pages: \(state.phase)")
+            stage.note(
+                "\(state.items.count) of \(state.total ?? 0) goods, \(state.page) pages: \(state.phase)")
             switch state.phase {
             case .loadingMore where !hasReloaded && state.page == 1:
                 hasReloaded = true
@@ -33,7 +34,8 @@ extension Recipe {
             if case .end = state.phase { break }
         }
         stage.expect(hasReloaded && failures == 1, "one reload and one failed page, not \(failures)")
-        stage.expect(last.page == 5 && last.items.map(\.id) == Array(1...47), "47 goods in order, from 5 pages")
+        stage.expect(
+            last.page == 5 && last.items.map(\.id) == Array(1...47), "47 goods in order, from 5 pages")
         stage.result("\(last.items.count) goods from \(last.page) pages")
     }
 }

@@ -1,0 +1,75 @@
+internal import CLibcurl
+internal import RxHTTP
+
+/// What curl said about a transfer that failed.
+struct CurlError: Error {
+    let code: CURLcode
+    /// The text of `CURLOPT_ERRORBUFFER`, else of `curl_easy_strerror`.
+    let message: String
+
+    /// - Parameter detail: the error buffer's text; may be empty.
+    init(_ code: CURLcode, detail: String = "") {
+        self.code = code
+        message = detail.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : detail
+    }
+
+    /// The kind of failure.
+    ///
+    /// - Parameter isSent: whether the request had gone out when it happened. A failure to connect is then
+    ///   one of curl's own second try, so the request may have been carried out.
+    func kind(isSent: Bool) -> NetworkError.Code {
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+            isSent ? .connectionLost : .resolve
+        case CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_INTERFACE_FAILED:
+            isSent ? .connectionLost : .connect
+        case CURLE_OPERATION_TIMEDOUT:
+            // CURLOPT_CONNECTTIMEOUT_MS is the only limit that curl is given.
+            isSent ? .connectionLost : .connectTimeout
+        case CURLE_GOT_NOTHING: .emptyReply
+        case CURLE_PARTIAL_FILE: .partialBody
+        case CURLE_RECV_ERROR where message.hasSuffix("chunked-encoding"): .invalidResponse
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SEND_FAIL_REWIND, CURLE_HTTP2, CURLE_HTTP2_STREAM:
+            .connectionLost
+        case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR, CURLE_OK:
+            .invalidResponse
+        // A trailer without a colon comes out as this.
+        case CURLE_BAD_FUNCTION_ARGUMENT where isSent: .invalidResponse
+        // The scheme has been checked: this is curl's word for HTTP/0.9.
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT: isSent ? .invalidResponse : .invalidURL
+        // curl's own limits, such as 100 KiB for a header line, come out as this.
+        case CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY: .tooLarge
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM,
+            CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CRL_BADFILE,
+            CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED,
+            CURLE_USE_SSL_FAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+            CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
+            isSent ? .connectionLost : .tls
+        default: isSent ? .connectionLost : .connect
+        }
+    }
+}
+
+extension TransferState.Refusal {
+    /// The error that a refusal ends a transfer with.
+    var kind: NetworkError.Code {
+        switch self {
+        case .headTooLarge, .expanded: .tooLarge
+        case .tooManyInterimHeads, .malformedStatusLine, .switchedProtocols: .invalidResponse
+        case .sentTwice: .connectionLost
+        }
+    }
+
+    var message: String {
+        switch self {
+        case .headTooLarge: "the header section is larger than allowed"
+        case .tooManyInterimHeads: "the server sent informational answers without end"
+        case .malformedStatusLine: "the answer does not begin with a status line"
+        case .switchedProtocols: "the server switched protocols without being asked"
+        case .expanded: "the compressed body grows more than a hundredfold"
+        case .sentTwice:
+            "the connection broke before an answer, and the request was not sent again "
+                + "since it may have been carried out"
+        }
+    }
+}

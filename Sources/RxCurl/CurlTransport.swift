@@ -1,0 +1,80 @@
+internal import HTTPTypes
+public import RxHTTP
+public import RxLite
+public import RxLoop
+import Synchronization
+
+/// Carries requests over libcurl, on one event loop.
+///
+/// All transfers of one transport share its connections. Redirects are not followed, cookies not kept; see
+/// ``Transport``.
+///
+/// ```swift
+/// let transport = CurlTransport(loop: .shared)
+/// transport.send(Request(url: url)).subscribe(onNext: { event in … })
+/// ```
+///
+/// Threads: everything from anywhere. Events are delivered on the loop.
+public final class CurlTransport: Transport {
+    /// The transport that clients share unless they are given another, on the process's own loop.
+    public static let shared = CurlTransport(loop: .shared)
+
+    /// The loop that everything happens on.
+    public let loop: EventLoop
+    /// What all transfers have in common.
+    public let configuration: Configuration
+    let multi: Multi
+
+    /// Creates a transport; connections and curl's handles are made when the first request is sent.
+    public init(loop: EventLoop, configuration: Configuration = Configuration()) {
+        self.loop = loop
+        self.configuration = configuration
+        multi = Multi(on: loop, configuration: configuration)
+        multi.closeWithLoop()
+    }
+
+    deinit {
+        // Transfers and observables hold the transport: none is left. Nothing is to be done if the loop has
+        // ended, since it closed the multi handle then.
+        loop.schedule { [multi] in multi.perform(.close) }
+    }
+
+    /// The exchange that sends `request` once per subscription.
+    ///
+    /// Fails with ``NetworkError/Code/invalidURL``, ``NetworkError/Code/invalidHeader`` or
+    /// ``NetworkError/Code/invalidParameters`` (content with HEAD) before anything is sent.
+    public func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
+        Observable(scheduler: loop) { [self] observer in start(request, observer) }
+    }
+
+    /// Ends what runs with ``NetworkError/Code/shutDown``, closes all connections and frees everything.
+    /// Whatever is sent afterwards fails with the same. The loop's own shutdown does this too.
+    ///
+    /// Returns at once; it happens on the loop.
+    public func shutDown() {
+        loop.schedule { [multi] in multi.perform(.close) }
+    }
+
+    /// Runs in the observer's lane, on the subscriber's thread.
+    private func start(_ request: Request, _ observer: Observer<TransferEvent, NetworkError>) {
+        guard observer.scope.isOpen else { return }
+        let target: Target
+        do throws(NetworkError) {
+            target = try Target(of: request)
+            if request.method == .head, request.body.count > 0 {
+                throw NetworkError(.invalidParameters, "HEAD carries no content", request: request)
+            }
+        } catch {
+            var error = error
+            error.isUnsent = true
+            return observer.scope.perform { [error] in observer.fail(error) }
+        }
+        let transfer = Transfer(request, to: target, for: observer, by: self)
+        observer.scope.onClose { transfer.cancel() }
+        if loop.isCurrent { return multi.perform(.add(transfer)) }
+        let multi = multi
+        let isPosted = loop.post { multi.perform(.add(transfer)) }
+        // A loop that has ended runs no lane either, and the caller is inside this one.
+        if !isPosted { transfer.endInLane(.shutDown, "the transport's event loop has been shut down") }
+    }
+}

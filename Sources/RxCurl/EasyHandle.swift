@@ -1,0 +1,242 @@
+internal import CLibcurl
+internal import HTTPTypes
+internal import RxHTTP
+
+/// One `CURL *`, used by one transfer after another.
+///
+/// What never changes is set once. What varies from request to request is set when it differs from what the
+/// handle had before, and all of it is listed in ``Settings``; that is what makes up for not calling
+/// `curl_easy_reset`, which would wipe the rest as well. A handle whose transfer did not end well is thrown
+/// away with its inner state.
+@safe
+final class EasyHandle {
+    // Safe: `raw` and the buffers live from init to deinit, and everything happens on the loop of `multi`.
+    let raw: UnsafeMutableRawPointer
+    /// The transfer under way.
+    var transfer: Transfer?
+    /// Where the handle stands among the running ones.
+    var slot = -1
+    /// Whether it must not be used again.
+    var isSpent = false
+
+    private let errorBuffer: UnsafeMutablePointer<CChar>
+    private var content: UnsafeMutableRawBufferPointer?
+    private var settings = Settings()
+    private var failure: CurlError?
+
+    /// A body up to this size is copied once and sent together with the header in one go
+    /// (`CURLOPT_POSTFIELDS`); a larger one is read from where it is.
+    static let inlineContentLimit = 64 << 10
+
+    /// Everything that can differ between two transfers on one handle.
+    private struct Settings {
+        enum Content: Equatable {
+            case unset, none, noBody, inline, streamed
+        }
+        var url: String?
+        var method: String?
+        var content = Content.unset
+        var contentCount = -1
+        var connectTimeout: Duration?? = nil
+        var headers: HeaderList?
+    }
+
+    /// A new handle with what is the same for all transfers of `multi`.
+    init?(for multi: Multi) {
+        guard let raw = unsafe curl_easy_init() else { return nil }
+        unsafe self.raw = unsafe raw
+        unsafe errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        unsafe errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        setConstants(multi)
+        if failure != nil { return nil }
+    }
+
+    deinit {
+        unsafe curl_easy_cleanup(raw)
+        unsafe errorBuffer.deallocate()
+        unsafe content?.deallocate()
+    }
+
+    private func setConstants(_ multi: Multi) {
+        let configuration = multi.configuration
+        unsafe set(CURLOPT_ERRORBUFFER, errorBuffer)
+        unsafe set(CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
+        setCallbacks(multi)
+        set(CURLOPT_NOSIGNAL, 1)
+        // Giving up on a name must not wait for the resolver's thread.
+        set(CURLOPT_QUICK_EXIT, 1)
+        set(CURLOPT_PROTOCOLS_STR, "http,https")
+        set(CURLOPT_FOLLOWLOCATION, 0)
+        set(CURLOPT_PATH_AS_IS, 1)
+        set(CURLOPT_HTTP09_ALLOWED, 0)
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        set(CURLOPT_ACCEPT_ENCODING, "")
+        set(CURLOPT_NOPROGRESS, 1)
+        set(CURLOPT_BUFFERSIZE, configuration.receiveBufferSize)
+        switch configuration.httpVersion {
+        case .http1: set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+        case .http2:
+            set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+            set(CURLOPT_PIPEWAIT, 1)
+        }
+        set(CURLOPT_SSL_VERIFYPEER, configuration.verifiesTLS ? 1 : 0)
+        set(CURLOPT_SSL_VERIFYHOST, configuration.verifiesTLS ? 2 : 0)
+        if let path = configuration.caBundlePath { set(CURLOPT_CAINFO, path) }
+        if let key = configuration.pinnedPublicKey { set(CURLOPT_PINNEDPUBLICKEY, key) }
+        if let path = configuration.clientCertificatePath { set(CURLOPT_SSLCERT, path) }
+        if let path = configuration.clientKeyPath { set(CURLOPT_SSLKEY, path) }
+        if let proxy = multi.proxy { set(CURLOPT_PROXY, proxy) }
+        if let share = unsafe multi.share { unsafe set(CURLOPT_SHARE, share) }
+    }
+
+    // MARK: One transfer
+
+    /// Sets everything that varies, for the transfer that the handle now carries.
+    func configure(for transfer: Transfer, headers: HeaderList?) throws(CurlError) {
+        let request = transfer.request
+        unsafe errorBuffer.pointee = 0
+        failure = nil
+        isSpent = transfer.target.hasUserInfo
+        if settings.url != transfer.target.text {
+            set(CURLOPT_URL, transfer.target.text)
+            settings.url = transfer.target.text
+        }
+        if settings.headers !== headers {
+            unsafe set(CURLOPT_HTTPHEADER, headers?.raw)
+            settings.headers = headers
+        }
+        if settings.connectTimeout != .some(request.timeouts.connect) {
+            set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.timeouts.connect))
+            settings.connectTimeout = .some(request.timeouts.connect)
+        }
+        setContent(of: request)
+        if let failure {
+            isSpent = true
+            throw failure
+        }
+        self.transfer = transfer
+    }
+
+    private func setContent(of request: Request) {
+        let method = request.method
+        guard case .bytes(let bytes) = request.body, !bytes.isEmpty else {
+            switch method {
+            case .get: return setContent(.none, method: nil)
+            case .head: return setContent(.noBody, method: nil)
+            case .post: return setContent(.inline, method: nil)
+            case .put, .patch: return setContent(.inline, method: method.rawValue)
+            default: return setContent(.none, method: method.rawValue)
+            }
+        }
+        let name = method == .post ? nil : method.rawValue
+        if bytes.count > Self.inlineContentLimit {
+            return setContent(.streamed, count: bytes.count, method: name)
+        }
+        unsafe bytes.withUnsafeBytes { unsafe inlineContent().copyMemory(from: $0) }
+        setContent(.inline, count: bytes.count, method: name)
+    }
+
+    private func setContent(_ content: Settings.Content, count: Int = 0, method: String?) {
+        if settings.content != content {
+            settings.content = content
+            settings.contentCount = -1
+            set(CURLOPT_NOPROGRESS, content == .streamed ? 0 : 1)
+            // Setting the fields makes it a POST, hence the order.
+            unsafe set(CURLOPT_POSTFIELDS, content == .inline ? inlineContent().baseAddress : nil)
+            switch content {
+            case .none, .unset: set(CURLOPT_HTTPGET, 1)
+            case .noBody:
+                set(CURLOPT_HTTPGET, 1)
+                set(CURLOPT_NOBODY, 1)
+            case .inline, .streamed: set(CURLOPT_POST, 1)
+            }
+        }
+        if settings.contentCount != count {
+            settings.contentCount = count
+            setOffset(CURLOPT_POSTFIELDSIZE_LARGE, count)
+        }
+        if settings.method != method {
+            settings.method = method
+            if let method {
+                set(CURLOPT_CUSTOMREQUEST, method)
+            } else {
+                unsafe set(CURLOPT_CUSTOMREQUEST, nil)
+            }
+        }
+    }
+
+    /// The buffer for small bodies, which curl reads from while the transfer runs.
+    private func inlineContent() -> UnsafeMutableRawBufferPointer {
+        if let content = unsafe content { return unsafe content }
+        let made = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.inlineContentLimit, alignment: 16)
+        unsafe content = unsafe made
+        return unsafe made
+    }
+
+    /// For `CURLOPT_CONNECTTIMEOUT_MS`, where 0 would mean 300 seconds and the largest is an `int`.
+    private static func milliseconds(_ limit: Duration?) -> Int {
+        guard let limit, limit < .milliseconds(Int64(Int32.max)) else { return Int(Int32.max) }
+        let (seconds, attoseconds) = limit.components
+        return max(1, Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
+    }
+
+    // MARK: Results
+
+    /// What the last transfer took (`CURLINFO_*_TIME_T`).
+    func metrics() -> TransferMetrics {
+        var connections = 0
+        unsafe _ = rxcurl_easy_getinfo_long(raw, CURLINFO_NUM_CONNECTS, &connections)
+        let isReused = connections == 0
+        return TransferMetrics(
+            resolved: isReused ? .zero : time(CURLINFO_NAMELOOKUP_TIME_T),
+            connected: isReused
+                ? .zero : max(time(CURLINFO_CONNECT_TIME_T), time(CURLINFO_APPCONNECT_TIME_T)),
+            firstByte: time(CURLINFO_STARTTRANSFER_TIME_T),
+            total: time(CURLINFO_TOTAL_TIME_T),
+            isConnectionReused: isReused)
+    }
+
+    /// The bytes of the body received so far, as they were on the wire.
+    var receivedBytes: Int { offset(CURLINFO_SIZE_DOWNLOAD_T) }
+
+    /// The bytes of content sent so far.
+    var sentBytes: Int { offset(CURLINFO_SIZE_UPLOAD_T) }
+
+    /// The result of the last transfer, with curl's words for it.
+    func error(_ code: CURLcode) -> CurlError {
+        unsafe CurlError(code, detail: String(cString: errorBuffer))
+    }
+
+    private func time(_ info: CURLINFO) -> Duration { .microseconds(offset(info)) }
+
+    private func offset(_ info: CURLINFO) -> Int {
+        var value: curl_off_t = 0
+        unsafe _ = rxcurl_easy_getinfo_offset(raw, info, &value)
+        return Int(value)
+    }
+
+    // MARK: Setting options
+
+    func set(_ option: CURLoption, _ value: Int) {
+        unsafe note(rxcurl_easy_setopt_long(raw, option, value), option)
+    }
+
+    private func set(_ option: CURLoption, _ value: String) {
+        unsafe note(value.withCString { unsafe rxcurl_easy_setopt_pointer(raw, option, $0) }, option)
+    }
+
+    func set(_ option: CURLoption, _ value: UnsafeRawPointer?) {
+        unsafe note(rxcurl_easy_setopt_pointer(raw, option, value), option)
+    }
+
+    private func setOffset(_ option: CURLoption, _ value: Int) {
+        unsafe note(rxcurl_easy_setopt_offset(raw, option, curl_off_t(value)), option)
+    }
+
+    /// Keeps the first refusal.
+    func note(_ code: CURLcode, _ option: CURLoption) {
+        guard code != CURLE_OK, failure == nil else { return }
+        let reason = CurlError(code).message
+        failure = CurlError(code, detail: "libcurl does not take option \(option.rawValue): \(reason)")
+    }
+}

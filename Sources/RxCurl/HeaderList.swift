@@ -1,0 +1,111 @@
+internal import CLibcurl
+internal import HTTPTypes
+internal import RxHTTP
+
+/// Header fields as curl takes them (`CURLOPT_HTTPHEADER`): immutable, shared by the transfers that send
+/// them, and freed after the last.
+@safe
+final class HeaderList {
+    // Safe: the list is freed with the object, and handles keep the object as long as they are set to it.
+    let raw: UnsafeMutablePointer<curl_slist>?
+
+    /// Builds the list for `fields`; throws ``NetworkError/Code/invalidHeader``.
+    ///
+    /// - Parameter hasBody: whether the request sends content, so that what curl would add to it by itself
+    ///   is taken out: a form's `Content-Type`, and `Expect`, which costs a round trip or a second's wait.
+    init(_ fields: [HTTPField], hasBody: Bool, request: Request) throws(NetworkError) {
+        var list: UnsafeMutablePointer<curl_slist>?
+        var flaw: String?
+        for field in fields where flaw == nil {
+            flaw = Self.flaw(in: field)
+            guard flaw == nil else { break }
+            let grown = field.withUnsafeBytesOfValue { value in
+                // A name alone takes a header out; with a semicolon it is sent empty.
+                var line = Array(field.name.rawName.utf8)
+                if value.isEmpty {
+                    line.append(UInt8(ascii: ";"))
+                } else {
+                    line += [UInt8(ascii: ":"), UInt8(ascii: " ")]
+                    unsafe line += value
+                }
+                line.append(0)
+                return unsafe line.withUnsafeBytes { bytes in
+                    unsafe curl_slist_append(list, bytes.bindMemory(to: CChar.self).baseAddress)
+                }
+            }
+            if let grown = unsafe grown { unsafe list = grown } else { flaw = "out of memory" }
+        }
+        if hasBody, flaw == nil {
+            for name in ["Content-Type", "Expect"]
+            where !fields.contains(where: { $0.name.canonicalName == name.lowercased() }) {
+                if let grown = unsafe curl_slist_append(list, name + ":") { unsafe list = grown }
+            }
+        }
+        if let flaw {
+            unsafe curl_slist_free_all(list)
+            throw NetworkError(.invalidHeader, flaw, request: request)
+        }
+        unsafe raw = unsafe list
+    }
+
+    deinit { unsafe curl_slist_free_all(raw) }
+
+    private static func flaw(in field: HTTPField) -> String? {
+        let name = field.name
+        guard !name.rawName.isEmpty, name.rawName.utf8.allSatisfy(isTokenByte) else {
+            return "the header name \(name.rawName.debugDescription) is not a token"
+        }
+        switch name.canonicalName {
+        case "host", "content-length", "transfer-encoding":
+            return "\(name) is set by the transport"
+        default: break
+        }
+        let isLegal = field.withUnsafeBytesOfValue { value in
+            unsafe value.allSatisfy { $0 != 0 && $0 != 0x0A && $0 != 0x0D }
+        }
+        return isLegal ? nil : "the value of \(name) holds CR, LF or NUL"
+    }
+
+    /// A `tchar` of RFC 9110 §5.6.2.
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}
+
+/// The header lists used last, since a client mostly sends the same fields.
+struct HeaderListCache {
+    private struct Entry {
+        let fields: [HTTPField]
+        let hasBody: Bool
+        let list: HeaderList
+    }
+
+    private var entries: [Entry] = []
+    private static let capacity = 8
+
+    /// The list for the request's fields, made now if it is not there; throws
+    /// ``NetworkError/Code/invalidHeader``.
+    mutating func list(for request: Request, hasBody: Bool) throws(NetworkError) -> HeaderList? {
+        let wanted = request.headerFields
+        if wanted.isEmpty, !hasBody { return nil }
+        if let found = entries.firstIndex(where: { $0.hasBody == hasBody && Self.match($0.fields, wanted) }) {
+            if found > 0 { entries.swapAt(found, found - 1) }
+            return entries[max(0, found - 1)].list
+        }
+        let fields = Array(wanted)
+        let list = try HeaderList(fields, hasBody: hasBody, request: request)
+        if entries.count == Self.capacity { entries.removeLast() }
+        entries.append(Entry(fields: fields, hasBody: hasBody, list: list))
+        return list
+    }
+
+    private static func match(_ fields: [HTTPField], _ wanted: HTTPFields) -> Bool {
+        fields.count == wanted.count
+            && zip(fields, wanted).allSatisfy { $0.name.rawName == $1.name.rawName && $0 == $1 }
+    }
+}

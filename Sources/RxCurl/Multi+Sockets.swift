@@ -1,0 +1,142 @@
+internal import CLibcurl
+internal import RxLoop
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// One socket of curl's, as the loop watches it.
+struct Watch {
+    var poll: Poll?
+    /// What curl waits for.
+    var wanted: Poll.Events = []
+    /// What the loop reports.
+    var started: Poll.Events = []
+    /// Whether curl opened it through us, and so will also close it through us.
+    var isOwned = false
+}
+
+extension Multi {
+    func setCallbacks(_ raw: UnsafeMutableRawPointer) {
+        unsafe _ = rxcurl_multi_setopt_socket(raw, CURLMOPT_SOCKETFUNCTION) { _, socket, what, context, _ in
+            guard let multi = unsafe Multi.from(context) else { return -1 }
+            return multi.watch(socket, what) ? 0 : -1
+        }
+        unsafe _ = rxcurl_multi_setopt_pointer(raw, CURLMOPT_SOCKETDATA, context)
+        unsafe _ = rxcurl_multi_setopt_timer(raw, CURLMOPT_TIMERFUNCTION) { _, milliseconds, context in
+            unsafe Multi.from(context)?.setTimer(milliseconds)
+            return 0
+        }
+        unsafe _ = rxcurl_multi_setopt_pointer(raw, CURLMOPT_TIMERDATA, context)
+    }
+
+    /// The multi behind a callback's context.
+    static func from(_ context: UnsafeMutableRawPointer?) -> Multi? {
+        guard let context = unsafe context else { return nil }
+        return unsafe Unmanaged<Multi>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    /// −1 stops the timer, 0 is "as soon as you can, but not from here" (`CURLMOPT_TIMERFUNCTION`).
+    private func setTimer(_ milliseconds: Int) {
+        switch milliseconds {
+        case ..<0: timer?.stop()
+        case 0:
+            timer?.stop()
+            kick?.request()
+        default: timer?.start(milliseconds: milliseconds)
+        }
+    }
+
+    /// Watches for what curl wants of a socket now; false if it cannot be watched.
+    ///
+    /// A connection that goes idle is not taken out of the poll: it mostly is wanted again before anything
+    /// happens on it, and taking it out and putting it in are two system calls each. Only an owned socket can
+    /// be left there, since the loop must hear of it before its number is used anew.
+    private func watch(_ socket: curl_socket_t, _ what: Int32) -> Bool {
+        let index = Int(socket)
+        guard index >= 0 else { return false }
+        while sockets.count <= index { sockets.append(Watch()) }
+        if what == CURL_POLL_REMOVE {
+            sockets[index].wanted = []
+            if !sockets[index].isOwned { forget(index) }
+            return true
+        }
+        var wanted: Poll.Events = []
+        if what & CURL_POLL_IN != 0 { wanted.insert(.readable) }
+        if what & CURL_POLL_OUT != 0 { wanted.insert(.writable) }
+        sockets[index].wanted = wanted
+        if sockets[index].started == wanted { return true }
+        if sockets[index].poll == nil {
+            sockets[index].poll = try? Poll(on: loop, descriptor: socket) { [unowned self] events, error in
+                report(index, events, error)
+            }
+        }
+        guard let poll = sockets[index].poll else { return false }
+        poll.start(wanted)
+        sockets[index].started = wanted
+        return true
+    }
+
+    private func report(_ index: Int, _ events: Poll.Events, _ error: UVError?) {
+        guard index < sockets.count else { return }
+        let wanted = sockets[index].wanted
+        if error != nil {
+            // libuv has stopped the poll. Whether it was the peer, and whether there still is something to
+            // read, curl finds out by reading.
+            sockets[index].started = []
+        } else if wanted.isEmpty {
+            sockets[index].poll?.stop()
+            sockets[index].started = []
+            return
+        }
+        guard !wanted.isEmpty else { return }
+        var mask: Int32 = error == nil ? 0 : CURL_CSELECT_ERR
+        let ready = error == nil ? events : wanted
+        if ready.contains(.readable) { mask |= CURL_CSELECT_IN }
+        if ready.contains(.writable) { mask |= CURL_CSELECT_OUT }
+        drive(curl_socket_t(index), mask)
+        guard error != nil, index < sockets.count else { return }
+        let after = sockets[index]
+        if !after.wanted.isEmpty, after.started.isEmpty, let poll = after.poll {
+            poll.start(after.wanted)
+            sockets[index].started = after.wanted
+        }
+    }
+
+    private func forget(_ index: Int) {
+        sockets[index].poll?.close()
+        sockets[index] = Watch()
+    }
+
+    /// Notes a socket that curl opened.
+    fileprivate func opened(_ socket: curl_socket_t) {
+        let index = Int(socket)
+        while sockets.count <= index { sockets.append(Watch()) }
+        forget(index)
+        sockets[index].isOwned = true
+    }
+
+    /// The socket is about to be closed; its poll goes first.
+    fileprivate func closing(_ socket: curl_socket_t) {
+        if Int(socket) < sockets.count { forget(Int(socket)) }
+    }
+}
+
+let onOpenSocket: curl_opensocket_callback = { context, _, address in
+    guard let address = unsafe address?.pointee else { return -1 }
+    #if canImport(Glibc)
+        let kind = unsafe address.socktype | Int32(SOCK_CLOEXEC.rawValue)
+    #else
+        let kind = unsafe address.socktype
+    #endif
+    let descriptor = unsafe socket(address.family, kind, address.protocol)
+    if descriptor >= 0 { unsafe Multi.from(context)?.opened(descriptor) }
+    return descriptor
+}
+
+let onCloseSocket: curl_closesocket_callback = { context, descriptor in
+    unsafe Multi.from(context)?.closing(descriptor)
+    return close(descriptor)
+}

@@ -1,0 +1,277 @@
+internal import CLibcurl
+internal import RxHTTP
+internal import RxLite
+internal import RxLoop
+import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// One `CURLM *`, driven by one loop.
+///
+/// curl's rules shape it: one thread; no call into curl from one of its callbacks, so that commands which come
+/// then wait until curl has returned; messages are read after every `curl_multi_socket_action`.
+@safe
+final class Multi: @unchecked Sendable {
+    // Unchecked: touched only on the loop's thread, except constants and `isClosed`.
+    // Safe: the curl handles are made on first use and live until close(), which is what sets them to nil.
+
+    /// Something to be done between two calls of curl.
+    enum Command {
+        case add(Transfer)
+        case cancel(Transfer)
+        case resume(Transfer)
+        case timeOut(Transfer)
+        case close
+    }
+
+    let loop: EventLoop
+    let configuration: CurlTransport.Configuration
+    /// The value of `CURLOPT_PROXY`. Where neither the configuration nor the environment names a proxy it is
+    /// empty, which keeps curl from looking for one with every request.
+    let proxy: String?
+    /// Whether the transport has been shut down. Readable from any thread.
+    let isClosed = Atomic<Bool>(false)
+
+    var raw: UnsafeMutableRawPointer?
+    private(set) var share: UnsafeMutableRawPointer?
+    var kick: Kick?
+    var timer: LoopTimer?
+    var sockets: [Watch] = []
+    /// What is common to all answers of a server.
+    var statusLine = StatusLine()
+
+    private var pool = EasyHandlePool()
+    private var headers = HeaderListCache()
+    private var running: [EasyHandle] = []
+    private var commands: [Command] = []
+    /// Whether a call into curl, or the reading of its messages, is under way.
+    private var isBusy = false
+    private var shutdownHook: (any Cancellable)?
+
+    init(on loop: EventLoop, configuration: CurlTransport.Configuration) {
+        self.loop = loop
+        self.configuration = configuration
+        let variables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        proxy = configuration.proxy ?? (variables.contains { unsafe getenv($0) != nil } ? nil : "")
+    }
+
+    /// Has the loop close everything before it ends. The hook keeps this object until ``close()``.
+    func closeWithLoop() {
+        let hook = loop.onShutdown { self.perform(.close) }
+        shutdownHook = hook
+    }
+
+    /// The pointer that leads from curl's callbacks back here. Valid until `close()`, and curl calls nobody
+    /// after that.
+    var context: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
+
+    // MARK: Commands
+
+    /// Does it now, or as soon as curl has returned. On the loop.
+    func perform(_ command: Command) {
+        loop.preconditionCurrent()
+        commands.append(command)
+        if !isBusy { settle() }
+    }
+
+    /// Applies commands and reads messages until there are none.
+    private func settle() {
+        isBusy = true
+        repeat {
+            while !commands.isEmpty {
+                let batch = commands
+                commands.removeAll(keepingCapacity: true)
+                for command in batch { apply(command) }
+            }
+            readMessages()
+        } while !commands.isEmpty
+        isBusy = false
+    }
+
+    private func apply(_ command: Command) {
+        switch command {
+        case .add(let transfer): add(transfer)
+        case .cancel(let transfer):
+            if transfer.breakOff() { drop(transfer) }
+        case .resume(let transfer): transfer.resume()
+        case .timeOut(let transfer):
+            guard !transfer.isOver else { return }
+            transfer.end(.attemptTimeout, "the attempt took longer than allowed")
+            drop(transfer)
+        case .close: close()
+        }
+    }
+
+    private func add(_ transfer: Transfer) {
+        guard !transfer.isOver else { return }
+        guard !isClosed.load(ordering: .relaxed) else {
+            return transfer.end(.shutDown, "the transport has been shut down")
+        }
+        do throws(CurlError) {
+            let raw = try unsafe open()
+            guard let handle = pool.take() ?? EasyHandle(for: self) else {
+                throw CurlError(CURLE_FAILED_INIT)
+            }
+            let list: HeaderList?
+            do throws(NetworkError) {
+                let hasBody = transfer.sendsContent
+                list = try headers.list(for: transfer.request, hasBody: hasBody)
+            } catch {
+                pool.give(handle)
+                return transfer.end(error)
+            }
+            try handle.configure(for: transfer, headers: list)
+            transfer.handle = handle
+            handle.slot = running.count
+            running.append(handle)
+            let code = unsafe curl_multi_add_handle(raw, handle.raw)
+            guard code == CURLM_OK else {
+                release(handle)
+                throw CurlError(CURLE_FAILED_INIT, detail: Self.text(code))
+            }
+            transfer.start()
+        } catch {
+            transfer.end(error)
+        }
+    }
+
+    /// Takes a transfer that is over out of curl. An unfinished one's connection is closed with it
+    /// (`curl_multi_remove_handle`).
+    private func drop(_ transfer: Transfer) {
+        guard let handle = transfer.handle else { return }
+        handle.isSpent = true
+        release(handle)
+    }
+
+    /// Takes the handle away from its transfer and keeps it for another.
+    func release(_ handle: EasyHandle) {
+        handle.transfer?.handle = nil
+        handle.transfer = nil
+        if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }
+        let last = running.removeLast()
+        if last !== handle {
+            running[handle.slot] = last
+            last.slot = handle.slot
+        }
+        handle.slot = -1
+        if !handle.isSpent { pool.give(handle) }
+    }
+
+    /// Lets curl go on with a transfer that it was told to pause. It may deliver before this returns.
+    func unpause(_ handle: EasyHandle) {
+        let code = unsafe curl_easy_pause(handle.raw, CURLPAUSE_CONT)
+        // What fails here is what curl had kept and could not hand over; it ends the transfer the same way.
+        if code != CURLE_OK, let transfer = handle.transfer { transfer.complete(handle, code) }
+    }
+
+    // MARK: Driving curl
+
+    /// Tells curl what happened on a socket, or with `CURL_SOCKET_TIMEOUT` that time passed.
+    func drive(_ socket: curl_socket_t, _ events: Int32) {
+        guard let raw = unsafe raw else { return }
+        var running: Int32 = 0
+        isBusy = true
+        let code = unsafe curl_multi_socket_action(raw, socket, events, &running)
+        if code != CURLM_OK { breakDown(code) }
+        settle()
+    }
+
+    private func readMessages() {
+        var left: Int32 = 0
+        while let raw = unsafe raw, let message = unsafe curl_multi_info_read(raw, &left) {
+            guard unsafe message.pointee.msg == CURLMSG_DONE else { continue }
+            // The message goes with the handle, so it is read first.
+            let result = unsafe rxcurl_message_result(message)
+            var context: UnsafeMutableRawPointer?
+            unsafe _ = rxcurl_easy_getinfo_pointer(message.pointee.easy_handle, CURLINFO_PRIVATE, &context)
+            guard let found = unsafe context else { continue }
+            let handle = unsafe Unmanaged<EasyHandle>.fromOpaque(found).takeUnretainedValue()
+            if result != CURLE_OK { handle.isSpent = true }
+            if let transfer = handle.transfer { transfer.complete(handle, result) } else { release(handle) }
+        }
+    }
+
+    // MARK: Life
+
+    /// The curl handle, made on first use.
+    private func open() throws(CurlError) -> UnsafeMutableRawPointer {
+        if let raw = unsafe raw { return unsafe raw }
+        let status = Self.globalStatus
+        guard status == CURLE_OK else { throw CurlError(status) }
+        do throws(UVError) {
+            kick = try Kick(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
+            timer = try LoopTimer(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
+        } catch {
+            closeHandles()
+            throw CurlError(CURLE_FAILED_INIT, detail: error.description)
+        }
+        guard let made = unsafe curl_multi_init() else {
+            closeHandles()
+            throw CurlError(CURLE_OUT_OF_MEMORY)
+        }
+        unsafe raw = unsafe made
+        unsafe setCallbacks(made)
+        unsafe _ = rxcurl_multi_setopt_long(made, CURLMOPT_MAXCONNECTS, configuration.maxIdleConnections)
+        // Before curl 8.12 a TLS session belongs to an easy handle; shared, any of them can resume it. One
+        // thread needs no lock functions.
+        unsafe share = unsafe curl_share_init()
+        if let share = unsafe share {
+            unsafe _ = rxcurl_share_setopt_long(
+                share, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue))
+        }
+        return unsafe made
+    }
+
+    /// Ends what runs and frees everything. Nothing starts after this.
+    private func close() {
+        guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+        endAll(.shutDown, "the transport has been shut down")
+        shutdownHook?.cancel()
+        shutdownHook = nil
+        dispose()
+    }
+
+    /// curl has given the multi handle up: everything on it ends, and the next transfer gets a new one.
+    private func breakDown(_ code: CURLMcode) {
+        endAll(.connectionLost, "libcurl gave up: \(Self.text(code))")
+        dispose()
+    }
+
+    private func endAll(_ code: NetworkError.Code, _ message: String) {
+        while let handle = running.last {
+            handle.isSpent = true
+            let transfer = handle.transfer
+            release(handle)
+            transfer?.end(code, message)
+        }
+    }
+
+    private func dispose() {
+        pool.removeAll()
+        if let raw = unsafe raw { unsafe _ = curl_multi_cleanup(raw) }
+        unsafe raw = nil
+        if let share = unsafe share { unsafe _ = curl_share_cleanup(share) }
+        unsafe share = nil
+        closeHandles()
+    }
+
+    private func closeHandles() {
+        kick?.close()
+        kick = nil
+        timer?.close()
+        timer = nil
+        for watch in sockets { watch.poll?.close() }
+        sockets = []
+    }
+
+    /// `curl_global_init` is to be called once, before anything else.
+    private static let globalStatus = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+
+    private static func text(_ code: CURLMcode) -> String {
+        unsafe String(cString: curl_multi_strerror(code))
+    }
+}

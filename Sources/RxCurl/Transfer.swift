@@ -1,0 +1,318 @@
+internal import CLibcurl
+internal import HTTPTypes
+internal import RxHTTP
+internal import RxLite
+internal import RxLoop
+
+/// One request on its way: performs on curl and on its observer what ``TransferState`` decides.
+final class Transfer: @unchecked Sendable {
+    // Unchecked: made on the subscriber's thread, and touched only on the loop once it has been posted there.
+    let request: Request
+    let target: Target
+    /// The easy handle that carries it, between being added and being removed.
+    var handle: EasyHandle?
+    /// The transport stays as long as something of it runs.
+    let transport: CurlTransport
+
+    private let observer: Observer<TransferEvent, NetworkError>
+    private var state: TransferState
+    private var fieldLines: [UInt8] = []
+    private var head: ResponseHead?
+    private var metrics = TransferMetrics()
+    private var status: HTTPResponse.Status?
+    private var upload: UploadProgress?
+    private var contentOffset = 0
+    private var attemptTimer: (any Cancellable)?
+    private var isWatchingResume = false
+
+    init(
+        _ request: Request, to target: Target, for observer: Observer<TransferEvent, NetworkError>,
+        by transport: CurlTransport
+    ) {
+        self.request = request
+        self.target = target
+        self.observer = observer
+        self.transport = transport
+        state = TransferState(
+            isRepeatable: request.isIdempotent,
+            limits: .init(headBytes: transport.configuration.headerLimit))
+        if request.body.count > 0 { upload = UploadProgress(total: request.body.count) }
+    }
+
+    /// Whether nothing is delivered any more.
+    var isOver: Bool { state.isOver }
+
+    /// Whether the request has content, be it none of it: then curl adds header fields of its own.
+    var sendsContent: Bool {
+        switch request.method {
+        case .post, .put, .patch: true
+        default: request.body.count > 0
+        }
+    }
+
+    /// Starts the clock of the attempt, if it has one.
+    func start() {
+        guard let limit = request.timeouts.attempt else { return }
+        let multi = transport.multi
+        attemptTimer = transport.loop.schedule(after: limit) { multi.perform(.timeOut(self)) }
+    }
+
+    // MARK: What curl says
+
+    func willSend() -> Bool {
+        guard state.willSend() else { return false }
+        fieldLines.removeAll(keepingCapacity: true)
+        return true
+    }
+
+    /// Takes a header line, its line end included; false to break off.
+    func receiveLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        let action: TransferState.HeadAction
+        if state.phase == .statusLine {
+            status = unsafe transport.multi.statusLine.read(line)
+            action = state.receiveStatusLine(status: status?.code, byteCount: line.count)
+            fieldLines.removeAll(keepingCapacity: true)
+        } else if unsafe Self.isEmptyLine(line) {
+            let isPaused = observer.scope.isPaused
+            if isPaused { watchResume() }
+            action = state.receiveEndOfHead(byteCount: line.count, isPaused: isPaused)
+            if state.phase == .body, head == nil { makeHead() }
+        } else {
+            action = state.receiveFieldLine(byteCount: line.count)
+        }
+        switch action {
+        case .skip: break
+        case .keep:
+            if fieldLines.isEmpty { fieldLines.reserveCapacity(512) }
+            unsafe fieldLines.append(contentsOf: line)
+        case .deliver: deliverHead()
+        case .refuse: return false
+        }
+        return true
+    }
+
+    enum Reception { case taken, kept, refused }
+
+    /// Takes a piece of the decoded body.
+    func receiveChunk(_ bytes: UnsafeRawBufferPointer) -> Reception {
+        guard !bytes.isEmpty else { return .taken }
+        let isPaused = observer.scope.isPaused
+        if isPaused { watchResume() }
+        switch state.receiveChunk(
+            count: bytes.count, isPaused: isPaused, wireBytes: { handle?.receivedBytes ?? 0 })
+        {
+        case .deliver(let headFirst):
+            if headFirst { deliverHead() }
+            deliver(.chunk(unsafe Array(bytes)))
+            return .taken
+        case .wait: return .kept
+        case .refuse: return .refused
+        }
+    }
+
+    /// Hands over the next bytes of a large body.
+    func readContent(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        guard case .bytes(let bytes) = request.body, contentOffset < bytes.count else { return 0 }
+        let count = min(buffer.count, bytes.count - contentOffset)
+        unsafe bytes.withUnsafeBytes { source in
+            unsafe buffer.copyMemory(
+                from: UnsafeRawBufferPointer(rebasing: source[contentOffset..<(contentOffset + count)]))
+        }
+        contentOffset += count
+        return count
+    }
+
+    func seekContent(to offset: Int) -> Bool {
+        guard (0...request.body.count).contains(offset) else { return false }
+        contentOffset = offset
+        return true
+    }
+
+    func reportUpload(_ sent: Int64) {
+        guard upload?.isComplete == false, !observer.scope.isPaused,
+            let event = upload?.advance(to: sent, now: transport.loop.now)
+        else { return }
+        deliver(event)
+    }
+
+    /// curl is done with the transfer. The handle is still here; the results are read from it.
+    func complete(_ handle: EasyHandle, _ result: CURLcode) {
+        let isPaused = observer.scope.isPaused
+        if isPaused { watchResume() }
+        switch state.complete(succeeded: result == CURLE_OK, isPaused: isPaused) {
+        case .finish(let headFirst):
+            metrics = handle.metrics()
+            release(handle)
+            if headFirst { deliverHead() }
+            finish()
+        case .wait:
+            metrics = handle.metrics()
+            release(handle)
+        case .fail:
+            let error = failure(handle.error(result))
+            release(handle)
+            fail(error)
+        case .nothing:
+            release(handle)
+        }
+    }
+
+    /// Gives the handle back before anybody is told: they may want it for the next request.
+    private func release(_ handle: EasyHandle) {
+        if state.isResent { handle.isSpent = true }
+        transport.multi.release(handle)
+    }
+
+    // MARK: What the consumer says
+
+    /// Calls the transfer off, from any thread.
+    func cancel() {
+        let multi = transport.multi
+        if transport.loop.isCurrent {
+            if !isOver { multi.perform(.cancel(self)) }
+        } else {
+            transport.loop.schedule { multi.perform(.cancel(self)) }
+        }
+    }
+
+    /// Ends without a word to anybody; false if it had ended.
+    func breakOff() -> Bool {
+        guard state.breakOff() else { return false }
+        stopClock()
+        return true
+    }
+
+    /// Ends with an error that did not come from curl.
+    func end(_ code: NetworkError.Code, _ message: String) {
+        guard state.breakOff() else { return }
+        fail(error(code, message))
+    }
+
+    func end(_ error: NetworkError) {
+        guard state.breakOff() else { return }
+        var error = error
+        error.isUnsent = !state.isSent
+        fail(error)
+    }
+
+    func end(_ error: CurlError) {
+        guard state.breakOff() else { return }
+        fail(failure(error))
+    }
+
+    /// Ends with an error, for a caller that is in the lane already.
+    func endInLane(_ code: NetworkError.Code, _ message: String) {
+        guard state.breakOff() else { return }
+        observer.fail(error(code, message))
+    }
+
+    /// Goes on after a pause.
+    func resume() {
+        while let action = state.resume(isPaused: observer.scope.isPaused) {
+            switch action {
+            case .deliverHead: deliverHead()
+            case .unpause:
+                if let handle { transport.multi.unpause(handle) }
+                return
+            case .finish: finish()
+            }
+        }
+    }
+
+    /// Asks to be told when the consumer resumes; once is enough for the whole transfer.
+    private func watchResume() {
+        guard !isWatchingResume else { return }
+        isWatchingResume = true
+        inLane { [self] in
+            let resumed: @Sendable () -> Void = { [self] in
+                let multi = transport.multi
+                if transport.loop.isCurrent {
+                    multi.perform(.resume(self))
+                } else {
+                    transport.loop.schedule { multi.perform(.resume(self)) }
+                }
+            }
+            observer.scope.onResume(resumed)
+            // It may have resumed before this was registered.
+            if !observer.scope.isPaused { resumed() }
+        }
+    }
+
+    // MARK: To the observer
+
+    private func makeHead() {
+        guard let status else { return }
+        head = ResponseHead(status: status, fieldLines: fieldLines)
+        fieldLines = []
+    }
+
+    private func deliverHead() {
+        if let event = upload?.finish(at: Int64(uploadedBytes)) { deliver(event) }
+        if let head { deliver(.head(head)) }
+    }
+
+    /// What has gone out when the answer comes: for a small body all of it, since that is sent in one go.
+    private var uploadedBytes: Int {
+        request.body.count > EasyHandle.inlineContentLimit ? handle?.sentBytes ?? 0 : request.body.count
+    }
+
+    private func deliver(_ event: TransferEvent) {
+        inLane { [observer] in
+            if observer.scope.isOpen { observer.next(event) }
+        }
+    }
+
+    private func finish() {
+        stopClock()
+        let metrics = metrics
+        inLane { [observer] in
+            guard observer.scope.isOpen else { return }
+            observer.next(.finished(metrics))
+            if observer.scope.isOpen { observer.finish() }
+        }
+    }
+
+    private func fail(_ error: NetworkError) {
+        stopClock()
+        inLane { [observer] in
+            if observer.scope.isOpen { observer.fail(error) }
+        }
+    }
+
+    /// Enters the subscription's lane. On the loop it is nearly always free, and then nothing is allocated.
+    @inline(__always)
+    private func inLane(_ work: @escaping @Sendable () -> Void) {
+        let lane = observer.scope.lane
+        if lane.tryEnter() {
+            work()
+            lane.leave()
+        } else {
+            lane.enqueue(work)
+        }
+    }
+
+    private func stopClock() {
+        attemptTimer?.cancel()
+        attemptTimer = nil
+    }
+
+    private func failure(_ error: CurlError) -> NetworkError {
+        if let refusal = state.refusal { return self.error(refusal.kind, refusal.message, error) }
+        return self.error(error.kind(isSent: state.isSent), error.message, error)
+    }
+
+    private func error(
+        _ code: NetworkError.Code, _ message: String, _ cause: CurlError? = nil
+    ) -> NetworkError {
+        var error = NetworkError(code, message, request: request)
+        error.curlCode = cause.map { Int($0.code.rawValue) }
+        error.isUnsent = !state.isSent
+        error.head = head
+        return error
+    }
+
+    private static func isEmptyLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard let first = unsafe line.first else { return true }
+        return line.count <= 2 && (first == 0x0D || first == 0x0A)
+    }
+}

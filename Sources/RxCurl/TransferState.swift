@@ -1,0 +1,260 @@
+/// The life of one transfer, as rules only: what happened goes in, what to do about it comes out. It touches
+/// neither curl nor streams; ``Transfer`` performs what it says.
+///
+///     waiting → (head → interim head …) → body → ended
+///
+/// Whatever comes after the end is answered with "nothing to do".
+struct TransferState {
+    /// Where the answer stands.
+    enum Phase: Equatable {
+        /// A status line comes next.
+        case statusLine
+        /// Field lines of a head come next; of an informational one if `isInterim`.
+        case fieldLines(isInterim: Bool)
+        /// The final head is complete.
+        case body
+        /// Nothing is delivered any more.
+        case ended
+    }
+
+    /// What the server or curl did that is not accepted.
+    enum Refusal: Equatable {
+        /// More header bytes than ``Limits/headBytes``.
+        case headTooLarge
+        /// More informational answers than ``Limits/interimHeads``.
+        case tooManyInterimHeads
+        /// A head that does not begin with a status line.
+        case malformedStatusLine
+        /// An unasked-for 101 (RFC 9110 §15.2.2).
+        case switchedProtocols
+        /// A decoded body over ``Limits/expansion`` times what came in.
+        case expanded
+        /// curl is about to send a second time what must be sent once.
+        case sentTwice
+    }
+
+    /// What a transfer may take at most.
+    struct Limits: Equatable {
+        /// Bytes of all header lines together, informational heads and trailers included.
+        var headBytes = 256 << 10
+        /// Informational heads before the final one.
+        var interimHeads = 100
+        /// How many times larger than on the wire a decoded body may be.
+        var expansion = 100
+        /// Decoded bytes below which expansion does not matter.
+        var expansionFloor = 1 << 20
+    }
+
+    private(set) var phase = Phase.statusLine
+    /// Why the transfer was broken off from here, if it was.
+    private(set) var refusal: Refusal?
+    /// Whether the request may have reached a server.
+    private(set) var isSent = false
+    /// Whether curl sent the request more than once.
+    private(set) var isResent = false
+
+    private let limits: Limits
+    /// Whether sending the request twice does no harm.
+    private let isRepeatable: Bool
+    private var headBytes = 0
+    private var interimHeads = 0
+    private var decodedBytes = 0
+    /// The head is complete but the consumer paused before it.
+    private var holdsHead = false
+    /// curl has been told to wait.
+    private var holdsCurl = false
+    /// The transfer is complete but the consumer paused before the end.
+    private var holdsEnd = false
+
+    init(isRepeatable: Bool, limits: Limits = Limits()) {
+        self.isRepeatable = isRepeatable
+        self.limits = limits
+    }
+
+    var isOver: Bool { phase == .ended }
+
+    // MARK: Sending
+
+    /// The request is about to go out on a connection.
+    ///
+    /// On a reused connection that dies without a byte of an answer curl sends again by itself, whatever the
+    /// method. That is right for what is idempotent only (RFC 9112 §9.3.1).
+    ///
+    /// - Returns: whether it may.
+    mutating func willSend() -> Bool {
+        guard !isOver else { return false }
+        if isSent {
+            guard isRepeatable else {
+                refusal = .sentTwice
+                return false
+            }
+            isResent = true
+            phase = .statusLine
+        }
+        isSent = true
+        return true
+    }
+
+    // MARK: Head
+
+    enum HeadAction: Equatable {
+        /// The line is of no interest.
+        case skip
+        /// Add the line to the head.
+        case keep
+        /// The head is complete: deliver it.
+        case deliver
+        /// Break the transfer off.
+        case refuse
+    }
+
+    /// A status line came, or what stands in its place.
+    ///
+    /// - Parameter status: the status code, `nil` if the line does not have one.
+    mutating func receiveStatusLine(status: Int?, byteCount: Int) -> HeadAction {
+        guard admit(byteCount) else { return .refuse }
+        guard let status, (100...999).contains(status) else { return refuse(.malformedStatusLine) }
+        guard status != 101 else { return refuse(.switchedProtocols) }
+        let isInterim = status < 200
+        if isInterim {
+            interimHeads += 1
+            guard interimHeads <= limits.interimHeads else { return refuse(.tooManyInterimHeads) }
+        }
+        phase = .fieldLines(isInterim: isInterim)
+        return .skip
+    }
+
+    /// A field line came, or a trailer.
+    mutating func receiveFieldLine(byteCount: Int) -> HeadAction {
+        guard admit(byteCount) else { return .refuse }
+        return phase == .fieldLines(isInterim: false) ? .keep : .skip
+    }
+
+    /// The empty line after the field lines came.
+    mutating func receiveEndOfHead(byteCount: Int, isPaused: Bool) -> HeadAction {
+        guard admit(byteCount) else { return .refuse }
+        switch phase {
+        case .fieldLines(isInterim: true):
+            phase = .statusLine
+            return .skip
+        case .fieldLines(isInterim: false):
+            phase = .body
+            holdsHead = isPaused
+            return isPaused ? .skip : .deliver
+        case .statusLine, .body, .ended:
+            return .skip
+        }
+    }
+
+    private mutating func admit(_ byteCount: Int) -> Bool {
+        guard !isOver, refusal == nil else { return false }
+        headBytes += byteCount
+        if headBytes > limits.headBytes { refusal = .headTooLarge }
+        return refusal == nil
+    }
+
+    private mutating func refuse(_ reason: Refusal) -> HeadAction {
+        refusal = reason
+        return .refuse
+    }
+
+    // MARK: Body
+
+    enum BodyAction: Equatable {
+        /// Deliver the chunk, after the head if that was held back.
+        case deliver(headFirst: Bool)
+        /// Let curl keep the chunk until the consumer resumes; it comes again then.
+        case wait
+        /// Break the transfer off.
+        case refuse
+    }
+
+    /// A decoded chunk came.
+    ///
+    /// - Parameter wireBytes: how many bytes of the body have been received, as they were encoded. Asked
+    ///   only when it matters.
+    mutating func receiveChunk(count: Int, isPaused: Bool, wireBytes: () -> Int) -> BodyAction {
+        guard phase == .body, refusal == nil else { return .refuse }
+        if isPaused {
+            holdsCurl = true
+            return .wait
+        }
+        decodedBytes += count
+        if decodedBytes > limits.expansionFloor,
+            decodedBytes / limits.expansion > wireBytes()
+        {
+            refusal = .expanded
+            return .refuse
+        }
+        defer { holdsHead = false }
+        return .deliver(headFirst: holdsHead)
+    }
+
+    // MARK: Resuming
+
+    enum ResumeAction: Equatable {
+        /// Deliver the head that was held back.
+        case deliverHead
+        /// Tell curl to go on.
+        case unpause
+        /// Deliver the end that was held back.
+        case finish
+    }
+
+    /// The consumer may have resumed. To be asked again after each action, since a consumer can pause anew
+    /// at any event.
+    mutating func resume(isPaused: Bool) -> ResumeAction? {
+        guard !isOver, !isPaused else { return nil }
+        if holdsHead {
+            holdsHead = false
+            return .deliverHead
+        }
+        if holdsEnd {
+            phase = .ended
+            return .finish
+        }
+        if holdsCurl {
+            holdsCurl = false
+            return .unpause
+        }
+        return nil
+    }
+
+    // MARK: End
+
+    enum EndAction: Equatable {
+        /// Deliver the end, after the head if that was held back.
+        case finish(headFirst: Bool)
+        /// Deliver the failure.
+        case fail
+        /// Keep what the transfer took; the end is delivered when the consumer resumes.
+        case wait
+        /// The transfer has ended before.
+        case nothing
+    }
+
+    /// curl says that the transfer is done.
+    mutating func complete(succeeded: Bool, isPaused: Bool) -> EndAction {
+        guard !isOver, !holdsEnd else { return .nothing }
+        guard succeeded, refusal == nil, phase == .body else {
+            phase = .ended
+            return .fail
+        }
+        if isPaused {
+            holdsEnd = true
+            return .wait
+        }
+        phase = .ended
+        defer { holdsHead = false }
+        return .finish(headFirst: holdsHead)
+    }
+
+    /// The transfer is called off from outside: cancelled, timed out or shut down.
+    ///
+    /// - Returns: whether it was still running.
+    mutating func breakOff() -> Bool {
+        guard !isOver else { return false }
+        phase = .ended
+        return true
+    }
+}

@@ -1,0 +1,173 @@
+internal import CLibuv
+public import RxLite
+import Synchronization
+
+/// One thread with one libuv loop: timers, sockets and posted work, one piece at a time.
+///
+/// The loop runs from `init` until ``shutDown()``; letting go of it does not end it. It is a stream
+/// `Scheduler`, and a Swift executor, so that actors and tasks can live on its thread. Work that blocks
+/// holds up everything else on the loop.
+///
+/// ```swift
+/// let loop = EventLoop(name: "network")
+/// loop.schedule { print(loop.isCurrent) }   // true
+/// loop.shutDown()
+/// ```
+///
+/// Threads: `schedule`, `now`, `isCurrent`, ``onShutdown(_:)`` from anywhere; ``shutDown()`` from anywhere but
+/// the loop; ``Poll``, ``LoopTimer`` and ``Kick`` only on the loop, which they assert.
+@safe
+public final class EventLoop: Scheduler, @unchecked Sendable {
+    // Unchecked: what is not a constant, atomic or under a Mutex is touched only on the loop's thread once
+    // that runs; its start happens after init has set everything, and its end before join returns.
+    // Safe: `raw` and the handles live from init until the thread has closed them.
+
+    /// The loop of the process, for everybody who needs no other. It is never shut down.
+    public static let shared = EventLoop(name: "rx.loop")
+
+    /// What the thread is called, in debuggers and profiles. Linux shows 15 bytes of it.
+    public let name: String
+
+    let raw: UnsafeMutablePointer<uv_loop_t>
+    let inbox = Inbox()
+    var timers = TimerHeap()
+    let hooks = Mutex<[UInt64: @Sendable () -> Void]>([:])
+
+    /// Wakes the thread out of its poll.
+    let wakeUp: Handle<uv_async_t>
+    /// Runs what is posted, each time before the thread polls.
+    let beforePoll: Handle<uv_prepare_t>
+    /// Keeps the thread from sleeping while posted work waits; its callback does nothing.
+    let backlog: Handle<uv_idle_t>
+    /// Set for the timer that is due next.
+    let alarm: Handle<uv_timer_t>
+
+    /// The owning thread, or 0 while there is none.
+    let owner = Atomic<UInt>(0)
+    /// The thread to join, until it has been.
+    let thread = Mutex<uv_thread_t?>(nil)
+    private var spare: [Inbox.Work] = []
+
+    /// Starts a loop on a thread of its own.
+    ///
+    /// The first loop makes the process ignore `SIGPIPE`, unless the app has a handler for it: libcurl with
+    /// `CURLOPT_NOSIGNAL` leaves that to its user.
+    public init(name: String) {
+        _ = Self.ignoringBrokenPipes
+        self.name = name
+        let raw = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
+        unsafe self.raw = unsafe raw
+        do {
+            try unsafe UVError.check(uv_loop_init(raw))
+            unsafe wakeUp = try unsafe Handle { unsafe uv_async_init(raw, $0) { _ in } }
+            unsafe beforePoll = try unsafe Handle { unsafe uv_prepare_init(raw, $0) }
+            unsafe backlog = try unsafe Handle { unsafe uv_idle_init(raw, $0) }
+            unsafe alarm = try unsafe Handle { unsafe uv_timer_init(raw, $0) }
+        } catch {
+            // Only a process out of memory or descriptors gets here; there is no loop to return.
+            fatalError("libuv could not make a loop: \(error)")
+        }
+        start()
+    }
+
+    deinit {
+        // The running thread holds the loop, so that this comes after the thread has closed everything.
+        unsafe raw.deallocate()
+    }
+
+    /// Monotonic time (`uv_hrtime`), read anew at each call.
+    public var now: Duration { .nanoseconds(Int64(clamping: uv_hrtime())) }
+
+    /// Whether the caller is on the loop's thread.
+    public var isCurrent: Bool { owner.load(ordering: .relaxed) == Self.currentThread }
+
+    /// Stops the process if the caller is not on the loop's thread.
+    public func preconditionCurrent() {
+        precondition(isCurrent, "only to be called on the event loop's own thread")
+    }
+
+    /// Runs `work` in the loop's next round, after everything scheduled before it. After ``shutDown()`` the
+    /// work is dropped.
+    public func schedule(_ work: @escaping @Sendable () -> Void) {
+        _ = post(work)
+    }
+
+    /// Does what ``schedule(_:)`` does, and says whether the loop still takes work: `false` after
+    /// ``shutDown()``, with the work dropped.
+    public func post(_ work: @escaping @Sendable () -> Void) -> Bool {
+        // On the loop there is nobody to wake: the queue is looked at before each poll.
+        inbox.post(work) { if !isCurrent { unsafe _ = uv_async_send(wakeUp.pointer) } }
+    }
+
+    /// Runs `work` once, not before `delay` has passed, in due order; equal times in order of scheduling.
+    /// The loop's timer has a grain of a millisecond and rounds up. After ``shutDown()`` the work is dropped.
+    public func schedule(
+        after delay: Duration, _ work: @escaping @Sendable () -> Void
+    ) -> any Cancellable {
+        let nanoseconds = delay.wholeNanoseconds
+        let entry = ScheduledWork(
+            on: self, deadline: uv_hrtime().addingClamped(nanoseconds), work: work)
+        if nanoseconds == 0 {
+            schedule { entry.run() }
+        } else if isCurrent {
+            insert(entry)
+        } else {
+            schedule { self.insert(entry) }
+        }
+        return entry
+    }
+
+    private func insert(_ entry: ScheduledWork) {
+        guard !entry.isOver else { return entry.drop() }
+        timers.insert(entry)
+        if timers.first === entry { setAlarm() }
+    }
+
+    /// Sets the one libuv timer for the entry that is due next.
+    private func setAlarm() {
+        guard let deadline = timers.first?.deadline else { return }
+        unsafe alarm.start(deadline: deadline, on: self) { timer in
+            unsafe RxLoop.owner(of: timer, as: EventLoop.self)?.ringAlarm()
+        }
+    }
+
+    private func ringAlarm() {
+        let time = uv_hrtime()
+        while let entry = timers.popFirst(dueAt: time) { entry.run() }
+        setAlarm()
+    }
+
+    /// Runs what has been posted so far. What the work itself posts is for the next round, so that sockets
+    /// and timers get their turn.
+    func drainInbox() {
+        var batch = spare
+        spare = []
+        inbox.take(into: &batch)
+        for work in batch { work() }
+        if batch.capacity > 4096 { batch = [] } else { batch.removeAll(keepingCapacity: true) }
+        spare = batch
+        if inbox.isEmpty {
+            unsafe _ = uv_idle_stop(backlog.pointer)
+        } else {
+            unsafe _ = uv_idle_start(backlog.pointer) { _ in }
+        }
+    }
+}
+
+extension Duration {
+    /// Rounded up to nanoseconds; 0 for none or less, about 584 years at most.
+    var wholeNanoseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        let (whole, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        guard !overflow else { return .max }
+        return whole.addingClamped(UInt64(attoseconds + 999_999_999) / 1_000_000_000)
+    }
+}
+
+extension UInt64 {
+    func addingClamped(_ other: UInt64) -> UInt64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}

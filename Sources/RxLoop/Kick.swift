@@ -1,0 +1,72 @@
+internal import CLibuv
+
+/// Runs its callback once, after the poll phase that is under way or comes next.
+///
+/// This is what a timer of zero should be: with libuv such a timer costs a millisecond if rounded up, and
+/// before libuv 1.48 one started from a timer's callback can spin the loop. Here an idle handle keeps the
+/// poll from sleeping, and a check handle runs right after it (`uv_idle_t`, `uv_check_t`).
+///
+/// Only on the loop.
+@safe
+public final class Kick {
+    private var handles: (idle: Handle<uv_idle_t>, check: Handle<uv_check_t>)?
+    private let loop: EventLoop
+    private let onKick: () -> Void
+    private var isRequested = false
+
+    /// Creates a kick that has not been asked for.
+    public init(on loop: EventLoop, onKick: @escaping () -> Void) throws(UVError) {
+        loop.preconditionCurrent()
+        self.loop = loop
+        self.onKick = onKick
+        let raw = unsafe loop.raw
+        let idle = try unsafe Handle<uv_idle_t> { unsafe uv_idle_init(raw, $0) }
+        let check: Handle<uv_check_t>
+        do throws(UVError) {
+            unsafe check = try unsafe Handle<uv_check_t> { unsafe uv_check_init(raw, $0) }
+        } catch {
+            unsafe idle.close()
+            throw error
+        }
+        unsafe handles = unsafe (idle, check)
+        unsafe check.setOwner(self)
+    }
+
+    deinit { precondition(isClosed, "a kick was let go without being closed") }
+
+    private var isClosed: Bool { unsafe handles == nil }
+
+    /// Asks for one call. Asking again before it has come changes nothing.
+    public func request() {
+        loop.preconditionCurrent()
+        guard !isRequested, let (idle, check) = unsafe handles else { return }
+        isRequested = true
+        unsafe _ = uv_idle_start(idle.pointer) { _ in }
+        unsafe _ = uv_check_start(check.pointer) { check in
+            unsafe owner(of: check, as: Kick.self)?.fire()
+        }
+    }
+
+    /// Takes the request back.
+    public func stop() {
+        loop.preconditionCurrent()
+        guard isRequested, let (idle, check) = unsafe handles else { return }
+        isRequested = false
+        unsafe _ = uv_idle_stop(idle.pointer)
+        unsafe _ = uv_check_stop(check.pointer)
+    }
+
+    /// Stops for good. Closing twice is fine.
+    public func close() {
+        stop()
+        guard let (idle, check) = unsafe handles else { return }
+        unsafe handles = nil
+        unsafe idle.close()
+        unsafe check.close()
+    }
+
+    private func fire() {
+        stop()
+        onKick()
+    }
+}

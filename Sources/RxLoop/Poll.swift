@@ -1,0 +1,71 @@
+internal import CLibuv
+
+/// Watches a socket (`uv_poll_t`).
+///
+/// Only on the loop. The descriptor stays its owner's, who closes the poll first; the same descriptor can be
+/// watched by a new poll at once.
+@safe
+public final class Poll {
+    /// What a socket is ready for.
+    public struct Events: OptionSet, Sendable {
+        /// The bits of `uv_poll_event`.
+        public let rawValue: Int32
+
+        /// Takes the bits of `uv_poll_event`.
+        public init(rawValue: Int32) { self.rawValue = rawValue }
+
+        /// There is something to read, or the end of the stream.
+        public static let readable = Events(rawValue: Int32(UV_READABLE.rawValue))
+        /// There is room to write.
+        public static let writable = Events(rawValue: Int32(UV_WRITABLE.rawValue))
+    }
+
+    private var handle: Handle<uv_poll_t>?
+    private let loop: EventLoop
+    private let onEvent: (Events, UVError?) -> Void
+
+    /// Prepares to watch `descriptor`; nothing is reported before ``start(_:)``.
+    ///
+    /// - Parameter onEvent: called on the loop with what the socket is ready for, or with the error that
+    ///   polling met.
+    public init(
+        on loop: EventLoop, descriptor: Int32, onEvent: @escaping (Events, UVError?) -> Void
+    ) throws(UVError) {
+        loop.preconditionCurrent()
+        self.loop = loop
+        self.onEvent = onEvent
+        let raw = unsafe loop.raw
+        let handle = try unsafe Handle<uv_poll_t> { unsafe uv_poll_init(raw, $0, descriptor) }
+        unsafe self.handle = unsafe handle
+        unsafe handle.setOwner(self)
+    }
+
+    deinit { precondition(isClosed, "a poll was let go without being closed") }
+
+    private var isClosed: Bool { unsafe handle == nil }
+
+    /// Reports `events` from now on, in place of those before (`uv_poll_start`).
+    public func start(_ events: Events) {
+        loop.preconditionCurrent()
+        guard let handle = unsafe handle else { return }
+        unsafe _ = uv_poll_start(handle.pointer, events.rawValue) { handle, status, events in
+            guard let poll = unsafe owner(of: handle, as: Poll.self) else { return }
+            poll.onEvent(Events(rawValue: events), status < 0 ? UVError(rawValue: status) : nil)
+        }
+    }
+
+    /// Reports nothing until the next start (`uv_poll_stop`).
+    public func stop() {
+        loop.preconditionCurrent()
+        guard let handle = unsafe handle else { return }
+        unsafe _ = uv_poll_stop(handle.pointer)
+    }
+
+    /// Stops for good; nothing is reported after this. Closing twice is fine.
+    public func close() {
+        loop.preconditionCurrent()
+        guard let closing = unsafe handle else { return }
+        unsafe handle = nil
+        unsafe closing.close()
+    }
+}

@@ -1,0 +1,48 @@
+internal import CLibuv
+
+/// A result code of libuv, such as `UV_EBADF`.
+///
+/// ```swift
+/// do { try Poll(on: loop, descriptor: fd) { … } } catch .alreadyExists { … }
+/// ```
+public struct UVError: Error, RawRepresentable, Hashable, Sendable {
+    /// The code; negative.
+    public let rawValue: Int32
+
+    /// Wraps a code that libuv returned.
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    /// The descriptor is not open (`UV_EBADF`).
+    public static let badDescriptor = UVError(rawValue: UV_EBADF.rawValue)
+    /// Something of this kind is there already (`UV_EEXIST`).
+    public static let alreadyExists = UVError(rawValue: UV_EEXIST.rawValue)
+    /// The descriptor is of a kind that cannot be polled (`UV_EPERM`).
+    public static let notPermitted = UVError(rawValue: UV_EPERM.rawValue)
+
+    /// Throws `code` if it is negative, as libuv's failures are.
+    static func check(_ code: Int32) throws(UVError) {
+        if code < 0 { throw UVError(rawValue: code) }
+    }
+
+    /// Matches in a `catch` clause: `catch UVError.badDescriptor`.
+    public static func ~= (pattern: UVError, error: any Error) -> Bool {
+        (error as? UVError) == pattern
+    }
+}
+
+extension UVError: CustomStringConvertible {
+    /// The name and the text of `uv_err_name` and `uv_strerror`: `EBADF: bad file descriptor`.
+    public var description: String {
+        // The `_r` forms write at most as many bytes as they are told, the terminator included.
+        let text = { (write: (UnsafeMutablePointer<CChar>, Int) -> Void) -> String in
+            unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
+                guard let start = buffer.baseAddress else { return "" }
+                unsafe write(start, buffer.count)
+                return unsafe String(cString: start)
+            }
+        }
+        let name = unsafe text { unsafe _ = uv_err_name_r(rawValue, $0, $1) }
+        let message = unsafe text { unsafe _ = uv_strerror_r(rawValue, $0, $1) }
+        return "\(name): \(message)"
+    }
+}

@@ -1,0 +1,144 @@
+import RxLite
+import RxLoop
+import Synchronization
+import Testing
+
+@Suite struct ClockTests {
+    @Test(arguments: [
+        Duration.nanoseconds(1), .microseconds(1), .microseconds(400), .milliseconds(1), .milliseconds(7),
+    ])
+    func aTimerIsNeverEarly(delay: Duration) async {
+        let loop = EventLoop(name: "early")
+        defer { loop.shutDown() }
+        for _ in 0..<20 {
+            let waited = await withCheckedContinuation { continuation in
+                let start = loop.now
+                _ = loop.schedule(after: delay) { continuation.resume(returning: loop.now - start) }
+            }
+            #expect(waited >= delay)
+        }
+    }
+
+    @Test func timersRunInDueOrderAndEqualOnesAsScheduled() async {
+        let loop = EventLoop(name: "order")
+        defer { loop.shutDown() }
+        let delays = (0..<2000).map { ($0 * 7919) % 40 }
+        let fired: [Int] = await withCheckedContinuation { continuation in
+            let collector = Collector(expected: delays.count) { continuation.resume(returning: $0) }
+            loop.schedule {
+                // One instant for all of them would need a clock that stands still; so the delays are made
+                // to differ by more than the loop below takes.
+                for (index, delay) in delays.enumerated() {
+                    _ = loop.schedule(after: .milliseconds(20 * delay + 50)) { collector.add(index) }
+                }
+            }
+        }
+        let expected = delays.indices.sorted { (delays[$0], $0) < (delays[$1], $1) }
+        #expect(fired == expected)
+    }
+
+    @Test func subMillisecondDifferencesKeepTheirOrder() async {
+        let loop = EventLoop(name: "sub")
+        defer { loop.shutDown() }
+        let fired: [Int] = await withCheckedContinuation { continuation in
+            let collector = Collector(expected: 3) { continuation.resume(returning: $0) }
+            loop.schedule {
+                _ = loop.schedule(after: .microseconds(30_900)) { collector.add(3) }
+                _ = loop.schedule(after: .microseconds(30_500)) { collector.add(2) }
+                _ = loop.schedule(after: .microseconds(30_100)) { collector.add(1) }
+            }
+        }
+        #expect(fired == [1, 2, 3])
+    }
+
+    @Test func aCancelledTimerNeverRunsAndLetsGoOfItsWork() async {
+        let loop = EventLoop(name: "cancel")
+        defer { loop.shutDown() }
+        let runs = Atomic<Int>(0)
+        let releases = Atomic<Int>(0)
+        let released = await withCheckedContinuation { continuation in
+            loop.schedule {
+                let timers = (0..<1000).map { index in
+                    let token = Token { releases.add(1, ordering: .relaxed) }
+                    return loop.schedule(after: .milliseconds(1 + index % 5)) {
+                        token.touch()
+                        runs.add(1, ordering: .relaxed)
+                    }
+                }
+                for timer in timers.shuffled() { timer.cancel() }
+                let released = releases.load(ordering: .relaxed)
+                _ = loop.schedule(after: .milliseconds(20)) { continuation.resume(returning: released) }
+            }
+        }
+        #expect(released == 1000)
+        #expect(runs.load(ordering: .relaxed) == 0)
+    }
+
+    @Test func cancellingFromAnotherThreadKeepsTheRest() async {
+        let loop = EventLoop(name: "cancel2")
+        defer { loop.shutDown() }
+        let runs = Atomic<Int>(0)
+        let timers = (0..<1000).map { _ in
+            loop.schedule(after: .seconds(3600)) { runs.add(1, ordering: .relaxed) }
+        }
+        for timer in timers { timer.cancel() }
+        await withCheckedContinuation { continuation in
+            _ = loop.schedule(after: .milliseconds(2)) { continuation.resume() }
+        }
+        #expect(runs.load(ordering: .relaxed) == 0)
+    }
+
+    @Test func zeroAndNegativeDelaysAreDueAtOnceButNotInsideTheCall() async {
+        let loop = EventLoop(name: "zero")
+        defer { loop.shutDown() }
+        let order: [Int] = await withCheckedContinuation { continuation in
+            let collector = Collector(expected: 4) { continuation.resume(returning: $0) }
+            loop.schedule {
+                _ = loop.schedule(after: .zero) { collector.add(1) }
+                _ = loop.schedule(after: .seconds(-5)) { collector.add(2) }
+                loop.schedule { collector.add(3) }
+                collector.add(0)
+            }
+        }
+        #expect(order == [0, 1, 2, 3])
+    }
+
+    @Test func theClockDoesNotGoBack() {
+        let loop = EventLoop(name: "clock")
+        defer { loop.shutDown() }
+        var last = loop.now
+        for _ in 0..<10_000 {
+            let next = loop.now
+            #expect(next >= last)
+            last = next
+        }
+    }
+}
+
+/// Counts when it is let go.
+final class Token: Sendable {
+    let onRelease: @Sendable () -> Void
+    init(onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }
+    deinit { onRelease() }
+    func touch() {}
+}
+
+/// Gathers numbers from one loop and hands them over when all are there.
+final class Collector: Sendable {
+    private let values = Mutex<[Int]>([])
+    private let expected: Int
+    private let done: @Sendable ([Int]) -> Void
+
+    init(expected: Int, done: @escaping @Sendable ([Int]) -> Void) {
+        self.expected = expected
+        self.done = done
+    }
+
+    func add(_ value: Int) {
+        let all: [Int]? = values.withLock {
+            $0.append(value)
+            return $0.count == expected ? $0 : nil
+        }
+        if let all { done(all) }
+    }
+}

@@ -1,0 +1,119 @@
+import RxLoop
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+@Suite struct HandleTests {
+    @Test func aPollReportsAndTheDescriptorCanBeWatchedAgainAtOnce() async throws {
+        let loop = EventLoop(name: "poll")
+        defer { loop.shutDown() }
+        var ends: [Int32] = [0, 0]
+        try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        let (reading, writing) = (ends[0], ends[1])
+        let reports: [String] = await withCheckedContinuation { continuation in
+            loop.schedule {
+                let log = Log()
+                log.poll = try? Poll(on: loop, descriptor: reading) { _, _ in log.lines.append("never") }
+                log.poll?.start(.readable)
+                log.poll?.close()
+                log.poll = try? Poll(on: loop, descriptor: reading) { events, error in
+                    log.lines.append("readable \(events.contains(.readable)) error \(error != nil)")
+                    log.poll?.close()
+                    log.poll = nil
+                    continuation.resume(returning: log.lines)
+                }
+                log.poll?.start(.readable)
+                unsafe _ = write(writing, "x", 1)
+            }
+        }
+        #expect(reports == ["readable true error false"])
+        close(reading)
+        close(writing)
+    }
+
+    @Test func pollingWhatIsNoSocketIsATypedError() async {
+        let loop = EventLoop(name: "bad")
+        defer { loop.shutDown() }
+        let error: UVError? = await withCheckedContinuation { continuation in
+            loop.schedule {
+                do throws(UVError) {
+                    try Poll(on: loop, descriptor: 9999) { _, _ in }.close()
+                    continuation.resume(returning: nil)
+                } catch { continuation.resume(returning: error) }
+            }
+        }
+        #expect(error == .badDescriptor)
+        #expect(error?.description == "EBADF: bad file descriptor")
+    }
+
+    @Test func aTimerMovesForwardAndBackAndStops() async {
+        let loop = EventLoop(name: "timer")
+        defer { loop.shutDown() }
+        let waits: [Duration] = await withCheckedContinuation { continuation in
+            loop.schedule {
+                let log = Log()
+                let begin = loop.now
+                log.timer = try? LoopTimer(on: loop) {
+                    log.waits.append(loop.now - begin)
+                    switch log.waits.count {
+                    case 1:
+                        log.timer?.start(milliseconds: 5)
+                        log.timer?.stop()
+                        log.timer?.start(milliseconds: 500)
+                        log.timer?.start(milliseconds: 10)
+                    default:
+                        log.timer?.close()
+                        log.timer = nil
+                        continuation.resume(returning: log.waits)
+                    }
+                }
+                log.timer?.start(milliseconds: 1)
+                log.timer?.start(milliseconds: 15)
+            }
+        }
+        #expect(waits.count == 2)
+        #expect(waits[0] >= .milliseconds(15))
+        #expect(waits[1] >= waits[0] + .milliseconds(10))
+    }
+
+    @Test func aKickComesOnceAndAgainWhenAskedFromItself() async {
+        let loop = EventLoop(name: "kick")
+        defer { loop.shutDown() }
+        let kicks: Int = await withCheckedContinuation { continuation in
+            loop.schedule {
+                let log = Log()
+                log.kick = try? Kick(on: loop) {
+                    log.kicks += 1
+                    if log.kicks < 3 {
+                        log.kick?.request()
+                    } else {
+                        _ = loop.schedule(after: .milliseconds(5)) {
+                            log.kick?.close()
+                            log.kick = nil
+                            continuation.resume(returning: log.kicks)
+                        }
+                    }
+                }
+                log.kick?.request()
+                log.kick?.request()
+            }
+        }
+        #expect(kicks == 3)
+    }
+
+    /// What the callbacks of one test share.
+    private final class Log: @unchecked Sendable {
+        // Unchecked: touched only on the test's loop.
+        var lines: [String] = []
+        var waits: [Duration] = []
+        var kicks = 0
+        var poll: Poll?
+        var timer: LoopTimer?
+        var kick: Kick?
+    }
+}
