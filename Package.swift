@@ -56,6 +56,9 @@ let package = Package(
         .target(
             name: "PlaygroundServer", dependencies: [.flyingFox, .flyingSocks], path: "Playground/Server",
             swiftSettings: settings),
+        .testTarget(
+            name: "PlaygroundServerTests", dependencies: ["PlaygroundServer", "TestServers"],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )
