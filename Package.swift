@@ -65,6 +65,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(name: "RxLoopTests", dependencies: ["RxLoop", "RxLite"], swiftSettings: settings),
+        .testTarget(
+            name: "PlaygroundServerTests", dependencies: ["PlaygroundServer", "TestServers"],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )
