@@ -127,11 +127,11 @@ extension Multi {
 let onOpenSocket: curl_opensocket_callback = { context, _, address in
     guard let address = unsafe address?.pointee else { return -1 }
     #if canImport(Glibc)
-        let kind = unsafe address.socktype | Int32(SOCK_CLOEXEC.rawValue)
+        let kind = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
     #else
-        let kind = unsafe address.socktype
+        let kind = address.socktype
     #endif
-    let descriptor = unsafe socket(address.family, kind, address.protocol)
+    let descriptor = socket(address.family, kind, address.protocol)
     if descriptor >= 0 { unsafe Multi.from(context)?.opened(descriptor) }
     return descriptor
 }

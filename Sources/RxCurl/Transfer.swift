@@ -95,7 +95,7 @@ final class Transfer: @unchecked Sendable {
 
     /// Takes a piece of the decoded body.
     func receiveChunk(_ bytes: UnsafeRawBufferPointer) -> Reception {
-        guard !bytes.isEmpty else { return .taken }
+        guard unsafe !bytes.isEmpty else { return .taken }
         let isPaused = observer.scope.isPaused
         if isPaused { watchResume() }
         switch state.receiveChunk(
