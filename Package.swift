@@ -46,6 +46,9 @@ let package = Package(
         .target(name: "RxTesting", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
 
         .testTarget(name: "RxLoopTests", dependencies: ["RxLoop", "RxLite"], swiftSettings: settings),
+        .testTarget(
+            name: "RxCurlTests", dependencies: ["RxCurl", "RxHTTP", "RxLoop", "RxLite", .httpTypes],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )
