@@ -66,6 +66,10 @@ let package = Package(
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(name: "RxLoopTests", dependencies: ["RxLoop", "RxLite"], swiftSettings: settings),
         .testTarget(
+            name: "RxCurlTests",
+            dependencies: ["RxCurl", "RxHTTP", "RxLoop", "RxLite", "TestServers", .httpTypes],
+            swiftSettings: settings),
+        .testTarget(
             name: "PlaygroundServerTests", dependencies: ["PlaygroundServer", "TestServers"],
             swiftSettings: settings),
     ],

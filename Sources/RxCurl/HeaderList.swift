@@ -19,7 +19,7 @@ final class HeaderList {
         for field in fields where flaw == nil {
             flaw = Self.flaw(in: field)
             guard flaw == nil else { break }
-            let grown = field.withUnsafeBytesOfValue { value in
+            let grown = unsafe field.withUnsafeBytesOfValue { value in
                 // A name alone takes a header out; with a semicolon it is sent empty.
                 var line = Array(field.name.rawName.utf8)
                 if value.isEmpty {
@@ -60,7 +60,7 @@ final class HeaderList {
             return "\(name) is set by the transport"
         default: break
         }
-        let isLegal = field.withUnsafeBytesOfValue { value in
+        let isLegal = unsafe field.withUnsafeBytesOfValue { value in
             unsafe value.allSatisfy { $0 != 0 && $0 != 0x0A && $0 != 0x0D }
         }
         return isLegal ? nil : "the value of \(name) holds CR, LF or NUL"

@@ -50,6 +50,8 @@ final class Multi: @unchecked Sendable {
     private var commands: [Command] = []
     /// Whether a call into curl, or the reading of its messages, is under way.
     private var isBusy = false
+    /// Whether curl wants to be called again at once.
+    private var isDue = false
     private var shutdownHook: (any Cancellable)?
 
     init(on loop: EventLoop, configuration: CurlTransport.Configuration) {
@@ -75,7 +77,9 @@ final class Multi: @unchecked Sendable {
     func perform(_ command: Command) {
         loop.preconditionCurrent()
         commands.append(command)
-        if !isBusy { settle() }
+        guard !isBusy else { return }
+        settle()
+        kickIfDue()
     }
 
     /// Applies commands and reads messages until there are none.
@@ -171,13 +175,39 @@ final class Multi: @unchecked Sendable {
     // MARK: Driving curl
 
     /// Tells curl what happened on a socket, or with `CURL_SOCKET_TIMEOUT` that time passed.
+    ///
+    /// Where curl then wants to be called again at once and has but one transfer, it is: with more of them a
+    /// round of the loop is worth it, since one call then serves all that have become due.
     func drive(_ socket: curl_socket_t, _ events: Int32) {
+        act(socket, events)
+        var rounds = 0
+        while isDue, running.count == 1, rounds < 8 {
+            isDue = false
+            rounds += 1
+            act(CURL_SOCKET_TIMEOUT, 0)
+        }
+        kickIfDue()
+    }
+
+    private func act(_ socket: curl_socket_t, _ events: Int32) {
         guard let raw = unsafe raw else { return }
         var running: Int32 = 0
         isBusy = true
         let code = unsafe curl_multi_socket_action(raw, socket, events, &running)
         if code != CURLM_OK { breakDown(code) }
         settle()
+    }
+
+    /// −1 stops the timer, 0 is "as soon as you can, but not from here" (`CURLMOPT_TIMERFUNCTION`).
+    func setTimer(_ milliseconds: Int) {
+        isDue = milliseconds == 0
+        if milliseconds > 0 { timer?.start(milliseconds: milliseconds) } else { timer?.stop() }
+    }
+
+    private func kickIfDue() {
+        guard isDue else { return }
+        isDue = false
+        kick?.request()
     }
 
     private func readMessages() {

@@ -22,6 +22,10 @@ final class Transfer: @unchecked Sendable {
     private var status: HTTPResponse.Status?
     private var upload: UploadProgress?
     private var contentOffset = 0
+    /// When a body that is streamed began to be read, and when its answer began: curl's own time of the first
+    /// byte is that of the first byte sent for these.
+    private var startedAt: Duration?
+    private var answeredAt: Duration?
     private var attemptTimer: (any Cancellable)?
     private var isWatchingResume = false
 
@@ -52,6 +56,7 @@ final class Transfer: @unchecked Sendable {
 
     /// Starts the clock of the attempt, if it has one.
     func start() {
+        if isStreamed { startedAt = transport.loop.now }
         guard let limit = request.timeouts.attempt else { return }
         let multi = transport.multi
         attemptTimer = transport.loop.schedule(after: limit) { multi.perform(.timeOut(self)) }
@@ -69,6 +74,7 @@ final class Transfer: @unchecked Sendable {
     func receiveLine(_ line: UnsafeRawBufferPointer) -> Bool {
         let action: TransferState.HeadAction
         if state.phase == .statusLine {
+            if isStreamed, answeredAt == nil { answeredAt = transport.loop.now }
             status = unsafe transport.multi.statusLine.read(line)
             action = state.receiveStatusLine(status: status?.code, byteCount: line.count)
             fieldLines.removeAll(keepingCapacity: true)
@@ -95,7 +101,7 @@ final class Transfer: @unchecked Sendable {
 
     /// Takes a piece of the decoded body.
     func receiveChunk(_ bytes: UnsafeRawBufferPointer) -> Reception {
-        guard !bytes.isEmpty else { return .taken }
+        guard unsafe !bytes.isEmpty else { return .taken }
         let isPaused = observer.scope.isPaused
         if isPaused { watchResume() }
         switch state.receiveChunk(
@@ -141,12 +147,12 @@ final class Transfer: @unchecked Sendable {
         if isPaused { watchResume() }
         switch state.complete(succeeded: result == CURLE_OK, isPaused: isPaused) {
         case .finish(let headFirst):
-            metrics = handle.metrics()
+            takeMetrics(from: handle)
             release(handle)
             if headFirst { deliverHead() }
             finish()
         case .wait:
-            metrics = handle.metrics()
+            takeMetrics(from: handle)
             release(handle)
         case .fail:
             let error = failure(handle.error(result))
@@ -155,6 +161,11 @@ final class Transfer: @unchecked Sendable {
         case .nothing:
             release(handle)
         }
+    }
+
+    private func takeMetrics(from handle: EasyHandle) {
+        metrics = handle.metrics()
+        if let startedAt, let answeredAt { metrics.firstByte = answeredAt - startedAt }
     }
 
     /// Gives the handle back before anybody is told: they may want it for the next request.
@@ -223,7 +234,7 @@ final class Transfer: @unchecked Sendable {
     private func watchResume() {
         guard !isWatchingResume else { return }
         isWatchingResume = true
-        inLane { [self] in
+        observer.scope.lane.enter { [self] in
             let resumed: @Sendable () -> Void = { [self] in
                 let multi = transport.multi
                 if transport.loop.isCurrent {
@@ -253,42 +264,46 @@ final class Transfer: @unchecked Sendable {
 
     /// What has gone out when the answer comes: for a small body all of it, since that is sent in one go.
     private var uploadedBytes: Int {
-        request.body.count > EasyHandle.inlineContentLimit ? handle?.sentBytes ?? 0 : request.body.count
+        isStreamed ? handle?.sentBytes ?? 0 : request.body.count
     }
 
+    /// Whether the body is read bit by bit while it is sent.
+    private var isStreamed: Bool { request.body.count > EasyHandle.inlineContentLimit }
+
+    /// Hands an event on. On the loop the lane is nearly always free, and then nothing is allocated.
     private func deliver(_ event: TransferEvent) {
-        inLane { [observer] in
-            if observer.scope.isOpen { observer.next(event) }
+        let scope = observer.scope
+        if scope.lane.tryEnter() {
+            if scope.isOpen { observer.next(event) }
+            scope.lane.leave()
+        } else {
+            scope.lane.enqueue { [observer] in
+                if observer.scope.isOpen { observer.next(event) }
+            }
         }
     }
 
     private func finish() {
         stopClock()
-        let metrics = metrics
-        inLane { [observer] in
-            guard observer.scope.isOpen else { return }
-            observer.next(.finished(metrics))
-            if observer.scope.isOpen { observer.finish() }
+        let lane = observer.scope.lane
+        if lane.tryEnter() {
+            Self.finish(observer, metrics)
+            lane.leave()
+        } else {
+            lane.enqueue { [observer, metrics] in Self.finish(observer, metrics) }
         }
+    }
+
+    private static func finish(
+        _ observer: Observer<TransferEvent, NetworkError>, _ metrics: TransferMetrics
+    ) {
+        if observer.scope.isOpen { observer.next(.finished(metrics)) }
+        if observer.scope.isOpen { observer.finish() }
     }
 
     private func fail(_ error: NetworkError) {
         stopClock()
-        inLane { [observer] in
-            if observer.scope.isOpen { observer.fail(error) }
-        }
-    }
-
-    /// Enters the subscription's lane. On the loop it is nearly always free, and then nothing is allocated.
-    @inline(__always)
-    private func inLane(_ work: @escaping @Sendable () -> Void) {
-        let lane = observer.scope.lane
-        if lane.tryEnter() {
-            work()
-            lane.leave()
-        } else {
-            lane.enqueue(work)
-        }
+        observer.scope.enter { [observer] in observer.fail(error) }
     }
 
     private func stopClock() {
