@@ -122,8 +122,7 @@ final class Multi: @unchecked Sendable {
             }
             let list: HeaderList?
             do throws(NetworkError) {
-                let hasBody = transfer.sendsContent
-                list = try headers.list(for: transfer.request, hasBody: hasBody)
+                list = try headers.list(for: transfer, hasBody: transfer.sendsContent)
             } catch {
                 pool.give(handle)
                 return transfer.end(error)
