@@ -10,7 +10,7 @@ public import HTTPTypes
 /// .subscribe(onFailure: { error in
 ///     switch error.code {
 ///     case .envelope: show(error.message)
-///     case .timeout: offerRetry()
+///     case .attemptTimeout, .totalTimeout: offerRetry()
 ///     default: show("\(error)")
 ///     }
 /// })
