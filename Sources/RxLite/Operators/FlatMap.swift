@@ -42,11 +42,13 @@ extension Observable {
 
 extension Observable where Failure == Never {
     /// Each value of a stream that cannot fail starts one that can.
+    ///
+    /// `transform` throws nothing: the compiler would take a closure's missing `throw` for `E == Never`.
     @inlinable
     @_disfavoredOverload
     public func flatMap<T, E>(
         _ strategy: FlattenStrategy = .merge,
-        _ transform: @escaping @Sendable (Element) throws(E) -> Observable<T, E>
+        _ transform: @escaping @Sendable (Element) -> Observable<T, E>
     ) -> Observable<T, E> {
         setFailureType(to: E.self).flatMap(strategy, transform)
     }

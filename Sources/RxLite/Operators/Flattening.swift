@@ -10,7 +10,8 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     private static var highWater: Int { 16 }
 
     private let strategy: FlattenStrategy
-    private let observer: Observer<T, Failure>
+    /// Let go of with the end: a deep recursion must not be released level from within level.
+    private var observer: Observer<T, Failure>?
     private let transform: @Sendable (Element) throws(Failure) -> Observable<T, Failure>
     /// Everything of this operator; closed on the first error.
     private let scope: Scope
@@ -64,11 +65,11 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     private func start(_ value: Element) {
         let inner: Observable<T, Failure>
         do throws(Failure) { inner = try transform(value) } catch { return end(.failed(error)) }
-        guard scope.isOpen else { return }
+        guard scope.isOpen, let observer else { return }
         let innerScope = scope.child()
         running += 1
         if strategy == .latest { latest = innerScope }
-        inner.subscribe(
+        inner.subscribeNested(
             Observer(scope: innerScope, next: observer.next) { completion in
                 innerScope.close()
                 self.receiveInnerEnd(completion)
@@ -108,6 +109,8 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     private func end(_ completion: Completion<Failure>) {
         scope.close()
         waiting.removeAll()
-        observer.end(completion)
+        let observer = observer
+        self.observer = nil
+        observer?.endNested(completion)
     }
 }
