@@ -75,7 +75,7 @@ import Testing
         #expect(counts == (100_001, true))
     }
 
-    @Test(arguments: [10_000])
+    @Test(arguments: [1, 100, 100_000])
     func recursionThroughFlatMap(_ depth: Int) {
         @Sendable func pages(_ number: Int) -> Observable<Int, Never> {
             guard number < depth else { return .just(number) }
@@ -98,13 +98,7 @@ import Testing
         let hasEnded = Shared(false)
         poll(0).subscribe(
             onNext: { _ in seen.change { $0 += 1 } }, onFinish: { hasEnded.change { $0 = true } })
-        let error = Shared<VirtualTimeError?>(nil)
-        runWithSmallStack {
-            do throws(VirtualTimeError) { try clock.run() } catch let failure {
-                error.change { $0 = failure }
-            }
-        }
-        #expect(error.value == nil)
+        #expect(runWithSmallStack(clock) == nil)
         #expect(seen.value == depth + 1)
         #expect(hasEnded.value)
     }
@@ -115,17 +109,31 @@ import Testing
             Observable.timer(.seconds(1), on: clock).flatMap(.concat) { poll(number + 1) }
         }
         let live = LiveCount()
-        func begin() -> Subscription {
+        let kept = Shared<Subscription?>(nil)
+        func begin() {
             let token = Counted(live)
-            return poll(0).subscribe { _ in _ = token }
+            kept.change { $0 = poll(0).subscribe { _ in _ = token } }
         }
-        let subscription = begin()
-        try clock.advance(by: .seconds(20_000))
-        runWithSmallStack { subscription.cancel() }
-        try clock.run()
+        begin()
+        try clock.advance(to: .seconds(20_000))
+        // Tearing down and letting go of the last references happen on the small stack.
+        clock.schedule {
+            kept.value?.cancel()
+            kept.change { $0 = nil }
+        }
+        #expect(runWithSmallStack(clock) == nil)
         #expect(clock.pendingCount == 0)
         #expect(live.alive == 0)
     }
+}
+
+/// Runs `clock` on a thread with a small stack.
+private func runWithSmallStack(_ clock: VirtualScheduler) -> VirtualTimeError? {
+    let error = Shared<VirtualTimeError?>(nil)
+    runWithSmallStack {
+        do throws(VirtualTimeError) { try clock.run() } catch let failure { error.change { $0 = failure } }
+    }
+    return error.value
 }
 
 /// A value that closures share.

@@ -41,15 +41,14 @@ extension Observable {
 }
 
 extension Observable where Failure == Never {
-    /// Each value of a stream that cannot fail starts one that can.
-    ///
-    /// `transform` throws nothing: the compiler would take a closure's missing `throw` for `E == Never`.
+    /// Each value of a stream that cannot fail starts one that can. `transform` returns `.fail` where others
+    /// would throw: the compiler does not infer `E` from a closure that might.
     @inlinable
     @_disfavoredOverload
     public func flatMap<T, E>(
         _ strategy: FlattenStrategy = .merge,
         _ transform: @escaping @Sendable (Element) -> Observable<T, E>
     ) -> Observable<T, E> {
-        setFailureType(to: E.self).flatMap(strategy, transform)
+        setFailureType(to: E.self).flatMap(strategy) { value throws(E) in transform(value) }
     }
 }

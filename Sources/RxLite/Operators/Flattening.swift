@@ -10,7 +10,7 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     private static var highWater: Int { 16 }
 
     private let strategy: FlattenStrategy
-    /// Let go of with the end: a deep recursion must not be released level from within level.
+    /// Let go of when the scope closes: a deep recursion must not be released level from within level.
     private var observer: Observer<T, Failure>?
     private let transform: @Sendable (Element) throws(Failure) -> Observable<T, Failure>
     /// Everything of this operator; closed on the first error.
@@ -38,7 +38,8 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
 
     @usableFromInline
     var outer: Observer<Element, Failure> {
-        Observer(scope: outerScope, next: { self.receive($0) }, end: { self.receiveOuterEnd($0) })
+        scope.onClose { self.observer = nil }
+        return Observer(scope: outerScope, next: { self.receive($0) }, end: { self.receiveOuterEnd($0) })
     }
 
     private func receive(_ value: Element) {
@@ -107,10 +108,9 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     }
 
     private func end(_ completion: Completion<Failure>) {
+        let observer = observer
         scope.close()
         waiting.removeAll()
-        let observer = observer
-        self.observer = nil
         observer?.endNested(completion)
     }
 }
