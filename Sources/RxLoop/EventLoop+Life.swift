@@ -48,6 +48,7 @@ extension EventLoop {
                 unsafe Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue().run()
             }, context)
         guard status == 0 else {
+            // uv_thread_create fails only where the system has no thread left: nothing could ever be delivered.
             fatalError("no thread for an event loop: \(UVError(rawValue: status))")
         }
         thread.withLock { $0 = created }
@@ -90,6 +91,7 @@ extension EventLoop {
                 guard let handle = unsafe handle, unsafe uv_is_closing(handle) == 0 else { return }
                 let kind = unsafe uv_handle_type_name(uv_handle_get_type(handle))
                 let name = unsafe kind.map { unsafe String(cString: $0) } ?? "handle"
+                // Reached only by a mistake of this library: whoever opens a handle registers its shutdown hook.
                 preconditionFailure("a \(name) was not closed by its shutdown hook")
             }, nil)
         unsafe _ = uv_run(raw, UV_RUN_DEFAULT)
