@@ -4,7 +4,7 @@ import Testing
 /// What the compiler no longer checks has a comment that names what does.
 @Suite struct GuardTests {
     static let unchecked = [
-        "@unchecked Sendable", "try!", "fatalError(", "nonisolated(unsafe)", "preconditionFailure(",
+        "@unchecked Sendable", "try!", "fatalError(", "nonisolated(unsafe)",
     ]
 
     /// How many lines before and after a mark may hold its comment.

@@ -130,9 +130,10 @@ import Testing
                     for _ in 0..<100 {
                         lane.enter {
                             let token = Counted(count)
+                            let wasOpen = child.isOpen
                             let grandchild = child.child()
                             grandchild.onClose { _ = token }
-                            if !child.isOpen && grandchild.isOpen { late.change { $0 += 1 } }
+                            if !wasOpen && grandchild.isOpen { late.change { $0 += 1 } }
                         }
                     }
                 }
