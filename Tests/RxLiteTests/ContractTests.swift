@@ -22,7 +22,7 @@ import Testing
 
     static let operators: [Operator] =
         linear + early + flattening + timed + shared
-        + transforming + limiting
+        + transforming + limiting + recovering + watching
 
     static let linear = [
         Operator("source alone") { source, _ in source },
@@ -211,6 +211,43 @@ import Testing
         Operator("if empty, default") { source, _ in source.map(\.number).ifEmpty(default: 9) },
         Operator("if empty, the source again") { source, _ in source.ifEmpty(switchTo: source) },
         Operator("if empty, fail") { source, _ in source.ifEmpty(fail: Failure()) },
+    ]
+
+    static let recovering = [
+        Operator("replaceError") { source, _ in source.map(\.number).replaceError(with: 9) },
+        Operator("materialize") { source, _ in source.materialize() },
+        Operator("dematerialize") { source, _ in source.materialize().dematerialize() },
+        Operator("dematerialize, end in between") { source, _ in
+            source.map { $0.number == 2 ? StreamEvent.end(.finished) : .next($0) }.dematerialize()
+        },
+        Operator("asResult") { source, _ in source.asResult() },
+        Operator("retry when, twice") { source, _ in source.retry(when: { $0.take(3) }) },
+        Operator("retry when, delayed") { source, clock in
+            source.retry(when: { $0.delay(.milliseconds(700), on: clock).take(3) })
+        },
+        Operator("retry when never") { source, _ in
+            source.retry(when: { _ in Observable<Int, Never>.never() })
+        },
+        Operator("retry when just") { source, _ in
+            source.retry(when: { _ in Observable<Int, Never>.just(1) })
+        },
+        Operator("repeat 3") { source, _ in source.repeat(3) },
+        Operator("repeat 3 with waits") { source, clock in
+            source.repeat(3, delay: .milliseconds(700), on: clock)
+        },
+        Operator("repeat, take 9") { source, _ in source.map(\.number).startWith(9).repeat().take(9) },
+    ]
+
+    static let watching = [
+        Operator("finally") { source, _ in source.finally {} },
+        Operator("debug") { source, _ in source.debug("source", to: { _ in }) },
+        Operator("subscribe(on:)") { source, clock in source.subscribe(on: clock) },
+        Operator("subscribe(on:) in flatMap", isEager: true) { source, clock in
+            source.flatMap(.concat) { .just($0).subscribe(on: clock) }
+        },
+        Operator("subscribe(on:), joined", isEager: true) { source, clock in
+            Observable.just(1).flatMap { _ in source.subscribe(on: clock) }
+        },
     ]
 
     @Test(arguments: operators)
