@@ -143,4 +143,21 @@ import Testing
         try clock.run()
         #expect(log.entries == ["start"])
     }
+
+    @Test func subscribeOnManyAtOnce() async {
+        let actors = (0..<3).map { _ in ActorScheduler(Background()) }
+        let stream = Observable<Int, Never>.sequence(0..<300).flatMap { number in
+            Observable<Int, Never>.sequence([number, number]).subscribe(on: actors[number % 3])
+        }
+        var count = 0
+        var sum = 0
+        for await number in stream.values(buffering: .unbounded) {
+            count += 1
+            sum += number
+        }
+        #expect(count == 600)
+        #expect(sum == 299 * 300)
+    }
+
+    private actor Background {}
 }
