@@ -22,7 +22,19 @@ public final class ActorScheduler: Scheduler {
         var drainer: Int?
         /// In order of their due time; those due together in order of their scheduling.
         var timers: [ActorTimer] = []
+        var timerCount = 0
         var waker: Task<Void, Never>?
+
+        /// Where `timer` is, or belongs.
+        func index(of timer: ActorTimer) -> Int {
+            var range = 0..<timers.count
+            while !range.isEmpty {
+                let middle = range.lowerBound + range.count / 2
+                let isBefore = (timers[middle].due, timers[middle].number) < (timer.due, timer.number)
+                range = isBefore ? (middle + 1)..<range.upperBound : range.lowerBound..<middle
+            }
+            return range.lowerBound
+        }
     }
 
     private let actor: any Actor
@@ -45,23 +57,37 @@ public final class ActorScheduler: Scheduler {
 
     /// Runs `body` on the actor, after what was scheduled before it.
     public func schedule(_ body: @escaping @Sendable () -> Void) {
-        let mustStart = work.withLock { work in
-            work.ready.append(body)
-            defer { work.isDraining = true }
-            return !work.isDraining
-        }
-        if mustStart { Task { await drain(on: actor) } }
+        enqueue { $0.ready.append(body) }
     }
 
     /// Runs `body` on the actor, `delay` from now.
     public func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> any Cancellable {
-        let timer = ActorTimer(due: now + delay, body)
         work.withLock { work in
-            let index = work.timers.firstIndex { $0.due > timer.due } ?? work.timers.endIndex
+            work.timerCount += 1
+            let timer = ActorTimer(due: now + delay, number: work.timerCount, scheduler: self, body)
+            let index = work.index(of: timer)
             work.timers.insert(timer, at: index)
             if index == 0 { wake(&work) }
+            return timer
         }
-        return timer
+    }
+
+    /// Has `change` add work that is ready, and drains it if nobody is at it.
+    private func enqueue(_ change: (inout Work) -> Void) {
+        let mustStart = work.withLock { work in
+            change(&work)
+            defer { work.isDraining = work.isDraining || !work.ready.isEmpty }
+            return !work.isDraining && !work.ready.isEmpty
+        }
+        if mustStart { Task { await drain(on: actor) } }
+    }
+
+    fileprivate func remove(_ timer: ActorTimer) {
+        work.withLock { work in
+            let index = work.index(of: timer)
+            guard index < work.timers.count, work.timers[index] === timer else { return }
+            work.timers.remove(at: index)
+        }
     }
 
     /// Has the first timer waited for, instead of the one before.
@@ -75,14 +101,13 @@ public final class ActorScheduler: Scheduler {
     }
 
     private func fireDueTimers() {
-        let due = work.withLock { work in
-            let count = work.timers.prefix { $0.due <= now }.count
-            let due = Array(work.timers.prefix(count))
-            work.timers.removeFirst(count)
+        // Taken and made ready in one step: two wakers at once must not change the order.
+        enqueue { work in
+            let due = work.timers.prefix { $0.due <= now }
+            work.ready += due.map { timer in { timer.fire() } }
+            work.timers.removeFirst(due.count)
             wake(&work)
-            return due
         }
-        for timer in due { schedule(timer.fire) }
     }
 
     private func drain(on _: isolated any Actor) {
@@ -108,27 +133,29 @@ public final class ActorScheduler: Scheduler {
 /// One piece of delayed work.
 private final class ActorTimer: Cancellable {
     let due: Duration
+    let number: Int
+    private weak let scheduler: ActorScheduler?
     private let body: Mutex<(@Sendable () -> Void)?>
 
-    init(due: Duration, _ body: @escaping @Sendable () -> Void) {
+    init(due: Duration, number: Int, scheduler: ActorScheduler, _ body: @escaping @Sendable () -> Void) {
         self.due = due
+        self.number = number
+        self.scheduler = scheduler
         self.body = Mutex(body)
     }
 
     func cancel() {
-        let dropped = body.withLock { body in
-            defer { body = nil }
-            return body
-        }
-        _ = dropped
+        scheduler?.remove(self)
+        // Let go of here, after the lock.
+        _ = takeBody()
     }
 
-    @Sendable
-    func fire() {
-        let body = body.withLock { body in
+    func fire() { takeBody()?() }
+
+    private func takeBody() -> (@Sendable () -> Void)? {
+        body.withLock { body in
             defer { body = nil }
             return body
         }
-        body?()
     }
 }

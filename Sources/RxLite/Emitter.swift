@@ -17,7 +17,13 @@ public struct Emitter<Element: Sendable, Failure: Error>: Sendable {
 
     /// Sends a value.
     public func send(_ value: Element) {
-        observer.scope.enter { [observer] in observer.next(value) }
+        let scope = observer.scope
+        if scope.lane.tryEnter() {
+            if scope.isOpen { observer.next(value) }
+            scope.lane.leave()
+        } else {
+            scope.lane.enqueue { [observer] in if observer.scope.isOpen { observer.next(value) } }
+        }
     }
 
     /// Ends the stream well.

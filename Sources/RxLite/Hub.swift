@@ -35,9 +35,11 @@ final class Hub<Element: Sendable, Failure: Error>: @unchecked Sendable {
         lane.enter { self.deliverEnd(completion) }
     }
 
-    /// Adds a listener, which first gets what is replayed. `then` runs right after, still inside the hub.
+    /// Adds a listener, which first gets what is replayed. Only from inside the listener's lane.
+    ///
+    /// Removing it goes through the same queue, so it cannot come before adding it.
     @usableFromInline
-    func add(_ observer: Observer<Element, Failure>, then: @escaping @Sendable () -> Void = {}) {
+    func add(_ observer: Observer<Element, Failure>) {
         let scope = observer.scope
         scope.onClose { self.lane.enter { self.listeners.removeAll { $0.scope === scope } } }
         lane.enter {
@@ -47,13 +49,8 @@ final class Hub<Element: Sendable, Failure: Error>: @unchecked Sendable {
             } else if scope.isOpen {
                 self.listeners.append((scope, observer))
             }
-            then()
         }
     }
-
-    /// How many listen. Only from inside ``lane``.
-    @usableFromInline
-    var listenerCount: Int { listeners.count }
 
     /// Hands a value to all. Only from inside ``lane``.
     func deliver(_ value: Element) {

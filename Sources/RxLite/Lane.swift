@@ -98,9 +98,15 @@ public final class Lane: Sendable {
     /// at the start of a subscription only, when nobody else can know of the lane yet.
     @usableFromInline
     func hold(_ work: () -> Void) {
-        occupancy.store(Occupancy.taken, ordering: .relaxed)
+        takeUnshared()
         work()
         leave()
+    }
+
+    /// Takes the lane, whatever thread this is, while nobody else can know of it. Who did calls
+    /// ``leave()`` when done, also on another thread; what comes meanwhile waits.
+    func takeUnshared() {
+        occupancy.store(Occupancy.taken, ordering: .relaxed)
     }
 
     /// Runs `work` at once if the lane's scheduler is here, else posts it. For those already inside the

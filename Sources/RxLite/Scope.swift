@@ -17,7 +17,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
     /// The serial context in which everything of this subscription happens.
     public let lane: Lane
 
-    @usableFromInline let closed = Atomic<Bool>(false)
+    @usableFromInline let phase = Atomic<UInt8>(Phase.open)
     @usableFromInline let pauses = Atomic<Int>(0)
     private var teardowns: [@Sendable () -> Void] = []
     private var resumptions: [@Sendable () -> Void] = []
@@ -26,15 +26,32 @@ public final class Scope: Cancellable, @unchecked Sendable {
     private var next: Scope?
     private unowned(unsafe) var previous: Scope?
 
+    /// The root's cancel is the whole subscription's.
+    private let isRoot: Bool
+
+    @usableFromInline
+    enum Phase {
+        @inlinable static var open: UInt8 { 0 }
+        /// Cancelled, and not yet torn down: that happens in the lane.
+        static var cancelled: UInt8 { 1 }
+        static var closed: UInt8 { 2 }
+    }
+
     /// Creates the root scope of a subscription.
     public init(lane: Lane = Lane()) {
         self.lane = lane
+        isRoot = true
+    }
+
+    private init(childIn lane: Lane) {
+        self.lane = lane
+        isRoot = false
     }
 
     /// Whether somebody still wants events. `false` after ``close()`` and as soon as the subscription has
     /// been cancelled from any thread.
     @inlinable
-    public var isOpen: Bool { !closed.load(ordering: .relaxed) && !lane.isCancelled }
+    public var isOpen: Bool { phase.load(ordering: .relaxed) == Phase.open && !lane.isCancelled }
 
     /// Whether the consumer is full: a source that can wait sends nothing until ``onResume(_:)`` calls.
     @inlinable
@@ -42,9 +59,9 @@ public final class Scope: Cancellable, @unchecked Sendable {
 
     /// A scope for one source among several, or one that may end before this one.
     public func child() -> Scope {
-        let child = Scope(lane: lane)
+        let child = Scope(childIn: lane)
         guard isOpen else {
-            child.closed.store(true, ordering: .relaxed)
+            child.phase.store(Phase.closed, ordering: .relaxed)
             return child
         }
         if isPaused { child.pauses.store(1, ordering: .relaxed) }
@@ -57,7 +74,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
 
     /// Runs `teardown` when the scope closes, or now if it is closed.
     public func onClose(_ teardown: @escaping @Sendable () -> Void) {
-        if closed.load(ordering: .relaxed) { teardown() } else { teardowns.append(teardown) }
+        if phase.load(ordering: .relaxed) == Phase.closed { teardown() } else { teardowns.append(teardown) }
     }
 
     /// Runs `resumption` each time the scope goes from paused to running.
@@ -68,29 +85,38 @@ public final class Scope: Cancellable, @unchecked Sendable {
     /// Ends the source: no event of it is wanted any more. Children close first, then teardowns run, last
     /// registered first.
     public func close() {
-        guard closed.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else {
-            return
-        }
-        finishClosing()
+        if markClosed() { finishClosing() }
     }
 
     /// Closes, with the end event going out before anything is torn down. Does nothing if closed.
     @usableFromInline
     func end(_ deliver: () -> Void) {
-        guard isOpen, closed.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
-        else { return }
+        guard isOpen, markClosed() else { return }
         deliver()
         finishClosing()
     }
 
+    /// Whether it was not closed before.
+    private func markClosed() -> Bool {
+        phase.exchange(Phase.closed, ordering: .relaxed) != Phase.closed
+    }
+
+    /// Walks the tree in a loop, since streams that recurse through flatMap make it deep.
     private func finishClosing() {
-        while let child = firstChild {
-            child.close()
-            if firstChild === child { unlink(child) }
+        var scope = self
+        while true {
+            if let child = scope.firstChild {
+                // A child that is closed already is being torn down further up the stack.
+                if child.markClosed() { scope = child } else { scope.unlink(child) }
+                continue
+            }
+            let parent = scope.parent
+            parent?.unlink(scope)
+            scope.resumptions = []
+            while let teardown = scope.teardowns.popLast() { teardown() }
+            guard scope !== self, let parent else { return }
+            scope = parent
         }
-        parent?.unlink(self)
-        resumptions = []
-        while let teardown = teardowns.popLast() { teardown() }
     }
 
     /// Puts the brake on. Calls nest; each needs its ``resume()``.
@@ -99,16 +125,24 @@ public final class Scope: Cancellable, @unchecked Sendable {
         for child in children() { child.pause() }
     }
 
-    /// Takes one ``pause()`` back; with the last one, paused sources go on from inside this call.
+    /// Takes one ``pause()`` back; with the last one, paused sources go on from inside this call. Without a
+    /// pause it does nothing.
     public func resume() {
-        guard pauses.subtract(1, ordering: .relaxed).newValue == 0 else { return }
+        guard isPaused, pauses.subtract(1, ordering: .relaxed).newValue == 0 else { return }
+        // Children that a resumption starts are not paused by what is taken back here.
+        let children = children()
         for resumption in resumptions where isOpen && !isPaused { resumption() }
-        for child in children() { child.resume() }
+        for child in children { child.resume() }
     }
 
     /// Closes the scope from any thread. Events stop being delivered at once; teardown runs in the lane.
     public func cancel() {
-        if parent == nil { lane.markCancelled() }
+        if isRoot {
+            lane.markCancelled()
+        } else {
+            _ = phase.compareExchange(
+                expected: Phase.open, desired: Phase.cancelled, ordering: .relaxed)
+        }
         lane.enter { self.close() }
     }
 

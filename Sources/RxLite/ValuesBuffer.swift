@@ -26,14 +26,14 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
     }
 
     func cancel() {
-        let waiter = contents.withLock { contents in
-            contents.completion = contents.completion ?? .finished
-            contents.values.removeAll()
-            defer { contents.waiter = nil }
-            return contents.waiter
+        // What was waiting is let go of here, after the lock.
+        let before = contents.withLock { contents in
+            let before = contents
+            contents = Contents(completion: .finished)
+            return before
         }
         scope.cancel()
-        waiter?.resume(returning: .success(nil))
+        before.waiter?.resume(returning: .success(nil))
     }
 
     /// Runs where its caller does, so that taking a value that is there costs no change of threads.
@@ -55,7 +55,7 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
         let (event, mustResume) = contents.withLock { contents -> (Event?, Bool) in
             if let value = contents.values.popFirst() {
                 guard contents.isStreamPaused, case .suspend(_, let low) = policy,
-                    contents.values.count <= low
+                    contents.values.count <= max(low, 0)
                 else { return (.success(value), false) }
                 contents.isStreamPaused = false
                 return (.success(value), true)
@@ -66,7 +66,7 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
                 contents.completion = .finished
                 return (.failure(error), false)
             case nil:
-                contents.waiter = continuation
+                if let continuation { contents.waiter = continuation }
                 return (nil, false)
             }
         }
@@ -75,17 +75,18 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
     }
 
     private func receive(_ value: Element) {
-        let (waiter, mustPause) = contents.withLock {
-            contents -> (CheckedContinuation<Event, Never>?, Bool) in
+        // A dropped value is let go of here, after the lock.
+        let (waiter, mustPause, _) = contents.withLock {
+            contents -> (CheckedContinuation<Event, Never>?, Bool, Element?) in
             if let waiter = contents.waiter {
                 contents.waiter = nil
-                return (waiter, false)
+                return (waiter, false, nil)
             }
-            guard contents.completion == nil else { return (nil, false) }
+            guard contents.completion == nil else { return (nil, false, nil) }
             switch policy {
             case .latest(let limit):
                 contents.values.append(value)
-                if contents.values.count > limit { _ = contents.values.popFirst() }
+                if contents.values.count > limit { return (nil, false, contents.values.popFirst()) }
             case .oldest(let limit):
                 if contents.values.count < limit { contents.values.append(value) }
             case .unbounded:
@@ -94,10 +95,10 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
                 contents.values.append(value)
                 if !contents.isStreamPaused && contents.values.count >= high {
                     contents.isStreamPaused = true
-                    return (nil, true)
+                    return (nil, true, nil)
                 }
             }
-            return (nil, false)
+            return (nil, false, nil)
         }
         waiter?.resume(returning: .success(value))
         if mustPause { scope.pause() }

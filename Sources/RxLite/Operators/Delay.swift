@@ -46,13 +46,14 @@ final class DelayLine<Element: Sendable, Failure: Error>: @unchecked Sendable {
     /// `nil` is the end.
     private func append(_ value: Element?) {
         line.append((clock.now + delay, value))
-        if line.count == 1 { arm(after: delay) }
+        if line.count == 1 && timer == nil { arm(after: delay) }
     }
 
     private func arm(after delay: Duration) {
         timer = clock.schedule(after: delay) { self.observer.scope.enter { self.deliver() } }
     }
 
+    /// Keeps the timer that has fired until it sets the next, so that what is appended meanwhile sets none.
     private func deliver() {
         while let first = line.first, first.due <= clock.now {
             _ = line.popFirst()
@@ -60,6 +61,7 @@ final class DelayLine<Element: Sendable, Failure: Error>: @unchecked Sendable {
             observer.next(value)
             guard observer.scope.isOpen else { return }
         }
+        timer = nil
         if let first = line.first { arm(after: first.due - clock.now) }
     }
 }

@@ -1,7 +1,7 @@
 /// What ``Observable/flatMap(_:_:)`` does with a value that comes while earlier inner streams run.
 public enum FlattenStrategy: Sendable, Equatable {
-    /// All inner streams run side by side, `limit` at most; further values wait for their turn, and a
-    /// source that can pause does.
+    /// All inner streams run side by side, `limit` at most (one if it is less); further values wait for
+    /// their turn, and a source that can pause does.
     case merge(limit: Int)
     /// The inner stream before is cancelled, then the new one begins.
     case latest

@@ -27,7 +27,8 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
         _ strategy: FlattenStrategy, into observer: Observer<T, Failure>,
         _ transform: @escaping @Sendable (Element) throws(Failure) -> Observable<T, Failure>
     ) {
-        self.strategy = strategy
+        self.strategy =
+            if case .merge(let limit) = strategy { .merge(limit: max(limit, 1)) } else { strategy }
         self.observer = observer
         self.transform = transform
         scope = observer.scope.child()

@@ -19,6 +19,7 @@ private final class Relay<Element: Sendable, Failure: Error>: Sendable {
     private struct Queue {
         var values: [Element] = []
         var completion: Completion<Failure>?
+        /// A delivery is to come: it is posted, or waits for a paused observer's resumption.
         var isScheduled = false
         var isSourcePaused = false
     }
@@ -28,6 +29,8 @@ private final class Relay<Element: Sendable, Failure: Error>: Sendable {
     private let scheduler: any Scheduler
     private let sourceScope: Scope
     private let queue = Mutex(Queue())
+    /// Touched only from inside the observer's lane: a resumption during a delivery must not overtake it.
+    private let isDelivering = Confined(false)
 
     private static var highWater: Int { 256 }
     private static var lowWater: Int { 64 }
@@ -42,13 +45,19 @@ private final class Relay<Element: Sendable, Failure: Error>: Sendable {
         sourceScope = Scope(lane: Lane(scheduler: upstream.scheduler, feeding: observer.scope.lane))
     }
 
+    /// The source starts as soon as the observer's lane is left: one that sends at once and without end
+    /// must find its observer able to take values, and to leave.
     func start() {
+        sourceScope.lane.takeUnshared()
         observer.scope.onClose { [sourceScope] in sourceScope.cancel() }
         observer.scope.onResume { self.deliver() }
         let input = Observer<Element, Failure>(
             scope: sourceScope, next: { self.append($0) },
             end: { completion in self.sourceScope.end { self.append(completion) } })
-        sourceScope.lane.hold { upstream.subscribe(input) }
+        observer.scope.lane.afterLeaving { [upstream, sourceScope] in
+            if sourceScope.isOpen { upstream.subscribe(input) }
+            sourceScope.lane.leave()
+        }
     }
 
     private func append(_ value: Element) {
@@ -77,45 +86,40 @@ private final class Relay<Element: Sendable, Failure: Error>: Sendable {
         scheduler.schedule { self.observer.scope.enter { self.deliver() } }
     }
 
-    /// Delivers what is there, unless the observer is paused; then its resumption calls again.
+    /// Delivers what is there, unless the observer is paused; then its resumption calls again. What comes
+    /// meanwhile is delivered by another turn of the scheduler, so that others have theirs.
     private func deliver() {
-        while observer.scope.isOpen && !observer.scope.isPaused {
-            let batch = queue.withLock { queue in
-                let batch = queue.values
-                queue.values = []
-                if batch.isEmpty && queue.completion == nil { queue.isScheduled = false }
-                return batch
-            }
-            guard deliver(batch) else { return }
-            if batch.isEmpty {
-                guard let completion = queue.withLock({ $0.values.isEmpty ? $0.completion : nil }) else {
-                    break
-                }
-                return observer.end(completion)
-            }
+        guard !isDelivering.value, observer.scope.isOpen, !observer.scope.isPaused else { return }
+        let batch = queue.withLock { queue in
+            defer { queue.values = [] }
+            return queue.values
         }
-        resumeSourceIfLow()
+        isDelivering.value = true
+        let rest = deliver(batch)
+        isDelivering.value = false
+        guard observer.scope.isOpen else { return }
+
+        let (completion, mustSchedule, mustResume) = queue.withLock {
+            queue -> (Completion<Failure>?, Bool, Bool) in
+            queue.values.insert(contentsOf: rest, at: 0)
+            let mustResume = queue.isSourcePaused && queue.values.count <= Self.lowWater
+            if mustResume { queue.isSourcePaused = false }
+            if observer.scope.isPaused { return (nil, false, mustResume) }
+            queue.isScheduled = !queue.values.isEmpty
+            return (queue.values.isEmpty ? queue.completion : nil, queue.isScheduled, mustResume)
+        }
+        if let completion { return observer.end(completion) }
+        if mustSchedule { scheduleDelivery() }
+        if mustResume { sourceScope.enter { self.sourceScope.resume() } }
     }
 
-    /// Delivers values one by one; what is left when the observer pauses goes back to the front.
-    private func deliver(_ batch: [Element]) -> Bool {
+    /// Delivers values one by one, and returns what is left when the observer pauses.
+    private func deliver(_ batch: [Element]) -> ArraySlice<Element> {
         for (index, value) in batch.enumerated() {
-            guard observer.scope.isOpen else { return false }
-            if observer.scope.isPaused {
-                queue.withLock { $0.values.insert(contentsOf: batch[index...], at: 0) }
-                return true
-            }
+            if observer.scope.isPaused { return batch[index...] }
+            guard observer.scope.isOpen else { break }
             observer.next(value)
         }
-        return true
-    }
-
-    private func resumeSourceIfLow() {
-        let mustResume = queue.withLock { queue in
-            guard queue.isSourcePaused, queue.values.count <= Self.lowWater else { return false }
-            queue.isSourcePaused = false
-            return true
-        }
-        if mustResume { sourceScope.enter { self.sourceScope.resume() } }
+        return []
     }
 }

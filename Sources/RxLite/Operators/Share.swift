@@ -1,3 +1,5 @@
+import Synchronization
+
 /// When a shared stream forgets its run, so that the next subscriber starts a new one.
 public struct ShareReset: OptionSet, Sendable {
     /// The bits.
@@ -32,15 +34,19 @@ extension Observable {
 }
 
 /// The run that the subscribers of one shared stream have in common.
-private final class SharedRun<Element: Sendable, Failure: Error>: @unchecked Sendable {
-    // Unchecked: `hub` and `connection` are touched only from inside `lane`, which is serial.
+private final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
+    private struct Contents {
+        var hub: Hub<Element, Failure>?
+        var connection: Scope?
+        var users = 0
+        /// Subscribers that leave because of the end do not make the run forgotten.
+        var hasEnded = false
+    }
+
     private let stream: Observable<Element, Failure>
     private let replay: Int
     private let reset: ShareReset
-    private let lane = Lane()
-    private var hub: Hub<Element, Failure>?
-    private var connection: Subscription?
-    private var users = 0
+    private let contents = Mutex(Contents())
 
     init(_ stream: Observable<Element, Failure>, replay: Int, reset: ShareReset) {
         self.stream = stream
@@ -48,51 +54,61 @@ private final class SharedRun<Element: Sendable, Failure: Error>: @unchecked Sen
         self.reset = reset
     }
 
+    /// Called inside the subscriber's lane. Whoever makes the run starts it, as soon as that lane is left:
+    /// a source that sends at once and without end must find its subscribers able to listen, and to leave.
     func join(_ observer: Observer<Element, Failure>) {
-        lane.enter {
-            guard observer.scope.isOpen else { return }
-            if let hub = self.hub { return self.add(observer, to: hub) }
-            let hub = Hub<Element, Failure>(replaying: self.replay)
-            self.hub = hub
-            self.users = 0
-            self.add(observer, to: hub)
-            let connection = self.stream.subscribe(
-                onNext: { hub.send($0) }, onEnd: { self.end(hub, $0) })
-            if self.hub === hub { self.connection = connection } else { connection.cancel() }
+        guard observer.scope.isOpen else { return }
+        let newHub = Hub<Element, Failure>(replaying: replay)
+        let connection = Scope(lane: Lane(scheduler: stream.scheduler))
+        connection.lane.takeUnshared()
+        let hub = contents.withLock { contents in
+            contents.users += 1
+            if let hub = contents.hub { return hub }
+            contents = Contents(hub: newHub, connection: connection, users: 1)
+            return newHub
         }
+        hub.add(observer)
+        observer.scope.onClose { self.leave(hub) }
+        guard hub === newHub else { return }
+        observer.scope.lane.afterLeaving { self.start(hub, connection) }
     }
 
-    private func add(_ observer: Observer<Element, Failure>, to hub: Hub<Element, Failure>) {
-        users += 1
-        hub.add(observer)
-        observer.scope.enter {
-            observer.scope.onClose { self.lane.enter { self.leave(hub) } }
+    private func start(_ hub: Hub<Element, Failure>, _ connection: Scope) {
+        if connection.isOpen {
+            stream.subscribe(
+                Observer(scope: connection, next: { hub.send($0) }) { completion in
+                    connection.end { self.end(hub, completion) }
+                })
         }
+        connection.lane.leave()
     }
 
     private func leave(_ left: Hub<Element, Failure>) {
-        guard hub === left else { return }
-        users -= 1
-        guard users == 0, reset.contains(.unused) else { return }
-        hub = nil
-        let connection = connection
-        self.connection = nil
+        let connection = contents.withLock { contents -> Scope? in
+            guard contents.hub === left else { return nil }
+            contents.users -= 1
+            guard contents.users == 0, !contents.hasEnded, reset.contains(.unused) else { return nil }
+            defer { contents = Contents() }
+            return contents.connection
+        }
         connection?.cancel()
     }
 
     /// Forgets the run before its end goes out, so that who subscribes from within the end starts anew.
     private func end(_ ended: Hub<Element, Failure>, _ completion: Completion<Failure>) {
-        lane.enter {
-            let forgets =
-                switch completion {
-                case .finished: self.reset.contains(.finished)
-                case .failed: self.reset.contains(.failed)
-                }
-            if forgets && self.hub === ended {
-                self.hub = nil
-                self.connection = nil
+        let forgets =
+            switch completion {
+            case .finished: reset.contains(.finished)
+            case .failed: reset.contains(.failed)
             }
-            ended.end(completion)
+        let forgotten = contents.withLock { contents -> Contents? in
+            guard contents.hub === ended else { return nil }
+            let before = contents
+            contents = forgets ? Contents() : Contents(hub: ended, hasEnded: true)
+            return before
         }
+        ended.end(completion)
+        // Let go of here, not under the lock.
+        _ = forgotten
     }
 }

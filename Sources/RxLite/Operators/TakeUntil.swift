@@ -11,14 +11,15 @@ extension Observable {
     public func take<Notice>(until notifier: Observable<Notice, Never>) -> Observable {
         Observable(scheduler: scheduler) { [source] observer in
             let scope = observer.scope.child()
+            let notifierScope = scope.child()
             notifier.subscribe(
                 Observer(
-                    scope: scope.child(),
+                    scope: notifierScope,
                     next: { _ in
                         scope.close()
                         observer.finish()
                     },
-                    end: { _ in }))
+                    end: { _ in notifierScope.close() }))
             guard scope.isOpen else { return }
             source(
                 Observer(

@@ -8,9 +8,10 @@ extension Observable {
     ) -> Observable<T, Failure> {
         Observable<T, Failure>(scheduler: scheduler) { [source] observer in
             let latest = Confined<Other?>(nil)
+            let otherScope = observer.scope.child()
             other.subscribe(
                 Observer(
-                    scope: observer.scope.child(), next: { latest.value = $0 }, end: { _ in }))
+                    scope: otherScope, next: { latest.value = $0 }, end: { _ in otherScope.close() }))
             source(
                 Observer(
                     scope: observer.scope,

@@ -1,0 +1,92 @@
+import RxLite
+
+extension ContractChecker {
+    /// Pausing must stop sources that can wait, and change nothing else.
+    static func pauses<Output, Failure>(
+        _ apply: @escaping Application<Output, Failure>, source index: Int, isEager: Bool
+    ) -> [ContractViolation] {
+        let name = sources(ContractProbe(""), VirtualScheduler())[index].name
+        let plain = ContractProbe(name)
+        let paused = ContractProbe("\(name), paused before the start, then resumed")
+        for probe in [plain, paused] {
+            let clock = VirtualScheduler()
+            let (source, isTimed) = (sources(probe, clock)[index].source, name.hasPrefix("timed"))
+            let consumer = Consumer(apply(source, clock), probe)
+            do {
+                if probe === paused { consumer.scope.pause() }
+                consumer.start()
+                if probe === paused {
+                    if probe.sent > 0 && !isTimed && !isEager {
+                        probe.report(.brake, "\(probe.sent) values were taken while paused")
+                    }
+                    let scope = consumer.scope
+                    scope.lane.enter { scope.resume() }
+                }
+                try clock.advance(by: patience)
+            } catch {
+                probe.report(.endsInVirtualTime, "\(error)")
+            }
+            consumer.leave()
+        }
+        if plain.outcome != paused.outcome {
+            paused.report(.sameAfterPause, "\(paused.outcome) instead of \(plain.outcome)")
+        }
+        return paused.violations
+    }
+
+    /// Leaving must stop a source that sends at once and without end. A source that nobody stops gives up after
+    /// a while, so that the check itself ends.
+    static func earlyStop<Output, Failure>(
+        _ apply: @escaping Application<Output, Failure>, isDeferred: Bool
+    ) -> [ContractViolation] {
+        [1, 2, 10].flatMap { count -> [ContractViolation] in
+            let clock = VirtualScheduler()
+            let limit = 10_000
+            let probe = ContractProbe("source without end, cancelled in value \(count)")
+            let consumer = Consumer(apply(immediate(limit, .finished, probe), clock), probe)
+            consumer.leavesInValue = count
+            consumer.start()
+            do { try clock.advance(by: patience) } catch { probe.report(.endsInVirtualTime, "\(error)") }
+            if probe.sentAfterClose > 0 {
+                probe.report(.stopsEarly, "\(probe.sentAfterClose) values were taken after the cancel")
+            } else if probe.sent >= limit && probe.valueCount >= count && !isDeferred {
+                probe.report(.stopsEarly, "the cancel came only after all \(limit) values were taken")
+            }
+            consumer.leave()
+            return probe.violations
+        }
+    }
+
+    /// Values from several tasks at once, and a cancel in the midst of them.
+    static func threads<Output, Failure>(
+        _ apply: @escaping Application<Output, Failure>
+    ) async -> [ContractViolation] {
+        var violations: [ContractViolation] = []
+        for departure in [Int.max, 100] {
+            let clock = VirtualScheduler()
+            let leaving = departure == .max ? "never cancelled" : "cancelled in value \(departure)"
+            let probe = ContractProbe("source on 4 threads, \(leaving)")
+            let signal = Signal<ContractElement>()
+            let source = Observable<ContractElement, ContractFailure> { observer in
+                probe.open(observer.scope)
+                signal.observable.setFailureType().subscribe(observer)
+            }
+            let consumer = Consumer(apply(source, clock), probe)
+            consumer.leavesInValue = departure
+            consumer.start()
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        for number in 0..<500 { signal.send(ContractElement(number, probe)) }
+                    }
+                }
+            }
+            do { try clock.advance(by: patience) } catch { probe.report(.endsInVirtualTime, "\(error)") }
+            consumer.leave()
+            do { try clock.advance(by: .zero) } catch { probe.report(.endsInVirtualTime, "\(error)") }
+            if probe.untorn != 0 { probe.report(.teardown, "\(probe.untorn) sources were not torn down") }
+            violations += probe.violations
+        }
+        return violations
+    }
+}

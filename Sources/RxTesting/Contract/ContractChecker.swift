@@ -1,0 +1,71 @@
+public import RxLite
+
+/// Proves that a stream or an operator keeps the contract of Docs/Contracts.md.
+///
+/// ```swift
+/// let violations = await ContractChecker.violations { source, clock in
+///     source.debounced(.seconds(1), on: clock)
+/// }
+/// #expect(violations.isEmpty)
+/// ```
+///
+/// It runs the operator over sources that send at once, over time, without end, not at all, and from
+/// several threads; lets them end, cancels them at once, from within each value, and between values; pauses
+/// and resumes them. Each time it looks for events that overlap, come after the end or after the cancel, for
+/// sources that were not stopped or torn down exactly once, and for timers, values and callbacks that are
+/// left behind.
+public enum ContractChecker {
+    /// What an operator does with a source and a clock.
+    public typealias Application<Output: Sendable, Failure: Error> =
+        @Sendable (Observable<ContractElement, ContractFailure>, VirtualScheduler) -> Observable<
+            Output, Failure
+        >
+
+    /// Everything that the operator did wrong, in all situations.
+    ///
+    /// - Parameters:
+    ///   - isEager: whether the operator takes values from a source although the subscriber is paused (it
+    ///     collects, or hands on to others). Default `false`.
+    ///   - isDeferred: whether the operator delivers values later than it takes them, so that it cannot stop
+    ///     a source that sends at once and without end. Default `false`.
+    ///   - apply: puts the operator on the source.
+    public static func violations<Output: Sendable, Failure: Error>(
+        isEager: Bool = false, isDeferred: Bool = false, _ apply: @escaping Application<Output, Failure>
+    ) async -> [ContractViolation] {
+        var violations: [ContractViolation] = []
+        for index in sources(ContractProbe(""), VirtualScheduler()).indices {
+            for departure in Departure.all {
+                violations += Run(apply, source: index, departure).violations()
+            }
+            violations += pauses(apply, source: index, isEager: isEager)
+        }
+        violations += earlyStop(apply, isDeferred: isDeferred)
+        violations += await threads(apply)
+        return violations
+    }
+
+    /// When the subscriber leaves.
+    enum Departure: CustomStringConvertible {
+        case never
+        case beforeStart
+        case afterStart
+        /// From within the value with this number, from 1.
+        case inValue(Int)
+        case atTime(Duration)
+
+        static var all: [Departure] {
+            [.never, .beforeStart, .afterStart] + [1, 2, 3, 5].map(Departure.inValue)
+                + [0, 500, 1000, 1500, 3000, 3500, 6500].map { .atTime(.milliseconds($0)) }
+        }
+
+        var description: String {
+            switch self {
+            case .never: "never cancelled"
+            case .beforeStart: "cancelled before the start"
+            case .afterStart: "cancelled after the start"
+            case .inValue(let number): "cancelled in value \(number)"
+            case .atTime(let time): "cancelled at \(time)"
+            }
+        }
+    }
+}

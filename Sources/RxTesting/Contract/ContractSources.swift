@@ -1,0 +1,85 @@
+import RxLite
+import Synchronization
+
+/// The sources that the checker puts under an operator: each counts its subscriptions, its teardowns and
+/// its living values.
+extension ContractChecker {
+    typealias Source = Observable<ContractElement, ContractFailure>
+
+    static func sources(_ probe: ContractProbe, _ clock: VirtualScheduler) -> [(name: String, source: Source)]
+    {
+        [
+            ("empty source", immediate(0, .finished, probe)),
+            ("source of 1", immediate(1, .finished, probe)),
+            ("source of 5", immediate(5, .finished, probe)),
+            ("source of 40", immediate(40, .finished, probe)),
+            ("failing source", immediate(3, .failed(ContractFailure()), probe)),
+            ("timed source", timed(6, .finished, probe, clock)),
+            ("timed failing source", timed(3, .failed(ContractFailure()), probe, clock)),
+            ("silent source", Observable { probe.open($0.scope) }),
+        ]
+    }
+
+    /// Sends while it is being subscribed to, and waits while it is paused.
+    static func immediate(
+        _ count: Int, _ completion: Completion<ContractFailure>, _ probe: ContractProbe
+    ) -> Source {
+        Observable { observer in
+            probe.open(observer.scope)
+            let next = Counter()
+            let isRunning = Counter()
+            let run: @Sendable () -> Void = {
+                guard isRunning.value == 0 else { return }
+                isRunning.add()
+                while observer.scope.isOpen && !observer.scope.isPaused {
+                    guard next.value < count else {
+                        observer.end(completion)
+                        break
+                    }
+                    probe.send()
+                    observer.next(ContractElement(next.add(), probe))
+                }
+                isRunning.reset()
+            }
+            observer.scope.onResume(run)
+            observer.scope.perform(run)
+        }
+    }
+
+    /// Sends one value a second, paused or not.
+    static func timed(
+        _ count: Int, _ completion: Completion<ContractFailure>, _ probe: ContractProbe,
+        _ clock: VirtualScheduler
+    ) -> Source {
+        Observable(scheduler: clock) { observer in
+            guard observer.scope.isOpen else { return }
+            probe.open(observer.scope)
+            let timers = (0...count).map { number in
+                clock.schedule(after: .seconds(number + 1)) {
+                    observer.scope.enter {
+                        if number == count {
+                            observer.end(completion)
+                        } else {
+                            probe.send()
+                            observer.next(ContractElement(number, probe))
+                        }
+                    }
+                }
+            }
+            observer.scope.onClose { for timer in timers { timer.cancel() } }
+        }
+    }
+}
+
+/// A number, changed from inside one subscription's lane and read from anywhere.
+final class Counter: Sendable {
+    private let number = Atomic<Int>(0)
+
+    var value: Int { number.load(ordering: .relaxed) }
+
+    /// Adds one; returns what was there.
+    @discardableResult
+    func add() -> Int { number.add(1, ordering: .relaxed).oldValue }
+
+    func reset() { number.store(0, ordering: .relaxed) }
+}

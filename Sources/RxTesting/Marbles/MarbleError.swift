@@ -1,0 +1,45 @@
+/// Why a text is not a marble diagram.
+public struct MarbleError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What is wrong.
+    public enum Problem: Sendable, Equatable {
+        /// The letter has no value.
+        case noValue(Character)
+        /// There is a `#`, and no error was given for it.
+        case noError
+        /// A character that has no meaning here.
+        case unexpected(Character)
+        /// `(` without `)`.
+        case openGroup
+        /// `)` without `(`.
+        case strayParenthesis
+        /// An event after the end.
+        case afterEnd
+        /// A second `^` or `!`.
+        case repeated(Character)
+        /// A time literal that is no number, or not followed by a space.
+        case badTime(String)
+    }
+
+    /// What is wrong.
+    public let problem: Problem
+    /// Which character of the text, from 0.
+    public let position: Int
+    /// The text.
+    public let text: String
+
+    /// The text with a caret under the place, and what is wrong there.
+    public var description: String {
+        let what =
+            switch problem {
+            case .noValue(let letter): "no value is given for '\(letter)'"
+            case .noError: "no error is given for '#'"
+            case .unexpected(let character): "'\(character)' has no meaning here"
+            case .openGroup: "the group is not closed"
+            case .strayParenthesis: "')' without '('"
+            case .afterEnd: "nothing can come after the end"
+            case .repeated(let character): "a second '\(character)'"
+            case .badTime(let literal): "'\(literal)' is not a time: it reads 10ms, 1s or 2m between spaces"
+            }
+        return "\(what), at \(position):\n\(text)\n\(String(repeating: " ", count: position))^"
+    }
+}

@@ -1,0 +1,102 @@
+/// Reads marble diagrams (see ``VirtualScheduler/cold(_:values:error:frame:)`` for the notation) into marks
+/// with their times.
+struct MarbleParser {
+    enum Mark: Equatable {
+        case value(Character)
+        case end
+        case error
+        case subscription
+        case unsubscription
+    }
+
+    struct TimedMark: Equatable {
+        var time: Duration
+        var mark: Mark
+        /// Which character of the text, from 0.
+        var position: Int
+    }
+
+    private let text: String
+    private let characters: [Character]
+    private let frame: Duration
+    private var position = 0
+    private var time: Duration = .zero
+    /// Where the group that is being read began.
+    private var group: Int?
+    private var marks: [TimedMark] = []
+
+    static func marks(of text: String, frame: Duration) throws(MarbleError) -> [TimedMark] {
+        var parser = MarbleParser(text, frame: frame)
+        return try parser.parse()
+    }
+
+    private init(_ text: String, frame: Duration) {
+        self.text = text
+        self.frame = frame
+        characters = Array(text)
+    }
+
+    private mutating func parse() throws(MarbleError) -> [TimedMark] {
+        while position < characters.count {
+            if try skipTimeLiteral() { continue }
+            try read(characters[position])
+            position += 1
+        }
+        if let group { throw error(.openGroup, at: group) }
+        return marks
+    }
+
+    private mutating func read(_ character: Character) throws(MarbleError) {
+        switch character {
+        case " ": return
+        case "-" where group == nil: time += frame
+        case "(":
+            guard group == nil else { throw error(.unexpected(character)) }
+            group = position
+        case ")":
+            guard let start = group else { throw error(.strayParenthesis) }
+            group = nil
+            // As in RxJS, a group takes as many frames as it has characters.
+            time += frame * (position - start + 1)
+        case "|": try add(.end)
+        case "#": try add(.error)
+        case "^": try add(.subscription)
+        case "!": try add(.unsubscription)
+        case _ where character.isLetter || character.isNumber: try add(.value(character))
+        default: throw error(.unexpected(character))
+        }
+    }
+
+    private mutating func add(_ mark: Mark) throws(MarbleError) {
+        switch mark {
+        case .subscription, .unsubscription:
+            if marks.contains(where: { $0.mark == mark }) { throw error(.repeated(characters[position])) }
+        case .value, .end, .error:
+            if marks.contains(where: { $0.mark == .end || $0.mark == .error }) { throw error(.afterEnd) }
+        }
+        marks.append(TimedMark(time: time, mark: mark, position: position))
+        if group == nil { time += frame }
+    }
+
+    /// Takes a literal such as `10ms`, which stands between spaces or at an edge of the text.
+    private mutating func skipTimeLiteral() throws(MarbleError) -> Bool {
+        guard group == nil, characters[position].isNumber, position == 0 || characters[position - 1] == " "
+        else { return false }
+        let word = String(characters[position...].prefix { $0 != " " })
+        let digits = word.prefix { $0.isNumber || $0 == "." }
+        let seconds: [Substring: Double] = ["ms": 0.001, "s": 1, "m": 60]
+        guard let unit = seconds[word.dropFirst(digits.count)] else {
+            // A word such as `1--2|` is values; one with a fraction can only be meant as a time.
+            if digits.contains(".") { throw error(.badTime(word)) }
+            return false
+        }
+        guard let count = Double(digits), count < 1e9 else { throw error(.badTime(word)) }
+        time += .nanoseconds(Int64((count * unit * 1e9).rounded()))
+        position += word.count
+        return true
+    }
+
+    private func error(_ problem: MarbleError.Problem, at place: Int? = nil) -> MarbleError {
+        MarbleError(problem: problem, position: place ?? position, text: text)
+    }
+}

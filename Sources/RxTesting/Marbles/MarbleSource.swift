@@ -1,0 +1,147 @@
+public import RxLite
+import Synchronization
+
+/// A stream that sends what a diagram says, and remembers who was subscribed when. Made by
+/// ``VirtualScheduler/cold(_:values:error:frame:)`` and ``VirtualScheduler/hot(_:values:error:frame:)``.
+public final class MarbleSource<Element: Sendable, Failure: Error>: Sendable {
+    private struct Contents {
+        var spans: [SubscriptionSpan] = []
+        /// Who listens to a hot source, by the index of their span.
+        var listeners: [Int: Observer<Element, Failure>] = [:]
+        var completion: Completion<Failure>?
+    }
+
+    private let clock: VirtualScheduler
+    private let origin: Duration
+    /// Those of one instant together.
+    private let instants: [(time: Duration, kinds: [MarbleEvent<Element, Failure>.Kind])]
+    private let isHot: Bool
+    private let contents = Mutex(Contents())
+
+    init(_ events: [MarbleEvent<Element, Failure>], on clock: VirtualScheduler, isHot: Bool) {
+        self.clock = clock
+        self.isHot = isHot
+        origin = clock.now
+        var instants: [(time: Duration, kinds: [MarbleEvent<Element, Failure>.Kind])] = []
+        for event in events where event.time >= .zero {
+            if instants.last?.time == event.time {
+                instants[instants.count - 1].kinds.append(event.kind)
+            } else {
+                instants.append((event.time, [event.kind]))
+            }
+        }
+        self.instants = instants
+        guard isHot else { return }
+        for instant in instants {
+            _ = clock.schedule(after: instant.time) { for kind in instant.kinds { self.broadcast(kind) } }
+        }
+    }
+
+    /// The stream; it lives on the virtual scheduler. A cold one begins anew for each subscriber.
+    public var observable: Observable<Element, Failure> {
+        Observable(scheduler: clock) { observer in
+            guard observer.scope.isOpen else { return }
+            if self.isHot { self.listen(observer) } else { self.play(to: observer) }
+        }
+    }
+
+    /// From when to when each subscriber was there, in virtual time since the source was made.
+    public var subscriptions: [SubscriptionSpan] { contents.withLock { $0.spans } }
+
+    private func play(to observer: Observer<Element, Failure>) {
+        let timers = instants.map { instant in
+            clock.schedule(after: instant.time) {
+                observer.scope.enter { for kind in instant.kinds { Self.send(kind, to: observer) } }
+            }
+        }
+        let index = open()
+        observer.scope.onClose {
+            for timer in timers { timer.cancel() }
+            self.close(index)
+        }
+    }
+
+    private func listen(_ observer: Observer<Element, Failure>) {
+        let index = open()
+        observer.scope.onClose { self.close(index) }
+        let completion = contents.withLock { contents in
+            if contents.completion == nil { contents.listeners[index] = observer }
+            return contents.completion
+        }
+        if let completion { observer.scope.perform { observer.end(completion) } }
+    }
+
+    private func broadcast(_ kind: MarbleEvent<Element, Failure>.Kind) {
+        let listeners = contents.withLock { contents in
+            if case .end(let completion) = kind { contents.completion = completion }
+            return contents.listeners.sorted { $0.key < $1.key }.map(\.value)
+        }
+        for observer in listeners { observer.scope.enter { Self.send(kind, to: observer) } }
+    }
+
+    private static func send(
+        _ kind: MarbleEvent<Element, Failure>.Kind, to observer: Observer<Element, Failure>
+    ) {
+        guard observer.scope.isOpen else { return }
+        switch kind {
+        case .next(let value): observer.next(value)
+        case .end(let completion): observer.end(completion)
+        }
+    }
+
+    private func open() -> Int {
+        let now = clock.now - origin
+        return contents.withLock { contents in
+            contents.spans.append(SubscriptionSpan(start: now))
+            return contents.spans.count - 1
+        }
+    }
+
+    private func close(_ index: Int) {
+        let now = clock.now - origin
+        // Let go of here, after the lock.
+        let listener = contents.withLock { contents in
+            contents.spans[index].end = now
+            return contents.listeners.removeValue(forKey: index)
+        }
+        _ = listener
+    }
+}
+
+extension VirtualScheduler {
+    /// A source that begins anew for each subscriber: time zero of the diagram is their subscription.
+    ///
+    /// The notation is that of RxJS. `-` is one frame of time; a letter or digit is a value, and `|` the
+    /// end, `#` an error, each taking one frame; what stands in parentheses happens at the instant of the
+    /// opening one, and takes as many frames as there are characters. `10ms`, `1s`, `2m` between spaces
+    /// are time; spaces mean nothing.
+    ///
+    /// ```swift
+    /// let goods: MarbleSource<Int, Never> = try clock.cold("--a--(bc|)", values: ["a": 1, "b": 2, "c": 3])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - marbles: the diagram.
+    ///   - values: what the letters stand for. Those not named stand for themselves if `Element` is `String`.
+    ///   - error: what `#` stands for.
+    ///   - frame: the time of one character. Default 1 ms.
+    public func cold<Element: Sendable, Failure: Error>(
+        _ marbles: String, values: [Character: Element] = [:], error: Failure? = nil,
+        frame: Duration = .milliseconds(1)
+    ) throws(MarbleError) -> MarbleSource<Element, Failure> {
+        let events = try MarbleEvent.events(of: marbles, values: values, error: error, frame: frame)
+        return MarbleSource(events, on: self, isHot: false)
+    }
+
+    /// A source that runs whether or not somebody listens. Its time begins now, at `^` if there is one: what
+    /// stands before has gone by.
+    ///
+    /// For the notation and the parameters see ``cold(_:values:error:frame:)``.
+    public func hot<Element: Sendable, Failure: Error>(
+        _ marbles: String, values: [Character: Element] = [:], error: Failure? = nil,
+        frame: Duration = .milliseconds(1)
+    ) throws(MarbleError) -> MarbleSource<Element, Failure> {
+        let events = try MarbleEvent.events(of: marbles, values: values, error: error, frame: frame)
+        return MarbleSource(events, on: self, isHot: true)
+    }
+}
