@@ -173,6 +173,17 @@ extension Request {
         self.url = url
     }
 
+    /// Takes the parameters called `name` out of the query.
+    mutating func removeQuery(named name: String) {
+        let parts = url.absoluteString.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return }
+        let names = [name, name.percentEncoded]
+        let pairs = parts[1].prefix { $0 != "#" }.split(separator: "&", omittingEmptySubsequences: false)
+        let kept = pairs.filter { pair in !names.contains(String(pair.prefix { $0 != "=" })) }
+        guard kept.count < pairs.count else { return }
+        url = URL(string: parts[0] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))) ?? url
+    }
+
     fileprivate mutating func setBody(_ bytes: [UInt8], contentType: String) {
         body = .bytes(bytes)
         if headerFields[.contentType] == nil { headerFields[.contentType] = contentType }
