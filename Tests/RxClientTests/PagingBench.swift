@@ -44,6 +44,14 @@ struct PagingBench {
             client.pages(GoodsList(), rule, options: options, next: next, reload: reload), on: clock)
     }
 
+    /// Pages of two, `count` in all.
+    static func shop(_ count: Int) -> @Sendable (Request) -> ScriptedTransport.Answer {
+        { request in
+            let page = request.parameter("page").flatMap { Int($0) } ?? 0
+            return .goods(Array((2 * page - 1)...(2 * page)).filter { $0 <= count })
+        }
+    }
+
     /// The page numbers asked for, in order.
     var asked: [Int] { transport.requests.compactMap { $0.parameter("page").flatMap { Int($0) } } }
 }
@@ -82,4 +90,8 @@ extension PagingState<Goods> {
         return ([phase] + [items.map { "\($0.id)" }.joined(separator: ",")]).filter { !$0.isEmpty }
             .joined(separator: " ")
     }
+}
+
+extension Recorder where Element == PagingState<Goods> {
+    var texts: [String] { values.map(\.text) }
 }

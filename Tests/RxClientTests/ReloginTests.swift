@@ -123,63 +123,6 @@ import Testing
         #expect(bench.server.logins == 1)
     }
 
-    @Test("Requests made by the login bypass the session, also through the very client that has it")
-    func bypass() throws {
-        let box = Box<Client>()
-        let bench = LoginBench { plain in
-            (box.value ?? plain).get("/captcha").flatMap(.concat) { _ in
-                LoginBench.logIn(box.value ?? plain)
-            }
-        }
-        bench.server.contents.withLock { $0.answers["/captcha"] = [.json("1")] }
-        box.value = bench.client
-        let recorder = bench.get("/1")
-        try bench.clock.run()
-        #expect(recorder.isFinished)
-        #expect(bench.lines == ["GET /1 old", "GET /captcha -", "POST /login -", "GET /1 t1"])
-    }
-
-    @Test("… and through observe(on:)")
-    func bypassOnOtherSchedulers() throws {
-        let box = Box<Client>()
-        let other = VirtualScheduler()
-        let bench = LoginBench { plain in
-            LoginBench.logIn(box.value ?? plain).observe(on: other).delay(.zero)
-        }
-        box.value = bench.client
-        let recorder = bench.get("/1")
-        for _ in 0..<10 {
-            try bench.clock.run()
-            try other.run()
-        }
-        #expect(recorder.isFinished)
-        #expect(bench.lines == ["GET /1 old", "POST /login -", "GET /1 t1"])
-    }
-
-    @Test("… and never trigger a login: a login that gets 401 has failed")
-    func loginGets401() throws {
-        let box = Box<Client>()
-        let bench = LoginBench { plain in LoginBench.logIn(box.value ?? plain) }
-        bench.server.contents.withLock { $0.loginAnswers = [.status(.unauthorized)] }
-        box.value = bench.client
-        let recorder = bench.get("/1")
-        try bench.clock.run()
-        #expect(recorder.failure?.status == .unauthorized)
-        #expect(recorder.failure?.url?.path == "/login")
-        #expect(bench.server.logins == 1)
-    }
-
-    @Test("An endpoint that does not use the session neither carries a token nor logs in")
-    func withoutSession() throws {
-        let bench = LoginBench()
-        var call = Call(.get, "/1")
-        call.usesSession = false
-        let recorder = Recorder(bench.client.request(call), on: bench.clock)
-        try bench.clock.run()
-        #expect(recorder.failure?.status == .unauthorized)
-        #expect(bench.lines == ["GET /1 -"])
-    }
-
     @Test("One replay per request; a second failure is surfaced")
     func secondFailure() throws {
         let bench = LoginBench()
@@ -229,85 +172,6 @@ import Testing
         #expect(bench.server.logins == 6)
     }
 
-    @Test("Rejected credentials: waiters fail once each, one logged-out event, session cleared")
-    func rejected() throws {
-        let bench = LoginBench()
-        bench.server.contents.withLock {
-            $0.loginAnswers = [.json(#"{"message": "wrong password"}"#, status: .forbidden)]
-        }
-        let recorders = (0..<20).map { bench.get("/\($0)") }
-        try bench.clock.run()
-        #expect(recorders.allSatisfy { $0.events.count == 1 && $0.failure?.message == "wrong password" })
-        #expect(bench.eventTexts == ["logged out status"])
-        #expect(bench.session.credential == nil)
-
-        let later = bench.get("/later")
-        try bench.clock.run()
-        #expect(later.failure?.message == "wrong password")
-        #expect(bench.server.logins == 1, "later requests do not log in")
-        #expect(bench.eventTexts.count == 1)
-        #expect(bench.lines.last == "GET /later -")
-
-        bench.session.logIn(with: Credential(token: "t0"))
-        let again = bench.get("/again")
-        try bench.clock.run()
-        #expect(again.isFinished)
-    }
-
-    @Test(
-        "A network failure or 5xx during login: waiters fail, the session is kept",
-        arguments: [
-            ScriptedTransport.Answer.failure(.connect), .failure(.attemptTimeout), .status(.badGateway),
-            .status(.tooManyRequests), .json("no token here"), .failure(.partialBody),
-        ])
-    func loginUnreachable(answer: ScriptedTransport.Answer) throws {
-        let bench = LoginBench()
-        bench.server.contents.withLock { $0.loginAnswers = [answer] }
-        let recorders = (0..<3).map { bench.get("/\($0)") }
-        try bench.clock.run()
-        #expect(recorders.allSatisfy { $0.events.count == 1 && $0.failure != nil })
-        #expect(bench.session.credential?.token == "old")
-        #expect(bench.eventTexts.isEmpty)
-        let later = bench.get("/later")
-        try bench.clock.run()
-        #expect(later.isFinished)
-        #expect(bench.server.logins == 2)
-    }
-
-    @Test("A login stream that ends without a value is a failed login")
-    func emptyLogin() throws {
-        let bench = LoginBench { _ in .empty() }
-        let recorder = bench.get("/1")
-        try bench.clock.run()
-        #expect(recorder.failure?.code == .noContent)
-        #expect(bench.session.credential?.token == "old")
-        #expect(bench.eventTexts.isEmpty)
-    }
-
-    @Test("A login that answers at once, and one that never ends after its value")
-    func synchronousLogin() throws {
-        for login: Observable<Credential, NetworkError> in [
-            .just(Credential(token: "t0")),
-            .concat([.just(Credential(token: "t0")), .just(Credential(token: "second")), .never()]),
-        ] {
-            let bench = LoginBench { _ in login }
-            let recorders = (0..<3).map { bench.get("/\($0)") }
-            try bench.clock.run()
-            #expect(recorders.allSatisfy { $0.values.count == 1 && $0.isFinished })
-            #expect(bench.eventTexts == ["renewed"])
-            #expect(bench.session.credential?.token == "t0")
-        }
-    }
-
-    @Test("Without a credential the first request that the server refuses logs in")
-    func noCredential() throws {
-        let bench = LoginBench(credential: nil)
-        let recorder = bench.get("/1")
-        try bench.clock.run()
-        #expect(recorder.isFinished)
-        #expect(bench.lines == ["GET /1 -", "POST /login -", "GET /1 t1"])
-    }
-
     @Test(
         "403 is not 401", arguments: [HTTPResponse.Status.forbidden, .notFound, .proxyAuthenticationRequired])
     func forbidden(status: HTTPResponse.Status) throws {
@@ -338,63 +202,6 @@ import Testing
         #expect(bench.server.logins == 1)
     }
 
-    @Test("The credential is stored before any replay")
-    func storedFirst() throws {
-        let bench = LoginBench()
-        let stored = Box<String>()
-        let stream = bench.client.get("/1").handleEvents()
-        let probe = bench.session.events.handleEvents(onNext: { _ in
-            stored.value = "\(bench.session.credential?.token ?? "-"), \(bench.lines.count) sent"
-        })
-        probe.subscribe()
-        stream.subscribe()
-        try bench.clock.run()
-        #expect(stored.value == "t1, 2 sent")
-    }
-
-    @Test(
-        "A replay is signed anew from the original request",
-        arguments: [
-            CredentialPlacement.bearer, .header("X-Token"), .query("token"),
-            CredentialPlacement { credential, request throws(NetworkError) in
-                try request.setField("X-Token", to: credential.token)
-            },
-        ])
-    func signedAnew(placement: CredentialPlacement) throws {
-        let bench = LoginBench(placement: placement)
-        let recorder = bench.get("/1?a=b")
-        let posted = Recorder(
-            bench.client.post("/2", .json(["a": 1]), query: ["c": "d"]).map(\.text), on: bench.clock)
-        try bench.clock.run()
-        #expect(recorder.isFinished && posted.isFinished)
-        #expect(
-            bench.lines == ["GET /1 old", "POST /2 old", "POST /login -", "GET /1 t1", "POST /2 t1"])
-        #expect(bench.transport.requests.map(\.body.count) == [0, 7, 0, 0, 7])
-        #expect(bench.transport.requests[3].url.query()?.hasPrefix("a=b") == true)
-    }
-
-    @Test("A token in the query takes the place of one that is there")
-    func queryTokenOnce() throws {
-        let bench = LoginBench(credential: Credential(token: "t0 &+"), placement: .query("token"))
-        bench.server.contents.withLock { $0.token = "t0 &+" }
-        let recorder = bench.get("/1?token=old&a=b&token=older#f")
-        try bench.clock.run()
-        #expect(recorder.isFinished)
-        #expect(
-            bench.transport.requests.map(\.url.absoluteString) == [
-                "https://shop.test/1?a=b&token=t0%20%26%2B"
-            ])
-    }
-
-    @Test("A token that is no header value is an error, and nothing is sent")
-    func illegalToken() throws {
-        let bench = LoginBench(credential: Credential(token: "a\r\nX: y"))
-        let recorder = bench.get("/1")
-        try bench.clock.run()
-        #expect(recorder.failure?.code == .invalidHeader)
-        #expect(bench.transport.requests.isEmpty)
-    }
-
     @Test("Waiters keep their own deadlines")
     func deadlines() throws {
         let bench = LoginBench()
@@ -406,34 +213,6 @@ import Testing
         #expect(first.events.map(\.time) == [.milliseconds(5)])
         #expect(second.isFinished)
         #expect(bench.session.credential?.token == "t1")
-    }
-
-    @Test("A credential that knows its expiry is renewed ahead of time; new requests wait meanwhile")
-    func renewAhead() throws {
-        let now = Date(timeIntervalSince1970: 1000)
-        let bench = LoginBench(credential: Credential(token: "t0", expires: now + 29), date: now)
-        let recorders = (0..<3).map { bench.get("/\($0)") }
-        try bench.clock.run()
-        #expect(recorders.allSatisfy { $0.isFinished })
-        #expect(bench.lines == ["POST /login -", "GET /0 t1", "GET /1 t1", "GET /2 t1"])
-
-        let fresh = LoginBench(credential: Credential(token: "t0", expires: now + 31), date: now)
-        let recorder = fresh.get("/1")
-        try fresh.clock.run()
-        #expect(recorder.isFinished)
-        #expect(fresh.lines == ["GET /1 t0"])
-    }
-
-    @Test("When renewing ahead fails those who wait fail, and the next may try again")
-    func renewAheadFails() throws {
-        let bench = LoginBench(credential: Credential(token: "t0", expires: .distantPast))
-        bench.server.contents.withLock { $0.loginAnswers = [.failure(.connect)] }
-        let recorders = (0..<2).map { bench.get("/\($0)") }
-        try bench.clock.run()
-        #expect(recorders.map(\.failure?.code) == [.connect, .connect])
-        let later = bench.get("/later")
-        try bench.clock.run()
-        #expect(later.isFinished)
     }
 
     @Test("By hand: response, retry, unwrap, relogin, decode")
