@@ -70,7 +70,16 @@ let package = Package(
             name: "RxClientTests", dependencies: ["RxClient", "RxHTTP", "RxLite", "RxTesting", .httpTypes],
             swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
+        .testTarget(
+            name: "SurfaceTests", dependencies: ["RxNetworking", "RxTesting"], swiftSettings: settings),
         .testTarget(name: "RxLoopTests", dependencies: ["RxLoop", "RxLite"], swiftSettings: settings),
+        .testTarget(
+            name: "RxCurlTests",
+            dependencies: ["RxCurl", "RxHTTP", "RxLoop", "RxLite", "TestServers", .httpTypes],
+            swiftSettings: settings),
+        .testTarget(
+            name: "PlaygroundServerTests", dependencies: ["PlaygroundServer", "TestServers"],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -55,4 +55,5 @@ install_missing() {
         return 1
     fi
     rm -f "$log"
+    missing_apt=() missing_brew=()
 }

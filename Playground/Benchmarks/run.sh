@@ -1,20 +1,27 @@
 #!/usr/bin/env bash
-# Measures the framework beside what C makes of the same libraries, in one run on one machine.
+# Measures the framework, beside what C makes of the same libraries, in one run on one machine.
 #
 #   Playground/Benchmarks/run.sh http [COUNT]
+#   Playground/Benchmarks/run.sh cancel [COUNT]
 #
 # http: GET of a JSON object of 61 bytes, from nginx with one worker on core 0 to a client on core 1, COUNT
 # requests (default 100000) at 1 and at 64 in flight; five rounds, in each the one after the other. On stdout a
 # JSON line for each measurement and each median, on stderr a table. What counts is the ratio.
+#
+# cancel: COUNT transfers of 16 MiB (default 10000), 64 at a time, each cancelled at its first bytes, in five
+# rounds. After each a JSON line with the open descriptors and the resident memory, which must not grow.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 rounds=5
 
-if [ "${1:-}" != http ]; then
+case "${1:-}" in
+http) product=HTTPBenchmark count=${2:-100000} ;;
+cancel) product=CancelBenchmark count=${2:-10000} ;;
+*)
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2
-fi
-count=${2:-100000}
+    ;;
+esac
 
 source "$root/Playground/install.sh"
 need_libraries
@@ -37,8 +44,8 @@ here=$root/Playground/Benchmarks
 # The flags are words of their own.
 cc -O2 -o "$work/reference" "$here/Reference/multi_uv.c" $(pkg-config --cflags --libs libcurl libuv)
 swift_build=(swift build -c release --package-path "$here" --scratch-path "$root/.build/benchmarks")
-"${swift_build[@]}" --product HTTPBenchmark >"$work/build.log" 2>&1 || { cat "$work/build.log" >&2; exit 1; }
-ours=$("${swift_build[@]}" --show-bin-path)/HTTPBenchmark
+"${swift_build[@]}" --product "$product" >"$work/build.log" 2>&1 || { cat "$work/build.log" >&2; exit 1; }
+ours=$("${swift_build[@]}" --show-bin-path)/$product
 
 # The socket listens before nginx is there to take it over, so that the port is surely free and ready.
 cat >"$work/serve.py" <<'P'
@@ -62,6 +69,13 @@ taskset -c 0 python3 "$work/serve.py" "$work" "$here/nginx.conf" >"$work/ready" 
 server=$!
 read -r port <"$work/ready"
 url=http://127.0.0.1:$port/json
+
+if [ "$product" = CancelBenchmark ]; then
+    chmod a+x "$work" # nginx's worker is another user where its master is root
+    truncate -s 16M "$work/large"
+    taskset -c 1 "$ours" "http://127.0.0.1:$port/large" "$count"
+    exit
+fi
 
 measure() { taskset -c 1 "$@" | tee -a "$work/results" || { cat "$work/nginx.log" >&2; return 1; }; }
 

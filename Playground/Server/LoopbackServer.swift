@@ -23,7 +23,10 @@ final class LoopbackServer: Sendable {
         handler: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) async throws -> LoopbackServer {
         let server = HTTPServer(
-            address: try sockaddr_in.inet(ip4: "127.0.0.1", port: 0), timeout: timeout, logger: .disabled,
+            config: HTTPServer.Configuration(
+                address: try sockaddr_in.inet(ip4: "127.0.0.1", port: 0), timeout: timeout,
+                pool: PromptPool(),
+                logger: .disabled),
             handler: ClosureHTTPHandler { request in
                 let response = try await handler(request)
                 return request.method == .HEAD ? response.withoutBody : response

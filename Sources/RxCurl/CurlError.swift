@@ -10,7 +10,11 @@ struct CurlError: Error {
     /// - Parameter detail: the error buffer's text; may be empty.
     init(_ code: CURLcode, detail: String = "") {
         self.code = code
-        message = detail.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : detail
+        message =
+            switch code {
+            case CURLE_OUT_OF_MEMORY: "more than libcurl takes, such as a header line over 100 KiB"
+            default: detail.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : detail
+            }
     }
 
     /// The kind of failure.

@@ -38,17 +38,6 @@ extension Multi {
         return unsafe Unmanaged<Multi>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// −1 stops the timer, 0 is "as soon as you can, but not from here" (`CURLMOPT_TIMERFUNCTION`).
-    private func setTimer(_ milliseconds: Int) {
-        switch milliseconds {
-        case ..<0: timer?.stop()
-        case 0:
-            timer?.stop()
-            kick?.request()
-        default: timer?.start(milliseconds: milliseconds)
-        }
-    }
-
     /// Watches for what curl wants of a socket now; false if it cannot be watched.
     ///
     /// A connection that goes idle is not taken out of the poll: it mostly is wanted again before anything
@@ -127,11 +116,11 @@ extension Multi {
 let onOpenSocket: curl_opensocket_callback = { context, _, address in
     guard let address = unsafe address?.pointee else { return -1 }
     #if canImport(Glibc)
-        let kind = unsafe address.socktype | Int32(SOCK_CLOEXEC.rawValue)
+        let kind = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
     #else
-        let kind = unsafe address.socktype
+        let kind = address.socktype
     #endif
-    let descriptor = unsafe socket(address.family, kind, address.protocol)
+    let descriptor = socket(address.family, kind, address.protocol)
     if descriptor >= 0 { unsafe Multi.from(context)?.opened(descriptor) }
     return descriptor
 }

@@ -37,20 +37,22 @@ final class Multi: @unchecked Sendable {
     let isClosed = Atomic<Bool>(false)
 
     var raw: UnsafeMutableRawPointer?
-    private(set) var share: UnsafeMutableRawPointer?
+    var share: UnsafeMutableRawPointer?
     var kick: Kick?
     var timer: LoopTimer?
     var sockets: [Watch] = []
     /// What is common to all answers of a server.
     var statusLine = StatusLine()
 
-    private var pool = EasyHandlePool()
+    var pool = EasyHandlePool()
     private var headers = HeaderListCache()
-    private var running: [EasyHandle] = []
+    var running: [EasyHandle] = []
     private var commands: [Command] = []
     /// Whether a call into curl, or the reading of its messages, is under way.
     private var isBusy = false
-    private var shutdownHook: (any Cancellable)?
+    /// Whether curl wants to be called again at once.
+    private var isDue = false
+    var shutdownHook: (any Cancellable)?
 
     init(on loop: EventLoop, configuration: CurlTransport.Configuration) {
         self.loop = loop
@@ -75,7 +77,9 @@ final class Multi: @unchecked Sendable {
     func perform(_ command: Command) {
         loop.preconditionCurrent()
         commands.append(command)
-        if !isBusy { settle() }
+        guard !isBusy else { return }
+        settle()
+        kickIfDue()
     }
 
     /// Applies commands and reads messages until there are none.
@@ -118,8 +122,7 @@ final class Multi: @unchecked Sendable {
             }
             let list: HeaderList?
             do throws(NetworkError) {
-                let hasBody = transfer.sendsContent
-                list = try headers.list(for: transfer.request, hasBody: hasBody)
+                list = try headers.list(for: transfer, hasBody: transfer.sendsContent)
             } catch {
                 pool.give(handle)
                 return transfer.end(error)
@@ -171,13 +174,39 @@ final class Multi: @unchecked Sendable {
     // MARK: Driving curl
 
     /// Tells curl what happened on a socket, or with `CURL_SOCKET_TIMEOUT` that time passed.
+    ///
+    /// Where curl then wants to be called again at once and has but one transfer, it is: with more of them a
+    /// round of the loop is worth it, since one call then serves all that have become due.
     func drive(_ socket: curl_socket_t, _ events: Int32) {
+        act(socket, events)
+        var rounds = 0
+        while isDue, running.count == 1, rounds < 8 {
+            isDue = false
+            rounds += 1
+            act(CURL_SOCKET_TIMEOUT, 0)
+        }
+        kickIfDue()
+    }
+
+    private func act(_ socket: curl_socket_t, _ events: Int32) {
         guard let raw = unsafe raw else { return }
         var running: Int32 = 0
         isBusy = true
         let code = unsafe curl_multi_socket_action(raw, socket, events, &running)
         if code != CURLM_OK { breakDown(code) }
         settle()
+    }
+
+    /// −1 stops the timer, 0 is "as soon as you can, but not from here" (`CURLMOPT_TIMERFUNCTION`).
+    func setTimer(_ milliseconds: Int) {
+        isDue = milliseconds == 0
+        if milliseconds > 0 { timer?.start(milliseconds: milliseconds) } else { timer?.stop() }
+    }
+
+    private func kickIfDue() {
+        guard isDue else { return }
+        isDue = false
+        kick?.request()
     }
 
     private func readMessages() {
@@ -193,85 +222,5 @@ final class Multi: @unchecked Sendable {
             if result != CURLE_OK { handle.isSpent = true }
             if let transfer = handle.transfer { transfer.complete(handle, result) } else { release(handle) }
         }
-    }
-
-    // MARK: Life
-
-    /// The curl handle, made on first use.
-    private func open() throws(CurlError) -> UnsafeMutableRawPointer {
-        if let raw = unsafe raw { return unsafe raw }
-        let status = Self.globalStatus
-        guard status == CURLE_OK else { throw CurlError(status) }
-        do throws(UVError) {
-            kick = try Kick(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
-            timer = try LoopTimer(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
-        } catch {
-            closeHandles()
-            throw CurlError(CURLE_FAILED_INIT, detail: error.description)
-        }
-        guard let made = unsafe curl_multi_init() else {
-            closeHandles()
-            throw CurlError(CURLE_OUT_OF_MEMORY)
-        }
-        unsafe raw = unsafe made
-        unsafe setCallbacks(made)
-        unsafe _ = rxcurl_multi_setopt_long(made, CURLMOPT_MAXCONNECTS, configuration.maxIdleConnections)
-        // Before curl 8.12 a TLS session belongs to an easy handle; shared, any of them can resume it. One
-        // thread needs no lock functions.
-        unsafe share = unsafe curl_share_init()
-        if let share = unsafe share {
-            unsafe _ = rxcurl_share_setopt_long(
-                share, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue))
-        }
-        return unsafe made
-    }
-
-    /// Ends what runs and frees everything. Nothing starts after this.
-    private func close() {
-        guard !isClosed.exchange(true, ordering: .relaxed) else { return }
-        endAll(.shutDown, "the transport has been shut down")
-        shutdownHook?.cancel()
-        shutdownHook = nil
-        dispose()
-    }
-
-    /// curl has given the multi handle up: everything on it ends, and the next transfer gets a new one.
-    private func breakDown(_ code: CURLMcode) {
-        endAll(.connectionLost, "libcurl gave up: \(Self.text(code))")
-        dispose()
-    }
-
-    private func endAll(_ code: NetworkError.Code, _ message: String) {
-        while let handle = running.last {
-            handle.isSpent = true
-            let transfer = handle.transfer
-            release(handle)
-            transfer?.end(code, message)
-        }
-    }
-
-    private func dispose() {
-        pool.removeAll()
-        if let raw = unsafe raw { unsafe _ = curl_multi_cleanup(raw) }
-        unsafe raw = nil
-        if let share = unsafe share { unsafe _ = curl_share_cleanup(share) }
-        unsafe share = nil
-        closeHandles()
-    }
-
-    private func closeHandles() {
-        kick?.close()
-        kick = nil
-        timer?.close()
-        timer = nil
-        for watch in sockets { watch.poll?.close() }
-        sockets = []
-    }
-
-    /// `curl_global_init` is to be called once, before anything else.
-    private static let globalStatus = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
-
-    private static func text(_ code: CURLMcode) -> String {
-        unsafe String(cString: curl_multi_strerror(code))
     }
 }

@@ -11,7 +11,7 @@ struct Target {
     /// Checks `url`; throws ``NetworkError/Code/invalidURL``.
     init(of request: Request) throws(NetworkError) {
         var text = request.url.absoluteString
-        let found = unsafe text.withUTF8 { bytes in unsafe Self.inspect(bytes) }
+        let found = text.withUTF8 { bytes in unsafe Self.inspect(bytes) }
         switch found {
         case .success(let hasUserInfo):
             self.text = text
@@ -41,7 +41,10 @@ struct Target {
         } else {
             return .failure(.scheme)
         }
-        let end = unsafe bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.count
+        let end =
+            unsafe bytes[start...].firstIndex {
+                $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
+            } ?? bytes.count
         let at = unsafe bytes[start..<end].lastIndex(of: UInt8(ascii: "@"))
         let host = unsafe bytes[(at.map { $0 + 1 } ?? start)..<end]
         // In an IPv6 literal the port comes after the bracket.
@@ -61,7 +64,7 @@ struct Target {
     private static func hasPrefix(_ prefix: StaticString, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let count = prefix.utf8CodeUnitCount
         guard bytes.count >= count else { return false }
-        return unsafe prefix.withUTF8Buffer { expected in
+        return prefix.withUTF8Buffer { expected in
             // `:` and `/` have the bit set that makes letters lower-case.
             unsafe bytes[..<count].elementsEqual(expected) { $0 | 0x20 == $1 }
         }

@@ -14,15 +14,19 @@ final class Transfer: @unchecked Sendable {
     /// The transport stays as long as something of it runs.
     let transport: CurlTransport
 
-    private let observer: Observer<TransferEvent, NetworkError>
-    private var state: TransferState
-    private var fieldLines: [UInt8] = []
-    private var head: ResponseHead?
-    private var metrics = TransferMetrics()
-    private var status: HTTPResponse.Status?
-    private var upload: UploadProgress?
+    let observer: Observer<TransferEvent, NetworkError>
+    var state: TransferState
+    var fieldLines: [UInt8] = []
+    var head: ResponseHead?
+    var metrics = TransferMetrics()
+    var status: HTTPResponse.Status?
+    var upload: UploadProgress?
     private var contentOffset = 0
-    private var attemptTimer: (any Cancellable)?
+    /// When a body that is streamed began to be read, and when its answer began: curl's own time of the first
+    /// byte is that of the first byte sent for these.
+    private var startedAt: Duration?
+    private var answeredAt: Duration?
+    var attemptTimer: (any Cancellable)?
     private var isWatchingResume = false
 
     init(
@@ -52,6 +56,7 @@ final class Transfer: @unchecked Sendable {
 
     /// Starts the clock of the attempt, if it has one.
     func start() {
+        if isStreamed { startedAt = transport.loop.now }
         guard let limit = request.timeouts.attempt else { return }
         let multi = transport.multi
         attemptTimer = transport.loop.schedule(after: limit) { multi.perform(.timeOut(self)) }
@@ -69,6 +74,7 @@ final class Transfer: @unchecked Sendable {
     func receiveLine(_ line: UnsafeRawBufferPointer) -> Bool {
         let action: TransferState.HeadAction
         if state.phase == .statusLine {
+            if isStreamed, answeredAt == nil { answeredAt = transport.loop.now }
             status = unsafe transport.multi.statusLine.read(line)
             action = state.receiveStatusLine(status: status?.code, byteCount: line.count)
             fieldLines.removeAll(keepingCapacity: true)
@@ -91,11 +97,16 @@ final class Transfer: @unchecked Sendable {
         return true
     }
 
+    private static func isEmptyLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard let first = unsafe line.first else { return true }
+        return line.count <= 2 && (first == 0x0D || first == 0x0A)
+    }
+
     enum Reception { case taken, kept, refused }
 
     /// Takes a piece of the decoded body.
     func receiveChunk(_ bytes: UnsafeRawBufferPointer) -> Reception {
-        guard !bytes.isEmpty else { return .taken }
+        guard unsafe !bytes.isEmpty else { return .taken }
         let isPaused = observer.scope.isPaused
         if isPaused { watchResume() }
         switch state.receiveChunk(
@@ -141,12 +152,12 @@ final class Transfer: @unchecked Sendable {
         if isPaused { watchResume() }
         switch state.complete(succeeded: result == CURLE_OK, isPaused: isPaused) {
         case .finish(let headFirst):
-            metrics = handle.metrics()
+            takeMetrics(from: handle)
             release(handle)
             if headFirst { deliverHead() }
             finish()
         case .wait:
-            metrics = handle.metrics()
+            takeMetrics(from: handle)
             release(handle)
         case .fail:
             let error = failure(handle.error(result))
@@ -155,6 +166,11 @@ final class Transfer: @unchecked Sendable {
         case .nothing:
             release(handle)
         }
+    }
+
+    private func takeMetrics(from handle: EasyHandle) {
+        metrics = handle.metrics()
+        if let startedAt, let answeredAt { metrics.firstByte = answeredAt - startedAt }
     }
 
     /// Gives the handle back before anybody is told: they may want it for the next request.
@@ -223,7 +239,7 @@ final class Transfer: @unchecked Sendable {
     private func watchResume() {
         guard !isWatchingResume else { return }
         isWatchingResume = true
-        inLane { [self] in
+        observer.scope.lane.enter { [self] in
             let resumed: @Sendable () -> Void = { [self] in
                 let multi = transport.multi
                 if transport.loop.isCurrent {
@@ -236,83 +252,5 @@ final class Transfer: @unchecked Sendable {
             // It may have resumed before this was registered.
             if !observer.scope.isPaused { resumed() }
         }
-    }
-
-    // MARK: To the observer
-
-    private func makeHead() {
-        guard let status else { return }
-        head = ResponseHead(status: status, fieldLines: fieldLines)
-        fieldLines = []
-    }
-
-    private func deliverHead() {
-        if let event = upload?.finish(at: Int64(uploadedBytes)) { deliver(event) }
-        if let head { deliver(.head(head)) }
-    }
-
-    /// What has gone out when the answer comes: for a small body all of it, since that is sent in one go.
-    private var uploadedBytes: Int {
-        request.body.count > EasyHandle.inlineContentLimit ? handle?.sentBytes ?? 0 : request.body.count
-    }
-
-    private func deliver(_ event: TransferEvent) {
-        inLane { [observer] in
-            if observer.scope.isOpen { observer.next(event) }
-        }
-    }
-
-    private func finish() {
-        stopClock()
-        let metrics = metrics
-        inLane { [observer] in
-            guard observer.scope.isOpen else { return }
-            observer.next(.finished(metrics))
-            if observer.scope.isOpen { observer.finish() }
-        }
-    }
-
-    private func fail(_ error: NetworkError) {
-        stopClock()
-        inLane { [observer] in
-            if observer.scope.isOpen { observer.fail(error) }
-        }
-    }
-
-    /// Enters the subscription's lane. On the loop it is nearly always free, and then nothing is allocated.
-    @inline(__always)
-    private func inLane(_ work: @escaping @Sendable () -> Void) {
-        let lane = observer.scope.lane
-        if lane.tryEnter() {
-            work()
-            lane.leave()
-        } else {
-            lane.enqueue(work)
-        }
-    }
-
-    private func stopClock() {
-        attemptTimer?.cancel()
-        attemptTimer = nil
-    }
-
-    private func failure(_ error: CurlError) -> NetworkError {
-        if let refusal = state.refusal { return self.error(refusal.kind, refusal.message, error) }
-        return self.error(error.kind(isSent: state.isSent), error.message, error)
-    }
-
-    private func error(
-        _ code: NetworkError.Code, _ message: String, _ cause: CurlError? = nil
-    ) -> NetworkError {
-        var error = NetworkError(code, message, request: request)
-        error.curlCode = cause.map { Int($0.code.rawValue) }
-        error.isUnsent = !state.isSent
-        error.head = head
-        return error
-    }
-
-    private static func isEmptyLine(_ line: UnsafeRawBufferPointer) -> Bool {
-        guard let first = unsafe line.first else { return true }
-        return line.count <= 2 && (first == 0x0D || first == 0x0A)
     }
 }

@@ -3,8 +3,9 @@ public import RxLite
 /// What carries requests: the seam between the pipeline and the network.
 ///
 /// The one requirement turns a request into a cold stream. Each subscription sends the request once;
-/// cancelling closes the transfer; pausing the subscription stops reading from the network. Events come in
-/// the order of ``TransferEvent``'s cases and the stream's scheduler is the transport's clock.
+/// cancelling closes the transfer; pausing the subscription holds events back, the head and the end included,
+/// and stops reading from the network. Events come in the order of ``TransferEvent``'s cases, and the
+/// stream's scheduler is the transport's clock.
 ///
 /// An answer of any status is a success here. The stream fails only when there is no whole answer.
 public protocol Transport: Sendable {

@@ -110,19 +110,22 @@ public final class ActorScheduler: Scheduler {
         }
     }
 
+    /// Runs what is ready, and goes on in a new task, so that others on the actor have their turn.
     private func drain(on _: isolated any Actor) {
         let task = Self.currentTask
-        while true {
-            let ready = work.withLock { work in
-                let ready = work.ready
-                work.ready = []
-                work.isDraining = !ready.isEmpty
-                work.drainer = ready.isEmpty ? nil : task
-                return ready
-            }
-            if ready.isEmpty { return }
-            for body in ready { body() }
+        let ready = work.withLock { work in
+            let ready = work.ready
+            work.ready = []
+            work.drainer = task
+            return ready
         }
+        for body in ready { body() }
+        let mustGoOn = work.withLock { work in
+            work.drainer = nil
+            work.isDraining = !work.ready.isEmpty
+            return work.isDraining
+        }
+        if mustGoOn { Task { await drain(on: actor) } }
     }
 
     private static var currentTask: Int? {

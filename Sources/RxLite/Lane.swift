@@ -20,6 +20,9 @@ public final class Lane: Sendable {
     private let outside = Mutex(Outside())
     private let hasOutside = Atomic<Bool>(false)
     @usableFromInline let cancelled = Atomic<Bool>(false)
+    /// How deep calls that nest are at the moment. Changed only from inside the lane.
+    private let depth = Atomic<Int>(0)
+    private static var depthLimit: Int { 32 }
 
     private enum Occupancy {
         static let free: UInt8 = 0
@@ -92,6 +95,20 @@ public final class Lane: Sendable {
                 expected: Occupancy.taken, desired: Occupancy.awaited, ordering: .acquiringAndReleasing)
             if exchanged || found == Occupancy.awaited { return }
         }
+    }
+
+    /// Begins a call that may lead to another of its kind, as streams which recurse through flatMap do.
+    /// `false` if they are so deep that it has to go through ``enqueue(_:)`` instead. Who got `true` calls
+    /// ``endNesting()``. Only from inside the lane.
+    func tryNesting() -> Bool {
+        let deeper = depth.load(ordering: .relaxed) + 1
+        guard deeper <= Self.depthLimit else { return false }
+        depth.store(deeper, ordering: .relaxed)
+        return true
+    }
+
+    func endNesting() {
+        depth.store(depth.load(ordering: .relaxed) - 1, ordering: .relaxed)
     }
 
     /// Runs `work` here and now while holding the lane, whatever thread this is. For the walk up a chain

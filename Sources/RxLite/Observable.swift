@@ -79,6 +79,18 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
         return Subscription(scope: scope)
     }
 
+    /// Runs the stream like ``subscribe(_:)``, or from the lane's queue where recursion has become deep.
+    @usableFromInline
+    func subscribeNested(_ observer: Observer<Element, Failure>) {
+        let lane = observer.scope.lane
+        if lane.tryNesting() {
+            source(observer)
+            lane.endNesting()
+        } else {
+            lane.enqueue { [source] in if observer.scope.isOpen { source(observer) } }
+        }
+    }
+
     /// A stream that turns each of its observers into one for this stream: the shape of every operator
     /// with one input that works event by event.
     @inlinable

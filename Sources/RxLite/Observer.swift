@@ -32,6 +32,16 @@ public struct Observer<Element: Sendable, Failure: Error>: Sendable {
     @inlinable
     public func fail(_ error: Failure) { end(.failed(error)) }
 
+    /// Ends, or has the lane's queue do it where ends that lead to each other have become deep.
+    func endNested(_ completion: Completion<Failure>) {
+        if scope.lane.tryNesting() {
+            end(completion)
+            scope.lane.endNesting()
+        } else {
+            scope.enter { [end] in end(completion) }
+        }
+    }
+
     /// Hands a value on from code that may throw instead of producing it.
     @inlinable
     func next(_ produce: () throws(Failure) -> Element) {

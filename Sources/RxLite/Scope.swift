@@ -121,18 +121,23 @@ public final class Scope: Cancellable, @unchecked Sendable {
 
     /// Puts the brake on. Calls nest; each needs its ``resume()``.
     public func pause() {
-        guard pauses.add(1, ordering: .relaxed).oldValue == 0 else { return }
-        for child in children() { child.pause() }
+        var pending = [self]
+        while let scope = pending.popLast() {
+            if scope.pauses.add(1, ordering: .relaxed).oldValue == 0 { pending += scope.children() }
+        }
     }
 
     /// Takes one ``pause()`` back; with the last one, paused sources go on from inside this call. Without a
     /// pause it does nothing.
     public func resume() {
-        guard isPaused, pauses.subtract(1, ordering: .relaxed).newValue == 0 else { return }
-        // Children that a resumption starts are not paused by what is taken back here.
-        let children = children()
-        for resumption in resumptions where isOpen && !isPaused { resumption() }
-        for child in children { child.resume() }
+        guard isPaused else { return }
+        var pending = [self]
+        while let scope = pending.popLast() {
+            guard scope.pauses.subtract(1, ordering: .relaxed).newValue == 0 else { continue }
+            // Children that a resumption starts are not paused by what is taken back here.
+            pending += scope.children().reversed()
+            for resumption in scope.resumptions where scope.isOpen && !scope.isPaused { resumption() }
+        }
     }
 
     /// Closes the scope from any thread. Events stop being delivered at once; teardown runs in the lane.
@@ -158,7 +163,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
         lane.enter { if self.isOpen { work() } }
     }
 
-    /// A snapshot, since a child that resumes may close its siblings or start new ones.
+    /// A snapshot, since a resumption may close children or start new ones.
     private func children() -> [Scope] {
         guard let firstChild else { return [] }
         return Array(sequence(first: firstChild, next: \.next))

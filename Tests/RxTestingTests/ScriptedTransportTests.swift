@@ -19,6 +19,7 @@ import Testing
             onNext: { [log] event in
                 switch event {
                 case .uploaded(let bytes, let total): log.add("uploaded \(bytes)/\(total)")
+                case .redirected(let request): log.add("redirected \(request.url.absoluteString)")
                 case .head(let head): log.add("head \(head.status.code)")
                 case .chunk(let bytes): log.add(String(decoding: bytes, as: UTF8.self))
                 case .finished(let metrics): log.add("finished \(metrics.total)")

@@ -146,10 +146,3 @@ private final class Atomic5: Sendable {
     private let left = Atomic<Int>(5)
     func countDown() -> Bool { left.subtract(1, ordering: .relaxed).newValue > 0 }
 }
-
-/// What happened, in order.
-final class Log<Entry: Sendable>: Sendable {
-    private let contents = Mutex<[Entry]>([])
-    var entries: [Entry] { contents.withLock { $0 } }
-    func add(_ entry: Entry) { contents.withLock { $0.append(entry) } }
-}

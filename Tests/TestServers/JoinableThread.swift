@@ -6,7 +6,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// A thread that whoever started it joins.
+/// A thread that whoever started it can join.
 final class JoinableThread: Sendable {
     private final class Start: Sendable {
         let body: @Sendable () -> Void
@@ -43,6 +43,10 @@ final class JoinableThread: Sendable {
             throw SystemError("pthread_create", code: code)
         }
         thread = Mutex(started)
+    }
+
+    deinit {
+        if let thread = thread.withLock({ $0.take() }) { pthread_detach(thread) }
     }
 
     /// Whether the body has returned, so that ``join()`` does not wait for it.

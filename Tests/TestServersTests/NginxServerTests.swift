@@ -11,7 +11,7 @@ struct NginxServerTests {
         throws
         -> (head: String, body: String)
     {
-        let client = try Client(port: Self.server.get().port)
+        let client = try PlainClient(port: Self.server.get().port)
         try client.send(
             "\(method) \(target) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(fields)\r\n\(body)")
         let text = try client.receive()
@@ -60,7 +60,7 @@ struct NginxServerTests {
         #expect(FileManager.default.fileExists(atPath: server.certificatePath))
         server.stop()
         #expect(!FileManager.default.fileExists(atPath: server.folder))
-        #expect(throws: SystemError.self) { _ = try Client(port: server.port) }
-        #expect(throws: SystemError.self) { _ = try Client(port: server.tlsPort) }
+        #expect(throws: SystemError.self) { _ = try PlainClient(port: server.port) }
+        #expect(throws: SystemError.self) { _ = try PlainClient(port: server.tlsPort) }
     }
 }

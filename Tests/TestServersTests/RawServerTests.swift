@@ -15,7 +15,7 @@ struct RawServerTests {
             [.readRequest, .send("HTTP/1.1 2"), .sendInPieces("00 X\r\n\r\nend"), .close]
         ])
         do {
-            let client = try Client(port: server.port)
+            let client = try PlainClient(port: server.port)
             try client.send(
                 "POST /a?b=c HTTP/1.1\r\nContent-Length: 5\r\nX-One: 1\r\nx-one:  2 \r\n\r\nhello")
             #expect(try client.receive() == "HTTP/1.1 200 X\r\n\r\nend")
@@ -32,7 +32,7 @@ struct RawServerTests {
 
     @Test func decodesChunkedRequestsAndKeepsWhatIsPipelined() async throws {
         let server = try RawServer { .init(arrayLiteral: .respond(body: "\($0.index)\($0.text)")) }
-        let client = try Client(port: server.port)
+        let client = try PlainClient(port: server.port)
         try client.send(
             "PUT /1 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n1\r\nd\r\n0\r\n\r\n"
                 + "GET /2 HTTP/1.1\r\n\r\n")
@@ -46,7 +46,7 @@ struct RawServerTests {
     @Test(arguments: [[RawServer.Step.readRequest, .reset], [.closeWithoutReading]])
     func resets(script: [RawServer.Step]) async throws {
         let server = try RawServer([script])
-        let client = try Client(port: server.port)
+        let client = try PlainClient(port: server.port)
         try client.send("GET / HTTP/1.1\r\n\r\n")
         let error = #expect(throws: SystemError.self) { try client.receive() }
         #expect(error?.code == ECONNRESET)
@@ -56,7 +56,7 @@ struct RawServerTests {
     @Test func eachConnectionHasItsScriptAndTheLastOneStays() async throws {
         let server = try RawServer([[.send("a")], [.send("b")]])
         for expected in ["a", "b", "b"] {
-            #expect(try Client(port: server.port).receive() == expected)
+            #expect(try PlainClient(port: server.port).receive() == expected)
         }
         #expect(try await server.connectionEnded(2) == .clientClosed)
         #expect(server.record.connections.count == 3)
@@ -65,7 +65,7 @@ struct RawServerTests {
     @Test func aGateHoldsTheScriptBack() async throws {
         let gate = try Gate()
         let server = try RawServer([[.send("first"), .wait(gate), .send("second"), .close]])
-        let client = try Client(port: server.port)
+        let client = try PlainClient(port: server.port)
         #expect(try client.receive(limit: 5) == "first")
         _ = try await server.until { $0.connections[0].bytesSent == 5 ? true : nil }
         gate.open()
@@ -76,7 +76,7 @@ struct RawServerTests {
     func noticesThatTheClientCloses(step: RawServer.Step) async throws {
         let server = try RawServer([[step]])
         do {
-            let client = try Client(port: server.port)
+            let client = try PlainClient(port: server.port)
             try client.send("unread")
             _ = try await server.until { $0.connections.isEmpty ? nil : true }
             #expect(server.record.openConnections == 1)
@@ -88,7 +88,7 @@ struct RawServerTests {
         let block = [UInt8](repeating: 7, count: 65_536)
         let server = try RawServer([[.sendRepeatedly(block, times: .max)]])
         do {
-            let client = try Client(port: server.port)
+            let client = try PlainClient(port: server.port)
             _ = try client.receive(limit: 1)
             _ = try await server.until { $0.connections.first.flatMap { $0.sendStalls > 0 ? $0 : nil } }
         }
@@ -98,7 +98,7 @@ struct RawServerTests {
 
     @Test func garbageIsRecordedAsSuch() async throws {
         let server = try RawServer([[.readRequest]])
-        let client = try Client(port: server.port)
+        let client = try PlainClient(port: server.port)
         try client.send("\u{1}\u{2}\r\n\r\n")
         guard case .malformedRequest = try await server.connectionEnded(0) else {
             Issue.record("\(server.record)")
@@ -108,14 +108,14 @@ struct RawServerTests {
 
     @Test func stoppingEndsEverythingAndFailsWhoWaits() async throws {
         let server = try RawServer([[.stall]])
-        let client = try Client(port: server.port)
+        let client = try PlainClient(port: server.port)
         try client.send("GET / HTTP/1.1\r\n\r\n")
         let waiting = Task { try await server.connectionEnded(1) }
         _ = try await server.until { $0.connections.isEmpty ? nil : true }
         server.stop()
         await #expect(throws: RecordBoard.Stopped.self) { try await waiting.value }
         #expect(server.record.connections[0].end == .stopped)
-        #expect(throws: SystemError.self) { _ = try Client(port: server.port) }
+        #expect(throws: SystemError.self) { _ = try PlainClient(port: server.port) }
     }
 
     @Test func waitingEndsWithTheTask() async throws {

@@ -18,7 +18,7 @@ extension Observable {
                     scope.close()
                     switch completion {
                     case .finished: observer.finish()
-                    case .failed(let error): recover(error).subscribe(observer)
+                    case .failed(let error): recover(error).subscribeNested(observer)
                     }
                 })
         }

@@ -10,7 +10,8 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     private static var highWater: Int { 16 }
 
     private let strategy: FlattenStrategy
-    private let observer: Observer<T, Failure>
+    /// Let go of when the scope closes: a deep recursion must not be released level from within level.
+    private var observer: Observer<T, Failure>?
     private let transform: @Sendable (Element) throws(Failure) -> Observable<T, Failure>
     /// Everything of this operator; closed on the first error.
     private let scope: Scope
@@ -37,7 +38,8 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
 
     @usableFromInline
     var outer: Observer<Element, Failure> {
-        Observer(scope: outerScope, next: { self.receive($0) }, end: { self.receiveOuterEnd($0) })
+        scope.onClose { self.observer = nil }
+        return Observer(scope: outerScope, next: { self.receive($0) }, end: { self.receiveOuterEnd($0) })
     }
 
     private func receive(_ value: Element) {
@@ -64,11 +66,11 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     private func start(_ value: Element) {
         let inner: Observable<T, Failure>
         do throws(Failure) { inner = try transform(value) } catch { return end(.failed(error)) }
-        guard scope.isOpen else { return }
+        guard scope.isOpen, let observer else { return }
         let innerScope = scope.child()
         running += 1
         if strategy == .latest { latest = innerScope }
-        inner.subscribe(
+        inner.subscribeNested(
             Observer(scope: innerScope, next: observer.next) { completion in
                 innerScope.close()
                 self.receiveInnerEnd(completion)
@@ -106,8 +108,9 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     }
 
     private func end(_ completion: Completion<Failure>) {
+        let observer = observer
         scope.close()
         waiting.removeAll()
-        observer.end(completion)
+        observer?.endNested(completion)
     }
 }

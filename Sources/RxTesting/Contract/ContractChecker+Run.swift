@@ -54,6 +54,7 @@ extension ContractChecker {
     final class Consumer<Output: Sendable, Failure: Error> {
         let scope: Scope
         var leavesInValue = Int.max
+        var pausesInValue = Int.max
         private let stream: Observable<Output, Failure>
         private let probe: ContractProbe
 
@@ -64,12 +65,16 @@ extension ContractChecker {
         }
 
         func start() {
-            let (scope, probe, last) = (scope, probe, leavesInValue)
+            let (scope, probe, last, pausing) = (scope, probe, leavesInValue, pausesInValue)
             let observer = Observer<Output, Failure>(
                 scope: scope,
                 next: { _ in
                     probe.event {
                         probe.value()
+                        if probe.valueCount == pausing {
+                            scope.pause()
+                            scope.resume()
+                        }
                         guard probe.valueCount == last else { return }
                         probe.close()
                         scope.cancel()

@@ -7,31 +7,38 @@ extension ContractChecker {
     ) -> [ContractViolation] {
         let name = sources(ContractProbe(""), VirtualScheduler())[index].name
         let plain = ContractProbe(name)
-        let paused = ContractProbe("\(name), paused before the start, then resumed")
-        for probe in [plain, paused] {
-            let clock = VirtualScheduler()
-            let (source, isTimed) = (sources(probe, clock)[index].source, name.hasPrefix("timed"))
-            let consumer = Consumer(apply(source, clock), probe)
-            do {
-                if probe === paused { consumer.scope.pause() }
-                consumer.start()
-                if probe === paused {
-                    if probe.sent > 0 && !isTimed && !isEager {
-                        probe.report(.brake, "\(probe.sent) values were taken while paused")
-                    }
-                    let scope = consumer.scope
-                    scope.lane.enter { scope.resume() }
-                }
-                try clock.advance(by: patience)
-            } catch {
-                probe.report(.endsInVirtualTime, "\(error)")
+        run(apply, source: index, plain) { $0.start() }
+
+        let before = ContractProbe("\(name), paused before the start, then resumed")
+        run(apply, source: index, before) { consumer in
+            consumer.scope.pause()
+            consumer.start()
+            if before.sent > 0 && !isEager {
+                before.report(.brake, "\(before.sent) values were taken while paused")
             }
-            consumer.leave()
+            let scope = consumer.scope
+            scope.lane.enter { scope.resume() }
         }
-        if plain.outcome != paused.outcome {
-            paused.report(.sameAfterPause, "\(paused.outcome) instead of \(plain.outcome)")
+        let within = ContractProbe("\(name), paused and resumed from within value 2")
+        run(apply, source: index, within) { consumer in
+            consumer.pausesInValue = 2
+            consumer.start()
         }
-        return paused.violations
+        for probe in [before, within] where probe.outcome != plain.outcome {
+            probe.report(.sameAfterPause, "\(probe.outcome) instead of \(plain.outcome)")
+        }
+        return before.violations + within.violations
+    }
+
+    private static func run<Output, Failure>(
+        _ apply: @escaping Application<Output, Failure>, source index: Int, _ probe: ContractProbe,
+        _ start: (Consumer<Output, Failure>) -> Void
+    ) {
+        let clock = VirtualScheduler()
+        let consumer = Consumer(apply(sources(probe, clock)[index].source, clock), probe)
+        start(consumer)
+        do { try clock.advance(by: patience) } catch { probe.report(.endsInVirtualTime, "\(error)") }
+        consumer.leave()
     }
 
     /// Leaving must stop a source that sends at once and without end. A source that nobody stops gives up after

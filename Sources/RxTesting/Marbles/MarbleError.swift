@@ -27,6 +27,13 @@ public struct MarbleError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The text.
     public let text: String
 
+    /// Creates an error about one place of a text.
+    public init(problem: Problem, position: Int, text: String) {
+        self.problem = problem
+        self.position = position
+        self.text = text
+    }
+
     /// The text with a caret under the place, and what is wrong there.
     public var description: String {
         let what =

@@ -1,0 +1,85 @@
+import Testing
+
+/// Who may import whom. SwiftPM lets a target import what its dependencies depend on; the lines here do not.
+@Suite struct ArrowTests {
+    /// Reads like the design: a module, and what it may import of this package.
+    static let arrows: [String: Set<String>] = [
+        "RxLite": [],
+        "RxHTTP": ["RxLite"],
+        "RxLoop": ["RxLite", "CLibuv"],
+        "RxCurl": ["RxHTTP", "RxLoop", "RxLite", "CLibcurl"],
+        "RxClient": ["RxHTTP", "RxLite"],
+        "RxNetworking": ["RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite"],
+        "RxTesting": ["RxHTTP", "RxLite"],
+    ]
+
+    /// What comes with the toolchain and the system, for all but RxLite.
+    static let platform: Set<String> = [
+        "Swift", "Synchronization", "FoundationEssentials", "Glibc", "Musl", "Darwin",
+    ]
+
+    /// The ecosystem's packages, and who may use them.
+    static let packages: [String: Set<String>] = [
+        "HTTPTypes": ["RxHTTP", "RxCurl", "RxClient", "RxNetworking", "RxTesting"],
+        "Logging": ["RxClient", "RxNetworking"],
+        "DequeModule": ["RxLoop", "RxCurl", "RxClient"],
+        "HeapModule": ["RxLoop", "RxCurl", "RxClient"],
+        "OrderedCollections": ["RxCurl", "RxClient"],
+    ]
+
+    static let forbidden: Set<String> = [
+        "Foundation", "FoundationNetworking", "Combine", "OpenCombine", "Dispatch", "RxSwift",
+        "NIO", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOSSL", "AsyncHTTPClient", "Testing", "XCTest",
+    ]
+
+    static func mayImport(_ module: String) -> Set<String> {
+        guard let own = arrows[module] else { return [] }
+        guard module != "RxLite" else { return ["Synchronization"] }
+        return own.union(platform).union(packages.filter { $0.value.contains(module) }.keys)
+    }
+
+    @Test func everyModuleHasItsLine() throws {
+        let files = try SourceFile.all(in: "Sources")
+        #expect(Set(files.map(\.module)) == Set(Self.arrows.keys))
+    }
+
+    @Test(arguments: arrows.keys.sorted())
+    func importsFollowTheArrows(_ module: String) throws {
+        let files = try SourceFile.all(in: "Sources/\(module)")
+        #expect(!files.isEmpty)
+        for file in files {
+            for (imported, line) in file.imports where !Self.mayImport(module).contains(imported) {
+                Issue.record("\(file.path):\(line): \(module) may not import \(imported)")
+            }
+        }
+    }
+
+    @Test func nothingForbiddenIsImported() throws {
+        for file in try SourceFile.all(in: "Sources") {
+            for (imported, line) in file.imports where Self.forbidden.contains(imported) {
+                Issue.record("\(file.path):\(line): \(imported) has no place in Sources")
+            }
+        }
+    }
+
+    @Test func theArrowsHaveNoCircle() {
+        var open = Self.arrows.mapValues { $0.filter { Self.arrows[$0] != nil } }
+        while let leaf = open.first(where: { $0.value.isEmpty })?.key {
+            open[leaf] = nil
+            open = open.mapValues { $0.subtracting([leaf]) }
+        }
+        #expect(open.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("import A", ["A"]), ("public import A", ["A"]), ("@_exported public import A", ["A"]),
+            ("    @testable import A // why", ["A"]), ("import struct A.B", ["A"]), ("import A.B", ["A"]),
+            ("// import A", []), ("let text = \"import A\"", []), ("let important = 1", []),
+            ("#if canImport(A)", []), ("internal import func A.b", ["A"]),
+            ("@preconcurrency import A", ["A"]),
+        ] as [(String, [String])])
+    func importLinesAreRead(line: String, modules: [String]) {
+        #expect(SourceFile(path: "Sources/X/Y.swift", text: line).imports.map(\.module) == modules)
+    }
+}

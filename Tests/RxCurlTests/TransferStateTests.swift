@@ -1,0 +1,199 @@
+import Testing
+
+@testable import RxCurl
+
+@Suite struct TransferStateTests {
+    typealias State = TransferState
+
+    /// A transfer whose final head has been delivered.
+    private static func inBody(isRepeatable: Bool = true, isPaused: Bool = false) -> TransferState {
+        var state = TransferState(isRepeatable: isRepeatable)
+        #expect(state.willSend() == true)
+        #expect(state.receiveStatusLine(status: 200, byteCount: 17) == .skip)
+        #expect(state.receiveFieldLine(byteCount: 20) == .keep)
+        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: isPaused) == (isPaused ? .skip : .deliver))
+        return state
+    }
+
+    @Test func aWholeAnswer() {
+        var state = Self.inBody()
+        #expect(state.receiveChunk(count: 10, isPaused: false, wire: 10) == .deliver(headFirst: false))
+        #expect(state.complete(succeeded: true, isPaused: false) == .finish(headFirst: false))
+        #expect(state.isOver)
+    }
+
+    @Test func nothingAfterTheEnd() {
+        var state = Self.inBody()
+        #expect(state.complete(succeeded: true, isPaused: false) == .finish(headFirst: false))
+        #expect(state.complete(succeeded: false, isPaused: false) == .nothing)
+        #expect(state.receiveChunk(count: 1, isPaused: false, wire: 1) == .refuse)
+        #expect(state.receiveStatusLine(status: 200, byteCount: 17) == .refuse)
+        #expect(state.receiveFieldLine(byteCount: 1) == .refuse)
+        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .refuse)
+        #expect(state.resume(isPaused: false) == nil)
+        #expect(state.willSend() == false)
+        #expect(state.breakOff() == false)
+    }
+
+    // MARK: Heads
+
+    @Test func informationalHeadsAreSwallowed() {
+        var state = TransferState(isRepeatable: true)
+        for _ in 0..<100 {
+            #expect(state.receiveStatusLine(status: 103, byteCount: 20) == .skip)
+            #expect(state.receiveFieldLine(byteCount: 20) == .skip)
+            #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .skip)
+            #expect(state.phase == .statusLine)
+        }
+        var flooded = state
+        #expect(state.receiveStatusLine(status: 204, byteCount: 20) == .skip)
+        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .deliver)
+        #expect(flooded.receiveStatusLine(status: 100, byteCount: 20) == .refuse)
+        #expect(flooded.refusal == .tooManyInterimHeads)
+        #expect(flooded.complete(succeeded: true, isPaused: false) == .fail)
+    }
+
+    @Test(
+        arguments: [
+            (nil, State.Refusal.malformedStatusLine), (99, .malformedStatusLine),
+            (1000, .malformedStatusLine),
+            (101, .switchedProtocols),
+        ] as [(Int?, State.Refusal)])
+    func aBadStatusIsRefused(status: Int?, refusal: State.Refusal) {
+        var state = TransferState(isRepeatable: true)
+        #expect(state.receiveStatusLine(status: status, byteCount: 20) == .refuse)
+        #expect(state.refusal == refusal)
+    }
+
+    @Test func allHeaderLinesCountTowardsTheLimit() {
+        var limits = State.Limits()
+        limits.headBytes = 100
+        var state = TransferState(isRepeatable: true, limits: limits)
+        #expect(state.receiveStatusLine(status: 103, byteCount: 40) == .skip)
+        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .skip)
+        #expect(state.receiveStatusLine(status: 200, byteCount: 40) == .skip)
+        #expect(state.receiveFieldLine(byteCount: 16) == .keep)
+        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .deliver)
+        // A trailer.
+        #expect(state.receiveFieldLine(byteCount: 1) == .refuse)
+        #expect(state.refusal == .headTooLarge)
+    }
+
+    @Test func trailersAreNoPartOfTheHead() {
+        var state = Self.inBody()
+        #expect(state.receiveFieldLine(byteCount: 10) == .skip)
+        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .skip)
+        #expect(state.complete(succeeded: true, isPaused: false) == .finish(headFirst: false))
+    }
+
+    @Test func anEndWithoutAFinalHeadIsAFailure() {
+        var state = TransferState(isRepeatable: true)
+        #expect(state.receiveStatusLine(status: 100, byteCount: 20) == .skip)
+        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .skip)
+        #expect(state.complete(succeeded: true, isPaused: false) == .fail)
+    }
+
+    // MARK: Pausing
+
+    @Test func aPausedConsumerGetsNothingAndThenEverythingInOrder() {
+        var state = Self.inBody(isPaused: true)
+        #expect(state.receiveChunk(count: 10, isPaused: true, wire: 10) == .wait)
+        #expect(state.resume(isPaused: true) == nil)
+        #expect(state.resume(isPaused: false) == .deliverHead)
+        #expect(state.resume(isPaused: true) == nil)
+        #expect(state.resume(isPaused: false) == .unpause)
+        #expect(state.resume(isPaused: false) == nil)
+        #expect(state.receiveChunk(count: 10, isPaused: false, wire: 10) == .deliver(headFirst: false))
+        #expect(state.complete(succeeded: true, isPaused: true) == .wait)
+        #expect(state.complete(succeeded: true, isPaused: false) == .nothing)
+        #expect(state.resume(isPaused: false) == .finish)
+        #expect(state.resume(isPaused: false) == nil)
+    }
+
+    @Test func aHeldHeadComesWithWhateverComesFirst() {
+        var withChunk = Self.inBody(isPaused: true)
+        #expect(withChunk.receiveChunk(count: 1, isPaused: false, wire: 1) == .deliver(headFirst: true))
+        #expect(withChunk.receiveChunk(count: 1, isPaused: false, wire: 2) == .deliver(headFirst: false))
+        var withEnd = Self.inBody(isPaused: true)
+        #expect(withEnd.complete(succeeded: true, isPaused: false) == .finish(headFirst: true))
+    }
+
+    @Test func aHeldHeadComesBeforeAHeldEnd() {
+        var state = Self.inBody(isPaused: true)
+        #expect(state.complete(succeeded: true, isPaused: true) == .wait)
+        #expect(state.resume(isPaused: false) == .deliverHead)
+        #expect(state.resume(isPaused: false) == .finish)
+    }
+
+    @Test func aFailureDoesNotWait() {
+        var state = Self.inBody()
+        #expect(state.receiveChunk(count: 1, isPaused: true, wire: 1) == .wait)
+        #expect(state.complete(succeeded: false, isPaused: true) == .fail)
+    }
+
+    @Test func aChunkThatWaitedIsCountedOnce() {
+        var limits = State.Limits()
+        limits.expansionFloor = 0
+        limits.expansion = 1
+        var state = TransferState(isRepeatable: true, limits: limits)
+        _ = state.receiveStatusLine(status: 200, byteCount: 17)
+        _ = state.receiveEndOfHead(byteCount: 2, isPaused: false)
+        #expect(state.receiveChunk(count: 10, isPaused: true, wire: 10) == .wait)
+        #expect(state.receiveChunk(count: 10, isPaused: false, wire: 10) == .deliver(headFirst: false))
+    }
+
+    // MARK: Expansion
+
+    @Test func expansionIsRefusedAboveTheFloorOnly() {
+        let floor = State.Limits().expansionFloor
+        var small = Self.inBody()
+        #expect(small.receiveChunk(count: floor, isPaused: false, wire: 1) == .deliver(headFirst: false))
+        #expect(small.receiveChunk(count: 1, isPaused: false, wire: 1) == .refuse)
+        #expect(small.refusal == .expanded)
+        #expect(small.complete(succeeded: true, isPaused: false) == .fail)
+        var fair = Self.inBody()
+        #expect(
+            fair.receiveChunk(count: floor * 2, isPaused: false, wire: floor / 50)
+                == .deliver(headFirst: false))
+    }
+
+    // MARK: Sending
+
+    @Test func whatMustNotBeRepeatedIsSentOnce() {
+        var once = TransferState(isRepeatable: false)
+        #expect(!once.isSent)
+        #expect(once.willSend() == true)
+        #expect(once.isSent)
+        #expect(once.willSend() == false)
+        #expect(once.refusal == .sentTwice)
+        #expect(once.complete(succeeded: false, isPaused: false) == .fail)
+
+        var again = TransferState(isRepeatable: true)
+        #expect(again.willSend() == true)
+        #expect(!again.isResent)
+        #expect(again.willSend() == true)
+        #expect(again.isResent)
+    }
+
+    @Test func aSecondTryBeginsWithAStatusLine() {
+        var state = TransferState(isRepeatable: true)
+        #expect(state.willSend() == true)
+        #expect(state.receiveStatusLine(status: 200, byteCount: 17) == .skip)
+        #expect(state.willSend() == true)
+        #expect(state.phase == .statusLine)
+    }
+
+    @Test func breakingOffHappensOnce() {
+        var state = Self.inBody()
+        #expect(state.breakOff() == true)
+        #expect(state.breakOff() == false)
+        #expect(state.complete(succeeded: true, isPaused: false) == .nothing)
+    }
+}
+
+extension TransferState {
+    /// With a number in place of the question.
+    fileprivate mutating func receiveChunk(count: Int, isPaused: Bool, wire: Int) -> BodyAction {
+        receiveChunk(count: count, isPaused: isPaused, wireBytes: { wire })
+    }
+}

@@ -1,0 +1,44 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A thread outside Swift's pool, for what blocks or never ends by itself, with a stack of its own size.
+final class OwnThread: Sendable {
+    private final class Work: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    private let thread: pthread_t
+
+    /// Starts `body`. Whoever made the thread joins it.
+    init(stackSize: Int = 1 << 20, _ body: @escaping @Sendable () -> Void) {
+        // The pointers are used within this call, but for `work`, which the thread takes over.
+        var attributes = pthread_attr_t()
+        unsafe pthread_attr_init(&attributes)
+        unsafe pthread_attr_setstacksize(&attributes, stackSize)
+        var thread = pthread_t()
+        let work = unsafe Unmanaged.passRetained(Work(body)).toOpaque()
+        let code = unsafe pthread_create(
+            &thread, &attributes,
+            { argument in
+                guard let argument = unsafe argument else { return nil }
+                unsafe Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
+                return nil
+            }, work)
+        precondition(code == 0, "no thread: \(code)")
+        unsafe pthread_attr_destroy(&attributes)
+        self.thread = thread
+    }
+
+    /// Waits for its end.
+    func join() { pthread_join(thread, nil) }
+}
+
+/// Runs `body` on a thread whose stack is 256 KiB, and waits for it: what recurses once for each of many
+/// values crashes there.
+func runWithSmallStack(_ body: @escaping @Sendable () -> Void) {
+    OwnThread(stackSize: 256 << 10, body).join()
+}

@@ -1,0 +1,129 @@
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+@Suite struct SignalTests {
+    private let log = Log<String>()
+
+    @Test func everyoneWhoListensGetsEachValueFromThenOn() {
+        let signal = Signal<Int>()
+        signal.send(0)
+        signal.observable.subscribe { [log] in log.add("A\($0)") }
+        signal.send(1)
+        let second = signal.observable.subscribe { [log] in log.add("B\($0)") }
+        signal.send(2)
+        second.cancel()
+        signal.send(3)
+        #expect(log.entries == ["A1", "A2", "B2", "A3"])
+    }
+
+    @Test func whatIsSentFromWithinADeliveryFollowsItForEveryone() {
+        let signal = Signal<Int>()
+        for name in ["A", "B"] {
+            signal.observable.subscribe { [log] value in
+                log.add("\(name)\(value)")
+                if value < 3 && name == "A" {
+                    signal.send(value * 10)
+                    signal.send(value + 1)
+                }
+            }
+        }
+        signal.send(1)
+        #expect(log.entries == ["A1", "B1", "A10", "B10", "A2", "B2", "A20", "B20", "A3", "B3"])
+    }
+
+    @Test func reentrantSendsDoNotRecurse() {
+        let signal = Signal<Int>()
+        let last = Mutex(0)
+        signal.observable.subscribe { value in
+            last.withLock { $0 = value }
+            if value < 200_000 { signal.send(value + 1) }
+        }
+        runWithSmallStack { signal.send(0) }
+        #expect(last.withLock { $0 } == 200_000)
+    }
+
+    @Test func whoeverCancelsFromWithinADeliveryGetsNothingMore() {
+        let signal = Signal<Int>()
+        let held = Mutex<Subscription?>(nil)
+        signal.observable.subscribe { [log] value in
+            log.add("A\(value)")
+            held.withLock { $0 }?.cancel()
+        }
+        held.withLock { $0 = signal.observable.subscribe { [log] in log.add("B\($0)") } }
+        signal.send(1)
+        signal.send(2)
+        #expect(log.entries == ["A1", "A2"])
+        #expect(held.withLock { $0 }?.isActive == false)
+    }
+
+    @Test func eightThreadsSendAndEverySubscriberSeesOneOrder() async {
+        let signal = Signal<Int>()
+        let seen = (0..<3).map { _ in Log<Int>() }
+        for log in seen { signal.observable.subscribe { log.add($0) } }
+        await withTaskGroup(of: Void.self) { group in
+            for sender in 0..<8 {
+                group.addTask { for number in 0..<1000 { signal.send(sender * 1000 + number) } }
+            }
+        }
+        let order = seen[0].entries
+        #expect(order.count == 8000)
+        #expect(seen.allSatisfy { $0.entries == order })
+        for sender in 0..<8 {
+            #expect(order.filter { $0 / 1000 == sender } == Array(sender * 1000..<sender * 1000 + 1000))
+        }
+    }
+
+    @Test func subscribingAndLeavingWhileOthersSendLeavesNobodyBehind() async {
+        let signal = Signal<Counted>()
+        let count = LiveCount()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<2 { group.addTask { for _ in 0..<2000 { signal.send(Counted(count)) } } }
+            for _ in 0..<2 {
+                group.addTask {
+                    for _ in 0..<500 {
+                        let token = Counted(count)
+                        signal.observable.subscribe { _ in _ = token }.cancel()
+                    }
+                }
+            }
+        }
+        #expect(count.alive == 0)
+    }
+
+    @Test func aStateGivesItsValueThenEachNewOne() {
+        let state = State("a")
+        state.observable.subscribe { [log] in log.add("A\($0)") }
+        state.value = "b"
+        state.observable.subscribe { [log] in log.add("B\($0)") }
+        state.update { $0 += "c" }
+        #expect(log.entries == ["Aa", "Ab", "Bb", "Abc", "Bbc"])
+        #expect(state.value == "bc")
+    }
+
+    @Test func aStateSetFromWithinADeliveryIsDeliveredInOrder() {
+        let state = State(0)
+        for name in ["A", "B"] {
+            state.observable.subscribe { [log] value in
+                log.add("\(name)\(value)")
+                if value == 1 && name == "A" { state.value = 2 }
+            }
+        }
+        state.value = 1
+        #expect(log.entries == ["A0", "B0", "A1", "B1", "A2", "B2"])
+    }
+
+    @Test func theLastDeliveredValueOfAStateIsItsValue() async {
+        for _ in 0..<20 {
+            let state = State(0)
+            let seen = (0..<2).map { _ in Log<Int>() }
+            for log in seen { state.observable.subscribe { log.add($0) } }
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<8 { group.addTask { for _ in 0..<100 { state.update { $0 += 1 } } } }
+            }
+            #expect(state.value == 800)
+            for log in seen { #expect(log.entries == Array(0...800)) }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+/// A million synchronous streams need no more stack and memory than one.
+@Suite struct StackTests {
+    static let million = 1_000_000
+
+    private func count<Failure: Error>(_ stream: @escaping @Sendable () -> Observable<Int, Failure>) -> (
+        values: Int, hasEnded: Bool
+    ) {
+        let counts = Shared((values: 0, hasEnded: false))
+        runWithSmallStack {
+            stream().subscribe(
+                onNext: { _ in counts.change { $0.values += 1 } },
+                onEnd: { _ in counts.change { $0.hasEnded = true } })
+        }
+        return counts.value
+    }
+
+    @Test(arguments: [FlattenStrategy.concat, .merge, .latest, .first])
+    func flatMapOfAMillion(_ strategy: FlattenStrategy) {
+        let live = LiveCount()
+        let counts = count {
+            Observable.sequence(0..<Self.million).flatMap(strategy) { number in
+                let scopeLife = Counted(live)
+                return Observable { observer in
+                    observer.scope.onClose { _ = scopeLife }
+                    observer.next(number)
+                    if observer.scope.isOpen { observer.finish() }
+                }
+            }
+        }
+        #expect(counts == (Self.million, true))
+        #expect(live.alive == 0)
+        #expect(live.peak <= 2)
+    }
+
+    @Test func concatOfAMillionThatEndLater() throws {
+        let counts = count {
+            let first = Observable<Int, Never>.create { emitter in
+                emitter.send(0)
+                emitter.finish()
+            }
+            return Observable.sequence(0..<100_000).flatMap(.concat) { _ in first }
+        }
+        #expect(counts == (100_000, true))
+    }
+
+    @Test func retryOfAMillion() {
+        let live = LiveCount()
+        let counts = count {
+            Observable<Int, Lost> { observer in
+                let scopeLife = Counted(live)
+                observer.scope.onClose { _ = scopeLife }
+                observer.next(1)
+                if observer.scope.isOpen { observer.fail(Lost()) }
+            }
+            .retry(Self.million)
+        }
+        #expect(counts == (Self.million + 1, true))
+        #expect(live.alive == 0)
+        #expect(live.peak <= 2)
+    }
+
+    @Test func retryOfSharedAndCreatedStreams() {
+        let counts = count {
+            Observable<Int, Lost>.create { emitter in
+                emitter.send(1)
+                emitter.fail(Lost())
+            }
+            .share().retry(100_000)
+        }
+        #expect(counts == (100_001, true))
+    }
+
+    @Test(arguments: [1, 100, 100_000])
+    func recursionThroughFlatMap(_ depth: Int) {
+        @Sendable func pages(_ number: Int) -> Observable<Int, Never> {
+            guard number < depth else { return .just(number) }
+            return Observable.just(number).flatMap(.concat) { number in
+                .concat([.just(number), pages(number + 1)])
+            }
+        }
+        #expect(count { pages(0) } == (depth + 1, true))
+    }
+
+    @Test func recursionThroughFlatMapOverTime() throws {
+        let clock = VirtualScheduler(stepLimit: .max)
+        let depth = 20_000
+        @Sendable func poll(_ number: Int) -> Observable<Int, Never> {
+            Observable.timer(.seconds(1), on: clock).flatMap(.concat) {
+                number < depth ? poll(number + 1).startWith(number) : .just(number)
+            }
+        }
+        let seen = Shared(0)
+        let hasEnded = Shared(false)
+        poll(0).subscribe(
+            onNext: { _ in seen.change { $0 += 1 } }, onFinish: { hasEnded.change { $0 = true } })
+        #expect(runWithSmallStack(clock) == nil)
+        #expect(seen.value == depth + 1)
+        #expect(hasEnded.value)
+    }
+
+    @Test func cancellingADeepRecursion() throws {
+        let clock = VirtualScheduler(stepLimit: .max)
+        @Sendable func poll(_ number: Int) -> Observable<Int, Never> {
+            Observable.timer(.seconds(1), on: clock).flatMap(.concat) { poll(number + 1) }
+        }
+        let live = LiveCount()
+        let kept = Shared<Subscription?>(nil)
+        func begin() {
+            let token = Counted(live)
+            kept.change { $0 = poll(0).subscribe { _ in _ = token } }
+        }
+        begin()
+        try clock.advance(to: .seconds(20_000))
+        // Tearing down and letting go of the last references happen on the small stack.
+        clock.schedule {
+            kept.value?.cancel()
+            kept.change { $0 = nil }
+        }
+        #expect(runWithSmallStack(clock) == nil)
+        #expect(clock.pendingCount == 0)
+        #expect(live.alive == 0)
+    }
+}
+
+/// Runs `clock` on a thread with a small stack.
+private func runWithSmallStack(_ clock: VirtualScheduler) -> VirtualTimeError? {
+    let error = Shared<VirtualTimeError?>(nil)
+    runWithSmallStack {
+        do throws(VirtualTimeError) { try clock.run() } catch let failure { error.change { $0 = failure } }
+    }
+    return error.value
+}
+
+/// A value that closures share.
+final class Shared<Value: Sendable>: Sendable {
+    private let contents: Mutex<Value>
+    init(_ value: Value) { contents = Mutex(value) }
+    var value: Value { contents.withLock { $0 } }
+    func change(_ body: (inout Value) -> Void) { contents.withLock { body(&$0) } }
+}

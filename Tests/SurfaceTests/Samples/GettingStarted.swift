@@ -1,0 +1,123 @@
+import RxNetworking
+import RxTesting
+
+func sendARequest() {
+    let client = Client(baseURL: "https://api.example.com/v1")
+    let goods = client.get("/goods/7").decode(Goods.self)  // nothing has been sent
+
+    let subscription = goods.subscribe(
+        onNext: { goods in print(goods.name) },
+        onFailure: { error in print(error) })
+    subscription.cancel()
+}
+
+func awaitARequest(client: Client) async throws {
+    let one = try await client.get("/goods/7").decode(Goods.self).first()
+
+    for try await goods in client.items(GoodsList(keyword: "tea"), .numbered(size: 20))
+        .values(buffering: .suspend(high: 64, low: 16))
+    {
+        print(goods.name)
+    }
+    show(one)
+}
+
+func sendParameters(client: Client) {
+    let search = client.get("/goods", query: ["keyword": "green tea", "page": 1])
+    let add = client.post("/goods", .json(NewGoods(name: "tea", price: 12.5)))
+    let logIn = client.post("/login", .form(["user": user, "password": password]))
+    let note = client.put("/notes/1", .text("as it is"), query: ["lang": "en"])
+    show([search, add, logIn, note].count)
+}
+
+func describeAnEndpoint(client: Client) {
+    struct AddToCart: Endpoint {
+        typealias Output = Cart
+        let goods: Int
+        let path = "/cart"
+        let method = HTTPRequest.Method.post
+        var parameters: Parameters { .json(["goods": goods, "count": 1]) }
+    }
+
+    client.request(AddToCart(goods: 7)).subscribe(onNext: { cart in show(cart) })
+}
+
+func unwrapTheEnvelope() {
+    var configuration = ClientConfiguration()
+    configuration.envelope = Envelope(code: "errcode", message: "msg", payload: "data", success: 200)
+    let client = Client(baseURL: "https://api.example.com/v1", configuration: configuration)
+    show(client)
+}
+
+func tellErrorsApart(client: Client) {
+    client.get("/goods/7").decode(Goods.self).subscribe(onFailure: { error in
+        switch error.code {
+        case .status: print(error.status?.code ?? 0, error.message)
+        case .envelope: print(error.envelopeCode ?? "", error.message)
+        case .decoding: print("unexpected content at", error.codingPath ?? "")
+        case .connectTimeout, .attemptTimeout, .totalTimeout: print("too slow")
+        default: print(error)
+        }
+    })
+}
+
+func retry() {
+    var configuration = ClientConfiguration()
+    configuration.retry = .exponentialBackoff(maxRetries: 4, backoff: .fullJitter(base: .milliseconds(100)))
+    configuration.timeouts.total = .seconds(20)
+    show(configuration)
+}
+
+func logInAgain() {
+    let login = Client(baseURL: "https://api.example.com/v1")
+    let session = Session(expiry: .unauthorized(envelopeCodes: ["11010"])) {
+        login.post("/login", .json(["user": user, "password": password]))
+            .decode(Login.self)
+            .map { Credential(token: $0.token) }
+    }
+    var configuration = ClientConfiguration()
+    configuration.session = session
+    let client = Client(baseURL: "https://api.example.com/v1", configuration: configuration)
+
+    session.events.subscribe { event in
+        if case .loggedOut = event { showLoginScreen() }
+    }
+    show(client)
+}
+
+func loadAList(client: Client) {
+    let loadMore = Signal<Void>(), reload = Signal<Void>()
+    client.pages(GoodsList(keyword: "tea"), .numbered(size: 20), next: loadMore, reload: reload)
+        .subscribe { state in render(state.items, state.phase) }
+
+    loadMore.send()  // the user has scrolled to the end
+    reload.send()  // the user has pulled down
+}
+
+func findTheList(client: Client, loadMore: Signal<Void>) {
+    let states =
+        client.pages(GoodsPages(), .numbered(size: 20), next: loadMore) { output in
+            Page(output.list, total: output.totalRow)
+        }
+    show(states)
+}
+
+func deliverOnTheMainActor(client: Client) {
+    client.request(GoodsList(keyword: "tea"))
+        .observe(on: ActorScheduler.main)
+        .subscribe(onNext: { goods in MainActor.assumeIsolated { screen.show(goods) } })
+}
+
+func testWhatYouBuild() throws {
+    let clock = VirtualScheduler()
+    let transport = ScriptedTransport(
+        on: clock,
+        [
+            .when(.get, "/goods/7", .failure(.connectionLost), .json(#"{"name":"tea"}"#))
+        ])
+    let client = Client(configuration: ClientConfiguration(baseURL: "https://test"), transport: transport)
+
+    let recorder = Recorder(client.get("/goods/7").decode(Goods.self), on: clock)
+    try clock.run()
+    show(recorder)
+}

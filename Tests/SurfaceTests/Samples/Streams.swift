@@ -1,0 +1,137 @@
+import RxNetworking
+import RxTesting
+
+func events() {
+    Observable<Int, Never>.sequence([1, 2, 3]).subscribe(
+        onNext: { value in print(value) },
+        onFinish: { print("end") })
+
+    let numbers = Signal<Int>()
+    numbers.observable.subscribe { number in
+        if number < 3 { numbers.send(number + 1) }
+        print(number)
+    }
+    numbers.send(1)  // prints 1, 2, 3
+}
+
+func coldAndHot(compute: @escaping @Sendable () -> Int) {
+    let answer = Observable<Int, Never>.deferred { .just(compute()) }.share(replay: 1, reset: [])
+    answer.subscribe { first in print(first) }
+    answer.subscribe { second in print(second) }  // the same run: compute() was called once
+}
+
+func endingAndCancelling() {
+    let ticks = Signal<Void>()
+    let subscription = ticks.observable.subscribe { print("tick") }
+    ticks.send()
+    subscription.cancel()
+    ticks.send()  // nobody hears it
+
+    Observable<Int, Never>.sequence(1...).take(3).subscribe { print($0) }
+}
+
+struct PortError: Error {
+    var text: String
+}
+
+func errors() {
+    let ports = Observable<String, PortError>.sequence(["80", "http"]).map { text throws(PortError) in
+        guard let port = Int(text) else { throw PortError(text: text) }
+        return port
+    }
+    ports.subscribe(onNext: { print($0) }, onFailure: { error in print("not a port:", error.text) })
+}
+
+func theBrake() async {
+    let lines = Signal<String>()
+    let reading = lines.observable
+        .flatMap(.concat) { line in Observable<Character, Never>.sequence(line) }
+        .subscribe { print($0) }
+    reading.pause()
+    lines.send("tea")  // nothing is taken from the sequence
+    reading.resume()  // prints t, e, a
+
+    for await number in Observable<Int, Never>.sequence(1...).values(buffering: .suspend(high: 64, low: 16)) {
+        if number == 1000 { break }
+    }
+}
+
+final class Sensor: Sendable {
+    private let handler: @Sendable (Double) -> Void
+    init(_ handler: @escaping @Sendable (Double) -> Void) { self.handler = handler }
+    func stop() { handler(0) }
+}
+
+func scopes(clock: any Scheduler) -> [Any] {
+    let temperatures = Observable<Double, Never>.create { emitter in
+        let sensor = Sensor { celsius in emitter.send(celsius) }
+        emitter.onClose { sensor.stop() }
+    }
+
+    let countdown = Observable<Int, Never>(scheduler: clock) { observer in
+        let timers = (0...3).map { second in
+            clock.schedule(after: .seconds(second)) {
+                observer.scope.enter { second < 3 ? observer.next(3 - second) : observer.finish() }
+            }
+        }
+        observer.scope.onClose { for timer in timers { timer.cancel() } }
+    }
+    return [temperatures, countdown]
+}
+
+func depth() {
+    @Sendable func count(from number: Int) -> Observable<Int, Never> {
+        Observable.just(number).flatMap { number in
+            number < 100_000 ? count(from: number + 1) : .just(number)
+        }
+    }
+    count(from: 0).subscribe { print($0) }
+}
+
+func proof() async -> Bool {
+    let violations = await ContractChecker.violations { source, clock in
+        source.delay(.seconds(1), on: clock).take(2)
+    }
+    return violations.isEmpty
+}
+
+func changingPlaces(show: @escaping @MainActor @Sendable (String) -> Void) async {
+    let counts = State(0)
+    counts.observable
+        .map { count in "\(count) requests" }  // on whoever changes the state
+        .observe(on: ActorScheduler.main)
+        .subscribe { text in
+            MainActor.assumeIsolated { show(text) }  // on the main actor
+        }
+
+    let newest = await counts.observable.first()
+    for await count in counts.observable.values(buffering: .latest(1)) {
+        if count == newest { break }
+    }
+}
+
+func doors() async {
+    let progress = Signal<Int>()
+    progress.observable.subscribe { percent in print(percent) }
+    await withTaskGroup(of: Void.self) { group in
+        for percent in [25, 50, 75] {
+            group.addTask { progress.send(percent) }
+        }
+    }
+}
+
+func cancellingFromOtherThreads() {
+    let loading = Observable<Int, Never>.never().observe(on: ActorScheduler.main).subscribe { print($0) }
+    ActorScheduler.main.schedule {
+        loading.cancel()
+        print("no callback runs or will run")
+    }
+}
+
+func underTest() throws {
+    let clock = VirtualScheduler()
+    let source: MarbleSource<String, Never> = try clock.cold("-a-b|")
+    let recorder = Recorder(source.observable.delay(.milliseconds(2)), on: clock)
+    try clock.run()
+    try recorder.expect("---a-b|")
+}

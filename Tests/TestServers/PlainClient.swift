@@ -1,0 +1,54 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A plain blocking connection to a port of 127.0.0.1, so that servers are not tested by what they are there to
+/// test.
+public struct PlainClient: ~Copyable {
+    private let descriptor: Descriptor
+
+    /// Connects.
+    public init(port: UInt16) throws(SystemError) { descriptor = try .connected(to: port) }
+
+    /// Sends the text on a connection of its own and gives what comes until the server closes. It blocks a thread
+    /// made for it, and none of those that a server in this process may need to answer.
+    public static func exchange(_ text: String, port: UInt16) async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            do {
+                _ = try JoinableThread {
+                    continuation.resume(
+                        with: Result {
+                            let client = try PlainClient(port: port)
+                            try client.send(text)
+                            return try client.receive()
+                        })
+                }
+            } catch {
+                continuation.resume(throwing: error)
+            }
+        }
+    }
+
+    /// Sends the text as it is.
+    public func send(_ text: String) throws(SystemError) {
+        let bytes = Array(text.utf8)
+        guard unsafe write(descriptor.raw, bytes, bytes.count) == bytes.count else {
+            throw SystemError("write")
+        }
+    }
+
+    /// At most `limit` bytes of what comes until the server closes; throws when it resets.
+    public func receive(limit: Int = .max) throws(SystemError) -> String {
+        var all: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 65_536)
+        while all.count < limit {
+            let count = unsafe read(descriptor.raw, &part, min(part.count, limit - all.count))
+            guard count >= 0 else { throw SystemError("read") }
+            if count == 0 { break }
+            all += part.prefix(count)
+        }
+        return String(decoding: all, as: UTF8.self)
+    }
+}
