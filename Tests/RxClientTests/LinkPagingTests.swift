@@ -107,7 +107,7 @@ import Testing
 
     /// Numbered pages of `size`, `count` pages in all, each answered in the instant it is asked for.
     private func endless(pages count: Int, size: Int) -> PagingBench {
-        PagingBench(clock: VirtualScheduler(stepLimit: 1_000_000)) { request in
+        PagingBench { request in
             let page = request.parameter("page").flatMap { Int($0) } ?? 0
             let ids = page <= count ? Array((page - 1) * size..<page * size) : []
             return .json("[" + ids.map { #"{"id":\#($0),"name":""}"# }.joined(separator: ",") + "]")
@@ -163,6 +163,22 @@ import Testing
         #expect(bench.transport.runningCount == 0)
     }
 
+    @Test("A consumer that is slower than the server is what the pages wait for")
+    func slowConsumer() throws {
+        let bench = endless(pages: 3, size: 20)
+        let slow = bench.client.items(GoodsList(), .numbered(size: 20)).flatMap(.concat) {
+            [clock = bench.clock] goods in
+            Observable<Void, NetworkError>.timer(.seconds(1), on: clock).map { goods.id }
+        }
+        let recorder = Recorder(slow, on: bench.clock)
+        try bench.clock.advance(by: .milliseconds(100))
+        #expect(bench.asked == [1])
+        try bench.clock.run()
+        #expect(recorder.values == Array(0..<60))
+        #expect(recorder.isFinished)
+        #expect(bench.asked == [1, 2, 3, 4])
+    }
+
     @Test("The first failure ends it, after the items before")
     func failure() throws {
         let script = Script([.goods([1, 2]), .failure(.connectionLost)])
@@ -173,20 +189,15 @@ import Testing
         #expect(recorder.failure?.code == .connectionLost)
     }
 
-    @Test("Ten thousand pages need no more stack than one, answered later or at once")
+    @Test("Ten thousand pages that are answered at once need no more stack than one")
     func manyPages() throws {
-        let bench = endless(pages: 10_000, size: 1)
-        let recorder = Recorder(bench.client.items(GoodsList(), .numbered(size: 1)), on: bench.clock)
-        try bench.clock.run()
-        #expect(recorder.values.count == 10_000)
-        #expect(recorder.isFinished)
-
+        let clock = VirtualScheduler()
         let client = Client(
             configuration: ClientConfiguration(baseURL: "https://shop.test"),
-            transport: AtOnce(clock: bench.clock))
-        let atOnce = Recorder(client.items(GoodsList(), .numbered(size: 1)), on: bench.clock)
-        #expect(atOnce.values.count == 10_000)
-        #expect(atOnce.isFinished)
+            transport: AtOnce(clock: clock))
+        let recorder = Recorder(client.items(GoodsList(), .numbered(size: 1)), on: clock)
+        #expect(recorder.values.count == 10_000)
+        #expect(recorder.isFinished)
     }
 }
 

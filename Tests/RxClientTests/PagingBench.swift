@@ -20,17 +20,13 @@ struct GoodsList: Endpoint {
 
 /// A list of numbered pages behind a scripted transport, its signals, and what they lead to.
 struct PagingBench {
-    let clock: VirtualScheduler
+    let clock = VirtualScheduler()
     let transport: ScriptedTransport
     let client: Client
     let next = Signal<Void>()
     let reload = Signal<Void>()
 
-    init(
-        clock: VirtualScheduler = VirtualScheduler(),
-        answer: @escaping @Sendable (Request) -> ScriptedTransport.Answer
-    ) {
-        self.clock = clock
+    init(answer: @escaping @Sendable (Request) -> ScriptedTransport.Answer) {
         transport = ScriptedTransport(on: clock, answer: answer)
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         configuration.retry = .never
