@@ -82,15 +82,14 @@ extension NetworkError: CustomStringConvertible {
 
 extension URL {
     /// Without the parts that may hold secrets.
-    var redacted: URL {
-        guard user() != nil || query() != nil || fragment != nil,
-            var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
-        else { return self }
+    var redacted: URL? {
+        guard user() != nil || password() != nil || query() != nil || fragment != nil else { return self }
+        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return nil }
         parts.user = nil
         parts.password = nil
         parts.query = nil
         parts.fragment = nil
-        return parts.url ?? self
+        return parts.url
     }
 }
 

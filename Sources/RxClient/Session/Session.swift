@@ -12,13 +12,20 @@ import Synchronization
 ///         .decode(Login.self)
 ///         .map { Credential(token: $0.token) }
 /// }
-/// let client = Client(baseURL: url, configuration: .init(session: session))
+/// var configuration = ClientConfiguration()
+/// configuration.session = session
+/// let client = Client(baseURL: url, configuration: configuration)
 /// ```
 ///
 /// However many requests find out at the same time that the login has expired, the session logs in once;
 /// each of them is then sent again, once. The login belongs to the session: it goes on when the request
 /// that started it is cancelled. Requests that the login makes bypass the session, even through a client
-/// that has it: they neither wait for themselves nor start another login.
+/// that has it: they neither wait for themselves nor start another login. That holds for the stream that
+/// the login closure returns; requests it subscribes to by itself, from a task for one, need an endpoint
+/// whose ``Endpoint/usesSession`` is false.
+///
+/// A request belongs to the account that it was first sent, or kept waiting, as. When that account has gone
+/// it fails with `loginExpired`; no retry or replay goes out as another.
 ///
 /// A session can be shared by several clients. All of it is safe from any thread.
 public final class Session: Sendable {
@@ -104,7 +111,8 @@ public final class Session: Sendable {
 
     // MARK: - For requests
 
-    /// `request` with the credential of the moment and its stamp; waits while a login runs.
+    /// `request` with the credential of the moment and its stamp; waits while a login runs. A request that
+    /// has a stamp already belongs to that account.
     func authorize(_ request: Request) -> Observable<Request, NetworkError> {
         Observable { observer in
             guard !self.isLoggingIn(observer.scope.lane) else {
@@ -119,8 +127,9 @@ public final class Session: Sendable {
             let deadline = renewsAhead ? self.currentDate() + self.leeway / .seconds(1) : .distantPast
             let now = self.clock.now
             let (authorization, login) = self.decide { state in
-                let authorization = state.authorize(deadline: deadline, now: now)
-                guard case .wait(let login) = authorization else { return (authorization, nil) }
+                let authorization = state.authorize(
+                    for: request.credentialStamp?.identity, deadline: deadline, now: now)
+                guard case .wait(let login, _) = authorization else { return (authorization, nil) }
                 return (authorization, login)
             }
             switch authorization {
@@ -129,7 +138,14 @@ public final class Session: Sendable {
                 request.credentialStamp = stamp
                 if let credential { try self.placement.place(credential, &request) }
                 return .just(request)
-            case .wait: return login.flatMap { self.authorize(request, renewsAhead: false) }
+            case .wait(_, let stamp):
+                return login.flatMap {
+                    var request = request
+                    request.credentialStamp = stamp
+                    return self.authorize(request, renewsAhead: false)
+                }
+            case .refuse:
+                throw .accountChanged(because: NetworkError(.loginExpired, "", request: request))
             }
         }
     }
@@ -150,7 +166,12 @@ public final class Session: Sendable {
             }
             switch remedy {
             case .replay: return .just(())
-            case .wait: return login
+            case .wait:
+                return login.map { () throws(NetworkError) in
+                    guard self.contents.withLock({ $0.state.isCurrent(stamp.identity) }) else {
+                        throw .accountChanged(because: error)
+                    }
+                }
             case .fail(let error): throw error
             }
         }
@@ -163,7 +184,8 @@ public final class Session: Sendable {
     }
 
     /// Asks the state what to do, and gives the login to wait for, if one is to be: one value when it has
-    /// succeeded, its error when it has failed. A new one is started; giving up waiting leaves it alone.
+    /// succeeded or is no longer wanted, its error when it has failed. A new one is started; giving up
+    /// waiting leaves it alone.
     private func decide<Decision>(
         _ rule: (inout SessionState) -> (Decision, SessionState.Login?)
     ) -> (Decision, login: Observable<Void, NetworkError>) {
@@ -178,35 +200,32 @@ public final class Session: Sendable {
     }
 
     private func run(_ number: Int) -> Observable<Void, NetworkError> {
-        let attempt = Observable<Credential?, NetworkError> { observer in
-            self.contents.withLock { $0.loginLane = observer.scope.lane }
-            let login = self.login().map { Credential?.some($0) }
-            Observable.concat([login, .just(nil)]).subscribe(observer)
+        let attempt = Observable<Credential, NetworkError> { observer in
+            let isWanted = self.contents.withLock { contents in
+                let isWanted = contents.state.isRunning(number)
+                if isWanted { contents.loginLane = observer.scope.lane }
+                return isWanted
+            }
+            guard isWanted else { return Observable<Credential, NetworkError>.empty().subscribe(observer) }
+            let nothing = NetworkError(.noContent, "the login gave no credential")
+            Observable.concat([self.login(), .fail(nothing)]).subscribe(observer)
         }
-        let interruption = accountChanged.observable.setFailureType(to: NetworkError.self)
-            .map { () throws(NetworkError) -> Credential? in
-                throw NetworkError(.loginExpired, "the account has changed meanwhile")
-            }
-        return attempt.merge(with: interruption).take(1)
-            .map { credential throws(NetworkError) in
-                guard let credential else {
-                    throw NetworkError(.noContent, "the login gave no credential")
-                }
-                try self.store(credential, from: number)
-            }
+        let renewal = attempt.take(until: accountChanged.observable).take(1)
+            .map { credential in self.store(credential, from: number) }
             .catch { error in
                 self.noteFailure(error, of: number)
                 return .fail(error)
             }
+        return .concat([renewal, .just(())]).take(1)
     }
 
-    private func store(_ credential: Credential, from number: Int) throws(NetworkError) {
+    private func store(_ credential: Credential, from number: Int) {
         let isWanted = contents.withLock { contents in
-            contents.loginLane = nil
-            return contents.state.loginSucceeded(number, credential)
+            let isWanted = contents.state.loginSucceeded(number, credential)
+            if isWanted { contents.loginLane = nil }
+            return isWanted
         }
-        guard isWanted else { throw NetworkError(.loginExpired, "the account has changed meanwhile") }
-        signal.send(.renewed)
+        if isWanted { signal.send(.renewed) }
     }
 
     private func noteFailure(_ error: NetworkError, of number: Int) {

@@ -6,7 +6,9 @@ extension Observable where Failure == NetworkError {
     /// When the server says that the login has expired, has `session` log in again, once for all who find
     /// out, and sends the request once more. A second refusal stands.
     public func relogin(through session: Session) -> Observable {
-        .deferred { self.relogin(through: session, replay: Replay()) }
+        Observable(scheduler: scheduler) { observer in
+            self.relogin(through: session, replay: Replay()).subscribe(observer)
+        }
     }
 
     /// The same, with a replay that all attempts of one request share.

@@ -60,10 +60,13 @@ extension NetworkError {
     /// none and for what cannot be read.
     func retryAfter(now: Date) -> Duration? {
         guard let value = head?[.retryAfter] else { return nil }
-        if value.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), let seconds = Int(value) {
-            return .seconds(seconds)
+        if !value.isEmpty, value.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) {
+            return min(.seconds(Int(value) ?? .max), Self.longestWait)
         }
         guard let date = Date(httpDate: value) else { return nil }
-        return .seconds(max(0, date.timeIntervalSince(now)))
+        return min(.seconds(max(0, date.timeIntervalSince(now))), Self.longestWait)
     }
+
+    /// 68 years: any clock can keep it, and it is over any sensible cap.
+    private static let longestWait = Duration.seconds(1 << 31)
 }
