@@ -71,7 +71,7 @@ import Testing
         let error = try bench.transient()
         var delays: Set<Duration> = []
         for retry in [0, 1, 2, 5, 6, 7, 10, 29, 30, 31, 62, 63, 64, 1000, Int.max - 1] {
-            guard case .retry(let delay) = policy.decide(error, retry) else {
+            guard case .retry(let delay) = policy.decide(error, RetryHistory(count: retry)) else {
                 Issue.record("no retry \(retry)")
                 continue
             }
@@ -82,13 +82,29 @@ import Testing
         #expect(delays.count > 10)
     }
 
+    @Test("Decorrelated: random(base … 3 · the wait before), up to the cap", arguments: 1...20)
+    func decorrelated(seed: UInt64) {
+        var random = Seeded(seed)
+        let backoff = Backoff.decorrelated(base: .milliseconds(300), cap: .seconds(30))
+        var history = RetryHistory()
+        var largest = Duration.zero
+        for _ in 0..<100 {
+            let delay = backoff.delay(history) { .random(in: 0..<1, using: &random) }
+            let bound = min(.seconds(30), max(.milliseconds(300), history.lastDelay * 3))
+            #expect(delay >= .milliseconds(300) && delay <= bound)
+            largest = max(largest, delay)
+            history = RetryHistory(count: history.count + 1, lastDelay: delay)
+        }
+        #expect(largest > .seconds(3))
+    }
+
     @Test("Two retries by default")
     func defaultCount() throws {
         let policy = RetryPolicy<NetworkError>.exponentialBackoff()
         let error = try bench.transient()
-        #expect(policy.decide(error, 1) != .stop)
-        #expect(policy.decide(error, 2) == .stop)
-        #expect(RetryPolicy<NetworkError>.never.decide(error, 0) == .stop)
+        #expect(policy.decide(error, RetryHistory(count: 1)) != .stop)
+        #expect(policy.decide(error, RetryHistory(count: 2)) == .stop)
+        #expect(RetryPolicy<NetworkError>.never.decide(error, RetryHistory(count: 0)) == .stop)
     }
 
     @Test(
@@ -96,7 +112,7 @@ import Testing
         arguments: [
             (Backoff.constant(.seconds(2)), [2, 2, 2, 2]),
             (.exponential(base: .seconds(1), cap: .seconds(5)), [1, 2, 4, 5]),
-            (Backoff { retry, _ in .seconds(10 - retry) }, [10, 9, 8, 7]),
+            (Backoff { history, _ in .seconds(10 - history.count) }, [10, 9, 8, 7]),
         ])
     func backoffs(backoff: Backoff, seconds: [Int]) throws {
         let (client, transport) = bench(
@@ -115,7 +131,7 @@ import Testing
         var error = try bench.transient()
         error.head = ResponseHead(status: .serviceUnavailable, headerFields: [.retryAfter: value])
         let policy = RetryBench.everySecond(maxDelay: .seconds(Int.max))
-        guard case .retry(let delay) = policy.decide(error, 0) else { throw error }
+        guard case .retry(let delay) = policy.decide(error, RetryHistory(count: 0)) else { throw error }
         #expect(delay >= .seconds(1 << 31) - .seconds(1) && delay < .seconds(1 << 33))
     }
 }

@@ -114,10 +114,10 @@ import Testing
     func oneShot() throws {
         var error = try bench.transient()
         error.isReplayable = false
-        #expect(RetryPolicy<NetworkError>.exponentialBackoff().decide(error, 0) == .stop)
+        #expect(RetryPolicy<NetworkError>.exponentialBackoff().decide(error, RetryHistory(count: 0)) == .stop)
         error.code = .connect
         error.isUnsent = true
-        #expect(RetryPolicy<NetworkError>.exponentialBackoff().decide(error, 0) == .stop)
+        #expect(RetryPolicy<NetworkError>.exponentialBackoff().decide(error, RetryHistory(count: 0)) == .stop)
     }
 
     @Test("The wait is cancelled by cancelling")

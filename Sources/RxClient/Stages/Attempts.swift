@@ -43,8 +43,8 @@ final class Attempts: Sendable {
     var policy: RetryPolicy<NetworkError> {
         guard let deadline else { return retrying }
         return RetryPolicy(
-            { [retrying, scheduler] error, retries in
-                let decision = retrying.decide(error, retries)
+            { [retrying, scheduler] error, history in
+                let decision = retrying.decide(error, history)
                 guard case .retry(let delay) = decision, delay > deadline - scheduler.now else {
                     return decision
                 }

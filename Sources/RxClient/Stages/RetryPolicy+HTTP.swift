@@ -25,9 +25,9 @@ extension RetryPolicy<NetworkError> {
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
         currentDate: @escaping @Sendable () -> Date = { Date() }
     ) -> RetryPolicy {
-        RetryPolicy { error, retries in
-            guard retries < maxRetries, error.isTransient else { return .stop }
-            let delay = backoff.delay(retries, random)
+        RetryPolicy { error, history in
+            guard history.count < maxRetries, error.isTransient else { return .stop }
+            let delay = backoff.delay(history, random)
             guard let named = error.retryAfter(now: currentDate()) else { return .retry(after: delay) }
             return named <= maxDelay ? .retry(after: max(named, delay)) : .stop
         } stamp: { error, attempts in
