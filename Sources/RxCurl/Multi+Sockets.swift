@@ -75,6 +75,7 @@ extension Multi {
             // libuv has stopped the poll. Whether it was the peer, and whether there still is something to
             // read, curl finds out by reading.
             sockets[index].started = []
+            if wanted.isEmpty { takeError(of: index) }
         } else if wanted.isEmpty {
             sockets[index].poll?.stop()
             sockets[index].started = []
@@ -92,6 +93,14 @@ extension Multi {
             poll.start(after.wanted)
             sockets[index].started = after.wanted
         }
+    }
+
+    /// Takes a reset off an idle socket, which then reads as closed. libcurl 7.88 sees that a connection is gone
+    /// by reading its end, and takes one that reads as reset for alive.
+    private func takeError(of index: Int) {
+        var code: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        unsafe _ = getsockopt(Int32(index), SOL_SOCKET, SO_ERROR, &code, &size)
     }
 
     private func forget(_ index: Int) {
