@@ -51,6 +51,27 @@ import Testing
         }
     }
 
+    /// curl 7.88 closes a socket that is not connected yet without a word; a loop that still watched it would
+    /// take the process down.
+    @Test(arguments: ["http", "https"], 0..<6)
+    func soManyRoundsOfTheLoopAfterSubscribing(scheme: String, rounds: Int) async throws {
+        let server = try RawServer([[.stall]])
+        try await withTransport { transport in
+            let loop = transport.loop
+            let request = try Request.to("\(scheme)://127.0.0.1:\(server.port)/")
+            let recordings = (0..<20).map { _ in Recording(transport.send(request)) { _, _ in } }
+            @Sendable func cancel(after rounds: Int) {
+                loop.schedule {
+                    if rounds > 0 { return cancel(after: rounds - 1) }
+                    for recording in recordings { recording.cancel() }
+                }
+            }
+            cancel(after: rounds)
+            for _ in 0..<(rounds + 4) { await loop.poll() }
+            for recording in recordings { #expect(recording.log.ends.isEmpty) }
+        }
+    }
+
     @Test func whileConnecting() async throws {
         let full = try DeadPort(.full)
         let server = try RawServer([Self.good])
