@@ -93,7 +93,6 @@ final class EasyHandle {
 
     /// Sets everything that varies, for the transfer that the handle now carries.
     func configure(for transfer: Transfer, headers: HeaderList?) throws(CurlError) {
-        let request = transfer.request
         unsafe errorBuffer.pointee = 0
         failure = nil
         isSpent = transfer.target.hasUserInfo
@@ -105,11 +104,12 @@ final class EasyHandle {
             unsafe set(CURLOPT_HTTPHEADER, headers?.raw)
             settings.headers = headers
         }
-        if settings.connectTimeout != .some(request.timeouts.connect) {
-            set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.timeouts.connect))
-            settings.connectTimeout = .some(request.timeouts.connect)
+        let connectTimeout = transfer.request.timeouts.connect
+        if settings.connectTimeout != .some(connectTimeout) {
+            set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(connectTimeout))
+            settings.connectTimeout = .some(connectTimeout)
         }
-        setContent(of: request)
+        setContent(transfer.request.body, method: transfer.request.method)
         if let failure {
             isSpent = true
             throw failure
@@ -117,9 +117,8 @@ final class EasyHandle {
         self.transfer = transfer
     }
 
-    private func setContent(of request: Request) {
-        let method = request.method
-        guard case .bytes(let bytes) = request.body, !bytes.isEmpty else {
+    private func setContent(_ body: Body, method: HTTPRequest.Method) {
+        guard case .bytes(let bytes) = body, !bytes.isEmpty else {
             switch method {
             case .get: return setContent(.none, method: nil)
             case .head: return setContent(.noBody, method: nil)

@@ -88,17 +88,17 @@ struct HeaderListCache {
     private var entries: [Entry] = []
     private static let capacity = 8
 
-    /// The list for the request's fields, made now if it is not there; throws
+    /// The list for the fields of the transfer's request, made now if it is not there; throws
     /// ``NetworkError/Code/invalidHeader``.
-    mutating func list(for request: Request, hasBody: Bool) throws(NetworkError) -> HeaderList? {
-        let wanted = request.headerFields
+    mutating func list(for transfer: Transfer, hasBody: Bool) throws(NetworkError) -> HeaderList? {
+        let wanted = transfer.request.headerFields
         if wanted.isEmpty, !hasBody { return nil }
         if let found = entries.firstIndex(where: { $0.hasBody == hasBody && Self.match($0.fields, wanted) }) {
             if found > 0 { entries.swapAt(found, found - 1) }
             return entries[max(0, found - 1)].list
         }
         let fields = Array(wanted)
-        let list = try HeaderList(fields, hasBody: hasBody, request: request)
+        let list = try HeaderList(fields, hasBody: hasBody, request: transfer.request)
         if entries.count == Self.capacity { entries.removeLast() }
         entries.append(Entry(fields: fields, hasBody: hasBody, list: list))
         return list

@@ -41,7 +41,10 @@ struct Target {
         } else {
             return .failure(.scheme)
         }
-        let end = unsafe bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.count
+        let end =
+            unsafe bytes[start...].firstIndex {
+                $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
+            } ?? bytes.count
         let at = unsafe bytes[start..<end].lastIndex(of: UInt8(ascii: "@"))
         let host = unsafe bytes[(at.map { $0 + 1 } ?? start)..<end]
         // In an IPv6 literal the port comes after the bracket.

@@ -14,20 +14,20 @@ final class Transfer: @unchecked Sendable {
     /// The transport stays as long as something of it runs.
     let transport: CurlTransport
 
-    private let observer: Observer<TransferEvent, NetworkError>
-    private var state: TransferState
-    private var fieldLines: [UInt8] = []
+    let observer: Observer<TransferEvent, NetworkError>
+    var state: TransferState
+    var fieldLines: [UInt8] = []
     private var length = AnnouncedLength()
-    private var head: ResponseHead?
-    private var metrics = TransferMetrics()
-    private var status: HTTPResponse.Status?
-    private var upload: UploadProgress?
+    var head: ResponseHead?
+    var metrics = TransferMetrics()
+    var status: HTTPResponse.Status?
+    var upload: UploadProgress?
     private var contentOffset = 0
     /// When a body that is streamed began to be read, and when its answer began: curl's own time of the first
     /// byte is that of the first byte sent for these.
     private var startedAt: Duration?
     private var answeredAt: Duration?
-    private var attemptTimer: (any Cancellable)?
+    var attemptTimer: (any Cancellable)?
     private var isWatchingResume = false
 
     init(
@@ -99,6 +99,21 @@ final class Transfer: @unchecked Sendable {
         case .refuse: return false
         }
         return true
+    }
+
+    /// Joins the next line to the one before: a line that begins with a blank continues it (RFC 9112 §5.2).
+    private func unfold() {
+        while let last = fieldLines.last, last == 0x0D || last == 0x0A { fieldLines.removeLast() }
+    }
+
+    private static func isContinuation(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard let first = unsafe line.first else { return false }
+        return first == 0x20 || first == 0x09
+    }
+
+    private static func isEmptyLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard let first = unsafe line.first else { return true }
+        return line.count <= 2 && (first == 0x0D || first == 0x0A)
     }
 
     enum Reception { case taken, kept, refused }
@@ -251,97 +266,5 @@ final class Transfer: @unchecked Sendable {
             // It may have resumed before this was registered.
             if !observer.scope.isPaused { resumed() }
         }
-    }
-
-    // MARK: To the observer
-
-    private func makeHead() {
-        guard let status else { return }
-        head = ResponseHead(status: status, fieldLines: fieldLines)
-        fieldLines = []
-    }
-
-    private func deliverHead() {
-        if let event = upload?.finish(at: Int64(uploadedBytes)) { deliver(event) }
-        if let head { deliver(.head(head)) }
-    }
-
-    /// What has gone out when the answer comes: for a small body all of it, since that is sent in one go.
-    private var uploadedBytes: Int {
-        isStreamed ? handle?.sentBytes ?? 0 : request.body.count
-    }
-
-    /// Whether the body is read bit by bit while it is sent.
-    private var isStreamed: Bool { request.body.count > EasyHandle.inlineContentLimit }
-
-    /// Hands an event on. On the loop the lane is nearly always free, and then nothing is allocated.
-    private func deliver(_ event: TransferEvent) {
-        let scope = observer.scope
-        if scope.lane.tryEnter() {
-            if scope.isOpen { observer.next(event) }
-            scope.lane.leave()
-        } else {
-            scope.lane.enqueue { [observer] in
-                if observer.scope.isOpen { observer.next(event) }
-            }
-        }
-    }
-
-    private func finish() {
-        stopClock()
-        let lane = observer.scope.lane
-        if lane.tryEnter() {
-            Self.finish(observer, metrics)
-            lane.leave()
-        } else {
-            lane.enqueue { [observer, metrics] in Self.finish(observer, metrics) }
-        }
-    }
-
-    private static func finish(
-        _ observer: Observer<TransferEvent, NetworkError>, _ metrics: TransferMetrics
-    ) {
-        if observer.scope.isOpen { observer.next(.finished(metrics)) }
-        if observer.scope.isOpen { observer.finish() }
-    }
-
-    private func fail(_ error: NetworkError) {
-        stopClock()
-        observer.scope.enter { [observer] in observer.fail(error) }
-    }
-
-    private func stopClock() {
-        attemptTimer?.cancel()
-        attemptTimer = nil
-    }
-
-    private func failure(_ error: CurlError) -> NetworkError {
-        if let refusal = state.refusal { return self.error(refusal.kind, refusal.message, error) }
-        return self.error(error.kind(isSent: state.isSent), error.message, error)
-    }
-
-    private func error(
-        _ code: NetworkError.Code, _ message: String, _ cause: CurlError? = nil
-    ) -> NetworkError {
-        var error = NetworkError(code, message, request: request)
-        error.curlCode = cause.map { Int($0.code.rawValue) }
-        error.isUnsent = !state.isSent
-        error.head = head
-        return error
-    }
-
-    /// Joins the next line to the one before: a line that begins with a blank continues it (RFC 9112 §5.2).
-    private func unfold() {
-        while let last = fieldLines.last, last == 0x0D || last == 0x0A { fieldLines.removeLast() }
-    }
-
-    private static func isContinuation(_ line: UnsafeRawBufferPointer) -> Bool {
-        guard let first = unsafe line.first else { return false }
-        return first == 0x20 || first == 0x09
-    }
-
-    private static func isEmptyLine(_ line: UnsafeRawBufferPointer) -> Bool {
-        guard let first = unsafe line.first else { return true }
-        return line.count <= 2 && (first == 0x0D || first == 0x0A)
     }
 }

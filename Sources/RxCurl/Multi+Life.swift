@@ -1,0 +1,85 @@
+internal import CLibcurl
+internal import RxHTTP
+internal import RxLite
+internal import RxLoop
+import Synchronization
+
+extension Multi {
+    /// The curl handle, made on first use.
+    func open() throws(CurlError) -> UnsafeMutableRawPointer {
+        if let raw = unsafe raw { return unsafe raw }
+        let status = Self.globalStatus
+        guard status == CURLE_OK else { throw CurlError(status) }
+        do throws(UVError) {
+            kick = try Kick(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
+            timer = try LoopTimer(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
+        } catch {
+            closeHandles()
+            throw CurlError(CURLE_FAILED_INIT, detail: error.description)
+        }
+        guard let made = unsafe curl_multi_init() else {
+            closeHandles()
+            throw CurlError(CURLE_OUT_OF_MEMORY)
+        }
+        unsafe raw = unsafe made
+        unsafe setCallbacks(made)
+        unsafe _ = rxcurl_multi_setopt_long(made, CURLMOPT_MAXCONNECTS, configuration.maxIdleConnections)
+        // Before curl 8.12 a TLS session belongs to an easy handle; shared, any of them can resume it. One
+        // thread needs no lock functions.
+        unsafe share = unsafe curl_share_init()
+        if let share = unsafe share {
+            unsafe _ = rxcurl_share_setopt_long(
+                share, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue))
+        }
+        return unsafe made
+    }
+
+    /// Ends what runs and frees everything. Nothing starts after this.
+    func close() {
+        guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+        endAll(.shutDown, "the transport has been shut down")
+        shutdownHook?.cancel()
+        shutdownHook = nil
+        dispose()
+    }
+
+    /// curl has given the multi handle up: everything on it ends, and the next transfer gets a new one.
+    func breakDown(_ code: CURLMcode) {
+        endAll(.connectionLost, "libcurl gave up: \(Self.text(code))")
+        dispose()
+    }
+
+    private func endAll(_ code: NetworkError.Code, _ message: String) {
+        while let handle = running.last {
+            handle.isSpent = true
+            let transfer = handle.transfer
+            release(handle)
+            transfer?.end(code, message)
+        }
+    }
+
+    private func dispose() {
+        pool.removeAll()
+        if let raw = unsafe raw { unsafe _ = curl_multi_cleanup(raw) }
+        unsafe raw = nil
+        if let share = unsafe share { unsafe _ = curl_share_cleanup(share) }
+        unsafe share = nil
+        closeHandles()
+    }
+
+    private func closeHandles() {
+        kick?.close()
+        kick = nil
+        timer?.close()
+        timer = nil
+        for watch in sockets { watch.poll?.close() }
+        sockets = []
+    }
+
+    /// `curl_global_init` is to be called once, before anything else.
+    private static let globalStatus = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+
+    static func text(_ code: CURLMcode) -> String {
+        unsafe String(cString: curl_multi_strerror(code))
+    }
+}

@@ -1,0 +1,81 @@
+internal import CLibcurl
+internal import HTTPTypes
+internal import RxHTTP
+internal import RxLite
+
+extension Transfer {
+    func makeHead() {
+        guard let status else { return }
+        head = ResponseHead(status: status, fieldLines: fieldLines)
+        fieldLines = []
+    }
+
+    func deliverHead() {
+        if let event = upload?.finish(at: Int64(uploadedBytes)) { deliver(event) }
+        if let head { deliver(.head(head)) }
+    }
+
+    /// What has gone out when the answer comes: for a small body all of it, since that is sent in one go.
+    private var uploadedBytes: Int {
+        isStreamed ? handle?.sentBytes ?? 0 : request.body.count
+    }
+
+    /// Whether the body is read bit by bit while it is sent.
+    var isStreamed: Bool { request.body.count > EasyHandle.inlineContentLimit }
+
+    /// Hands an event on. On the loop the lane is nearly always free, and then nothing is allocated.
+    func deliver(_ event: TransferEvent) {
+        let scope = observer.scope
+        if scope.lane.tryEnter() {
+            if scope.isOpen { observer.next(event) }
+            scope.lane.leave()
+        } else {
+            scope.lane.enqueue { [observer] in
+                if observer.scope.isOpen { observer.next(event) }
+            }
+        }
+    }
+
+    func finish() {
+        stopClock()
+        let lane = observer.scope.lane
+        if lane.tryEnter() {
+            Self.finish(observer, metrics)
+            lane.leave()
+        } else {
+            lane.enqueue { [observer, metrics] in Self.finish(observer, metrics) }
+        }
+    }
+
+    private static func finish(
+        _ observer: Observer<TransferEvent, NetworkError>, _ metrics: TransferMetrics
+    ) {
+        if observer.scope.isOpen { observer.next(.finished(metrics)) }
+        if observer.scope.isOpen { observer.finish() }
+    }
+
+    func fail(_ error: NetworkError) {
+        stopClock()
+        observer.scope.enter { [observer] in observer.fail(error) }
+    }
+
+    func stopClock() {
+        attemptTimer?.cancel()
+        attemptTimer = nil
+    }
+
+    func failure(_ error: CurlError) -> NetworkError {
+        if let refusal = state.refusal { return self.error(refusal.kind, refusal.message, error) }
+        return self.error(error.kind(isSent: state.isSent), error.message, error)
+    }
+
+    func error(
+        _ code: NetworkError.Code, _ message: String, _ cause: CurlError? = nil
+    ) -> NetworkError {
+        var error = NetworkError(code, message, request: request)
+        error.curlCode = cause.map { Int($0.code.rawValue) }
+        error.isUnsent = !state.isSent
+        error.head = head
+        return error
+    }
+}
