@@ -195,6 +195,13 @@ final class EasyHandle {
             isConnectionReused: isReused)
     }
 
+    /// The socket of the last transfer's connection, if that is still open (`CURLINFO_ACTIVESOCKET`).
+    var socket: curl_socket_t? {
+        var value = curl_socket_t(-1)
+        unsafe _ = rxcurl_easy_getinfo_socket(raw, CURLINFO_ACTIVESOCKET, &value)
+        return value >= 0 ? value : nil
+    }
+
     /// The bytes of the body received so far, as they were on the wire.
     var receivedBytes: Int { offset(CURLINFO_SIZE_DOWNLOAD_T) }
 

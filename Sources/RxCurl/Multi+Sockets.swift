@@ -14,8 +14,10 @@ struct Watch {
     var wanted: Poll.Events = []
     /// What the loop reports.
     var started: Poll.Events = []
-    /// Whether curl opened it through us, and so will also close it through us.
+    /// Whether curl opened it through us.
     var isOwned = false
+    /// Whether the poll stays when curl waits for nothing.
+    var isKept = false
 }
 
 extension Multi {
@@ -41,30 +43,36 @@ extension Multi {
     /// Watches for what curl wants of a socket now; false if it cannot be watched.
     ///
     /// A connection that goes idle is not taken out of the poll: it mostly is wanted again before anything
-    /// happens on it, and taking it out and putting it in are two system calls each. Only an owned socket can
-    /// be left there, since the loop must hear of it before its number is used anew.
+    /// happens on it, and taking it out and putting it in are two system calls each. Only such a socket can be
+    /// left there as is sure to be closed through us: the loop must hear of it before its number is used anew,
+    /// and libuv ends the process when it is to watch a closed one.
     private func watch(_ socket: curl_socket_t, _ what: Int32) -> Bool {
         let index = Int(socket)
         guard index >= 0 else { return false }
         while sockets.count <= index { sockets.append(Watch()) }
         if what == CURL_POLL_REMOVE {
             sockets[index].wanted = []
-            if !sockets[index].isOwned { forget(index) }
+            if !sockets[index].isKept { unwatch(index) }
             return true
         }
         var wanted: Poll.Events = []
         if what & CURL_POLL_IN != 0 { wanted.insert(.readable) }
         if what & CURL_POLL_OUT != 0 { wanted.insert(.writable) }
         sockets[index].wanted = wanted
-        if sockets[index].started == wanted { return true }
+        return start(index, wanted)
+    }
+
+    private func start(_ index: Int, _ events: Poll.Events) -> Bool {
+        if sockets[index].started == events { return true }
         if sockets[index].poll == nil {
+            let socket = curl_socket_t(index)
             sockets[index].poll = try? Poll(on: loop, descriptor: socket) { [unowned self] events, error in
                 report(index, events, error)
             }
         }
         guard let poll = sockets[index].poll else { return false }
-        poll.start(wanted)
-        sockets[index].started = wanted
+        poll.start(events)
+        sockets[index].started = events
         return true
     }
 
@@ -103,8 +111,23 @@ extension Multi {
         unsafe _ = getsockopt(Int32(index), SOL_SOCKET, SO_ERROR, &code, &size)
     }
 
-    private func forget(_ index: Int) {
+    /// A transfer came to its end on this socket. From then on curl closes it through us; one that is not
+    /// connected yet libcurl 7.88 closes without a word (`cf_socket_close`).
+    func keepWatching(_ socket: curl_socket_t) {
+        let index = Int(socket)
+        guard index < sockets.count, sockets[index].isOwned else { return }
+        sockets[index].isKept = true
+        if sockets[index].started.isEmpty { _ = start(index, .readable) }
+    }
+
+    private func unwatch(_ index: Int) {
         sockets[index].poll?.close()
+        sockets[index].poll = nil
+        sockets[index].started = []
+    }
+
+    private func forget(_ index: Int) {
+        unwatch(index)
         sockets[index] = Watch()
     }
 

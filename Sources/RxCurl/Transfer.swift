@@ -184,6 +184,7 @@ final class Transfer: @unchecked Sendable {
 
     private func takeMetrics(from handle: EasyHandle) {
         metrics = handle.metrics()
+        if !metrics.isConnectionReused, let socket = handle.socket { transport.multi.keepWatching(socket) }
         if let startedAt, let answeredAt { metrics.firstByte = answeredAt - startedAt }
     }
 
