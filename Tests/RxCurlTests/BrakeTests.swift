@@ -9,7 +9,7 @@ import Testing
 /// A subscriber that is full stops the server, and loses nothing by it.
 @Suite(.timeLimit(.minutes(1))) struct BrakeTests {
     /// More than the socket buffers of both sides can hold.
-    private static let bound = 24 << 20
+    private static let bound = 48 << 20
     private static let block = NginxServer.large
     private static let total = 4 * block.count
 

@@ -53,8 +53,8 @@ struct Fault: Sendable, CustomTestStringConvertible {
     }
 
     /// With a limit for the attempt, after which the outcome is known.
-    static func stalls(_ name: String, after text: String, status: Int? = nil) -> Fault {
-        var fault = sends(name, text, then: [.stall], .fails(.attemptTimeout, status: status))
+    static func stalls(_ name: String, after text: String) -> Fault {
+        var fault = sends(name, text, then: [.stall], .fails(.attemptTimeout))
         fault.timeouts.attempt = .milliseconds(150)
         return fault
     }

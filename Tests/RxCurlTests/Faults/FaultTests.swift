@@ -38,8 +38,14 @@ import Testing
         case .fails(let code, let status):
             let error = try #require(log.error)
             #expect(error.code == code)
-            #expect(error.status?.code == status)
-            #expect(!error.isUnsent)
+            if code == .attemptTimeout {
+                // How far it came by then is the machine's to say.
+                #expect(error.status == log.head?.status)
+                #expect(!error.isUnsent || !server.record.requests.contains { $0.connection == 0 })
+            } else {
+                #expect(error.status?.code == status)
+                #expect(!error.isUnsent)
+            }
             #expect(!error.message.isEmpty)
             #expect(error.requestID == request.id)
             #expect(log.kinds.last != "finished")

@@ -37,12 +37,11 @@ extension Fault {
         stalls("stall in the status line", after: "HTTP/1.1 2"),
         stalls("stall in the head", after: "HTTP/1.1 200 OK\r\nA: b\r\n"),
         stalls("stall after a 103", after: "HTTP/1.1 103 Early\r\nA: b\r\n\r\n"),
-        stalls("stall before the body", after: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", status: 200),
-        stalls("stall in the body", after: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", status: 200),
+        stalls("stall before the body", after: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"),
+        stalls("stall in the body", after: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"),
         stalls(
-            "stall between chunks", after: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n",
-            status: 200),
-        stalls("stall in a body without length", after: "HTTP/1.1 200 OK\r\n\r\nabc", status: 200),
+            "stall between chunks", after: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n"),
+        stalls("stall in a body without length", after: "HTTP/1.1 200 OK\r\n\r\nabc"),
     ]
 
     static let malformedHeads: [Fault] = [
