@@ -16,6 +16,8 @@ final class EasyHandle {
     var transfer: Transfer?
     /// Where the handle stands among the running ones.
     var slot = -1
+    /// Whether curl keeps bytes that its transfer is too full to take.
+    var isHeld = false
     /// Whether it must not be used again.
     var isSpent = false
 

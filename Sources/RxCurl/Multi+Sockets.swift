@@ -18,6 +18,8 @@ struct Watch {
     var isOwned = false
     /// Whether the poll stays when curl waits for nothing.
     var isKept = false
+    /// Whether what comes on it is HTTP/1 as it stands.
+    var isPlain = false
 }
 
 extension Multi {
@@ -79,17 +81,16 @@ extension Multi {
     private func report(_ index: Int, _ events: Poll.Events, _ error: UVError?) {
         guard index < sockets.count else { return }
         let wanted = sockets[index].wanted
-        if error != nil {
-            // libuv has stopped the poll. Whether it was the peer, and whether there still is something to
-            // read, curl finds out by reading.
-            sockets[index].started = []
-            if wanted.isEmpty { takeError(of: index) }
-        } else if wanted.isEmpty {
+        guard !wanted.isEmpty else {
             sockets[index].poll?.stop()
             sockets[index].started = []
+            // curl waits for nothing on the connection of a paused transfer either.
+            if heldCount == 0 { retire(index) }
             return
         }
-        guard !wanted.isEmpty else { return }
+        // libuv has stopped the poll. Whether it was the peer, and whether there still is something to read,
+        // curl finds out by reading.
+        if error != nil { sockets[index].started = [] }
         var mask: Int32 = error == nil ? 0 : CURL_CSELECT_ERR
         let ready = error == nil ? events : wanted
         if ready.contains(.readable) { mask |= CURL_CSELECT_IN }
@@ -103,20 +104,31 @@ extension Multi {
         }
     }
 
-    /// Takes a reset off an idle socket, which then reads as closed. libcurl 7.88 sees that a connection is gone
-    /// by reading its end, and takes one that reads as reset for alive.
-    private func takeError(of index: Int) {
+    /// Makes an idle connection on which something came read as closed, which is all that libcurl 7.88 looks at
+    /// before it uses it again: it takes one that was reset for alive, and bytes that came unasked, such as a
+    /// 408, for the next answer. What comes over TLS may be the session's own.
+    private func retire(_ index: Int) {
+        let socket = Int32(index)
         var code: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
-        unsafe _ = getsockopt(Int32(index), SOL_SOCKET, SO_ERROR, &code, &size)
+        unsafe _ = getsockopt(socket, SOL_SOCKET, SO_ERROR, &code, &size)
+        guard sockets[index].isPlain else { return }
+        var bytes: [UInt8] = Array(repeating: 0, count: 4096)
+        for _ in 0..<16 {
+            guard unsafe recv(socket, &bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 else { return }
+            _ = shutdown(socket, Int32(SHUT_RDWR))
+        }
     }
 
     /// A transfer came to its end on this socket. From then on curl closes it through us; one that is not
     /// connected yet libcurl 7.88 closes without a word (`cf_socket_close`).
-    func keepWatching(_ socket: curl_socket_t) {
+    ///
+    /// - Parameter isPlain: whether nothing but HTTP/1 comes on it.
+    func keepWatching(_ socket: curl_socket_t, isPlain: Bool) {
         let index = Int(socket)
         guard index < sockets.count, sockets[index].isOwned else { return }
         sockets[index].isKept = true
+        sockets[index].isPlain = isPlain
         if sockets[index].started.isEmpty { _ = start(index, .readable) }
     }
 

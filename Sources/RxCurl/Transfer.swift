@@ -130,7 +130,9 @@ final class Transfer: @unchecked Sendable {
             if headFirst { deliverHead() }
             deliver(.chunk(unsafe Array(bytes)))
             return .taken
-        case .wait: return .kept
+        case .wait:
+            if let handle { transport.multi.hold(handle) }
+            return .kept
         case .refuse: return .refused
         }
     }
@@ -184,7 +186,9 @@ final class Transfer: @unchecked Sendable {
 
     private func takeMetrics(from handle: EasyHandle) {
         metrics = handle.metrics()
-        if !metrics.isConnectionReused, let socket = handle.socket { transport.multi.keepWatching(socket) }
+        if !metrics.isConnectionReused, let socket = handle.socket {
+            transport.multi.keepWatching(socket, isPlain: target.isPlain && transport.multi.proxy == "")
+        }
         if let startedAt, let answeredAt { metrics.firstByte = answeredAt - startedAt }
     }
 

@@ -145,6 +145,38 @@ import Testing
         }
     }
 
+    /// An idle connection and one whose transfer is paused look the same to the loop.
+    @Test func aResetDuringAPauseOnAReusedConnectionIsNotTakenForTheEnd() async throws {
+        let (more, reset) = (try Gate(), try Gate())
+        let server = try RawServer([
+            [
+                .readRequest, .respond(body: "first"), .readRequest, .send("HTTP/1.1 200 OK\r\n\r\nsome"),
+                .wait(more), .send("more"), .wait(reset), .reset,
+            ]
+        ])
+        try await withTransport { transport in
+            let first = try await transport.get(server.baseURL)
+            let recording = Recording(transport.send(try .to(server.baseURL))) { event, subscription in
+                if case .chunk = event { subscription.pause() }
+            }
+            let sent = try await recording.until { $0.chunks > 0 ? true : nil }
+            #expect(sent && first.text == "first")
+            let before = server.record.connections[0].bytesSent
+            more.open()
+            _ = try await server.until { $0.connections[0].bytesSent == before + 4 ? true : nil }
+            await transport.loop.poll()
+            reset.open()
+            _ = try await server.connectionEnded(0)
+            await transport.loop.poll()
+            recording.resume()
+            _ = try await recording.until { $0.chunks == 2 ? true : nil }
+            recording.resume()
+            let log = try await recording.ended()
+            #expect(String(decoding: log.body, as: UTF8.self) == "somemore")
+            #expect(log.error?.code == .connectionLost)
+        }
+    }
+
     @Test func aFailureReachesAPausedSubscriber() async throws {
         let gate = try Gate()
         let server = try RawServer([

@@ -91,6 +91,26 @@ import Testing
         #expect(log.uploaded.last == 1 << 20)
     }
 
+    /// Such as the 408 that some servers send before they close an idle connection.
+    @Test func anAnswerThatNobodyAskedForIsNotTakenForTheNext() async throws {
+        let gate = try Gate()
+        let server = try RawServer([
+            [
+                .readRequest, .respond(body: "first"), .wait(gate), .respond(408, body: "late"),
+                .waitForClientClose,
+            ],
+            [.readRequest, .respond(body: "again")],
+        ])
+        try await withTransport { transport in
+            #expect(try await transport.get(server.baseURL + "/1").text == "first")
+            let before = server.record.connections[0].bytesSent
+            gate.open()
+            _ = try await server.until { $0.connections[0].bytesSent > before ? true : nil }
+            await transport.loop.poll()
+            #expect(try await transport.get(server.baseURL + "/2").text == "again")
+        }
+    }
+
     @Test func aConnectionThatIsKnownToBeClosedIsNotTakenForAPost() async throws {
         let gate = try Gate()
         let server = try RawServer([
