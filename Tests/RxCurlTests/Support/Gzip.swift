@@ -13,10 +13,8 @@ enum Gzip {
         var bits = BitWriter(bytes: header)
         bits.append(0b011, count: 3)  // the last block, with fixed codes
         bits.appendCode(0x30, count: 8)  // the literal 0
-        for _ in 0..<(count - 1) / 258 {
-            bits.appendCode(0b1100_0101, count: 8)  // the length 258
-            bits.appendCode(0, count: 5)  // the distance 1
-        }
+        // The length 258, which is the code 1100 0101, and the distance 1, which is 00000.
+        for _ in 0..<(count - 1) / 258 { bits.append(0b1010_0011, count: 13) }
         bits.appendCode(0, count: 7)  // the end of the block
         return bits.finish()
     }

@@ -95,6 +95,8 @@ final class Recording: Sendable {
     /// Waits for the end and gives everything.
     func ended() async throws -> Log { try await until { $0.ends.isEmpty ? nil : $0 } }
 
+    var hasEnded: Bool { board.update { !$0.ends.isEmpty } }
+
     func cancel() { subscription.withLock { $0 }?.cancel() }
     func pause() { subscription.withLock { $0 }?.pause() }
     func resume() { subscription.withLock { $0 }?.resume() }
