@@ -8,7 +8,7 @@ import TestServers
 import Testing
 
 /// What is left of many transfers. Each test is a process of its own, since it looks at all that the process has.
-@Suite(.timeLimit(.minutes(3))) struct ResourceTests {
+@Suite(.serialized, .timeLimit(.minutes(3))) struct ResourceTests {
     @Test func tenThousandCancelledHalfwayLeaveNothing() async {
         await #expect(processExitsWith: .success) {
             let server = try NginxServer()

@@ -7,7 +7,7 @@ import TestServers
 import Testing
 
 /// Many threads, several transports, and the end of it all.
-@Suite(.timeLimit(.minutes(2))) struct ThreadTests {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ThreadTests {
     /// How often each of many requests got its answer and its end.
     private struct Tally {
         var answers: [Int]
