@@ -41,6 +41,10 @@ extension Client {
     /// The bare exchange of an endpoint, for stages chained by hand: parameters, credential, transport with
     /// redirects. An answer whose status is no success fails with `status`.
     ///
+    /// Each subscription is a request of its own: a `retry` chained to it sends a new one each time, with an
+    /// id, a total timeout and the account of that moment. ``request(_:)`` is one request, however many
+    /// attempts it takes.
+    ///
     /// ```swift
     /// client.response(GoodsList(keyword: "tea"))
     ///     .retry(.exponentialBackoff(maxRetries: 2))
@@ -51,8 +55,10 @@ extension Client {
     public func response(_ endpoint: some Endpoint) -> Observable<Response, NetworkError> {
         serialized(endpoint) { request in
             let session = endpoint.usesSession ? self.configuration.session : nil
-            return self.send(Attempts(of: request, retrying: .never, on: self.scheduler), session: session)
+            let attempts = Attempts(of: request, retrying: .never, on: self.scheduler)
+            return self.send(attempts, session: session)
                 .checkStatus(envelope: self.envelope(of: endpoint))
+                .deadline(of: attempts)
         }
     }
 

@@ -46,6 +46,7 @@ public struct RedirectPolicy: Sendable, Equatable {
             throw NetworkError(.tooManyRedirects, "more than \(limit) redirects", request: request)
         }
         next.url = target
+        next.canStartOver = request.canStartOver && request.isIdempotent && request.body.isReplayable
         return next
     }
 }

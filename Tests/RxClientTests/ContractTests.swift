@@ -112,6 +112,7 @@ import Testing
 }
 
 private struct Answering: Transport {
+    var scheduler: any Scheduler { ActorScheduler.shared }
     let answer: @Sendable (Request) -> Observable<TransferEvent, NetworkError>
 
     func send(_ request: Request) -> Observable<TransferEvent, NetworkError> { answer(request) }

@@ -82,6 +82,35 @@ import Testing
         #expect(fresh.lines == ["GET /1 t0"])
     }
 
+    @Test("When renewing ahead fails and the credential is still good, it is used on")
+    func renewAheadFailsInTime() throws {
+        let now = Date(timeIntervalSince1970: 1000)
+        let bench = LoginBench(credential: Credential(token: "t0", expires: now + 20), date: now)
+        bench.server.contents.withLock { $0.loginAnswers = [.failure(.connect)] }
+        let recorders = (0..<3).map { bench.get("/\($0)") }
+        try bench.clock.run()
+        let later = bench.get("/later")
+        try bench.clock.run()
+        let all = recorders + [later]
+        #expect(all.allSatisfy { $0.isFinished })
+        #expect(bench.server.logins == 1)
+        #expect(bench.lines.dropFirst() == ["GET /0 t0", "GET /1 t0", "GET /2 t0", "GET /later t0"])
+    }
+
+    @Test("A credential that lives shorter than the leeway is not renewed at every request")
+    func shortLife() throws {
+        let now = Date(timeIntervalSince1970: 1000)
+        let bench = LoginBench(date: now) { client in
+            LoginBench.logIn(client).map { Credential(token: $0.token, expires: now + 20) }
+        }
+        for number in 0..<10 {
+            let recorder = bench.get("/\(number)")
+            try bench.clock.run()
+            #expect(recorder.isFinished)
+        }
+        #expect(bench.server.logins == 1)
+    }
+
     @Test("When renewing ahead fails those who wait fail, and the next may try again")
     func renewAheadFails() throws {
         let bench = LoginBench(credential: Credential(token: "t0", expires: .distantPast))

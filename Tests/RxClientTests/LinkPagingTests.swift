@@ -206,6 +206,7 @@ import Testing
 /// Ten thousand pages of one, answered from inside the asking call.
 private struct AtOnce: Transport {
     let clock: VirtualScheduler
+    var scheduler: any Scheduler { clock }
 
     func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         let page = request.parameter("page").flatMap { Int($0) } ?? 0

@@ -9,6 +9,42 @@ import Testing
 
 /// What the login does, and what becomes of it.
 @Suite struct LoginTests {
+    @Test("A session that has logged in is let go with its last user")
+    func released() throws {
+        weak var session: Session?
+        do {
+            let bench = LoginBench()
+            session = bench.session
+            let recorder = bench.get("/1")
+            try bench.clock.run()
+            #expect(recorder.isFinished && bench.server.logins == 1)
+        }
+        #expect(session == nil)
+    }
+
+    @Test("A login that fails leaves the request its replay")
+    func replayIsLeft() throws {
+        let bench = LoginBench(retry: RetryBench.everySecond())
+        bench.server.contents.withLock { $0.loginAnswers = [.failure(.connect)] }
+        let recorder = bench.get("/1")
+        try bench.clock.run()
+        #expect(recorder.isFinished)
+        #expect(bench.server.logins == 2)
+    }
+
+    @Test("A POST that was redirected is not sent again for a login")
+    func redirectedPost() throws {
+        let bench = LoginBench(credential: Credential(token: "t0"))
+        bench.server.contents.withLock { contents in
+            contents.answers["/orders"] = [.status(.seeOther, headers: [.location: "/orders/1"])]
+            contents.answers["/orders/1"] = [.status(.unauthorized)]
+        }
+        let recorder = Recorder(bench.client.post("/orders"), on: bench.clock)
+        try bench.clock.run()
+        #expect(recorder.failure?.status == .unauthorized)
+        #expect(bench.lines == ["POST /orders t0", "GET /orders/1 t0"])
+    }
+
     @Test("Requests made by the login bypass the session, also through the very client that has it")
     func bypass() throws {
         let box = Box<Client>()

@@ -265,6 +265,7 @@ private struct Hurried: Endpoint {
 
 /// Answers at once, on whichever thread asks.
 private struct ImmediateTransport: Transport {
+    var scheduler: any Scheduler { ActorScheduler.shared }
     let server: TokenServer
 
     func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {

@@ -50,6 +50,52 @@ import Testing
         #expect(transport.requests.count == 3)
     }
 
+    @Test(
+        "A POST that was redirected to a GET is not sent again for what the GET meets",
+        arguments: [Answer.status(.serviceUnavailable), .failure(.connectionLost), .failure(.connect)])
+    func redirectedPost(failure: Answer) throws {
+        let (client, transport) = bench([.status(.seeOther, headers: [.location: "/orders/1"]), failure])
+        let recorder = Recorder(client.post("/orders"), on: clock)
+        try clock.run()
+        #expect(transport.requests.map(\.method) == [.post, .get])
+        #expect(recorder.failure?.method == .get)
+        #expect(recorder.failure?.isUnsent == false)
+    }
+
+    @Test("A GET that was redirected is started over")
+    func redirectedGet() throws {
+        let moved = Answer.status(.found, headers: [.location: "/y"])
+        let (client, transport) = bench([moved, .status(.serviceUnavailable), moved, .json("1")])
+        let recorder = Recorder(client.get("/x"), on: clock)
+        try clock.run()
+        #expect(recorder.isFinished)
+        #expect(transport.requests.map(\.url.path) == ["/x", "/y", "/x", "/y"])
+    }
+
+    @Test("The total deadline holds for stages chained by hand, for each request they send")
+    func deadlineByHand() throws {
+        let (client, _) = bench([.stall], within: .milliseconds(400))
+        let recorder = Recorder(client.response(Call(.get, "/x")), on: clock)
+        try clock.run()
+        #expect(recorder.failure?.code == .totalTimeout)
+        #expect(clock.now == .milliseconds(400))
+    }
+
+    @Test("Making a client asks nothing of its transport")
+    func quietClient() {
+        final class Counting: Transport {
+            let sent = Mutex(0)
+            var scheduler: any Scheduler { ActorScheduler.shared }
+            func send(_: Request) -> Observable<TransferEvent, NetworkError> {
+                sent.withLock { $0 += 1 }
+                return .empty()
+            }
+        }
+        let transport = Counting()
+        _ = Client(configuration: ClientConfiguration(baseURL: "https://shop.test"), transport: transport)
+        #expect(transport.sent.withLock { $0 } == 0)
+    }
+
     @Test("Any method when the request provably was not sent", arguments: ["GET", "POST", "PATCH", "PURGE"])
     func unsent(method: String) throws {
         for code: NetworkError.Code in [.resolve, .connect, .connectTimeout] {

@@ -25,7 +25,7 @@ import Synchronization
 /// whose ``Endpoint/usesSession`` is false.
 ///
 /// A request belongs to the account that it was first sent, or kept waiting, as. When that account has gone
-/// it fails with `loginExpired`; no retry or replay goes out as another.
+/// it fails with `loginExpired`; no attempt of it goes out as another.
 ///
 /// A session can be shared by several clients. All of it is safe from any thread.
 public final class Session: Sendable {
@@ -43,6 +43,20 @@ public final class Session: Sendable {
         var run: Observable<Void, NetworkError> = .never()
         /// Where it runs, to tell its own requests from others.
         var loginLane: Lane?
+        /// When the credential came, if this session saw it come.
+        var obtained: Date?
+
+        /// How long ahead the credential is renewed: `most`, but not more than half of its life.
+        func leeway(atMost most: TimeInterval) -> TimeInterval {
+            guard let obtained, let expires = state.credential?.expires else { return most }
+            return min(most, expires.timeIntervalSince(obtained) / 2)
+        }
+
+        /// Forgets the login that has ended, and gives it away to be released outside the lock.
+        mutating func endLogin() -> Observable<Void, NetworkError> {
+            defer { (run, loginLane) = (.never(), nil) }
+            return run
+        }
     }
 
     private let contents: Mutex<Contents>
@@ -57,7 +71,8 @@ public final class Session: Sendable {
     ///   - isRejection: whether a failed login means that the credentials are wrong, and not that the
     ///     network is. Default: an envelope failure, or a status from 400 to 499 that is not transient.
     ///   - placement: where the credential goes. Default: `Authorization: Bearer`.
-    ///   - leeway: how long before its expiry a credential is renewed. Default 30 s.
+    ///   - leeway: how long before its expiry a credential is renewed: at most this, and at most half of its
+    ///     life. Default 30 s. When such a renewal fails and the credential is still good, it is used on.
     ///   - clock: keeps the time for the limit of five logins in 30 s. Default: a clock of the library's.
     ///   - currentDate: what expiry dates are measured against.
     ///   - login: gets a credential. Its first value counts.
@@ -102,11 +117,14 @@ public final class Session: Sendable {
     }
 
     private func change(to credential: Credential?) {
-        contents.withLock { contents in
+        let date = currentDate()
+        let ended = contents.withLock { contents in
             contents.state.change(to: credential)
-            contents.loginLane = nil
+            contents.obtained = date
+            return contents.endLogin()
         }
         accountChanged.send()
+        withExtendedLifetime(ended) {}
     }
 
     // MARK: - For requests
@@ -124,11 +142,14 @@ public final class Session: Sendable {
 
     private func authorize(_ request: Request, renewsAhead: Bool) -> Observable<Request, NetworkError> {
         .deferred { () throws(NetworkError) in
-            let deadline = renewsAhead ? self.currentDate() + self.leeway / .seconds(1) : .distantPast
+            let date = self.currentDate()
             let now = self.clock.now
-            let (authorization, login) = self.decide { state in
-                let authorization = state.authorize(
-                    for: request.credentialStamp?.identity, deadline: deadline, now: now)
+            let (authorization, login) = self.decide { contents in
+                let leeway = contents.leeway(atMost: self.leeway / .seconds(1))
+                let authorization = contents.state.authorize(
+                    for: request.credentialStamp?.identity,
+                    deadline: renewsAhead ? date + leeway : .distantPast,
+                    date: date, now: now)
                 guard case .wait(let login, _) = authorization else { return (authorization, nil) }
                 return (authorization, login)
             }
@@ -138,8 +159,11 @@ public final class Session: Sendable {
                 request.credentialStamp = stamp
                 if let credential { try self.placement.place(credential, &request) }
                 return .just(request)
-            case .wait(_, let stamp):
-                return login.flatMap {
+            case .wait(let awaited, let stamp):
+                let outcome: Observable<Void, NetworkError> = login.catch { error in
+                    awaited.isAhead && self.isCredentialGood(for: stamp) ? .just(()) : .fail(error)
+                }
+                return outcome.flatMap {
                     var request = request
                     request.credentialStamp = stamp
                     return self.authorize(request, renewsAhead: false)
@@ -147,6 +171,16 @@ public final class Session: Sendable {
             case .refuse:
                 throw .accountChanged(because: NetworkError(.loginExpired, "", request: request))
             }
+        }
+    }
+
+    private func isCredentialGood(for stamp: CredentialStamp) -> Bool {
+        let date = currentDate()
+        return contents.withLock { contents in
+            guard contents.state.isCurrent(stamp.identity), let credential = contents.state.credential else {
+                return false
+            }
+            return credential.expires.map { $0 > date } ?? true
         }
     }
 
@@ -159,8 +193,8 @@ public final class Session: Sendable {
         .deferred { () throws(NetworkError) in
             guard let stamp = error.credentialStamp else { throw error }
             let now = self.clock.now
-            let (remedy, login) = self.decide { state in
-                let remedy = state.authenticationFailed(carried: stamp, error: error, now: now)
+            let (remedy, login) = self.decide { contents in
+                let remedy = contents.state.authenticationFailed(carried: stamp, error: error, now: now)
                 guard case .wait(let login) = remedy else { return (remedy, nil) }
                 return (remedy, login)
             }
@@ -187,10 +221,10 @@ public final class Session: Sendable {
     /// succeeded or is no longer wanted, its error when it has failed. A new one is started; giving up
     /// waiting leaves it alone.
     private func decide<Decision>(
-        _ rule: (inout SessionState) -> (Decision, SessionState.Login?)
+        _ rule: (inout Contents) -> (Decision, SessionState.Login?)
     ) -> (Decision, login: Observable<Void, NetworkError>) {
         let (decision, isNew, login) = contents.withLock { contents in
-            let (decision, login) = rule(&contents.state)
+            let (decision, login) = rule(&contents)
             let isNew = login?.isNew == true
             if let login, isNew { contents.run = self.run(login.number).share(replay: 1, reset: []) }
             return (decision, isNew, contents.run)
@@ -220,22 +254,22 @@ public final class Session: Sendable {
     }
 
     private func store(_ credential: Credential, from number: Int) {
-        let isWanted = contents.withLock { contents in
-            let isWanted = contents.state.loginSucceeded(number, credential)
-            if isWanted { contents.loginLane = nil }
-            return isWanted
+        let date = currentDate()
+        let ended = contents.withLock { contents -> Observable<Void, NetworkError>? in
+            guard contents.state.loginSucceeded(number, credential) else { return nil }
+            contents.obtained = date
+            return contents.endLogin()
         }
-        if isWanted { signal.send(.renewed) }
+        if ended != nil { signal.send(.renewed) }
     }
 
     private func noteFailure(_ error: NetworkError, of number: Int) {
         let isRejection = isRejection(error)
-        let isWanted = contents.withLock { contents in
+        let ended = contents.withLock { contents -> Observable<Void, NetworkError>? in
             let isWanted = contents.state.loginFailed(number, error, isRejection: isRejection)
-            if isWanted { contents.loginLane = nil }
-            return isWanted
+            return isWanted ? contents.endLogin() : nil
         }
-        if isWanted && isRejection { signal.send(.loggedOut(error)) }
+        if ended != nil && isRejection { signal.send(.loggedOut(error)) }
     }
 }
 

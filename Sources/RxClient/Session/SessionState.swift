@@ -24,6 +24,8 @@ struct SessionState {
     struct Login {
         let number: Int
         let isNew: Bool
+        /// Whether the credential was still good when the login began.
+        let isAhead: Bool
     }
 
     /// What an attempt that the server did not authenticate shall do.
@@ -45,21 +47,23 @@ struct SessionState {
     private var failure: (generations: ClosedRange<Int>, error: NetworkError)?
     private var loginTimes: [Duration] = []
     private var loginCount = 0
+    private var isLoginAhead = false
 
     init(credential: Credential?) {
         self.credential = credential
     }
 
-    /// An attempt is about to be sent. A credential that expires before `deadline` is renewed first.
+    /// An attempt is about to be sent. A credential that expires before `deadline` is renewed first; if that
+    /// has failed, one that is good at `date` is used up as it is.
     ///
     /// - Parameter identity: whose request it is, where that is settled.
     mutating func authorize(
-        for identity: Int? = nil, deadline: Date, now: Duration
+        for identity: Int? = nil, deadline: Date, date: Date = .distantFuture, now: Duration
     ) -> Authorization {
         guard isCurrent(identity ?? stamp.identity) else { return .refuse }
-        if case .renewing(let number) = phase { return .wait(Login(number: number, isNew: false), stamp) }
+        if case .renewing(let number) = phase { return .wait(running(number), stamp) }
         if case .idle = phase, let expires = credential?.expires, expires <= deadline,
-            let login = startLogin(now: now)
+            failure == nil || expires <= date, let login = startLogin(now: now, isAhead: expires > date)
         {
             return .wait(login, stamp)
         }
@@ -80,9 +84,9 @@ struct SessionState {
         if let failure, failure.generations.contains(carried.generation) { return .fail(failure.error) }
         if carried.generation < stamp.generation { return .replay }
         switch phase {
-        case .renewing(let number): return .wait(Login(number: number, isNew: false))
+        case .renewing(let number): return .wait(running(number))
         case .loggedOut, .idle:
-            guard let login = startLogin(now: now) else {
+            guard let login = startLogin(now: now, isAhead: false) else {
                 return .fail(
                     .loginExpired(
                         "\(Self.loginLimit) logins within \(Self.loginWindow) did not help", because: error))
@@ -91,13 +95,16 @@ struct SessionState {
         }
     }
 
-    private mutating func startLogin(now: Duration) -> Login? {
+    private func running(_ login: Int) -> Login { Login(number: login, isNew: false, isAhead: isLoginAhead) }
+
+    private mutating func startLogin(now: Duration, isAhead: Bool) -> Login? {
         loginTimes.removeAll { now - $0 >= Self.loginWindow }
         guard loginTimes.count < Self.loginLimit else { return nil }
         loginTimes.append(now)
         loginCount += 1
+        isLoginAhead = isAhead
         phase = .renewing(login: loginCount)
-        return Login(number: loginCount, isNew: true)
+        return Login(number: loginCount, isNew: true, isAhead: isAhead)
     }
 
     /// A login gave a credential. `false` if it is no longer wanted: the account has changed meanwhile.
