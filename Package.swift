@@ -63,6 +63,12 @@ let package = Package(
         .testTarget(
             name: "RxTestingTests", dependencies: ["RxTesting", "RxHTTP", "RxLite", .httpTypes],
             swiftSettings: settings),
+        .testTarget(
+            name: "RxHTTPTests", dependencies: ["RxHTTP", "RxLite", "RxTesting", .httpTypes],
+            swiftSettings: settings),
+        .testTarget(
+            name: "RxClientTests", dependencies: ["RxClient", "RxHTTP", "RxLite", "RxTesting", .httpTypes],
+            swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(
             name: "SurfaceTests", dependencies: ["RxNetworking", "RxTesting"], swiftSettings: settings),

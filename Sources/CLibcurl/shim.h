@@ -62,6 +62,10 @@ static inline CURLcode rxcurl_easy_getinfo_offset(CURL *easy, CURLINFO info, cur
     return curl_easy_getinfo(easy, info, value);
 }
 
+static inline CURLcode rxcurl_easy_getinfo_socket(CURL *easy, CURLINFO info, curl_socket_t *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+
 static inline CURLcode rxcurl_easy_getinfo_pointer(CURL *easy, CURLINFO info, void **value) {
     return curl_easy_getinfo(easy, info, value);
 }

@@ -22,19 +22,16 @@ extension Client {
     ) -> Observable<Answer<E.Output>, NetworkError> {
         serialized(endpoint, page: page) { request in
             let attempts = Attempts(
-                of: request, within: request.timeouts.total,
-                retrying: endpoint.retry ?? self.configuration.retry,
-                on: self.scheduler)
+                of: request, retrying: endpoint.retry ?? self.configuration.retry, on: self.scheduler)
             let session = endpoint.usesSession ? self.configuration.session : nil
             let envelope = self.envelope(of: endpoint)
 
-            return Observable<Response, NetworkError>
-                .deferred { self.send(attempts.next(), session: session) }
+            return self.send(attempts, session: session)
                 .checkStatus(envelope: envelope)
                 .unwrap(envelope)
                 .relogin(through: session, replay: attempts.replay)
                 .retry(attempts.policy)
-                .deadline(attempts.deadline)
+                .deadline(of: attempts)
                 .process { response throws(NetworkError) in
                     Answer(output: try endpoint.output(from: response), response: response)
                 }
@@ -43,6 +40,10 @@ extension Client {
 
     /// The bare exchange of an endpoint, for stages chained by hand: parameters, credential, transport with
     /// redirects. An answer whose status is no success fails with `status`.
+    ///
+    /// Each subscription is a request of its own: a `retry` chained to it sends a new one each time, with an
+    /// id, a total timeout and the account of that moment. ``request(_:)`` is one request, however many
+    /// attempts it takes.
     ///
     /// ```swift
     /// client.response(GoodsList(keyword: "tea"))
@@ -53,15 +54,28 @@ extension Client {
     /// ```
     public func response(_ endpoint: some Endpoint) -> Observable<Response, NetworkError> {
         serialized(endpoint) { request in
-            self.send(request, session: endpoint.usesSession ? self.configuration.session : nil)
+            let session = endpoint.usesSession ? self.configuration.session : nil
+            let attempts = Attempts(of: request, retrying: .never, on: self.scheduler)
+            return self.send(attempts, session: session)
                 .checkStatus(envelope: self.envelope(of: endpoint))
+                .deadline(of: attempts)
         }
     }
 
-    /// One attempt: credential, then the transport with redirects.
-    private func send(_ request: Request, session: Session?) -> Observable<Response, NetworkError> {
-        guard let session, !request.isCredentialFree else { return exchange(request) }
-        return session.authorize(request).flatMap { self.exchange($0) }
+    /// One attempt at each subscription: credential, then the transport with redirects.
+    private func send(_ attempts: Attempts, session: Session?) -> Observable<Response, NetworkError> {
+        Observable(scheduler: scheduler) { observer in
+            let request = attempts.next()
+            guard let session, !request.isCredentialFree else {
+                return self.exchange(request).subscribe(observer)
+            }
+            session.authorize(request)
+                .flatMap { request in
+                    attempts.note(request.credentialStamp)
+                    return self.exchange(request)
+                }
+                .subscribe(observer)
+        }
     }
 
     private func exchange(_ request: Request) -> Observable<Response, NetworkError> {

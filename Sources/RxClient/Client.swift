@@ -1,4 +1,3 @@
-import FoundationEssentials
 public import RxHTTP
 import RxLite
 
@@ -20,7 +19,7 @@ public final class Client: Sendable {
     /// What carries them.
     public let transport: any Transport
     /// What all of the client's streams run on: the transport's scheduler.
-    let scheduler: any Scheduler
+    var scheduler: any Scheduler { transport.scheduler }
 
     /// Creates a client.
     ///
@@ -30,8 +29,5 @@ public final class Client: Sendable {
     public init(configuration: ClientConfiguration, transport: any Transport) {
         self.configuration = configuration
         self.transport = transport
-        // Streams are cold: asking one for its scheduler sends nothing.
-        let anyStream = transport.send(Request(url: URL(filePath: "/")))
-        scheduler = anyStream.scheduler ?? ActorScheduler.shared
     }
 }

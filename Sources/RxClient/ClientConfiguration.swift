@@ -6,7 +6,7 @@ public import RxLite
 /// How a ``Client`` makes its requests.
 public struct ClientConfiguration: Sendable {
     /// What paths are relative to, such as `https://api.example.com/v1`. Without it paths must be absolute
-    /// URLs.
+    /// URLs. Has no query and no fragment.
     public var baseURL: String
     /// Header fields of every request. An endpoint's own come over them.
     public var headers: [String: String] = [:]
@@ -25,6 +25,7 @@ public struct ClientConfiguration: Sendable {
     /// The most bytes of body gathered in memory. Default 256 MiB.
     public var bodyLimit = 256 << 20
     /// Whether an absolute URL given as a path may lead to another origin than the base URL's. Default no.
+    /// Such a request carries neither the session's credential nor the secret fields of ``headers``.
     public var allowsOtherOrigins = false
     /// How parameters are encoded. Default: keys sorted, otherwise as Foundation does.
     public var encoder: JSONEncoder = {

@@ -12,6 +12,8 @@ struct CurlError: Error {
         self.code = code
         message =
             switch code {
+            // An answer that curl has no more to say of, since it has no more to come.
+            case CURLE_OK: "the server closed in the middle of a head"
             case CURLE_OUT_OF_MEMORY: "more than libcurl takes, such as a header line over 100 KiB"
             default: detail.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : detail
             }
@@ -30,12 +32,12 @@ struct CurlError: Error {
         case CURLE_OPERATION_TIMEDOUT:
             // CURLOPT_CONNECTTIMEOUT_MS is the only limit that curl is given.
             isSent ? .connectionLost : .connectTimeout
-        case CURLE_GOT_NOTHING: .emptyReply
+        case CURLE_GOT_NOTHING, CURLE_OK: .emptyReply
         case CURLE_PARTIAL_FILE: .partialBody
         case CURLE_RECV_ERROR where message.hasSuffix("chunked-encoding"): .invalidResponse
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SEND_FAIL_REWIND, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             .connectionLost
-        case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR, CURLE_OK:
+        case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR:
             .invalidResponse
         // A trailer without a colon comes out as this.
         case CURLE_BAD_FUNCTION_ARGUMENT where isSent: .invalidResponse
@@ -59,7 +61,8 @@ extension TransferState.Refusal {
     var kind: NetworkError.Code {
         switch self {
         case .headTooLarge, .expanded: .tooLarge
-        case .tooManyInterimHeads, .malformedStatusLine, .switchedProtocols: .invalidResponse
+        case .tooManyInterimHeads, .malformedStatusLine, .uncertainLength, .switchedProtocols:
+            .invalidResponse
         case .sentTwice: .connectionLost
         }
     }
@@ -69,6 +72,7 @@ extension TransferState.Refusal {
         case .headTooLarge: "the header section is larger than allowed"
         case .tooManyInterimHeads: "the server sent informational answers without end"
         case .malformedStatusLine: "the answer does not begin with a status line"
+        case .uncertainLength: "the answer's Content-Length is no number, or there are several"
         case .switchedProtocols: "the server switched protocols without being asked"
         case .expanded: "the compressed body grows more than a hundredfold"
         case .sentTwice:

@@ -39,6 +39,9 @@ public final class CurlTransport: Transport {
         loop.schedule { [multi] in multi.perform(.close) }
     }
 
+    /// The loop.
+    public var scheduler: any Scheduler { loop }
+
     /// The exchange that sends `request` once per subscription.
     ///
     /// Fails with ``NetworkError/Code/invalidURL``, ``NetworkError/Code/invalidHeader`` or

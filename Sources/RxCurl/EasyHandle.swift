@@ -16,6 +16,8 @@ final class EasyHandle {
     var transfer: Transfer?
     /// Where the handle stands among the running ones.
     var slot = -1
+    /// Whether curl keeps bytes that its transfer is too full to take.
+    var isHeld = false
     /// Whether it must not be used again.
     var isSpent = false
 
@@ -193,6 +195,13 @@ final class EasyHandle {
             firstByte: time(CURLINFO_STARTTRANSFER_TIME_T),
             total: time(CURLINFO_TOTAL_TIME_T),
             isConnectionReused: isReused)
+    }
+
+    /// The socket of the last transfer's connection, if that is still open (`CURLINFO_ACTIVESOCKET`).
+    var socket: curl_socket_t? {
+        var value = curl_socket_t(-1)
+        unsafe _ = rxcurl_easy_getinfo_socket(raw, CURLINFO_ACTIVESOCKET, &value)
+        return value >= 0 ? value : nil
     }
 
     /// The bytes of the body received so far, as they were on the wire.

@@ -14,8 +14,12 @@ struct Watch {
     var wanted: Poll.Events = []
     /// What the loop reports.
     var started: Poll.Events = []
-    /// Whether curl opened it through us, and so will also close it through us.
+    /// Whether curl opened it through us.
     var isOwned = false
+    /// Whether the poll stays when curl waits for nothing.
+    var isKept = false
+    /// Whether what comes on it is HTTP/1 as it stands.
+    var isPlain = false
 }
 
 extension Multi {
@@ -41,46 +45,52 @@ extension Multi {
     /// Watches for what curl wants of a socket now; false if it cannot be watched.
     ///
     /// A connection that goes idle is not taken out of the poll: it mostly is wanted again before anything
-    /// happens on it, and taking it out and putting it in are two system calls each. Only an owned socket can
-    /// be left there, since the loop must hear of it before its number is used anew.
+    /// happens on it, and taking it out and putting it in are two system calls each. Only such a socket can be
+    /// left there as is sure to be closed through us: the loop must hear of it before its number is used anew,
+    /// and libuv ends the process when it is to watch a closed one.
     private func watch(_ socket: curl_socket_t, _ what: Int32) -> Bool {
         let index = Int(socket)
         guard index >= 0 else { return false }
         while sockets.count <= index { sockets.append(Watch()) }
         if what == CURL_POLL_REMOVE {
             sockets[index].wanted = []
-            if !sockets[index].isOwned { forget(index) }
+            if !sockets[index].isKept { unwatch(index) }
             return true
         }
         var wanted: Poll.Events = []
         if what & CURL_POLL_IN != 0 { wanted.insert(.readable) }
         if what & CURL_POLL_OUT != 0 { wanted.insert(.writable) }
         sockets[index].wanted = wanted
-        if sockets[index].started == wanted { return true }
+        return start(index, wanted)
+    }
+
+    private func start(_ index: Int, _ events: Poll.Events) -> Bool {
+        if sockets[index].started == events { return true }
         if sockets[index].poll == nil {
+            let socket = curl_socket_t(index)
             sockets[index].poll = try? Poll(on: loop, descriptor: socket) { [unowned self] events, error in
                 report(index, events, error)
             }
         }
         guard let poll = sockets[index].poll else { return false }
-        poll.start(wanted)
-        sockets[index].started = wanted
+        poll.start(events)
+        sockets[index].started = events
         return true
     }
 
     private func report(_ index: Int, _ events: Poll.Events, _ error: UVError?) {
         guard index < sockets.count else { return }
         let wanted = sockets[index].wanted
-        if error != nil {
-            // libuv has stopped the poll. Whether it was the peer, and whether there still is something to
-            // read, curl finds out by reading.
-            sockets[index].started = []
-        } else if wanted.isEmpty {
+        guard !wanted.isEmpty else {
             sockets[index].poll?.stop()
             sockets[index].started = []
+            // curl waits for nothing on the connection of a paused transfer either.
+            if heldCount == 0 { retire(index) }
             return
         }
-        guard !wanted.isEmpty else { return }
+        // libuv has stopped the poll. Whether it was the peer, and whether there still is something to read,
+        // curl finds out by reading.
+        if error != nil { sockets[index].started = [] }
         var mask: Int32 = error == nil ? 0 : CURL_CSELECT_ERR
         let ready = error == nil ? events : wanted
         if ready.contains(.readable) { mask |= CURL_CSELECT_IN }
@@ -94,8 +104,42 @@ extension Multi {
         }
     }
 
-    private func forget(_ index: Int) {
+    /// Makes an idle connection on which something came read as closed, which is all that libcurl 7.88 looks at
+    /// before it uses it again: it takes one that was reset for alive, and bytes that came unasked, such as a
+    /// 408, for the next answer. What comes over TLS may be the session's own.
+    private func retire(_ index: Int) {
+        let socket = Int32(index)
+        var code: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        unsafe _ = getsockopt(socket, SOL_SOCKET, SO_ERROR, &code, &size)
+        guard sockets[index].isPlain else { return }
+        var bytes: [UInt8] = Array(repeating: 0, count: 4096)
+        for _ in 0..<16 {
+            guard unsafe recv(socket, &bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 else { return }
+            _ = shutdown(socket, Int32(SHUT_RDWR))
+        }
+    }
+
+    /// A transfer came to its end on this socket. From then on curl closes it through us; one that is not
+    /// connected yet libcurl 7.88 closes without a word (`cf_socket_close`).
+    ///
+    /// - Parameter isPlain: whether nothing but HTTP/1 comes on it.
+    func keepWatching(_ socket: curl_socket_t, isPlain: Bool) {
+        let index = Int(socket)
+        guard index < sockets.count, sockets[index].isOwned else { return }
+        sockets[index].isKept = true
+        sockets[index].isPlain = isPlain
+        if sockets[index].started.isEmpty { _ = start(index, .readable) }
+    }
+
+    private func unwatch(_ index: Int) {
         sockets[index].poll?.close()
+        sockets[index].poll = nil
+        sockets[index].started = []
+    }
+
+    private func forget(_ index: Int) {
+        unwatch(index)
         sockets[index] = Watch()
     }
 

@@ -50,6 +50,8 @@ final class Multi: @unchecked Sendable {
     private var commands: [Command] = []
     /// Whether a call into curl, or the reading of its messages, is under way.
     private var isBusy = false
+    /// How many transfers are paused with bytes that curl keeps.
+    private(set) var heldCount = 0
     /// Whether curl wants to be called again at once.
     private var isDue = false
     var shutdownHook: (any Cancellable)?
@@ -152,6 +154,7 @@ final class Multi: @unchecked Sendable {
 
     /// Takes the handle away from its transfer and keeps it for another.
     func release(_ handle: EasyHandle) {
+        letGo(handle)
         handle.transfer?.handle = nil
         handle.transfer = nil
         if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }
@@ -164,8 +167,22 @@ final class Multi: @unchecked Sendable {
         if !handle.isSpent { pool.give(handle) }
     }
 
+    /// Notes that curl keeps bytes for a paused transfer.
+    func hold(_ handle: EasyHandle) {
+        guard !handle.isHeld else { return }
+        handle.isHeld = true
+        heldCount += 1
+    }
+
+    private func letGo(_ handle: EasyHandle) {
+        guard handle.isHeld else { return }
+        handle.isHeld = false
+        heldCount -= 1
+    }
+
     /// Lets curl go on with a transfer that it was told to pause. It may deliver before this returns.
     func unpause(_ handle: EasyHandle) {
+        letGo(handle)
         let code = unsafe curl_easy_pause(handle.raw, CURLPAUSE_CONT)
         // What fails here is what curl had kept and could not hand over; it ends the transfer the same way.
         if code != CURLE_OK, let transfer = handle.transfer { transfer.complete(handle, code) }

@@ -8,6 +8,9 @@ struct Target {
     /// Whether it carries `user:password@`.
     let hasUserInfo: Bool
 
+    /// Whether the scheme is http.
+    var isPlain: Bool { text.utf8.dropFirst(4).first == UInt8(ascii: ":") }
+
     /// Checks `url`; throws ``NetworkError/Code/invalidURL``.
     init(of request: Request) throws(NetworkError) {
         var text = request.url.absoluteString

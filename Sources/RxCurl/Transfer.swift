@@ -17,6 +17,7 @@ final class Transfer: @unchecked Sendable {
     let observer: Observer<TransferEvent, NetworkError>
     var state: TransferState
     var fieldLines: [UInt8] = []
+    private var length = AnnouncedLength()
     var head: ResponseHead?
     var metrics = TransferMetrics()
     var status: HTTPResponse.Status?
@@ -78,23 +79,36 @@ final class Transfer: @unchecked Sendable {
             status = unsafe transport.multi.statusLine.read(line)
             action = state.receiveStatusLine(status: status?.code, byteCount: line.count)
             fieldLines.removeAll(keepingCapacity: true)
+            length = AnnouncedLength()
         } else if unsafe Self.isEmptyLine(line) {
             let isPaused = observer.scope.isPaused
             if isPaused { watchResume() }
             action = state.receiveEndOfHead(byteCount: line.count, isPaused: isPaused)
             if state.phase == .body, head == nil { makeHead() }
         } else {
-            action = state.receiveFieldLine(byteCount: line.count)
+            action = state.receiveFieldLine(
+                byteCount: line.count, keepsLengthCertain: unsafe length.admit(line))
         }
         switch action {
         case .skip: break
         case .keep:
             if fieldLines.isEmpty { fieldLines.reserveCapacity(512) }
+            if unsafe Self.isContinuation(line) { unfold() }
             unsafe fieldLines.append(contentsOf: line)
         case .deliver: deliverHead()
         case .refuse: return false
         }
         return true
+    }
+
+    /// Joins the next line to the one before: a line that begins with a blank continues it (RFC 9112 §5.2).
+    private func unfold() {
+        while let last = fieldLines.last, last == 0x0D || last == 0x0A { fieldLines.removeLast() }
+    }
+
+    private static func isContinuation(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard let first = unsafe line.first else { return false }
+        return first == 0x20 || first == 0x09
     }
 
     private static func isEmptyLine(_ line: UnsafeRawBufferPointer) -> Bool {
@@ -116,7 +130,9 @@ final class Transfer: @unchecked Sendable {
             if headFirst { deliverHead() }
             deliver(.chunk(unsafe Array(bytes)))
             return .taken
-        case .wait: return .kept
+        case .wait:
+            if let handle { transport.multi.hold(handle) }
+            return .kept
         case .refuse: return .refused
         }
     }
@@ -170,6 +186,9 @@ final class Transfer: @unchecked Sendable {
 
     private func takeMetrics(from handle: EasyHandle) {
         metrics = handle.metrics()
+        if !metrics.isConnectionReused, let socket = handle.socket {
+            transport.multi.keepWatching(socket, isPlain: target.isPlain && transport.multi.proxy == "")
+        }
         if let startedAt, let answeredAt { metrics.firstByte = answeredAt - startedAt }
     }
 

@@ -25,6 +25,8 @@ struct TransferState {
         case tooManyInterimHeads
         /// A head that does not begin with a status line.
         case malformedStatusLine
+        /// A `Content-Length` that is no number, or several that differ.
+        case uncertainLength
         /// An unasked-for 101 (RFC 9110 §15.2.2).
         case switchedProtocols
         /// A decoded body over ``Limits/expansion`` times what came in.
@@ -125,9 +127,12 @@ struct TransferState {
     }
 
     /// A field line came, or a trailer.
-    mutating func receiveFieldLine(byteCount: Int) -> HeadAction {
+    ///
+    /// - Parameter keepsLengthCertain: whether one still knows how long the body is.
+    mutating func receiveFieldLine(byteCount: Int, keepsLengthCertain: Bool = true) -> HeadAction {
         guard admit(byteCount) else { return .refuse }
-        return phase == .fieldLines(isInterim: false) ? .keep : .skip
+        guard phase == .fieldLines(isInterim: false) else { return .skip }
+        return keepsLengthCertain ? .keep : refuse(.uncertainLength)
     }
 
     /// The empty line after the field lines came.

@@ -25,6 +25,7 @@ private final class Gathering: @unchecked Sendable {
     private var request: Request
     private var head: ResponseHead?
     private var body: [UInt8] = []
+    private var isComplete = false
 
     init(_ request: Request, _ decoder: JSONDecoder, into observer: Observer<Response, NetworkError>) {
         self.request = request
@@ -49,7 +50,8 @@ private final class Gathering: @unchecked Sendable {
             }
             if body.isEmpty { body = bytes } else { body += bytes }
         case .finished(let metrics):
-            guard let head else { return }
+            guard let head, !isComplete else { return }
+            isComplete = true
             observer.next(
                 Response(head: head, body: body, request: request, metrics: metrics, decoder: decoder))
         }
@@ -58,6 +60,9 @@ private final class Gathering: @unchecked Sendable {
     @Sendable
     func receive(_ completion: Completion<NetworkError>) {
         scope.close()
-        observer.end(completion)
+        guard case .finished = completion, !isComplete else { return observer.end(completion) }
+        var error = NetworkError(.partialBody, "the answer ended before it was whole", request: request)
+        error.head = head
+        observer.fail(error)
     }
 }

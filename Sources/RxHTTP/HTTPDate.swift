@@ -26,6 +26,8 @@ extension Date {
             hour < 24, minute < 60, second <= 60
         else { return nil }
         let days = Self.daysSince1970(year: year, month: month + 1, day: day)
+        let (nextYear, nextMonth) = month == 11 ? (year + 1, 1) : (year, month + 2)
+        guard days < Self.daysSince1970(year: nextYear, month: nextMonth, day: 1) else { return nil }
         self.init(timeIntervalSince1970: Double(days * 86400 + hour * 3600 + minute * 60 + second))
     }
 

@@ -39,13 +39,13 @@ public struct NetworkError: Error, Sendable {
     public var codingPath: String?
     /// The result code of libcurl (`CURLcode`), if the transport's libcurl said no.
     public var curlCode: Int?
-    /// Whether it is certain that no byte of the request reached a server.
+    /// Whether it is certain that no byte of the request reached a server; after a redirect it has.
     public var isUnsent: Bool = false
-    /// Whether the request's body could be sent again.
+    /// Whether the request could be sent again from the start.
     public var isReplayable: Bool = true
-    /// Whether the request may be repeated without asking (RFC 9110 §9.2.2, or `Idempotency-Key`).
+    /// Whether the request may be repeated without asking (RFC 9110 §9.2.2, or `Idempotency-Key`); after
+    /// redirects, whether the first one may.
     public var isIdempotent: Bool = false
-
     /// Which login's credential the request carried, if any.
     public var credentialStamp: CredentialStamp?
 
@@ -58,8 +58,8 @@ public struct NetworkError: Error, Sendable {
         method = request.method
         url = request.url.redacted
         attempt = request.attempt
-        isReplayable = request.body.isReplayable
-        isIdempotent = request.isIdempotent
+        isReplayable = request.body.isReplayable && request.canStartOver
+        isIdempotent = request.isIdempotent && request.canStartOver
         credentialStamp = request.credentialStamp
     }
 
@@ -82,15 +82,14 @@ extension NetworkError: CustomStringConvertible {
 
 extension URL {
     /// Without the parts that may hold secrets.
-    var redacted: URL {
-        guard user() != nil || query() != nil || fragment != nil,
-            var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
-        else { return self }
+    var redacted: URL? {
+        guard user() != nil || password() != nil || query() != nil || fragment != nil else { return self }
+        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return nil }
         parts.user = nil
         parts.password = nil
         parts.query = nil
         parts.fragment = nil
-        return parts.url ?? self
+        return parts.url
     }
 }
 

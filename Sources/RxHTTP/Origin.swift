@@ -18,6 +18,7 @@ public struct Origin: Hashable, Sendable {
         case "https": port = url.port ?? 443
         default: return nil
         }
+        guard (1...65535).contains(port) else { return nil }
         self.scheme = scheme
         self.host = host
     }

@@ -12,22 +12,25 @@ public struct RedirectPolicy: Sendable, Equatable {
     /// The request that `head`, the answer to `request`, asks for instead, or `nil` if it is an answer like
     /// any other (RFC 9110 §15.4).
     ///
-    /// 301 and 302 turn POST into GET, 303 turns all but HEAD into GET, 307 and 308 repeat method and body;
-    /// a body that can be sent only once is not, and the answer stands. To another origin the request goes
-    /// without `Authorization`, `Cookie`, `Proxy-Authorization` and the fields marked secret.
+    /// 301 and 302 turn POST into GET, 303 turns all but HEAD into GET, 307 and 308 repeat method and body.
+    /// A body that would have to be repeated and can be sent only once is not: the answer stands. To another
+    /// origin the request goes without `Authorization`, `Cookie`, `Proxy-Authorization` and the fields marked secret.
     ///
     /// - Throws: `tooManyRedirects` if `count` have been followed already; `invalidRedirect` from https to
-    ///   http, to another scheme, or to what is no URL.
+    ///   http, to another scheme, to what is no URL, or to two different ones.
     func redirect(_ request: Request, to head: ResponseHead, count: Int) throws(NetworkError) -> Request? {
-        guard limit > 0, let location = head[.location] else { return nil }
+        guard limit > 0, 300..<400 ~= head.status.code, head[.location] != nil else { return nil }
         var next = request
         switch head.status.code {
         case 301, 302: if request.method == .post { next.turnIntoGet() }
         case 303: if request.method != .head { next.turnIntoGet() }
-        case 307, 308: guard request.body.isReplayable else { return nil }
+        case 307, 308: break
         default: return nil
         }
-        guard let target = URL(string: location, relativeTo: request.url)?.absoluteURL,
+        guard next.body.isReplayable else { return nil }
+        let locations = Set(head.headerFields[values: .location])
+        guard let location = locations.first, locations.count == 1,
+            let target = URL(string: location, relativeTo: request.url)?.absoluteURL,
             let origin = Origin(target)
         else {
             throw NetworkError(
@@ -43,6 +46,7 @@ public struct RedirectPolicy: Sendable, Equatable {
             throw NetworkError(.tooManyRedirects, "more than \(limit) redirects", request: request)
         }
         next.url = target
+        next.canStartOver = request.canStartOver && request.isIdempotent && request.body.isReplayable
         return next
     }
 }

@@ -24,6 +24,9 @@ public struct Request: Sendable {
     public var isCredentialFree = false
     /// Whether the request may be sent twice though its method does not promise it.
     public var isDeclaredIdempotent = false
+    /// Whether starting over from the first request would repeat nothing that must not be: false once a
+    /// request that is not idempotent, or whose body can be sent only once, has been redirected.
+    var canStartOver = true
     /// The number that names this request in logs, events and errors, the same for all its attempts.
     public var id: RequestID
     /// Which attempt this is, from 1.

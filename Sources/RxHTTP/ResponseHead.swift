@@ -39,7 +39,7 @@ public struct ResponseHead: Sendable {
     public subscript(name: HTTPField.Name) -> String? {
         var found: String?
         for (line, value) in lines
-        where line.elementsEqual(name.canonicalName.utf8, by: { $0 | 0x20 == $1 | 0x20 }) {
+        where line.elementsEqual(name.canonicalName.utf8, by: { $0.lowercased == $1 }) {
             let value = String(decoding: value, as: UTF8.self)
             found = found.map { $0 + ", " + value } ?? value
         }
@@ -47,20 +47,41 @@ public struct ResponseHead: Sendable {
     }
 
     private var lines: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] {
-        block.split(separator: UInt8(ascii: "\n")).compactMap { line in
+        unfoldedLines.compactMap { line in
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
             return (line[..<colon], line[(colon + 1)...].trimmingOptionalWhitespace())
         }
+    }
+
+    /// A line that begins in space or tab goes on the line before (obs-fold, RFC 9112 §5.2).
+    private var unfoldedLines: [ArraySlice<UInt8>] {
+        let lines = block.split(separator: UInt8(ascii: "\n"))
+        guard lines.contains(where: { $0.first?.isBlank == true }) else { return lines }
+        return lines.reduce(into: []) { unfolded, line in
+            if line.first?.isBlank == true, let before = unfolded.popLast() {
+                let parts = [before, line].map { $0.trimmingOptionalWhitespace() }
+                unfolded.append(ArraySlice(parts.joined(separator: CollectionOfOne(UInt8(ascii: " ")))))
+            } else {
+                unfolded.append(line)
+            }
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
+
+    /// ASCII letters in lower case, all else as it is.
+    fileprivate var lowercased: UInt8 {
+        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self
     }
 }
 
 extension ArraySlice<UInt8> {
     /// Without spaces, tabs and CR at either end (OWS, RFC 9110 §5.6.3).
     fileprivate func trimmingOptionalWhitespace() -> ArraySlice<UInt8> {
-        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
-        guard let first = firstIndex(where: { !isBlank($0) }),
-            let last = lastIndex(where: { !isBlank($0) })
-        else { return [] }
+        func isKept(_ byte: UInt8) -> Bool { !byte.isBlank && byte != UInt8(ascii: "\r") }
+        guard let first = firstIndex(where: isKept), let last = lastIndex(where: isKept) else { return [] }
         return self[first...last]
     }
 }

@@ -44,7 +44,7 @@ private final class Redirecting: @unchecked Sendable {
                 end: { completion in
                     scope.close()
                     if case .finished = completion, self.next != nil { return self.follow() }
-                    self.observer.end(completion)
+                    self.end(completion)
                 }))
     }
 
@@ -66,6 +66,12 @@ private final class Redirecting: @unchecked Sendable {
         case .finished where next != nil: break
         default: observer.next(event)
         }
+    }
+
+    private func end(_ completion: Completion<NetworkError>) {
+        guard case .failed(var error) = completion, count > 0 else { return observer.end(completion) }
+        error.isUnsent = false
+        observer.fail(error)
     }
 
     private func follow() {

@@ -2,13 +2,17 @@ public import RxLite
 
 /// What carries requests: the seam between the pipeline and the network.
 ///
-/// The one requirement turns a request into a cold stream. Each subscription sends the request once;
-/// cancelling closes the transfer; pausing the subscription holds events back, the head and the end included,
-/// and stops reading from the network. Events come in the order of ``TransferEvent``'s cases, and the
-/// stream's scheduler is the transport's clock.
+/// The one thing a transport must do is to turn a request into a cold stream. Each subscription sends the
+/// request once; cancelling closes the transfer; pausing the subscription holds events back, the head and the
+/// end included, and stops reading from the network. Events come in the order of ``TransferEvent``'s cases,
+/// on the transport's ``scheduler``.
 ///
 /// An answer of any status is a success here. The stream fails only when there is no whole answer.
 public protocol Transport: Sendable {
     /// The exchange that sends `request`, as it stands, without following redirects.
     func send(_ request: Request) -> Observable<TransferEvent, NetworkError>
+
+    /// What the exchanges run on, and whose clock retries and timeouts keep. A transport around another
+    /// names that one's.
+    var scheduler: any Scheduler { get }
 }

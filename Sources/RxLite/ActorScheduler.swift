@@ -95,7 +95,8 @@ public final class ActorScheduler: Scheduler {
         work.waker?.cancel()
         guard let due = work.timers.first?.due else { return work.waker = nil }
         work.waker = Task {
-            do { try await Task.sleep(for: due - now) } catch { return }
+            // A sleep of centuries overflows the runtime's clock; a day later it is looked at again.
+            do { try await Task.sleep(for: min(due - now, .seconds(86400))) } catch { return }
             fireDueTimers()
         }
     }

@@ -3,11 +3,11 @@
 /// The default is exponential with full jitter: a random time between zero and the smaller of `cap` and
 /// `base` doubled with every retry ("Exponential Backoff and Jitter", AWS Architecture Blog, 2015).
 public struct Backoff: Sendable {
-    /// The wait before retry number `retry`, from 0. `random` gives a number from 0 up to 1.
-    public let delay: @Sendable (_ retry: Int, _ random: () -> Double) -> Duration
+    /// The wait before the next retry, after those of `history`. `random` gives a number from 0 up to 1.
+    public let delay: @Sendable (_ history: RetryHistory, _ random: () -> Double) -> Duration
 
     /// Creates a back-off from its rule.
-    public init(_ delay: @escaping @Sendable (_ retry: Int, _ random: () -> Double) -> Duration) {
+    public init(_ delay: @escaping @Sendable (_ history: RetryHistory, _ random: () -> Double) -> Duration) {
         self.delay = delay
     }
 
@@ -15,14 +15,24 @@ public struct Backoff: Sendable {
     public static func fullJitter(base: Duration = .milliseconds(300), cap: Duration = .seconds(30))
         -> Backoff
     {
-        Backoff { retry, random in doubled(base, retry, cap: cap) * random() }
+        Backoff { history, random in doubled(base, history.count, cap: cap) * random() }
     }
 
     /// min(cap, base·2ⁿ), without jitter.
     public static func exponential(base: Duration = .milliseconds(300), cap: Duration = .seconds(30))
         -> Backoff
     {
-        Backoff { retry, _ in doubled(base, retry, cap: cap) }
+        Backoff { history, _ in doubled(base, history.count, cap: cap) }
+    }
+
+    /// Decorrelated jitter: random between `base` and three times the wait before, up to `cap`.
+    public static func decorrelated(base: Duration = .milliseconds(300), cap: Duration = .seconds(30))
+        -> Backoff
+    {
+        Backoff { history, random in
+            let ceiling = max(base, min(cap, history.lastDelay) * 3)
+            return min(cap, base + (ceiling - base) * random())
+        }
     }
 
     /// Always the same.

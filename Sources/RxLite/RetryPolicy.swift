@@ -8,15 +8,15 @@ public struct RetryPolicy<Failure: Error>: Sendable {
         case retry(after: Duration)
     }
 
-    /// The decision about `error`, when `retries` attempts after the first have been made already.
-    public let decide: @Sendable (_ error: Failure, _ retries: Int) -> Decision
+    /// The decision about `error`, after what has been tried already.
+    public let decide: @Sendable (_ error: Failure, _ history: RetryHistory) -> Decision
 
     /// Notes on the error that stands how many attempts were made.
     public let stamp: @Sendable (_ error: inout Failure, _ attempts: Int) -> Void
 
     /// Creates a policy from its rule.
     public init(
-        _ decide: @escaping @Sendable (_ error: Failure, _ retries: Int) -> Decision,
+        _ decide: @escaping @Sendable (_ error: Failure, _ history: RetryHistory) -> Decision,
         stamp: @escaping @Sendable (_ error: inout Failure, _ attempts: Int) -> Void = { _, _ in }
     ) {
         self.decide = decide

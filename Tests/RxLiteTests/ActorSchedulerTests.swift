@@ -56,6 +56,16 @@ import Testing
         #expect(log.entries.filter { $0 >= 10 } == Array(10..<20))
     }
 
+    @Test func aTimerInCenturiesHoldsNobodyUp() async {
+        let scheduler = ActorScheduler(Place())
+        let distant = scheduler.schedule(after: .seconds(Int64.max)) { Issue.record("too early") }
+        await idle(scheduler)
+        await withCheckedContinuation { continuation in
+            _ = scheduler.schedule(after: .milliseconds(1)) { continuation.resume() }
+        }
+        distant.cancel()
+    }
+
     @Test func cancelledTimersLetGoAndDoNotFire() async {
         let scheduler = ActorScheduler(Place())
         let count = LiveCount()

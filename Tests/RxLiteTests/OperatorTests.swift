@@ -160,8 +160,8 @@ import Testing
         MarbleCase("retry fewer than none", "-a#") { try $0.cold("-a#").retry(-1) },
         MarbleCase("retry with waits", "-a- 10ms -a- 20ms -a#") { clock in
             try clock.cold("-a#").retry(
-                RetryPolicy { _, retries in
-                    retries < 2 ? .retry(after: .milliseconds(10 * retries + 11)) : .stop
+                RetryPolicy { _, history in
+                    history.count < 2 ? .retry(after: .milliseconds(10 * history.count + 11)) : .stop
                 })
         },
         MarbleCase("retry, cancelled in the wait", "-a", span: "^---!") { clock in

@@ -7,7 +7,7 @@ import Synchronization
 #endif
 
 /// A thread that whoever started it can join.
-final class JoinableThread: Sendable {
+public final class JoinableThread: Sendable {
     private final class Start: Sendable {
         let body: @Sendable () -> Void
         let isFinished = Atomic(false)
@@ -18,7 +18,8 @@ final class JoinableThread: Sendable {
     private let start: Start
     private let thread: Mutex<pthread_t?>
 
-    init(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
+    /// Starts it.
+    public init(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
         start = Start(body)
         // The new thread takes over this one retain; if there is no new thread, it is given back here.
         let retained = unsafe Unmanaged.passRetained(start)
@@ -53,7 +54,7 @@ final class JoinableThread: Sendable {
     var isFinished: Bool { start.isFinished.load(ordering: .acquiring) }
 
     /// Waits for the end of the body. A second call has no effect.
-    func join() {
+    public func join() {
         guard let thread = thread.withLock({ $0.take() }) else { return }
         pthread_join(thread, nil)
     }

@@ -9,14 +9,18 @@ struct Listener: ~Copyable, Sendable {
     let descriptor: Descriptor
     let port: UInt16
 
-    init(backlog: CInt = 512) throws(SystemError) {
+    /// - Parameter backlog: how many connections may wait to be accepted; `nil` for a socket that has its port
+    ///   but does not listen.
+    init(backlog: CInt? = 512) throws(SystemError) {
         let descriptor = try Descriptor.streamSocket()
         var address = sockaddr_in.loopback(port: 0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let raw = descriptor.raw
         let bound = unsafe address.withSocketAddress { unsafe bind(raw, $0, length) }
         guard bound == 0 else { throw SystemError("bind") }
-        guard listen(raw, backlog) == 0 else { throw SystemError("listen") }
+        if let backlog {
+            guard listen(raw, backlog) == 0 else { throw SystemError("listen") }
+        }
         let named = unsafe address.withSocketAddress { unsafe getsockname(raw, $0, &length) }
         guard named == 0 else { throw SystemError("getsockname") }
         port = UInt16(bigEndian: address.sin_port)

@@ -113,7 +113,7 @@ struct RawServerTests {
         let waiting = Task { try await server.connectionEnded(1) }
         _ = try await server.until { $0.connections.isEmpty ? nil : true }
         server.stop()
-        await #expect(throws: RecordBoard.Stopped.self) { try await waiting.value }
+        await #expect(throws: BoardStopped.self) { try await waiting.value }
         #expect(server.record.connections[0].end == .stopped)
         #expect(throws: SystemError.self) { _ = try PlainClient(port: server.port) }
     }

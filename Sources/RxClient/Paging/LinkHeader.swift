@@ -3,7 +3,8 @@ import HTTPTypes
 
 /// The links of a `Link` field (RFC 8288 §3).
 ///
-/// What is not well-formed is passed over; the links around it still count.
+/// What is not well-formed is passed over; the links around it still count. A link with an `anchor` is about
+/// another document than the one that brought it, and has no relation here (RFC 8288 §3.2).
 struct LinkHeader: Equatable {
     struct Link: Equatable {
         var target: String
@@ -39,14 +40,18 @@ struct LinkHeader: Equatable {
             guard current != nil else { return nil }
             index += 1
             var link = Link(target: text { $0 == UInt8(ascii: ">") }, relations: [])
+            guard current != nil else { return nil }
             index += 1
             var hasRelation = false
+            var hasAnchor = false
             while let (name, value) = nextParameter() {
+                if name == "anchor" { hasAnchor = true }
                 // Of several rel parameters only the first counts (RFC 8288 §3.3).
                 guard name == "rel", !hasRelation else { continue }
                 hasRelation = true
                 link.relations = value.lowercased().split(separator: " ").map(String.init)
             }
+            if hasAnchor { link.relations = [] }
             return link
         }
 

@@ -8,7 +8,7 @@ struct PageRun<Item: Sendable> {
     private(set) var total: Int?
     /// Where the next page is; `nil` for where the endpoint says.
     private(set) var position: PagingRule.Position?
-    private(set) var hasMore = true
+    private(set) var hasMore = false
 
     private let rule: PagingRule
     private let options: PagingOptions<Item>
@@ -21,6 +21,7 @@ struct PageRun<Item: Sendable> {
         self.rule = rule
         self.options = options
         position = rule.first
+        hasMore = !isFull
     }
 
     /// How to ask for the next page.

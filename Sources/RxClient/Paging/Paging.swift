@@ -46,6 +46,7 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
     }
 
     private func loadPage() {
+        guard run.hasMore else { return show(.end) }
         show(run.pageCount == 0 ? .loadingFirst : .loadingMore)
         guard observer.scope.isOpen else { return }
         let scope = observer.scope.child()

@@ -3,6 +3,8 @@ enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
     case integer(Int64)
+    /// Above what `integer` holds.
+    case unsigned(UInt64)
     case number(Double)
     case string(String)
     case array([JSONValue])
@@ -18,6 +20,7 @@ enum JSONValue: Sendable, Equatable {
         case .null, .array, .object: nil
         case .bool(let value): value ? "true" : "false"
         case .integer(let value): String(value)
+        case .unsigned(let value): String(value)
         case .number(let value): String(value)
         case .string(let value): value
         }
@@ -48,6 +51,8 @@ extension JSONValue: Decodable {
             self = .bool(value)
         } else if let value = try? container.decode(Int64.self) {
             self = .integer(value)
+        } else if let value = try? container.decode(UInt64.self) {
+            self = .unsigned(value)
         } else if let value = try? container.decode(Double.self) {
             self = .number(value)
         } else {
@@ -63,6 +68,7 @@ extension JSONValue: Encodable {
         case .null: try container.encodeNil()
         case .bool(let value): try container.encode(value)
         case .integer(let value): try container.encode(value)
+        case .unsigned(let value): try container.encode(value)
         case .number(let value): try container.encode(value)
         case .string(let value): try container.encode(value)
         case .array(let elements): try container.encode(elements)

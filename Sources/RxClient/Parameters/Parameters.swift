@@ -10,9 +10,9 @@ import RxHTTP
 /// .form(["user": "anna", "password": secret])    // password=…&user=anna
 /// ```
 ///
-/// Values come from a dictionary or any `Encodable` model and follow the client's encoder. In a query or a
-/// form, a list repeats its key, a nested object reads `key[member]`, and `null` is left out. Keys go out
-/// in alphabetical order.
+/// Values come from a dictionary or any `Encodable` model and follow the client's encoder; the keys of a
+/// dictionary stay as they are. In a query or a form, a list repeats its key, a nested object reads
+/// `key[member]`, and `null` is left out. Keys go out in alphabetical order.
 public struct Parameters: Sendable {
     /// The names and values of parameters given in place.
     public typealias Values = [String: any Encodable & Sendable]
@@ -37,19 +37,19 @@ public struct Parameters: Sendable {
     public static let none = Parameters(.query)
 
     /// Into the URL's query, after what is there.
-    public static func query(_ values: Values) -> Parameters { query(ParameterDictionary(values)) }
+    public static func query(_ values: Values) -> Parameters { query(values.mapValues(ParameterValue.init)) }
 
     /// Into the URL's query, after what is there.
     public static func query(_ model: some Encodable & Sendable) -> Parameters { Parameters(.query, model) }
 
     /// As a JSON body.
-    public static func json(_ values: Values) -> Parameters { json(ParameterDictionary(values)) }
+    public static func json(_ values: Values) -> Parameters { json(values.mapValues(ParameterValue.init)) }
 
     /// As a JSON body.
     public static func json(_ model: some Encodable & Sendable) -> Parameters { Parameters(.json, model) }
 
     /// As an `application/x-www-form-urlencoded` body.
-    public static func form(_ values: Values) -> Parameters { form(ParameterDictionary(values)) }
+    public static func form(_ values: Values) -> Parameters { form(values.mapValues(ParameterValue.init)) }
 
     /// As an `application/x-www-form-urlencoded` body.
     public static func form(_ model: some Encodable & Sendable) -> Parameters { Parameters(.form, model) }
@@ -91,23 +91,20 @@ public struct Parameters: Sendable {
         var members: [String: JSONValue] = [:]
         if let model { members = try encoder.members(of: model) }
         if !additions.isEmpty {
-            members.merge(try encoder.members(of: ParameterDictionary(additions))) { $1 }
+            members.merge(try encoder.members(of: additions.mapValues(ParameterValue.init))) { $1 }
         }
         return .object(members)
     }
 }
 
-/// Values of several types under string keys, for an encoder.
-private struct ParameterDictionary: Encodable, Sendable {
-    let values: Parameters.Values
-
-    init(_ values: Parameters.Values) { self.values = values }
+/// A value of any type. Encoded through a container, so that the encoder's strategies hold for it; and as a
+/// value of a dictionary, so that they leave its key alone.
+private struct ParameterValue: Encodable, Sendable {
+    let value: any Encodable & Sendable
 
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: AnyCodingKey.self)
-        for (key, value) in values {
-            try value.encode(to: container.superEncoder(forKey: AnyCodingKey(key)))
-        }
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
     }
 }
 
@@ -116,11 +113,12 @@ extension JSONEncoder {
     fileprivate func data(of model: some Encodable) throws(NetworkError) -> Data {
         do {
             return try encode(model)
-        } catch EncodingError.invalidValue(let value, let context) {
+        } catch EncodingError.invalidValue(_, let context) {
+            // The value may be, or hold, a secret.
             throw NetworkError(
                 .invalidParameters,
-                "\(value) at \(context.codingPath.text(or: "the top")) cannot be encoded: \(context.debugDescription)"
-            )
+                "what is at \(context.codingPath.text(or: "the top")) cannot be encoded: "
+                    + context.debugDescription)
         } catch {
             throw NetworkError(.invalidParameters, "the parameters cannot be encoded: \(error)")
         }
@@ -139,7 +137,7 @@ extension JSONValue {
     fileprivate func pairs(named name: String) -> [(name: String, value: String)] {
         switch self {
         case .null: []
-        case .bool, .integer, .number, .string: [(name, scalarText ?? "")]
+        case .bool, .integer, .unsigned, .number, .string: [(name, scalarText ?? "")]
         case .array(let elements): elements.flatMap { $0.pairs(named: name) }
         case .object(let members):
             members.sorted { $0.key < $1.key }.flatMap { key, value in
@@ -171,6 +169,17 @@ extension Request {
             throw NetworkError(.invalidURL, "the query cannot be added to the URL", request: self)
         }
         self.url = url
+    }
+
+    /// Takes the parameters called `name` out of the query.
+    mutating func removeQuery(named name: String) {
+        let parts = url.absoluteString.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return }
+        let names = [name, name.percentEncoded]
+        let pairs = parts[1].prefix { $0 != "#" }.split(separator: "&", omittingEmptySubsequences: false)
+        let kept = pairs.filter { pair in !names.contains(String(pair.prefix { $0 != "=" })) }
+        guard kept.count < pairs.count else { return }
+        url = URL(string: parts[0] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))) ?? url
     }
 
     fileprivate mutating func setBody(_ bytes: [UInt8], contentType: String) {

@@ -23,9 +23,10 @@ public struct CredentialPlacement: Sendable {
         }
     }
 
-    /// A parameter in the URL's query.
+    /// A parameter in the URL's query, in the place of any of that name.
     public static func query(_ name: String) -> CredentialPlacement {
         CredentialPlacement { credential, request throws(NetworkError) in
+            request.removeQuery(named: name)
             try request.appendQuery("\(name.percentEncoded)=\(credential.token.percentEncoded)")
         }
     }

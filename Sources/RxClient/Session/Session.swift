@@ -12,13 +12,20 @@ import Synchronization
 ///         .decode(Login.self)
 ///         .map { Credential(token: $0.token) }
 /// }
-/// let client = Client(baseURL: url, configuration: .init(session: session))
+/// var configuration = ClientConfiguration()
+/// configuration.session = session
+/// let client = Client(baseURL: url, configuration: configuration)
 /// ```
 ///
 /// However many requests find out at the same time that the login has expired, the session logs in once;
 /// each of them is then sent again, once. The login belongs to the session: it goes on when the request
 /// that started it is cancelled. Requests that the login makes bypass the session, even through a client
-/// that has it: they neither wait for themselves nor start another login.
+/// that has it: they neither wait for themselves nor start another login. That holds for the stream that
+/// the login closure returns; requests it subscribes to by itself, from a task for one, need an endpoint
+/// whose ``Endpoint/usesSession`` is false.
+///
+/// A request belongs to the account that it was first sent, or kept waiting, as. When that account has gone
+/// it fails with `loginExpired`; no attempt of it goes out as another.
 ///
 /// A session can be shared by several clients. All of it is safe from any thread.
 public final class Session: Sendable {
@@ -36,6 +43,20 @@ public final class Session: Sendable {
         var run: Observable<Void, NetworkError> = .never()
         /// Where it runs, to tell its own requests from others.
         var loginLane: Lane?
+        /// When the credential came, if this session saw it come.
+        var obtained: Date?
+
+        /// How long ahead the credential is renewed: `most`, but not more than half of its life.
+        func leeway(atMost most: TimeInterval) -> TimeInterval {
+            guard let obtained, let expires = state.credential?.expires else { return most }
+            return min(most, expires.timeIntervalSince(obtained) / 2)
+        }
+
+        /// Forgets the login that has ended, and gives it away to be released outside the lock.
+        mutating func endLogin() -> Observable<Void, NetworkError> {
+            defer { (run, loginLane) = (.never(), nil) }
+            return run
+        }
     }
 
     private let contents: Mutex<Contents>
@@ -50,7 +71,8 @@ public final class Session: Sendable {
     ///   - isRejection: whether a failed login means that the credentials are wrong, and not that the
     ///     network is. Default: an envelope failure, or a status from 400 to 499 that is not transient.
     ///   - placement: where the credential goes. Default: `Authorization: Bearer`.
-    ///   - leeway: how long before its expiry a credential is renewed. Default 30 s.
+    ///   - leeway: how long before its expiry a credential is renewed: at most this, and at most half of its
+    ///     life. Default 30 s. When such a renewal fails and the credential is still good, it is used on.
     ///   - clock: keeps the time for the limit of five logins in 30 s. Default: a clock of the library's.
     ///   - currentDate: what expiry dates are measured against.
     ///   - login: gets a credential. Its first value counts.
@@ -95,16 +117,20 @@ public final class Session: Sendable {
     }
 
     private func change(to credential: Credential?) {
-        contents.withLock { contents in
+        let date = currentDate()
+        let ended = contents.withLock { contents in
             contents.state.change(to: credential)
-            contents.loginLane = nil
+            contents.obtained = date
+            return contents.endLogin()
         }
         accountChanged.send()
+        withExtendedLifetime(ended) {}
     }
 
     // MARK: - For requests
 
-    /// `request` with the credential of the moment and its stamp; waits while a login runs.
+    /// `request` with the credential of the moment and its stamp; waits while a login runs. A request that
+    /// has a stamp already belongs to that account.
     func authorize(_ request: Request) -> Observable<Request, NetworkError> {
         Observable { observer in
             guard !self.isLoggingIn(observer.scope.lane) else {
@@ -116,11 +142,15 @@ public final class Session: Sendable {
 
     private func authorize(_ request: Request, renewsAhead: Bool) -> Observable<Request, NetworkError> {
         .deferred { () throws(NetworkError) in
-            let deadline = renewsAhead ? self.currentDate() + self.leeway / .seconds(1) : .distantPast
+            let date = self.currentDate()
             let now = self.clock.now
-            let (authorization, login) = self.decide { state in
-                let authorization = state.authorize(deadline: deadline, now: now)
-                guard case .wait(let login) = authorization else { return (authorization, nil) }
+            let (authorization, login) = self.decide { contents in
+                let leeway = contents.leeway(atMost: self.leeway / .seconds(1))
+                let authorization = contents.state.authorize(
+                    for: request.credentialStamp?.identity,
+                    deadline: renewsAhead ? date + leeway : .distantPast,
+                    date: date, now: now)
+                guard case .wait(let login, _) = authorization else { return (authorization, nil) }
                 return (authorization, login)
             }
             switch authorization {
@@ -129,8 +159,28 @@ public final class Session: Sendable {
                 request.credentialStamp = stamp
                 if let credential { try self.placement.place(credential, &request) }
                 return .just(request)
-            case .wait: return login.flatMap { self.authorize(request, renewsAhead: false) }
+            case .wait(let awaited, let stamp):
+                let outcome: Observable<Void, NetworkError> = login.catch { error in
+                    awaited.isAhead && self.isCredentialGood(for: stamp) ? .just(()) : .fail(error)
+                }
+                return outcome.flatMap {
+                    var request = request
+                    request.credentialStamp = stamp
+                    return self.authorize(request, renewsAhead: false)
+                }
+            case .refuse:
+                throw .accountChanged(because: NetworkError(.loginExpired, "", request: request))
             }
+        }
+    }
+
+    private func isCredentialGood(for stamp: CredentialStamp) -> Bool {
+        let date = currentDate()
+        return contents.withLock { contents in
+            guard contents.state.isCurrent(stamp.identity), let credential = contents.state.credential else {
+                return false
+            }
+            return credential.expires.map { $0 > date } ?? true
         }
     }
 
@@ -143,14 +193,19 @@ public final class Session: Sendable {
         .deferred { () throws(NetworkError) in
             guard let stamp = error.credentialStamp else { throw error }
             let now = self.clock.now
-            let (remedy, login) = self.decide { state in
-                let remedy = state.authenticationFailed(carried: stamp, error: error, now: now)
+            let (remedy, login) = self.decide { contents in
+                let remedy = contents.state.authenticationFailed(carried: stamp, error: error, now: now)
                 guard case .wait(let login) = remedy else { return (remedy, nil) }
                 return (remedy, login)
             }
             switch remedy {
             case .replay: return .just(())
-            case .wait: return login
+            case .wait:
+                return login.map { () throws(NetworkError) in
+                    guard self.contents.withLock({ $0.state.isCurrent(stamp.identity) }) else {
+                        throw .accountChanged(because: error)
+                    }
+                }
             case .fail(let error): throw error
             }
         }
@@ -163,12 +218,13 @@ public final class Session: Sendable {
     }
 
     /// Asks the state what to do, and gives the login to wait for, if one is to be: one value when it has
-    /// succeeded, its error when it has failed. A new one is started; giving up waiting leaves it alone.
+    /// succeeded or is no longer wanted, its error when it has failed. A new one is started; giving up
+    /// waiting leaves it alone.
     private func decide<Decision>(
-        _ rule: (inout SessionState) -> (Decision, SessionState.Login?)
+        _ rule: (inout Contents) -> (Decision, SessionState.Login?)
     ) -> (Decision, login: Observable<Void, NetworkError>) {
         let (decision, isNew, login) = contents.withLock { contents in
-            let (decision, login) = rule(&contents.state)
+            let (decision, login) = rule(&contents)
             let isNew = login?.isNew == true
             if let login, isNew { contents.run = self.run(login.number).share(replay: 1, reset: []) }
             return (decision, isNew, contents.run)
@@ -178,45 +234,42 @@ public final class Session: Sendable {
     }
 
     private func run(_ number: Int) -> Observable<Void, NetworkError> {
-        let attempt = Observable<Credential?, NetworkError> { observer in
-            self.contents.withLock { $0.loginLane = observer.scope.lane }
-            let login = self.login().map { Credential?.some($0) }
-            Observable.concat([login, .just(nil)]).subscribe(observer)
+        let attempt = Observable<Credential, NetworkError> { observer in
+            let isWanted = self.contents.withLock { contents in
+                let isWanted = contents.state.isRunning(number)
+                if isWanted { contents.loginLane = observer.scope.lane }
+                return isWanted
+            }
+            guard isWanted else { return Observable<Credential, NetworkError>.empty().subscribe(observer) }
+            let nothing = NetworkError(.noContent, "the login gave no credential")
+            Observable.concat([self.login(), .fail(nothing)]).subscribe(observer)
         }
-        let interruption = accountChanged.observable.setFailureType(to: NetworkError.self)
-            .map { () throws(NetworkError) -> Credential? in
-                throw NetworkError(.loginExpired, "the account has changed meanwhile")
-            }
-        return attempt.merge(with: interruption).take(1)
-            .map { credential throws(NetworkError) in
-                guard let credential else {
-                    throw NetworkError(.noContent, "the login gave no credential")
-                }
-                try self.store(credential, from: number)
-            }
+        let renewal = attempt.take(until: accountChanged.observable).take(1)
+            .map { credential in self.store(credential, from: number) }
             .catch { error in
                 self.noteFailure(error, of: number)
                 return .fail(error)
             }
+        return .concat([renewal, .just(())]).take(1)
     }
 
-    private func store(_ credential: Credential, from number: Int) throws(NetworkError) {
-        let isWanted = contents.withLock { contents in
-            contents.loginLane = nil
-            return contents.state.loginSucceeded(number, credential)
+    private func store(_ credential: Credential, from number: Int) {
+        let date = currentDate()
+        let ended = contents.withLock { contents -> Observable<Void, NetworkError>? in
+            guard contents.state.loginSucceeded(number, credential) else { return nil }
+            contents.obtained = date
+            return contents.endLogin()
         }
-        guard isWanted else { throw NetworkError(.loginExpired, "the account has changed meanwhile") }
-        signal.send(.renewed)
+        if ended != nil { signal.send(.renewed) }
     }
 
     private func noteFailure(_ error: NetworkError, of number: Int) {
         let isRejection = isRejection(error)
-        let isWanted = contents.withLock { contents in
+        let ended = contents.withLock { contents -> Observable<Void, NetworkError>? in
             let isWanted = contents.state.loginFailed(number, error, isRejection: isRejection)
-            if isWanted { contents.loginLane = nil }
-            return isWanted
+            return isWanted ? contents.endLogin() : nil
         }
-        if isWanted && isRejection { signal.send(.loggedOut(error)) }
+        if ended != nil && isRejection { signal.send(.loggedOut(error)) }
     }
 }
 

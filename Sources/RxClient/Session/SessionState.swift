@@ -14,13 +14,18 @@ struct SessionState {
     /// What an attempt that is about to be sent shall do.
     enum Authorization {
         case send(Credential?, CredentialStamp)
-        case wait(Login)
+        /// For the login, and then ask again, as the account that the stamp names.
+        case wait(Login, CredentialStamp)
+        /// The request belongs to an account that is no longer there.
+        case refuse
     }
 
     /// A login to wait for. Who gets a new one starts it.
     struct Login {
         let number: Int
         let isNew: Bool
+        /// Whether the credential was still good when the login began.
+        let isAhead: Bool
     }
 
     /// What an attempt that the server did not authenticate shall do.
@@ -37,40 +42,51 @@ struct SessionState {
     private(set) var credential: Credential?
     private(set) var phase = Phase.idle
     private var stamp = CredentialStamp(identity: 0, generation: 0)
-    /// The last login that failed without ending the session, and the generation it was meant to renew.
-    private var failure: (generation: Int, error: NetworkError)?
+    /// The last login that failed, if none has succeeded since, and the generations such logins were meant
+    /// to renew.
+    private var failure: (generations: ClosedRange<Int>, error: NetworkError)?
     private var loginTimes: [Duration] = []
     private var loginCount = 0
+    private var isLoginAhead = false
 
     init(credential: Credential?) {
         self.credential = credential
     }
 
-    /// An attempt is about to be sent. A credential that expires before `deadline` is renewed first.
-    mutating func authorize(deadline: Date, now: Duration) -> Authorization {
-        if case .renewing(let number) = phase { return .wait(Login(number: number, isNew: false)) }
+    /// An attempt is about to be sent. A credential that expires before `deadline` is renewed first; if that
+    /// has failed, one that is good at `date` is used up as it is.
+    ///
+    /// - Parameter identity: whose request it is, where that is settled.
+    mutating func authorize(
+        for identity: Int? = nil, deadline: Date, date: Date = .distantFuture, now: Duration
+    ) -> Authorization {
+        guard isCurrent(identity ?? stamp.identity) else { return .refuse }
+        if case .renewing(let number) = phase { return .wait(running(number), stamp) }
         if case .idle = phase, let expires = credential?.expires, expires <= deadline,
-            let login = startLogin(now: now)
+            failure == nil || expires <= date, let login = startLogin(now: now, isAhead: expires > date)
         {
-            return .wait(login)
+            return .wait(login, stamp)
         }
         return .send(credential, stamp)
     }
+
+    /// Whether the account is still the one that `identity` counts.
+    func isCurrent(_ identity: Int) -> Bool { identity == stamp.identity }
 
     /// The server did not accept the credential that `carried` stands for.
     mutating func authenticationFailed(
         carried: CredentialStamp, error: NetworkError, now: Duration
     ) -> Remedy {
-        guard carried.identity == stamp.identity else {
-            return .fail(.loginExpired("the account has changed meanwhile", because: error))
+        guard isCurrent(carried.identity) else { return .fail(.accountChanged(because: error)) }
+        if case .loggedOut(let reason) = phase {
+            return .fail(reason ?? .loginExpired("logged out", because: error))
         }
-        if let failure, failure.generation == carried.generation { return .fail(failure.error) }
+        if let failure, failure.generations.contains(carried.generation) { return .fail(failure.error) }
         if carried.generation < stamp.generation { return .replay }
         switch phase {
-        case .renewing(let number): return .wait(Login(number: number, isNew: false))
-        case .loggedOut(let reason): return .fail(reason ?? .loginExpired("logged out", because: error))
-        case .idle:
-            guard let login = startLogin(now: now) else {
+        case .renewing(let number): return .wait(running(number))
+        case .loggedOut, .idle:
+            guard let login = startLogin(now: now, isAhead: false) else {
                 return .fail(
                     .loginExpired(
                         "\(Self.loginLimit) logins within \(Self.loginWindow) did not help", because: error))
@@ -79,13 +95,16 @@ struct SessionState {
         }
     }
 
-    private mutating func startLogin(now: Duration) -> Login? {
+    private func running(_ login: Int) -> Login { Login(number: login, isNew: false, isAhead: isLoginAhead) }
+
+    private mutating func startLogin(now: Duration, isAhead: Bool) -> Login? {
         loginTimes.removeAll { now - $0 >= Self.loginWindow }
         guard loginTimes.count < Self.loginLimit else { return nil }
         loginTimes.append(now)
         loginCount += 1
+        isLoginAhead = isAhead
         phase = .renewing(login: loginCount)
-        return Login(number: loginCount, isNew: true)
+        return Login(number: loginCount, isNew: true, isAhead: isAhead)
     }
 
     /// A login gave a credential. `false` if it is no longer wanted: the account has changed meanwhile.
@@ -93,6 +112,7 @@ struct SessionState {
         guard isRunning(login) else { return false }
         self.credential = credential
         stamp.generation += 1
+        failure = nil
         phase = .idle
         return true
     }
@@ -101,14 +121,16 @@ struct SessionState {
     /// is no longer wanted.
     mutating func loginFailed(_ login: Int, _ error: NetworkError, isRejection: Bool) -> Bool {
         guard isRunning(login) else { return false }
-        failure = (stamp.generation, error)
+        let first = failure?.generations.lowerBound ?? stamp.generation
+        failure = (first...stamp.generation, error)
         stamp.generation += 1
         phase = isRejection ? .loggedOut(error) : .idle
         if isRejection { credential = nil }
         return true
     }
 
-    private func isRunning(_ login: Int) -> Bool {
+    /// Whether a login is under way and still wanted.
+    func isRunning(_ login: Int) -> Bool {
         if case .renewing(login) = phase { true } else { false }
     }
 
@@ -129,5 +151,10 @@ extension NetworkError {
         error.code = .loginExpired
         error.message = message
         return error
+    }
+
+    /// What becomes of a request of an account that is no longer there.
+    static func accountChanged(because cause: NetworkError) -> NetworkError {
+        .loginExpired("the account has changed meanwhile", because: cause)
     }
 }

@@ -2,67 +2,77 @@ import RxHTTP
 import RxLite
 import Synchronization
 
-/// What the attempts of one request have in common: its id, its count, its deadline, its one replay.
+/// What the attempts of one request have in common: its id, its count, its account, its deadline, its one
+/// replay.
 final class Attempts: Sendable {
     let replay = Replay()
-    let policy: RetryPolicy<NetworkError>
-    let deadline: Deadline?
+    let scheduler: any Scheduler
     private let request: Request
-    private let count = Atomic<Int>(0)
+    private let retrying: RetryPolicy<NetworkError>
+    private let deadline: Duration?
+    private let progress = Mutex(Progress())
 
-    init(
-        of request: Request, within total: Duration?, retrying policy: RetryPolicy<NetworkError>,
-        on scheduler: any Scheduler
-    ) {
+    private struct Progress {
+        var count = 0
+        /// As whom the request has been sent.
+        var stamp: CredentialStamp?
+    }
+
+    /// The time of ``Timeouts/total`` begins here.
+    init(of request: Request, retrying policy: RetryPolicy<NetworkError>, on scheduler: any Scheduler) {
         self.request = request
-        let deadline = total.map { Deadline(limit: $0, request: request, on: scheduler) }
-        self.deadline = deadline
-        self.policy = deadline.map { policy.ending($0) } ?? policy
+        self.scheduler = scheduler
+        retrying = policy
+        deadline = request.timeouts.total.map { scheduler.now + $0 }
     }
 
     /// The request for the next attempt.
     func next() -> Request {
+        progress.withLock { progress in
+            progress.count += 1
+            return request(progress)
+        }
+    }
+
+    /// Settles whose request it is.
+    func note(_ stamp: CredentialStamp?) {
+        progress.withLock { $0.stamp = stamp ?? $0.stamp }
+    }
+
+    /// When to try again: as the request's policy says, but without waits that would outlast the deadline.
+    var policy: RetryPolicy<NetworkError> {
+        guard let deadline else { return retrying }
+        return RetryPolicy(
+            { [retrying, scheduler] error, history in
+                let decision = retrying.decide(error, history)
+                guard case .retry(let delay) = decision, delay > deadline - scheduler.now else {
+                    return decision
+                }
+                return .stop
+            }, stamp: retrying.stamp)
+    }
+
+    /// How long all attempts together may take, and the error when they have.
+    fileprivate var limit: Duration? { request.timeouts.total }
+
+    fileprivate var timeout: NetworkError {
+        NetworkError(
+            .totalTimeout, "no answer within \(request.timeouts.total ?? .zero)",
+            request: progress.withLock { request($0) })
+    }
+
+    private func request(_ progress: Progress) -> Request {
         var request = request
-        request.attempt = count.add(1, ordering: .relaxed).newValue
+        request.attempt = max(progress.count, 1)
+        request.credentialStamp = progress.stamp
         return request
     }
 }
 
-/// When a request must have ended, whatever it is doing.
-struct Deadline: Sendable {
-    let limit: Duration
-    let time: Duration
-    let request: Request
-    let scheduler: any Scheduler
-
-    init(limit: Duration, request: Request, on scheduler: any Scheduler) {
-        self.limit = limit
-        self.request = request
-        self.scheduler = scheduler
-        time = scheduler.now + limit
-    }
-}
-
-extension RetryPolicy<NetworkError> {
-    /// The same policy, without waits that would outlast `deadline`.
-    fileprivate func ending(_ deadline: Deadline) -> RetryPolicy {
-        RetryPolicy(
-            { error, retries in
-                let decision = decide(error, retries)
-                guard case .retry(let delay) = decision, deadline.scheduler.now + delay > deadline.time else {
-                    return decision
-                }
-                return .stop
-            }, stamp: stamp)
-    }
-}
-
 extension Observable where Failure == NetworkError {
-    /// Ends with `totalTimeout` when `deadline` comes first.
-    func deadline(_ deadline: Deadline?) -> Observable {
-        guard let deadline else { return self }
-        return timeout(deadline.limit, on: deadline.scheduler) {
-            NetworkError(.totalTimeout, "no answer within \(deadline.limit)", request: deadline.request)
-        }
+    /// Ends with `totalTimeout` when the time for all attempts has passed.
+    func deadline(of attempts: Attempts) -> Observable {
+        guard let limit = attempts.limit else { return self }
+        return timeout(limit, on: attempts.scheduler) { attempts.timeout }
     }
 }

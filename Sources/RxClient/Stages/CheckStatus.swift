@@ -14,7 +14,10 @@ extension Observable where Element == Response, Failure == NetworkError {
             var error = NetworkError(.status, response.status.reasonPhrase, request: response.request)
             error.head = response.head
             error.body = response.body
-            if let document = try? JSONDecoder().decode(JSONValue.self, from: Data(response.body)) {
+            // A body that is no JSON, or too large to be read on the stream's scheduler, has no message.
+            if response.body.count <= Decoding.inPlaceLimit,
+                let document = try? JSONDecoder().decode(JSONValue.self, from: Data(response.body))
+            {
                 error.message = document.message(key: envelope?.message) ?? error.message
                 error.envelopeCode = envelope.flatMap { document[$0.code]?.scalarText }
             }
@@ -33,7 +36,7 @@ extension JSONValue {
         for key in [key].compactMap(\.self) + Self.usualKeys {
             guard let value = self[key] else { continue }
             if case .object = value { return value.message(key: nil) }
-            if let text = value.scalarText { return text }
+            if let text = value.scalarText, !text.isEmpty { return text }
         }
         return nil
     }

@@ -20,11 +20,16 @@ extension Observable where Element == Response, Failure == NetworkError {
     ) -> Observable<T, NetworkError> {
         let home = scheduler
         return flatMap(.concat) { response throws(NetworkError) in
-            guard response.body.count > 256 << 10 else { return .just(try transform(response)) }
+            guard response.body.count > Decoding.inPlaceLimit else { return .just(try transform(response)) }
             let decoded = Observable.just(response).observe(on: ActorScheduler.shared).map(transform)
             return home.map { decoded.observe(on: $0) } ?? decoded
         }
     }
+}
+
+enum Decoding {
+    /// The largest body, in bytes, that is decoded on the stream's own scheduler.
+    static let inPlaceLimit = 256 << 10
 }
 
 extension Response {
@@ -34,6 +39,7 @@ extension Response {
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws(NetworkError) -> T {
         if type == Empty.self, let empty = Empty() as? T { return empty }
         do {
+            guard !body.isEmpty else { throw EmptyBody() }
             return try unsafe body.withUnsafeBytes { bytes in
                 // The decoder reads the bytes during the call only, while `body` keeps them alive.
                 guard let start = bytes.baseAddress else { throw EmptyBody() }
@@ -53,7 +59,7 @@ extension Response {
         error.head = head
         error.body = body
         guard let decodingError = underlying as? DecodingError else {
-            error.message = "the body is empty"
+            error.message = underlying is EmptyBody ? "the body is empty" : "\(underlying)"
             error.codingPath = ""
             return error
         }

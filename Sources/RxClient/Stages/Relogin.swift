@@ -6,23 +6,29 @@ extension Observable where Failure == NetworkError {
     /// When the server says that the login has expired, has `session` log in again, once for all who find
     /// out, and sends the request once more. A second refusal stands.
     public func relogin(through session: Session) -> Observable {
-        .deferred { self.relogin(through: session, replay: Replay()) }
+        Observable(scheduler: scheduler) { observer in
+            self.relogin(through: session, replay: Replay()).subscribe(observer)
+        }
     }
 
     /// The same, with a replay that all attempts of one request share.
     func relogin(through session: Session?, replay: Replay) -> Observable {
         guard let session else { return self }
         return self.catch { error in
-            guard session.canRecover(from: error), replay.use() else { return .fail(error) }
-            return session.recover(from: error).flatMap(.concat) { _ in self }
+            guard session.canRecover(from: error), !replay.isUsed else { return .fail(error) }
+            return session.recover(from: error).flatMap(.concat) { _ in
+                replay.use() ? self : .fail(error)
+            }
         }
     }
 }
 
 /// The one replay that a request has.
 final class Replay: Sendable {
-    private let isUsed = Atomic<Bool>(false)
+    private let used = Atomic<Bool>(false)
+
+    var isUsed: Bool { used.load(ordering: .relaxed) }
 
     /// `true` the first time.
-    func use() -> Bool { !isUsed.exchange(true, ordering: .relaxed) }
+    func use() -> Bool { !used.exchange(true, ordering: .relaxed) }
 }

@@ -25,9 +25,9 @@ extension RetryPolicy<NetworkError> {
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
         currentDate: @escaping @Sendable () -> Date = { Date() }
     ) -> RetryPolicy {
-        RetryPolicy { error, retries in
-            guard retries < maxRetries, error.isTransient else { return .stop }
-            let delay = backoff.delay(retries, random)
+        RetryPolicy { error, history in
+            guard history.count < maxRetries, error.isTransient else { return .stop }
+            let delay = backoff.delay(history, random)
             guard let named = error.retryAfter(now: currentDate()) else { return .retry(after: delay) }
             return named <= maxDelay ? .retry(after: max(named, delay)) : .stop
         } stamp: { error, attempts in
@@ -60,10 +60,13 @@ extension NetworkError {
     /// none and for what cannot be read.
     func retryAfter(now: Date) -> Duration? {
         guard let value = head?[.retryAfter] else { return nil }
-        if value.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), let seconds = Int(value) {
-            return .seconds(seconds)
+        if !value.isEmpty, value.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) {
+            return min(.seconds(Int(value) ?? .max), Self.longestWait)
         }
         guard let date = Date(httpDate: value) else { return nil }
-        return .seconds(max(0, date.timeIntervalSince(now)))
+        return min(.seconds(max(0, date.timeIntervalSince(now))), Self.longestWait)
     }
+
+    /// 68 years: any clock can keep it, and it is over any sensible cap.
+    private static let longestWait = Duration.seconds(1 << 31)
 }

@@ -2,7 +2,7 @@ extension Observable {
     /// On an error, starts the stream again, up to `count` times. The error after the last try stands.
     @inlinable
     public func retry(_ count: Int) -> Observable {
-        retry(RetryPolicy { _, retries in retries < count ? .retry(after: .zero) : .stop })
+        retry(RetryPolicy { _, history in history.count < count ? .retry(after: .zero) : .stop })
     }
 
     /// On an error, asks `policy` whether and when to start the stream again.
@@ -29,7 +29,7 @@ final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
     private let policy: RetryPolicy<Failure>
     private let clock: any Scheduler
     private let observer: Observer<Element, Failure>
-    private var retries = 0
+    private var history = RetryHistory()
     private var isStarting = false
     private var isDue = false
 
@@ -70,13 +70,14 @@ final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
     }
 
     private func decide(_ error: Failure) {
-        switch policy.decide(error, retries) {
+        switch policy.decide(error, history) {
         case .stop:
             var error = error
-            policy.stamp(&error, retries + 1)
+            policy.stamp(&error, history.count + 1)
             observer.fail(error)
         case .retry(let delay):
-            retries += 1
+            history.count += 1
+            history.lastDelay = delay
             guard delay > .zero else { return start() }
             let wait = observer.scope.child()
             let timer = clock.schedule(after: delay) {

@@ -18,15 +18,15 @@ import Synchronization
 ///
 /// A request that no rule matches fails with ``NetworkError/Code/unscripted``.
 public final class ScriptedTransport: Transport {
-    /// The scheduler that exchanges live on.
-    public let scheduler: VirtualScheduler
+    /// The time that exchanges live in.
+    public let clock: VirtualScheduler
 
     private let answer: @Sendable (Request) -> Answer
     private let log = Mutex<[Exchange]>([])
 
     /// Creates a transport that asks `answer` at each subscription.
     public init(on scheduler: VirtualScheduler, answer: @escaping @Sendable (Request) -> Answer) {
-        self.scheduler = scheduler
+        self.clock = scheduler
         self.answer = answer
     }
 
@@ -35,6 +35,9 @@ public final class ScriptedTransport: Transport {
         let book = RuleBook(rules)
         self.init(on: scheduler) { request in book.answer(to: request) }
     }
+
+    /// The clock.
+    public var scheduler: any Scheduler { clock }
 
     /// Every exchange so far, in the order of their subscriptions.
     public var exchanges: [Exchange] { log.withLock { $0 } }
@@ -54,7 +57,7 @@ public final class ScriptedTransport: Transport {
             guard observer.scope.isOpen else { return }
             let answer = self.answer(request)
             let index = self.begin(request)
-            let playback = Playback(answer.steps, of: request, to: observer, on: self.scheduler) { outcome in
+            let playback = Playback(answer.steps, of: request, to: observer, on: self.clock) { outcome in
                 self.end(index, outcome)
             }
             playback.start()

@@ -58,3 +58,6 @@ extension RawServer {
         public var openConnections: Int { connections.count { $0.end == nil } }
     }
 }
+
+/// The record of a server, with those who wait for something in it.
+typealias RecordBoard = Board<RawServer.Record>

@@ -26,7 +26,7 @@ public final class RawServer: Sendable {
 
     /// The port on 127.0.0.1, chosen by the kernel.
     public let port: UInt16
-    private let board = RecordBoard()
+    private let board = RecordBoard(Record())
     private let stopping: Gate
     private let accepting: Mutex<JoinableThread?>
     private let cursor = Mutex(0)
@@ -68,7 +68,7 @@ public final class RawServer: Sendable {
     // What it has seen
 
     /// Everything so far.
-    public var record: Record { board.record }
+    public var record: Record { board.contents }
 
     /// What `look` finds in the record, as soon as there is something. Throws when the server stops first or
     /// the task is cancelled. `look` must do nothing but look: it is called under a lock.

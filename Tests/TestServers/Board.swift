@@ -1,33 +1,35 @@
 import Synchronization
 
-/// The record of a server, with those who wait for something in it.
-final class RecordBoard: Sendable {
-    /// The server stopped before what was waited for had come.
-    struct Stopped: Error {}
-
+/// What happened so far, with those who wait for something in it.
+public final class Board<Contents: Sendable>: Sendable {
     private struct Waiter {
-        /// Says, of a record, whether the wait is over; pure, for it is called under the lock.
-        let isMet: @Sendable (RawServer.Record) -> Bool
+        /// Says, of the contents, whether the wait is over; pure, for it is called under the lock.
+        let isMet: @Sendable (Contents) -> Bool
         let continuation: CheckedContinuation<Void, any Error>
     }
 
     private struct State {
-        var record = RawServer.Record()
+        var contents: Contents
         var waiters: [Int: Waiter] = [:]
         var nextWaiter = 0
         var cancelled: Set<Int> = []
         var isStopped = false
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    var record: RawServer.Record { state.withLock { $0.record } }
+    /// Creates a board nobody waits at.
+    public init(_ contents: sending Contents) { state = Mutex(State(contents: contents)) }
 
-    /// Changes the record and wakes those whose wait that ends.
-    func update<Result: Sendable>(_ change: (inout RawServer.Record) -> Result) -> Result {
+    /// What it says now.
+    public var contents: Contents { state.withLock { $0.contents } }
+
+    /// Changes the contents and wakes those whose wait that ends. `change` is called under a lock.
+    public func update<Result: Sendable>(_ change: (inout Contents) -> Result) -> Result {
         let (result, met) = state.withLock { state in
-            let result = change(&state.record)
-            let met = state.waiters.filter { $0.value.isMet(state.record) }
+            let result = change(&state.contents)
+            guard !state.waiters.isEmpty else { return (result, [Int: Waiter]()) }
+            let met = state.waiters.filter { $0.value.isMet(state.contents) }
             for id in met.keys { state.waiters[id] = nil }
             return (result, met)
         }
@@ -35,22 +37,23 @@ final class RecordBoard: Sendable {
         return result
     }
 
-    /// Fails everybody who waits, now and later.
-    func stop() {
+    /// Fails everybody who waits, now and later, with ``BoardStopped``.
+    public func stop() {
         let waiters = state.withLock { state in
             state.isStopped = true
             defer { state.waiters = [:] }
             return state.waiters
         }
-        for waiter in waiters.values { waiter.continuation.resume(throwing: Stopped()) }
+        for waiter in waiters.values { waiter.continuation.resume(throwing: BoardStopped()) }
     }
 
-    /// Gives what `look` finds, as soon as it finds something.
-    func until<Result: Sendable>(
-        _ look: @escaping @Sendable (RawServer.Record) -> Result?
+    /// Gives what `look` finds, as soon as it finds something. Throws when the board stops first or the task is
+    /// cancelled. `look` must do nothing but look: it is called under a lock.
+    public func until<Result: Sendable>(
+        _ look: @escaping @Sendable (Contents) -> Result?
     ) async throws -> Result {
         while true {
-            if let found = look(record) { return found }
+            if let found = state.withLock({ look($0.contents) }) { return found }
             let id = state.withLock { state in
                 state.nextWaiter += 1
                 return state.nextWaiter
@@ -70,7 +73,7 @@ final class RecordBoard: Sendable {
     private func enter(_ id: Int, _ waiter: Waiter) {
         let entry: Entry = state.withLock { state in
             if state.cancelled.remove(id) != nil { return .cancelled }
-            if waiter.isMet(state.record) { return .met }
+            if waiter.isMet(state.contents) { return .met }
             if state.isStopped { return .stopped }
             state.waiters[id] = waiter
             return .waits
@@ -78,7 +81,7 @@ final class RecordBoard: Sendable {
         switch entry {
         case .waits: break
         case .met: waiter.continuation.resume()
-        case .stopped: waiter.continuation.resume(throwing: Stopped())
+        case .stopped: waiter.continuation.resume(throwing: BoardStopped())
         case .cancelled: waiter.continuation.resume(throwing: CancellationError())
         }
     }
@@ -93,3 +96,6 @@ final class RecordBoard: Sendable {
         waiter?.continuation.resume(throwing: CancellationError())
     }
 }
+
+/// The board stopped before what was waited for had come.
+public struct BoardStopped: Error {}

@@ -1,0 +1,129 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+/// Switching accounts, or logging out, while requests of the account before are under way.
+@Suite struct AccountChangeTests {
+    private let bench = LoginBench()
+    private let accountB = Credential(token: "B")
+
+    private func change(to credential: Credential?) {
+        if let credential { bench.session.logIn(with: credential) } else { bench.session.logOut() }
+    }
+
+    @Test(
+        "Requests parked for the old identity fail at once and are never replayed as the new one",
+        arguments: [
+            nil, Credential(token: "B"),
+        ])
+    func parked(credential: Credential?) throws {
+        let parked = (0..<3).map { bench.get("/\($0)") }
+        try bench.clock.advance(by: .milliseconds(5))
+        let waiting = bench.get("/waiting")
+        change(to: credential)
+        #expect((parked + [waiting]).allSatisfy { $0.failure?.code == .loginExpired })
+        #expect(parked[0].failure?.url?.path == "/0")
+        #expect(parked.allSatisfy { $0.failure?.requestID != nil })
+        try bench.clock.run()
+        #expect((parked + [waiting]).allSatisfy { $0.events.count == 1 })
+        #expect(bench.lines == ["GET /0 old", "GET /1 old", "GET /2 old", "POST /login -"])
+        #expect(bench.session.credential == credential)
+        #expect(
+            bench.transport.cancelled.map(\.request.url.path) == ["/login"], "the old login is called off")
+        #expect(bench.eventTexts == [credential == nil ? "logged out by hand" : "logged in"])
+    }
+
+    @Test(
+        "A request on its way that is refused after the change fails, whatever it finds",
+        arguments: [
+            nil, Credential(token: "B"),
+        ])
+    func onItsWay(credential: Credential?) throws {
+        let recorder = bench.get("/1")
+        change(to: credential)
+        try bench.clock.run()
+        #expect(recorder.failure?.code == .loginExpired)
+        #expect(bench.lines == ["GET /1 old"])
+    }
+
+    @Test("A change from within the event of the renewal comes before the replays")
+    func insideTheEvent() throws {
+        bench.session.events.subscribe(onNext: { [session = bench.session, accountB] event in
+            if case .renewed = event { session.logIn(with: accountB) }
+        })
+        let recorders = (0..<3).map { bench.get("/\($0)") }
+        try bench.clock.advance(by: .milliseconds(5))
+        let waiting = bench.get("/waiting")
+        try bench.clock.run()
+        #expect((recorders + [waiting]).allSatisfy { $0.failure?.code == .loginExpired })
+        #expect(!bench.lines.contains { $0.hasSuffix(" B") || $0.hasSuffix("t1") })
+        #expect(bench.session.credential == accountB)
+    }
+
+    @Test(
+        "A request that waits for its retry is not tried again as somebody else",
+        arguments: [
+            nil, Credential(token: "B"),
+        ])
+    func duringBackoff(credential: Credential?) throws {
+        let bench = LoginBench(
+            credential: Credential(token: "t0"),
+            retry: .exponentialBackoff(backoff: .constant(.seconds(1))))
+        bench.server.contents.withLock { $0.answers["/1"] = [.status(.serviceUnavailable)] }
+        let recorder = Recorder(bench.client.put("/1", .json(["a": 1])), on: bench.clock)
+        try bench.clock.advance(by: .milliseconds(500))
+        if let credential { bench.session.logIn(with: credential) } else { bench.session.logOut() }
+        try bench.clock.run()
+        #expect(recorder.failure?.code == .loginExpired)
+        #expect(recorder.failure?.attempt == 2)
+        #expect(bench.lines == ["PUT /1 t0"])
+    }
+
+    @Test("Logged out: requests go without credential, and nothing logs in until the user does")
+    func loggedOut() throws {
+        bench.session.logOut()
+        let recorder = bench.get("/1")
+        try bench.clock.run()
+        #expect(recorder.failure?.code == .loginExpired)
+        #expect(recorder.failure?.status == .unauthorized)
+        #expect(bench.lines == ["GET /1 -"])
+        bench.session.logIn(with: Credential(token: "expired"))
+        let again = bench.get("/2")
+        try bench.clock.run()
+        #expect(again.isFinished)
+        #expect(bench.lines == ["GET /1 -", "GET /2 expired", "POST /login -", "GET /2 t1"])
+    }
+
+    @Test("A login that logs out meanwhile stores nothing")
+    func loginLogsOut() throws {
+        let box = Box<Session>()
+        let bench = LoginBench { plain in
+            LoginBench.logIn(plain).handleEvents(onNext: { _ in box.value?.logOut() })
+        }
+        box.value = bench.session
+        let recorder = bench.get("/1")
+        try bench.clock.run()
+        #expect(recorder.failure?.code == .loginExpired)
+        #expect(bench.session.credential == nil)
+        #expect(bench.eventTexts == ["logged out by hand"])
+        #expect(bench.server.logins == 1)
+    }
+
+    @Test("The new account's login is its own")
+    func newAccountLogsIn() throws {
+        let parked = bench.get("/1")
+        try bench.clock.advance(by: .milliseconds(5))
+        bench.session.logIn(with: accountB)
+        let recorder = bench.get("/2")
+        try bench.clock.run()
+        #expect(parked.failure?.code == .loginExpired)
+        #expect(recorder.isFinished)
+        #expect(bench.lines == ["GET /1 old", "POST /login -", "GET /2 B", "POST /login -", "GET /2 t2"])
+        #expect(bench.session.credential?.token == "t2")
+    }
+}

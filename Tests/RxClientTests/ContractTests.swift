@@ -1,0 +1,119 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@testable import RxClient
+
+/// Every stage of a request, in every situation that the checker knows.
+@Suite struct ContractTests {
+    struct Stage: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let violations: @Sendable () async -> [ContractViolation]
+
+        init<Output: Sendable>(
+            _ name: String, isEager: Bool = false, isDeferred: Bool = false,
+            _ apply: @escaping ContractChecker.Application<Output, NetworkError>
+        ) {
+            testDescription = name
+            violations = { await ContractChecker.violations(isEager: isEager, isDeferred: isDeferred, apply) }
+        }
+    }
+
+    static let stages = [
+        Stage("checkStatus") { source, _ in responses(source).checkStatus() },
+        Stage("unwrap") { source, _ in responses(source).unwrap(Envelope()) },
+        Stage("decode") { source, _ in responses(source).decode([String: Int].self) },
+        Stage("decode failing") { source, _ in responses(source).decode([Int].self) },
+        Stage("relogin, login at once") { source, clock in
+            responses(source).relogin(
+                through: Session(clock: clock) { .just(Credential(token: "t")) })
+        },
+        Stage("relogin, login over time") { source, clock in
+            responses(source).relogin(
+                through: Session(clock: clock) {
+                    .just(Credential(token: "t")).delay(.milliseconds(700), on: clock)
+                })
+        },
+        Stage("relogin, login fails") { source, clock in
+            responses(source).relogin(
+                through: Session(clock: clock) { .fail(NetworkError(.connect, "down")) })
+        },
+        Stage("retry") { source, clock in
+            responses(source).retry(.exponentialBackoff(backoff: .constant(.seconds(1))), on: clock)
+        },
+        Stage("deadline") { source, clock in
+            Observable<Response, NetworkError>(scheduler: source.scheduler) { observer in
+                var request = request
+                request.timeouts.total = .milliseconds(2500)
+                let attempts = Attempts(of: request, retrying: .never, on: clock)
+                responses(source).deadline(of: attempts).subscribe(observer)
+            }
+        },
+        Stage("response(to:)") { source, _ in
+            var limited = request
+            limited.bodyLimit = 1000
+            return events(source, status: .ok).response(to: limited)
+        },
+        Stage("send(_:following:)") { source, _ in
+            Answering { _ in events(source, status: .ok) }.send(request, following: RedirectPolicy())
+        },
+        // The body of a redirect is read without a value going out.
+        Stage("send(_:following:), redirected", isDeferred: true) { source, _ in
+            Answering { request in
+                events(source, status: request.url.path == "/" ? .found : .ok)
+            }.send(request, following: RedirectPolicy())
+        },
+    ]
+
+    @Test(arguments: stages)
+    func keepsTheContract(stage: Stage) async {
+        let violations = await stage.violations()
+        #expect(violations.isEmpty, "\(violations.map { "\($0)" }.prefix(5).joined(separator: "\n"))")
+    }
+
+    /// A request of the session's first generation.
+    private static let request: Request = {
+        var request = Request(url: URL(filePath: "/"))
+        if let url = URL(string: "https://a.test/") { request.url = url }
+        request.credentialStamp = CredentialStamp(identity: 0, generation: 0)
+        return request
+    }()
+
+    /// Each element as an answer; the failure as an expired login.
+    private static func responses(
+        _ source: Observable<ContractElement, ContractFailure>
+    ) -> Observable<Response, NetworkError> {
+        source
+            .map { element in
+                let body = #"{"code": 0, "data": \#(element.number)}"#
+                return Response(head: ResponseHead(status: .ok), body: Array(body.utf8), request: request)
+            }
+            .mapError { _ in
+                var error = NetworkError(.status, "expired", request: request)
+                error.head = ResponseHead(status: .unauthorized)
+                return error
+            }
+    }
+
+    /// The first element as the head, the others as the body.
+    private static func events(
+        _ source: Observable<ContractElement, ContractFailure>, status: HTTPResponse.Status
+    ) -> Observable<TransferEvent, NetworkError> {
+        source
+            .map { element in
+                guard element.number == 0 else { return .chunk([UInt8(truncatingIfNeeded: element.number)]) }
+                return .head(ResponseHead(status: status, headerFields: [.location: "/next"]))
+            }
+            .mapError { _ in NetworkError(.connectionLost, "gone", request: request) }
+    }
+}
+
+private struct Answering: Transport {
+    var scheduler: any Scheduler { ActorScheduler.shared }
+    let answer: @Sendable (Request) -> Observable<TransferEvent, NetworkError>
+
+    func send(_ request: Request) -> Observable<TransferEvent, NetworkError> { answer(request) }
+}

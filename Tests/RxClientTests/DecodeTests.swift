@@ -1,0 +1,128 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@testable import RxClient
+
+@Suite struct DecodeTests {
+    private struct Goods: Decodable, Sendable, Equatable {
+        let name: String
+        let price: Double
+    }
+
+    private func response(_ text: String, path: [String] = []) throws -> Response {
+        var response = Response(
+            head: ResponseHead(status: .ok), body: Array(text.utf8),
+            request: Request(url: try #require(URL(string: "https://a.test/x"))))
+        response.payloadPath = path
+        return response
+    }
+
+    @Test("Any Decodable: an object, an array, a scalar, an optional")
+    func decodes() throws {
+        #expect(
+            try response(#"{"name": "tea", "price": 1}"#).decode(Goods.self) == Goods(name: "tea", price: 1))
+        #expect(try response("[1, 2]").decode([Int].self) == [1, 2])
+        #expect(try response("7").decode(Int.self) == 7)
+        #expect(try response("null").decode(Int?.self) == nil)
+        #expect(
+            try response(#"{"data": {"items": [3]}}"#, path: ["data", "items"]).decode([Int].self) == [3])
+    }
+
+    @Test(
+        "An error names the place, as a path a person can read",
+        arguments: [
+            (#"{"data": [{"name": "a", "price": 1}, {"name": "b"}]}"#, "data[1].price"),
+            (#"{"data": [{"name": "a", "price": 1}, {"name": 5, "price": 1}]}"#, "data[1].name"),
+            (#"{"data": [{"name": "a", "price": null}]}"#, "data[0].price"), (#"{"data": {}}"#, "data"),
+            (#"{"data": [7]}"#, "data[0]"), (#"{}"#, "data"), (#"{"data": "#, ""), ("[]", ""),
+        ])
+    func codingPath(json: String, path: String) throws {
+        let response = try response(json, path: ["data"])
+        let error = #expect(throws: NetworkError.self) { _ = try response.decode([Goods].self) }
+        #expect(error?.code == .decoding)
+        #expect(error?.codingPath == path)
+        #expect(error?.message.contains(path.isEmpty ? "the top" : path) == true)
+        #expect(error?.body == Array(json.utf8))
+        #expect(error?.status == .ok)
+        #expect(error?.requestID == response.request.id)
+    }
+
+    @Test("An empty body says so; Empty takes anything")
+    func empty() throws {
+        let error = #expect(throws: NetworkError.self) { _ = try response("").decode(Goods.self) }
+        #expect(error?.message == "the body is empty")
+        for text in ["", "garbage", "[1]", "{"] {
+            #expect(try response(text).decode(Empty.self) == Empty())
+            #expect(try response(text, path: ["data"]).decode(Empty.self) == Empty())
+        }
+    }
+
+    private struct Picky: Decodable, Sendable {
+        struct Reason: Error, CustomStringConvertible { let description = "only green tea" }
+        init(from _: any Decoder) throws { throw Reason() }
+    }
+
+    @Test("An error of a model's own is told, not taken for something else")
+    func ownErrors() throws {
+        let error = #expect(throws: NetworkError.self) { _ = try response("1").decode(Picky.self) }
+        #expect(error?.code == .decoding)
+        #expect(error?.message.contains("only green tea") == true)
+    }
+
+    @Test(
+        "Bodies above 256 KiB are decoded off the scheduler and delivered on it", .timeLimit(.minutes(1)))
+    func largeBodies() async throws {
+        for count in [256 << 10, (256 << 10) + 1] { try await decode(count: count) }
+    }
+
+    private func decode(count: Int) async throws {
+        let clock = VirtualScheduler()
+        let text = "\"" + String(repeating: "a", count: count - 2) + "\""
+        let transport = ScriptedTransport(on: clock) { _ in .json(text) }
+        let client = Client(
+            configuration: ClientConfiguration(baseURL: "https://a.test"), transport: transport)
+        let byHand = client.get("/x").decode(Probe.self)
+        let byEndpoint = client.request(ProbeEndpoint(clock: clock))
+        Probe.clock.value = clock
+        for stream in [byHand, byEndpoint] {
+            let recorder = Recorder(
+                stream.map { probe in (probe.decodedOnClock, clock.isCurrent) }, on: clock)
+            try await clock.run(until: { recorder.completion != nil })
+            #expect(recorder.values.map(\.0) == [count <= 256 << 10])
+            #expect(recorder.values.map(\.1) == [true])
+            #expect(recorder.isFinished)
+        }
+    }
+}
+
+/// Notes where it is decoded.
+private struct Probe: Decodable, Sendable {
+    static let clock = Box<VirtualScheduler>()
+    let decodedOnClock: Bool
+
+    init(from decoder: any Decoder) throws {
+        _ = try decoder.singleValueContainer().decode(String.self)
+        decodedOnClock = Self.clock.value?.isCurrent == true
+    }
+}
+
+private struct ProbeEndpoint: Endpoint {
+    typealias Output = Probe
+    let path = "/x"
+    let method = HTTPRequest.Method.get
+    let clock: VirtualScheduler
+}
+
+extension VirtualScheduler {
+    /// Runs what is due, again and again, until what happens on other threads has led to `condition`.
+    func run(until condition: () -> Bool) async throws {
+        while !condition() {
+            try run()
+            await Task.yield()
+        }
+    }
+}

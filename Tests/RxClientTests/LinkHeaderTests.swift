@@ -1,0 +1,82 @@
+import FoundationEssentials
+import RxHTTP
+import Testing
+
+@testable import RxClient
+
+/// RFC 8288 §3.
+@Suite struct LinkHeaderTests {
+    private let base = "https://a.test/dir/list?page=1"
+
+    private func next(_ header: String) throws -> String? {
+        LinkHeader(header).target(of: "next", relativeTo: try #require(URL(string: base)))?.absoluteString
+    }
+
+    @Test(
+        "The next link",
+        arguments: [
+            (#"<https://a.test/2>; rel="next""#, "https://a.test/2"),
+            ("<https://a.test/2>; rel=next", "https://a.test/2"),
+            (#"<https://a.test/2>;rel="next""#, "https://a.test/2"),
+            (#"<https://a.test/2>  ;  rel  =  "next"  "#, "https://a.test/2"),
+            (#"<https://a.test/9>; rel="last", <https://a.test/2>; rel="next""#, "https://a.test/2"),
+            // Quoted commas, semicolons and escapes.
+            (
+                #"<https://a.test/1>; title="a, <b>; rel=\"next\""; rel=prev, <https://a.test/2>; rel=next"#,
+                "https://a.test/2"
+            ),
+            (#"<https://a.test/2>; title="x;y,z"; rel="next""#, "https://a.test/2"),
+            (#"<https://a.test/2,3;4>; rel=next"#, "https://a.test/2,3;4"),
+            // Several relations, any case.
+            (#"<https://a.test/2>; rel="prefetch next""#, "https://a.test/2"),
+            (#"<https://a.test/2>; REL="NEXT""#, "https://a.test/2"),
+            (#"<https://a.test/2>; rel="  next   last ""#, "https://a.test/2"),
+            // Relative targets.
+            (#"</list?page=2>; rel=next"#, "https://a.test/list?page=2"),
+            (#"<?page=2>; rel=next"#, "https://a.test/dir/list?page=2"),
+            (#"<more>; rel=next"#, "https://a.test/dir/more"),
+            (#"<//b.test/2>; rel=next"#, "https://b.test/2"),
+            (#"<../x>; rel=next"#, "https://a.test/x"),
+            // The first rel of a link wins, and the first link.
+            (#"<https://a.test/1>; rel=prev; rel=next, <https://a.test/2>; rel=next"#, "https://a.test/2"),
+            (#"<https://a.test/2>; rel=next; rel=prev"#, "https://a.test/2"),
+            (#"<https://a.test/2>; rel=next, <https://a.test/3>; rel=next"#, "https://a.test/2"),
+            // Malformed ones are passed over, those around them count.
+            (#", ,, garbage, <https://a.test/2>; rel=next,"#, "https://a.test/2"),
+            (#"<https://a.test/1>; rel, <https://a.test/2>; rel=next"#, "https://a.test/2"),
+            (#"https://a.test/1; rel=next, <https://a.test/2>; rel=next"#, "https://a.test/2"),
+            (#"<https://a.test/2>;; rel=next"#, "https://a.test/2"),
+            (#"<https://a.test/2>; ; =; x; rel=next"#, "https://a.test/2"),
+            (#"<https://a.test/1>; rel=prev <https://a.test/2>; rel=next"#, nil),
+            (#"<https://a.test/2>; rel="next"#, "https://a.test/2"),
+            ("", nil), ("<", nil), ("<>", nil), (">", nil), ("<https://a.test/2", nil),
+            ("<https://a.test/2>", nil),
+            ("<https://a.test/2; rel=next", nil), ("\"", nil), ("<a>;", nil), ("<a>; rel=", nil),
+            ("<a>; rel=\"", nil),
+            ("<a>; rel=\"\\", nil), (#"<https://a.test/2>; rel=nextpage"#, nil),
+            (#"<https://a.test/2>; rev=next"#, nil),
+            (#"<https://a.test/2>; rel="prev", "next""#, nil),
+            (#"<https://a.test/2>; title="rel=next""#, nil),
+            (#"<https://a.test/2>, rel=next"#, nil), (#"<>; rel=next"#, nil),
+            // A link of another document's is none of this one.
+            (
+                #"<https://a.test/1>; rel=next; anchor="/other", <https://a.test/2>; rel=next"#,
+                "https://a.test/2"
+            ),
+        ])
+    func table(header: String, target: String?) throws {
+        #expect(try next(header) == target)
+    }
+
+    @Test("Mutated headers never trap", arguments: 1...8)
+    func mutations(seed: UInt64) throws {
+        var random = Seeded(seed)
+        let header = Array(#"<https://a.test/1>; title="a, \"b"; rel="prev x", </2>; rel=next;x=y"#.utf8)
+        let alphabet = Array("<>\";,\\= \trelnx\u{0}é".utf8)
+        for _ in 0..<2000 {
+            let text = String(decoding: header.mutated(by: &random, alphabet: alphabet), as: UTF8.self)
+            for link in LinkHeader(text).links { #expect(link.relations.allSatisfy { !$0.isEmpty }) }
+            _ = try next(text)
+        }
+    }
+}

@@ -1,0 +1,222 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@testable import RxClient
+
+/// Pages joined by `Link`, and all items as one stream.
+@Suite struct LinkPagingTests {
+    @Test("Links are followed until there is none; relative ones against the request's URL")
+    func follows() throws {
+        let bench = PagingBench { request in
+            switch request.url.query() {
+            case nil: .goods([1], link: #"<?page=2>; rel="next", </>; rel=first"#)
+            case "page=2": .goods([2], link: #"</goods?page=3&x=y>; rel="last next""#)
+            default: .goods([3], link: #"</goods>; rel="first""#)
+            }
+        }
+        let recorder = bench.record(.link)
+        for _ in 0..<4 {
+            try bench.clock.run()
+            bench.next.send()
+        }
+        #expect(
+            recorder.values.map(\.text) == ["first", "idle 1", "more 1", "idle 1,2", "more 1,2", "end 1,2,3"])
+        #expect(
+            bench.transport.requests.map { String($0.url.absoluteString.dropFirst(17)) }
+                == ["/goods", "/goods?page=2", "/goods?page=3&x=y"])
+    }
+
+    @Test("The same cursor twice in a row is an error, not an endless loop")
+    func circle() throws {
+        let bench = PagingBench { _ in .goods([1], link: #"</goods?page=2>; rel=next"#) }
+        let recorder = bench.record(.link)
+        for _ in 0..<2 {
+            try bench.clock.run()
+            bench.next.send()
+        }
+        try bench.clock.run()
+        #expect(recorder.values.last?.text == "failed(paging) 1")
+        #expect(bench.transport.requests.count == 3, "next tries the same page again")
+
+        let all = Recorder(bench.client.items(GoodsList(), .link), on: bench.clock)
+        try bench.clock.run()
+        #expect(all.failure?.code == .paging)
+
+        let toItself = PagingBench { _ in .goods([1], link: #"</goods>; rel=next"#) }
+        let first = toItself.record(.link)
+        try toItself.clock.run()
+        #expect(first.values.last?.text == "failed(paging)")
+    }
+
+    @Test("An empty page ends it whatever it links to")
+    func emptyPage() throws {
+        let bench = PagingBench { _ in .goods([], link: #"</goods?page=2>; rel=next"#) }
+        let recorder = bench.record(.link)
+        try bench.clock.run()
+        #expect(recorder.values.last?.phase == .end)
+    }
+
+    @Test(
+        "A next link to another origin gets no credentials",
+        arguments: [
+            ("https://other.test/2", true), ("http://shop.test/2", true), ("https://shop.test:8443/2", true),
+            ("//other.test/2", true), ("https://shop.test@other.test/2", true), ("/2", false),
+            ("https://SHOP.test:443/2", false),
+        ])
+    func otherOrigin(link: String, isOther: Bool) throws {
+        let clock = VirtualScheduler()
+        let transport = ScriptedTransport(on: clock) { request in
+            request.url.path == "/2"
+                ? .json("[]", status: .unauthorized) : .goods([1], link: "<\(link)>; rel=next")
+        }
+        var configuration = ClientConfiguration(baseURL: "https://shop.test")
+        configuration.headers = ["Authorization": "Basic x", "Cookie": "a=b", "X-Key": "k", "X-App": "1"]
+        configuration.secretFields = [try #require(HTTPField.Name("X-Key"))]
+        configuration.session = Session(
+            credential: Credential(token: "t"), placement: .header("X-Token"), clock: clock
+        ) { .fail(NetworkError(.connect, "login")) }
+        let client = Client(configuration: configuration, transport: transport)
+        let recorder = Recorder(client.items(GoodsList(), .link), on: clock)
+        try clock.run()
+        let second = try #require(transport.requests.last)
+        #expect(second.url.path == "/2")
+        let names = Set(second.headerFields.map(\.name.canonicalName))
+        #expect(names == (isOther ? ["x-app"] : ["authorization", "cookie", "x-key", "x-app", "x-token"]))
+        #expect((second.credentialStamp == nil) == isOther)
+        // A refusal from there says nothing about this session.
+        #expect(recorder.failure?.code == (isOther ? .status : .connect))
+    }
+
+    @Test(
+        "A link to what is not http is an error, and nothing is sent there",
+        arguments: [
+            "ftp://other.test/2", "file:///etc/passwd", "javascript:alert(1)", "https:",
+        ])
+    func otherSchemes(link: String) throws {
+        let bench = PagingBench { _ in .goods([1], link: "<\(link)>; rel=next") }
+        let all = Recorder(bench.client.items(GoodsList(), .link), on: bench.clock)
+        try bench.clock.run()
+        #expect(all.values.map(\.id) == [1])
+        #expect(all.failure?.code == .invalidURL)
+        #expect(bench.transport.requests.count == 1)
+    }
+
+    /// Numbered pages of `size`, `count` pages in all, each answered in the instant it is asked for.
+    private func endless(pages count: Int, size: Int) -> PagingBench {
+        PagingBench { request in
+            let page = request.parameter("page").flatMap { Int($0) } ?? 0
+            let ids = page <= count ? Array((page - 1) * size..<page * size) : []
+            return .json("[" + ids.map { #"{"id":\#($0),"name":""}"# }.joined(separator: ",") + "]")
+        }
+    }
+
+    @Test("All items as one stream; nothing is loaded before it is subscribed to")
+    func items() throws {
+        let bench = endless(pages: 3, size: 2)
+        let stream = bench.client.items(GoodsList(), .numbered(size: 2))
+        try bench.clock.run()
+        #expect(bench.asked.isEmpty)
+        let recorder = Recorder(stream, on: bench.clock)
+        try bench.clock.run()
+        #expect(recorder.values.map(\.id) == Array(0..<6))
+        #expect(recorder.isFinished)
+        #expect(bench.asked == [1, 2, 3, 4])
+    }
+
+    @Test("take() stops the loading")
+    func take() throws {
+        let bench = endless(pages: 1000, size: 2)
+        let recorder = Recorder(bench.client.items(GoodsList(), .numbered(size: 2)).take(3), on: bench.clock)
+        try bench.clock.run()
+        #expect(recorder.values.map(\.id) == [0, 1, 2])
+        #expect(bench.asked == [1, 2])
+        #expect(bench.transport.runningCount == 0)
+    }
+
+    @Test("The brake: while paused no further page is asked for")
+    func brake() throws {
+        let bench = PagingBench { request in
+            let page = request.parameter("page").flatMap { Int($0) } ?? 0
+            return .goods(page <= 5 ? [2 * page, 2 * page + 1] : [])
+        }
+        let recorder = Recorder(bench.client.items(GoodsList(), .numbered(size: 2)), on: bench.clock)
+        try bench.clock.advance(by: .milliseconds(15))
+        #expect(bench.asked == [1, 2])
+        recorder.pause()
+        try bench.clock.advance(by: .seconds(9))
+        #expect(bench.asked == [1, 2])
+        #expect(recorder.values.count == 2)
+        recorder.resume()
+        try bench.clock.run()
+        #expect(recorder.values.map(\.id) == Array(2..<12))
+        #expect(recorder.isFinished)
+
+        let pausedByItself = Recorder(
+            bench.client.items(GoodsList(), .numbered(size: 2)), on: bench.clock)
+        pausedByItself.pause()
+        try bench.clock.run()
+        pausedByItself.cancel()
+        #expect(bench.transport.runningCount == 0)
+    }
+
+    @Test("A consumer that is slower than the server is what the pages wait for")
+    func slowConsumer() throws {
+        let bench = endless(pages: 3, size: 20)
+        let slow = bench.client.items(GoodsList(), .numbered(size: 20)).flatMap(.concat) {
+            [clock = bench.clock] goods in
+            Observable<Void, NetworkError>.timer(.seconds(1), on: clock).map { goods.id }
+        }
+        let recorder = Recorder(slow, on: bench.clock)
+        try bench.clock.advance(by: .milliseconds(100))
+        #expect(bench.asked == [1])
+        try bench.clock.run()
+        #expect(recorder.values == Array(0..<60))
+        #expect(recorder.isFinished)
+        #expect(bench.asked == [1, 2, 3, 4])
+    }
+
+    @Test("The first failure ends it, after the items before")
+    func failure() throws {
+        let script = Script([.goods([1, 2]), .failure(.connectionLost)])
+        let bench = PagingBench { _ in script.next() }
+        let recorder = Recorder(bench.client.items(GoodsList(), .numbered(size: 2)), on: bench.clock)
+        try bench.clock.run()
+        #expect(recorder.values.map(\.id) == [1, 2])
+        #expect(recorder.failure?.code == .connectionLost)
+    }
+
+    @Test("Ten thousand pages that are answered at once need no more stack than one")
+    func manyPages() throws {
+        let clock = VirtualScheduler()
+        let client = Client(
+            configuration: ClientConfiguration(baseURL: "https://shop.test"),
+            transport: AtOnce(clock: clock))
+        let recorder = Recorder(client.items(GoodsList(), .numbered(size: 1)), on: clock)
+        // The numbers only: #expect describes what it is given, ten thousand events in turn.
+        let (count, isFinished) = (recorder.values.count, recorder.isFinished)
+        #expect(count == 10_000)
+        #expect(isFinished)
+    }
+}
+
+/// Ten thousand pages of one, answered from inside the asking call.
+private struct AtOnce: Transport {
+    let clock: VirtualScheduler
+    var scheduler: any Scheduler { clock }
+
+    func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
+        let page = request.parameter("page").flatMap { Int($0) } ?? 0
+        let body = page <= 10_000 ? #"[{"id":\#(page),"name":""}]"# : "[]"
+        return Observable(scheduler: clock) { observer in
+            Observable<TransferEvent, NetworkError>
+                .sequence([
+                    .head(ResponseHead(status: .ok)), .chunk(Array(body.utf8)), .finished(TransferMetrics()),
+                ])
+                .subscribe(observer)
+        }
+    }
+}

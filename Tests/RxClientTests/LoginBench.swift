@@ -1,0 +1,128 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+
+/// A server that knows one token and hands out the next at `POST /login`.
+final class TokenServer: Sendable {
+    typealias Answer = ScriptedTransport.Answer
+
+    struct Contents {
+        var token = "t0"
+        var logins = 0
+        /// Answers to logins, in turn; when they are used up a login succeeds.
+        var loginAnswers: [Answer] = []
+        /// Answers to other requests, in turn by path, whatever their token.
+        var answers: [String: [Answer]] = [:]
+        /// How long the server thinks about a path. Default 1 ms.
+        var delays: [String: Duration] = [:]
+        var refusal = Answer.status(.unauthorized)
+    }
+
+    let contents = Mutex(Contents())
+
+    var logins: Int { contents.withLock { $0.logins } }
+
+    func answer(_ request: Request) -> Answer {
+        contents.withLock { contents in
+            let path = request.url.path
+            if path == "/login" {
+                contents.logins += 1
+                if !contents.loginAnswers.isEmpty { return contents.loginAnswers.removeFirst() }
+                contents.token = "t\(contents.logins)"
+                return .json(#"{"token": "\#(contents.token)"}"#, after: .milliseconds(10))
+            }
+            let wait = ScriptedTransport.Step.wait(contents.delays[path] ?? .milliseconds(1))
+            if contents.answers[path]?.isEmpty == false, let answer = contents.answers[path]?.removeFirst() {
+                return Answer([wait] + answer.steps)
+            }
+            let isKnown = request.token == contents.token
+            let answer = isKnown ? Answer.json(#""\#(path)""#) : contents.refusal
+            return Answer([wait] + answer.steps)
+        }
+    }
+}
+
+extension Request {
+    /// The token that the request carries, wherever it is.
+    var token: String? {
+        let bearer = headerFields[.authorization]?.split(separator: " ").last.map(String.init)
+        let field = HTTPField.Name("X-Token").flatMap { headerFields[$0] }
+        let parameter = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems?
+            .filter { $0.name == "token" }.compactMap(\.value).joined(separator: "+")
+        return bearer ?? field ?? parameter
+    }
+
+    /// `GET /path` and the token.
+    var line: String { "\(method.rawValue) \(url.path) \(token ?? "-")" }
+}
+
+struct Login: Decodable, Sendable {
+    let token: String
+}
+
+/// A client with a session, before a ``TokenServer``, in virtual time. Its credential is one that the server
+/// no longer knows.
+struct LoginBench {
+    let clock = VirtualScheduler()
+    let server = TokenServer()
+    let transport: ScriptedTransport
+    let session: Session
+    let client: Client
+    let events: Recorder<SessionEvent, Never>
+
+    init(
+        credential: Credential? = Credential(token: "old"), expiry: SessionExpiry = .unauthorized(),
+        placement: CredentialPlacement = .bearer, date: Date = Date(timeIntervalSince1970: 0),
+        retry: RetryPolicy<NetworkError> = .never, envelope: Envelope? = nil,
+        login: (@Sendable (Client) -> Observable<Credential, NetworkError>)? = nil
+    ) {
+        transport = ScriptedTransport(on: clock) { [server] in server.answer($0) }
+        var configuration = ClientConfiguration(baseURL: "https://shop.test")
+        configuration.retry = .never
+        let plain = Client(configuration: configuration, transport: transport)
+        let login = login ?? { client in Self.logIn(client) }
+        session = Session(
+            credential: credential, expiry: expiry, placement: placement, clock: clock,
+            currentDate: { date }, login: { login(plain) })
+        configuration.session = session
+        configuration.retry = retry
+        configuration.envelope = envelope
+        client = Client(configuration: configuration, transport: transport)
+        events = Recorder(session.events, on: clock)
+    }
+
+    @Sendable
+    static func logIn(_ client: Client) -> Observable<Credential, NetworkError> {
+        client.post("/login").decode(Login.self).map { Credential(token: $0.token) }
+    }
+
+    func get(_ path: String) -> Recorder<String, NetworkError> {
+        Recorder(client.get(path).map(\.text), on: clock)
+    }
+
+    var lines: [String] { transport.requests.map(\.line) }
+
+    var eventTexts: [String] {
+        events.values.map { event in
+            switch event {
+            case .loggedIn: "logged in"
+            case .renewed: "renewed"
+            case .loggedOut(let error): "logged out \(error?.code.rawValue ?? "by hand")"
+            }
+        }
+    }
+}
+
+/// Something made after what needs it.
+final class Box<Value: Sendable>: Sendable {
+    private let contents = Mutex<Value?>(nil)
+
+    var value: Value? {
+        get { contents.withLock { $0 } }
+        set { contents.withLock { $0 = newValue } }
+    }
+}

@@ -1,0 +1,183 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+/// What the login does, and what becomes of it.
+@Suite struct LoginTests {
+    @Test("A session that has logged in is let go with its last user")
+    func released() throws {
+        weak var session: Session?
+        do {
+            let bench = LoginBench()
+            session = bench.session
+            let recorder = bench.get("/1")
+            try bench.clock.run()
+            #expect(recorder.isFinished && bench.server.logins == 1)
+        }
+        #expect(session == nil)
+    }
+
+    @Test("A login that fails leaves the request its replay")
+    func replayIsLeft() throws {
+        let bench = LoginBench(retry: RetryBench.everySecond())
+        bench.server.contents.withLock { $0.loginAnswers = [.failure(.connect)] }
+        let recorder = bench.get("/1")
+        try bench.clock.run()
+        #expect(recorder.isFinished)
+        #expect(bench.server.logins == 2)
+    }
+
+    @Test("A POST that was redirected is not sent again for a login")
+    func redirectedPost() throws {
+        let bench = LoginBench(credential: Credential(token: "t0"))
+        bench.server.contents.withLock { contents in
+            contents.answers["/orders"] = [.status(.seeOther, headers: [.location: "/orders/1"])]
+            contents.answers["/orders/1"] = [.status(.unauthorized)]
+        }
+        let recorder = Recorder(bench.client.post("/orders"), on: bench.clock)
+        try bench.clock.run()
+        #expect(recorder.failure?.status == .unauthorized)
+        #expect(bench.lines == ["POST /orders t0", "GET /orders/1 t0"])
+    }
+
+    @Test("Requests made by the login bypass the session, also through the very client that has it")
+    func bypass() throws {
+        let box = Box<Client>()
+        let bench = LoginBench { plain in
+            (box.value ?? plain).get("/captcha").flatMap(.concat) { _ in
+                LoginBench.logIn(box.value ?? plain)
+            }
+        }
+        bench.server.contents.withLock { $0.answers["/captcha"] = [.json("1")] }
+        box.value = bench.client
+        let recorder = bench.get("/1")
+        try bench.clock.run()
+        #expect(recorder.isFinished)
+        #expect(bench.lines == ["GET /1 old", "GET /captcha -", "POST /login -", "GET /1 t1"])
+    }
+
+    @Test("… and through observe(on:)")
+    func bypassOnOtherSchedulers() throws {
+        let box = Box<Client>()
+        let other = VirtualScheduler()
+        let bench = LoginBench { plain in
+            LoginBench.logIn(box.value ?? plain).observe(on: other).delay(.zero)
+        }
+        box.value = bench.client
+        let recorder = bench.get("/1")
+        for _ in 0..<10 {
+            try bench.clock.run()
+            try other.run()
+        }
+        #expect(recorder.isFinished)
+        #expect(bench.lines == ["GET /1 old", "POST /login -", "GET /1 t1"])
+    }
+
+    @Test("… and never trigger a login: a login that gets 401 has failed")
+    func loginGets401() throws {
+        let box = Box<Client>()
+        let bench = LoginBench { plain in LoginBench.logIn(box.value ?? plain) }
+        bench.server.contents.withLock { $0.loginAnswers = [.status(.unauthorized)] }
+        box.value = bench.client
+        let recorder = bench.get("/1")
+        try bench.clock.run()
+        #expect(recorder.failure?.status == .unauthorized)
+        #expect(recorder.failure?.url?.path == "/login")
+        #expect(bench.server.logins == 1)
+    }
+
+    @Test("An endpoint that does not use the session neither carries a token nor logs in")
+    func withoutSession() throws {
+        let bench = LoginBench()
+        var call = Call(.get, "/1")
+        call.usesSession = false
+        let recorder = Recorder(bench.client.request(call), on: bench.clock)
+        try bench.clock.run()
+        #expect(recorder.failure?.status == .unauthorized)
+        #expect(bench.lines == ["GET /1 -"])
+    }
+
+    @Test("Rejected credentials: waiters fail once each, one logged-out event, session cleared")
+    func rejected() throws {
+        let bench = LoginBench()
+        bench.server.contents.withLock {
+            $0.loginAnswers = [.json(#"{"message": "wrong password"}"#, status: .forbidden)]
+        }
+        let recorders = (0..<20).map { bench.get("/\($0)") }
+        try bench.clock.run()
+        #expect(recorders.allSatisfy { $0.events.count == 1 && $0.failure?.message == "wrong password" })
+        #expect(bench.eventTexts == ["logged out status"])
+        #expect(bench.session.credential == nil)
+
+        let later = bench.get("/later")
+        try bench.clock.run()
+        #expect(later.failure?.message == "wrong password")
+        #expect(bench.server.logins == 1, "later requests do not log in")
+        #expect(bench.eventTexts.count == 1)
+        #expect(bench.lines.last == "GET /later -")
+
+        bench.session.logIn(with: Credential(token: "t0"))
+        let again = bench.get("/again")
+        try bench.clock.run()
+        #expect(again.isFinished)
+    }
+
+    @Test(
+        "A network failure or 5xx during login: waiters fail, the session is kept",
+        arguments: [
+            ScriptedTransport.Answer.failure(.connect), .failure(.attemptTimeout), .status(.badGateway),
+            .status(.tooManyRequests), .json("no token here"), .failure(.partialBody),
+        ])
+    func loginUnreachable(answer: ScriptedTransport.Answer) throws {
+        let bench = LoginBench()
+        bench.server.contents.withLock { $0.loginAnswers = [answer] }
+        let recorders = (0..<3).map { bench.get("/\($0)") }
+        try bench.clock.run()
+        #expect(recorders.allSatisfy { $0.events.count == 1 && $0.failure != nil })
+        #expect(bench.session.credential?.token == "old")
+        #expect(bench.eventTexts.isEmpty)
+        let later = bench.get("/later")
+        try bench.clock.run()
+        #expect(later.isFinished)
+        #expect(bench.server.logins == 2)
+    }
+
+    @Test("A login stream that ends without a value is a failed login")
+    func emptyLogin() throws {
+        let bench = LoginBench { _ in .empty() }
+        let recorder = bench.get("/1")
+        try bench.clock.run()
+        #expect(recorder.failure?.code == .noContent)
+        #expect(bench.session.credential?.token == "old")
+        #expect(bench.eventTexts.isEmpty)
+    }
+
+    @Test("A login that answers at once, and one that never ends after its value")
+    func synchronousLogin() throws {
+        for login: Observable<Credential, NetworkError> in [
+            .just(Credential(token: "t0")),
+            .concat([.just(Credential(token: "t0")), .just(Credential(token: "second")), .never()]),
+        ] {
+            let bench = LoginBench { _ in login }
+            let recorders = (0..<3).map { bench.get("/\($0)") }
+            try bench.clock.run()
+            #expect(recorders.allSatisfy { $0.values.count == 1 && $0.isFinished })
+            #expect(bench.eventTexts == ["renewed"])
+            #expect(bench.session.credential?.token == "t0")
+        }
+    }
+
+    @Test("Without a credential the first request that the server refuses logs in")
+    func noCredential() throws {
+        let bench = LoginBench(credential: nil)
+        let recorder = bench.get("/1")
+        try bench.clock.run()
+        #expect(recorder.isFinished)
+        #expect(bench.lines == ["GET /1 -", "POST /login -", "GET /1 t1"])
+    }
+}

@@ -1,0 +1,284 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+@testable import RxClient
+
+/// The rules of SEMANTICS "Relogin", as requests see them.
+@Suite struct ReloginTests {
+    @Test("Any number of requests that fail at the same time cause one login", arguments: [1, 20, 1000])
+    func oneLogin(count: Int) throws {
+        let bench = LoginBench()
+        let recorders = (0..<count).map { bench.get("/\($0)") }
+        try bench.clock.run()
+        #expect(bench.server.logins == 1)
+        #expect(recorders.enumerated().allSatisfy { $1.values == ["\"/\($0)\""] && $1.isFinished })
+        #expect(bench.transport.requests.count == 2 * count + 1)
+        #expect(bench.eventTexts == ["renewed"])
+        #expect(bench.session.credential?.token == "t1")
+    }
+
+    @Test("Many threads at once cause one login", .timeLimit(.minutes(1)))
+    func threads() async throws {
+        let server = TokenServer()
+        var configuration = ClientConfiguration(baseURL: "https://shop.test")
+        let transport = ImmediateTransport(server: server)
+        let plain = Client(configuration: configuration, transport: transport)
+        configuration.session = Session(credential: Credential(token: "old")) { LoginBench.logIn(plain) }
+        let client = Client(configuration: configuration, transport: transport)
+        let answered = await withTaskGroup(of: Int.self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    var count = 0
+                    for index in 0..<50 {
+                        let text = try? await client.get("/\(task)/\(index)").first()?.text
+                        if text == "\"/\(task)/\(index)\"" { count += 1 }
+                    }
+                    return count
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(answered == 400)
+        #expect(server.logins == 1)
+    }
+
+    @Test("1. the stamp is older than the current generation → replay at once, no login")
+    func staleStamp() throws {
+        let bench = LoginBench()
+        bench.server.contents.withLock { $0.delays["/slow"] = .milliseconds(100) }
+        let recorders = [bench.get("/slow"), bench.get("/fast")]
+        try bench.clock.advance(to: .milliseconds(100))
+        #expect(
+            bench.lines == [
+                "GET /slow old", "GET /fast old", "POST /login -", "GET /fast t1", "GET /slow t1",
+            ])
+        #expect(bench.transport.exchanges.last?.startedAt == .milliseconds(100))
+        try bench.clock.run()
+        #expect(recorders.map(\.values) == [["\"/slow\""], ["\"/fast\""]])
+        #expect(bench.server.logins == 1)
+    }
+
+    @Test(
+        "2. this generation's login has failed → the same error, no login; a later request may log in again")
+    func failedGeneration() throws {
+        let bench = LoginBench()
+        bench.server.contents.withLock {
+            $0.delays["/slow"] = .milliseconds(100)
+            $0.loginAnswers = [.failure(.connect, "down", after: .milliseconds(10))]
+        }
+        let recorders = [bench.get("/fast"), bench.get("/slow")]
+        try bench.clock.run()
+        #expect(recorders.map(\.failure?.code) == [.connect, .connect])
+        #expect(recorders.map(\.failure?.message) == ["down", "down"])
+        #expect(bench.server.logins == 1)
+        #expect(bench.eventTexts.isEmpty)
+        let later = bench.get("/later")
+        try bench.clock.run()
+        #expect(later.values == ["\"/later\""])
+        #expect(bench.server.logins == 2)
+    }
+
+    @Test("3. a login is running → wait for it; new requests wait too and are sent once")
+    func waiting() throws {
+        let bench = LoginBench()
+        let first = bench.get("/1")
+        try bench.clock.advance(by: .milliseconds(5))
+        let second = bench.get("/2")
+        try bench.clock.run()
+        #expect(first.isFinished && second.isFinished)
+        #expect(bench.lines == ["GET /1 old", "POST /login -", "GET /1 t1", "GET /2 t1"])
+        #expect(bench.transport.exchanges.map(\.startedAt) == [0, 1, 11, 11].map { .milliseconds($0) })
+    }
+
+    @Test("Cancelling a waiter removes the waiter only")
+    func cancelOne() throws {
+        let bench = LoginBench()
+        let recorders = (0..<3).map { bench.get("/\($0)") }
+        try bench.clock.advance(by: .milliseconds(5))
+        // The first is the one that started the login.
+        recorders[0].cancel()
+        try bench.clock.run()
+        #expect(recorders.map(\.events.count) == [0, 2, 2])
+        #expect(bench.lines.suffix(2) == ["GET /1 t1", "GET /2 t1"])
+    }
+
+    @Test("A token that arrives is kept even when nobody waits any more")
+    func cancelAll() throws {
+        let bench = LoginBench()
+        let recorders = (0..<3).map { bench.get("/\($0)") }
+        try bench.clock.advance(by: .milliseconds(5))
+        for recorder in recorders { recorder.cancel() }
+        try bench.clock.run()
+        #expect(bench.session.credential?.token == "t1")
+        #expect(bench.transport.cancelled.isEmpty)
+        #expect(bench.lines.count == 4)
+        let later = bench.get("/later")
+        try bench.clock.run()
+        #expect(later.isFinished)
+        #expect(bench.server.logins == 1)
+    }
+
+    @Test("One replay per request; a second failure is surfaced")
+    func secondFailure() throws {
+        let bench = LoginBench()
+        bench.server.contents.withLock {
+            $0.answers["/1"] = [.status(.unauthorized), .json(#"{"message": "no"}"#, status: .unauthorized)]
+        }
+        let recorder = bench.get("/1")
+        try bench.clock.run()
+        #expect(recorder.failure?.code == .status)
+        #expect(recorder.failure?.message == "no")
+        #expect(recorder.failure?.attempt == 2)
+        #expect(bench.lines == ["GET /1 old", "POST /login -", "GET /1 t1"])
+    }
+
+    @Test("One replay per request, also across retries")
+    func oneReplayAcrossRetries() throws {
+        let bench = LoginBench(retry: .exponentialBackoff(backoff: .constant(.milliseconds(5))))
+        bench.server.contents.withLock {
+            $0.answers["/1"] = [
+                .status(.unauthorized), .status(.serviceUnavailable), .status(.unauthorized), .json("1"),
+            ]
+        }
+        let recorder = bench.get("/1")
+        try bench.clock.run()
+        #expect(recorder.failure?.status == .unauthorized)
+        #expect(recorder.failure?.attempt == 3)
+        #expect(bench.lines == ["GET /1 old", "POST /login -", "GET /1 t1", "GET /1 t1"])
+        #expect(Set(bench.transport.requests.filter { $0.method == .get }.map(\.id)).count == 1)
+    }
+
+    @Test("At most 5 logins in 30 s, then an error that says so")
+    func loginLimit() throws {
+        let bench = LoginBench()
+        bench.server.contents.withLock {
+            $0.answers["/1"] = Array(repeating: .status(.unauthorized), count: 99)
+        }
+        for index in 1...7 {
+            let recorder = bench.get("/1")
+            try bench.clock.advance(by: .seconds(1))
+            #expect(recorder.failure?.code == (index <= 5 ? .status : .loginExpired))
+            if index > 5 { #expect(recorder.failure?.message.contains("5 logins within 30") == true) }
+        }
+        #expect(bench.server.logins == 5)
+        try bench.clock.advance(to: .seconds(31))
+        _ = bench.get("/1")
+        try bench.clock.run()
+        #expect(bench.server.logins == 6)
+    }
+
+    @Test(
+        "403 is not 401", arguments: [HTTPResponse.Status.forbidden, .notFound, .proxyAuthenticationRequired])
+    func forbidden(status: HTTPResponse.Status) throws {
+        let bench = LoginBench()
+        bench.server.contents.withLock { $0.answers["/1"] = [.status(status)] }
+        let recorder = bench.get("/1")
+        try bench.clock.run()
+        #expect(recorder.failure?.status == status)
+        #expect(bench.server.logins == 0)
+    }
+
+    @Test(
+        "An envelope code is a signal of expiry, in a success as in an error status", arguments: [200, 400])
+    func envelopeCode(status: Int) throws {
+        let bench = LoginBench(
+            expiry: .unauthorized(envelopeCodes: ["11010"]),
+            envelope: Envelope(code: "errcode", message: "msg", payload: "data", success: 200))
+        let refusal = #"{"errcode": 11010, "msg": "expired"}"#
+        bench.server.contents.withLock {
+            $0.answers["/1"] = [
+                .json(refusal, status: HTTPResponse.Status(code: status)),
+                .json(#"{"errcode": "200", "data": 7}"#),
+            ]
+        }
+        let recorder = Recorder(bench.client.get("/1").decode(Int.self), on: bench.clock)
+        try bench.clock.run()
+        #expect(recorder.values == [7])
+        #expect(bench.server.logins == 1)
+    }
+
+    @Test("Waiters keep their own deadlines")
+    func deadlines() throws {
+        let bench = LoginBench()
+        let hurried = Hurried(path: "/1", timeouts: Timeouts(total: .milliseconds(5)))
+        let first = Recorder(bench.client.request(hurried), on: bench.clock)
+        let second = bench.get("/2")
+        try bench.clock.run()
+        #expect(first.failure?.code == .totalTimeout)
+        #expect(first.events.map(\.time) == [.milliseconds(5)])
+        #expect(second.isFinished)
+        #expect(bench.session.credential?.token == "t1")
+    }
+
+    @Test("By hand: response, retry, unwrap, relogin, decode")
+    func byHand() throws {
+        let bench = LoginBench()
+        let stream = bench.client.response(Call(.get, "/1"))
+            .retry(.exponentialBackoff(backoff: .constant(.seconds(1))))
+            .unwrap(nil)
+            .relogin(through: bench.session)
+            .decode(String.self)
+        bench.server.contents.withLock { $0.answers["/1"] = [.status(.serviceUnavailable)] }
+        let recorder = Recorder(stream, on: bench.clock)
+        try bench.clock.run()
+        #expect(recorder.values == ["/1"])
+        #expect(stream.scheduler === bench.clock)
+        #expect(bench.lines == ["GET /1 old", "GET /1 old", "POST /login -", "GET /1 t1"])
+    }
+
+    @Test("What cannot be sent twice is not replayed: the first error stands, and nobody logs in")
+    func unreplayable() throws {
+        let bench = LoginBench()
+        let stream = bench.client.response(Call(.get, "/1")).mapError { error in
+            var error = error
+            error.isReplayable = false
+            return error
+        }
+        let recorder = Recorder(stream.relogin(through: bench.session), on: bench.clock)
+        try bench.clock.run()
+        #expect(recorder.failure?.status == .unauthorized)
+        #expect(bench.lines == ["GET /1 old"])
+    }
+
+    @Test("A session shared by two clients logs in once for both")
+    func twoClients() throws {
+        let bench = LoginBench()
+        let other = Client(configuration: bench.client.configuration, transport: bench.transport)
+        let recorders = [bench.get("/1"), Recorder(other.get("/2").map(\.text), on: bench.clock)]
+        try bench.clock.run()
+        #expect(recorders.allSatisfy { $0.isFinished })
+        #expect(bench.server.logins == 1)
+    }
+}
+
+private struct Hurried: Endpoint {
+    typealias Output = Response
+    let path: String
+    let method = HTTPRequest.Method.get
+    let timeouts: Timeouts?
+}
+
+/// Answers at once, on whichever thread asks.
+private struct ImmediateTransport: Transport {
+    var scheduler: any Scheduler { ActorScheduler.shared }
+    let server: TokenServer
+
+    func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
+        .deferred {
+            let events = server.answer(request).steps.compactMap { step -> TransferEvent? in
+                switch step {
+                case .head(let head): .head(head)
+                case .chunk(let bytes): .chunk(bytes)
+                case .finish: .finished(TransferMetrics())
+                default: nil
+                }
+            }
+            return .sequence(events)
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@testable import RxClient
+
+/// Paths, header fields, and that nothing is sent which is not right.
+@Suite struct RequestTests {
+    private let clock = VirtualScheduler()
+
+    private func url(
+        _ path: String, base: String = "https://a.test/v1", allowsOtherOrigins: Bool = false
+    ) throws(NetworkError) -> String {
+        var configuration = ClientConfiguration(baseURL: base)
+        configuration.allowsOtherOrigins = allowsOtherOrigins
+        return try configuration.url(for: path).absoluteString
+    }
+
+    @Test(
+        "Paths are below the base URL, whatever they look like",
+        arguments: [
+            ("https://a.test/v1", "/x", "https://a.test/v1/x"),
+            ("https://a.test/v1", "x", "https://a.test/v1/x"),
+            ("https://a.test/v1/", "/x", "https://a.test/v1/x"),
+            ("https://a.test/v1/", "x", "https://a.test/v1/x"),
+            ("https://a.test", "", "https://a.test"), ("https://a.test", "?q=1", "https://a.test?q=1"),
+            ("https://a.test/", "?q=1", "https://a.test/?q=1"),
+            ("https://a.test", "/x#f", "https://a.test/x#f"),
+            ("https://a.test", "//evil.test/x", "https://a.test//evil.test/x"),
+            ("https://a.test/", "//evil.test/x", "https://a.test//evil.test/x"),
+            ("https://a.test", "@evil.test", "https://a.test/@evil.test"),
+            ("https://a.test", ":80@evil.test", "https://a.test/:80@evil.test"),
+            ("https://a.test", ".evil.test", "https://a.test/.evil.test"),
+            ("https://a.test", "ftp://evil.test", "https://a.test/ftp://evil.test"),
+            ("https://a.test", "javascript:x", "https://a.test/javascript:x"),
+            ("https://a.test", "/grün/🍵", "https://a.test/gr%C3%BCn/%F0%9F%8D%B5"),
+            ("https://a.test", "/a%20b%2Fc", "https://a.test/a%20b%2Fc"),
+            ("https://a.test", "/a?b=c d".replacing(" ", with: "%20"), "https://a.test/a?b=c%20d"),
+            ("http://[::1]:8080", "/x", "http://[::1]:8080/x"), ("HTTPS://A.test", "/x", "HTTPS://A.test/x"),
+        ])
+    func joining(base: String, path: String, expected: String) throws {
+        let url = try url(path, base: base)
+        #expect(url == expected)
+        #expect(URL(string: url).flatMap { Origin($0) } == URL(string: base).flatMap { Origin($0) })
+    }
+
+    @Test(
+        "An absolute URL of the same origin is taken as it is",
+        arguments: ["https://a.test/other", "https://a.test:443/other", "HTTPS://A.TEST/other"])
+    func sameOrigin(path: String) throws {
+        #expect(try url(path) == path)
+    }
+
+    @Test(
+        "One of another origin is refused unless allowed, or there is no base",
+        arguments: [
+            "https://b.test/x", "http://a.test/x", "https://a.test:8443/x", "https://a.test@evil.test/x",
+            "https://a.test.evil.test/", "HTTP://evil.test/",
+        ])
+    func otherOrigin(path: String) throws {
+        let error = #expect(throws: NetworkError.self) { _ = try url(path) }
+        #expect(error?.code == .invalidURL)
+        #expect(try url(path, allowsOtherOrigins: true) == path)
+        #expect(try url(path, base: "") == path)
+    }
+
+    @Test(
+        "What is no URL is refused",
+        arguments: [
+            ("https://a.test", "/a b"), ("https://a.test", "/a\r\nHost: evil"), ("https://a.test", "/\u{0}"),
+            ("https://a.test", "/\u{7F}"), ("https://a.test", " /x"), ("", "/x"), ("", ""), ("", "x"),
+            ("", "//evil.test"), ("ftp://a.test", "/x"), ("a.test", "/x"), ("https://", "/x"),
+            ("https:///", "/x"), ("https://a.test:99999", "/x"), ("https://[::1", "/x"),
+            ("https://a.test?key=1", "/x"), ("https://a.test#f", "/x"), ("https://a.test", "https://[evil"),
+        ])
+    func invalid(base: String, path: String) throws {
+        let error = #expect(throws: NetworkError.self) { _ = try url(path, base: base) }
+        #expect(error?.code == .invalidURL)
+    }
+
+    @Test("The error shows neither user info nor query")
+    func redacted() throws {
+        for (base, path) in [
+            ("https://u:secret@a.test", "/a b?token=secret"), ("https://u:secret@a.test", "https://b.test/"),
+            ("", "/x?secret"), ("https://a.test?secret", "/x"),
+            ("https://a.test", "https://u:secret@b.test/?secret"),
+            ("https://a.test", "https://u:secret@[b/"),
+        ] {
+            let error = #expect(throws: NetworkError.self) { _ = try url(path, base: base) }
+            #expect(error.map { "\($0)".contains("secret") } == false, "\(base) \(path)")
+        }
+    }
+
+    @Test(
+        "Header fields of client and endpoint that are no such: an error, and nothing is sent",
+        arguments: [
+            ("X-A", "a\rb"), ("X-A", "a\nb"), ("X-A", "a\u{0}"), ("", "a"), ("X A", "a"), ("X-Ä", "a"),
+            ("X-A", "ä"), ("X\r\nX", "a"),
+        ])
+    func headers(name: String, value: String) throws {
+        let transport = ScriptedTransport(on: clock) { _ in .status(.ok) }
+        var configuration = ClientConfiguration(baseURL: "https://a.test")
+        let plain = Client(configuration: configuration, transport: transport)
+        configuration.headers = [name: value]
+        let flawed = Client(configuration: configuration, transport: transport)
+        for stream in [plain.get("/x", headers: [name: value]), flawed.get("/x")] {
+            let recorder = Recorder(stream, on: clock)
+            try clock.run()
+            #expect(recorder.failure?.code == .invalidHeader)
+        }
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test("Bad paths and parameters, too: an error, nothing is sent, no login begins")
+    func nothingSent() throws {
+        let bench = LoginBench()
+        for stream in [
+            bench.client.get("https://evil.test/"), bench.client.get("/a\r\nb"),
+            bench.client.post("/x", .json(["a": Double.nan])),
+            bench.client.get("/x", query: ["a": Double.nan]),
+        ] {
+            let recorder = Recorder(stream, on: bench.clock)
+            try bench.clock.run()
+            #expect([.invalidURL, .invalidParameters].contains(recorder.failure?.code))
+        }
+        #expect(bench.transport.requests.isEmpty)
+    }
+
+    @Test("An endpoint's header fields come over the client's, whatever their case")
+    func headerOrder() throws {
+        var configuration = ClientConfiguration(baseURL: "https://a.test")
+        configuration.headers = ["X-A": "client", "X-B": "client"]
+        let request = try Request(
+            Call(.get, "/x", headers: ["x-a": "endpoint"]), configuration: configuration)
+        #expect(
+            Set(request.headerFields.map { "\($0.name.canonicalName): \($0.value)" }) == [
+                "x-a: endpoint", "x-b: client",
+            ])
+    }
+
+    @Test(
+        "To an origin that is not the base's no credential of client and session goes; what the endpoint says does"
+    )
+    func foreignOrigin() throws {
+        let transport = ScriptedTransport(on: clock) { _ in .status(.ok) }
+        var configuration = ClientConfiguration(baseURL: "https://a.test")
+        configuration.allowsOtherOrigins = true
+        configuration.headers = ["Authorization": "Basic client", "X-Key": "client", "X-App": "1"]
+        configuration.secretFields = [try #require(HTTPField.Name("X-Key"))]
+        configuration.session = Session(
+            credential: Credential(token: "t"), placement: .header("X-Token"), clock: clock
+        ) {
+            .never()
+        }
+        let client = Client(configuration: configuration, transport: transport)
+        client.get("https://b.test/x", headers: ["X-Key": "for b"]).subscribe()
+        client.get("https://a.test/x").subscribe()
+        try clock.run()
+        let names = transport.requests.map { Set($0.headerFields.map { "\($0.name): \($0.value)" }) }
+        #expect(
+            names == [
+                ["X-Key: for b", "X-App: 1"],
+                ["Authorization: Basic client", "X-Key: client", "X-App: 1", "X-Token: t"],
+            ])
+    }
+
+    @Test("Endpoint over client: timeouts; from the client: limit of the body, secret names")
+    func settings() throws {
+        var configuration = ClientConfiguration(baseURL: "https://a.test")
+        configuration.timeouts = Timeouts(attempt: .seconds(1))
+        configuration.bodyLimit = 7
+        configuration.secretFields = [.userAgent]
+        let request = try Request(Call(.get, "/x"), configuration: configuration)
+        #expect(request.timeouts == Timeouts(attempt: .seconds(1)))
+        #expect(request.bodyLimit == 7)
+        #expect(request.secretFields == [.userAgent])
+        #expect(!request.isDeclaredIdempotent)
+    }
+}

@@ -1,0 +1,137 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+/// How long a retry waits.
+@Suite struct RetryDelayTests {
+    private let bench = RetryBench()
+    private var clock: VirtualScheduler { bench.clock }
+
+    @Test(
+        "Retry-After as seconds or HTTP-date; in the past → now; garbage → the back-off; never below",
+        arguments: [
+            ("5", 5), ("005", 5), ("30", 30), ("Sun, 06 Nov 1994 08:49:57 GMT", 20),
+            ("Sunday, 06-Nov-94 08:49:57 GMT", 20), ("Sun Nov  6 08:49:57 1994", 20),
+            // The back-off of one second is the more.
+            ("0", 1), ("Sun, 06 Nov 1994 08:49:37 GMT", 1), ("Thu, 01 Jan 1970 00:00:00 GMT", 1),
+            ("-5", 1), ("1.5", 1), ("soon", 1), ("5, 6", 1), ("", 1), ("٥", 1), ("+5", 1), ("0x5", 1),
+        ])
+    func retryAfter(value: String, seconds: Int) throws {
+        let answer = ScriptedTransport.Answer.steps(
+            .head(
+                ResponseHead(status: .serviceUnavailable, fieldLines: Array("Retry-After: \(value)\n".utf8))),
+            .finish)
+        let (client, transport) = bench([answer, .json("1")])
+        let recorder = Recorder(client.get("/x"), on: clock)
+        try clock.run()
+        #expect(recorder.isFinished)
+        #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(seconds)])
+    }
+
+    @Test("In the past → now, where the back-off is nothing")
+    func retryNow() throws {
+        let (client, transport) = bench(
+            [.status(.tooManyRequests, headers: [.retryAfter: "Thu, 01 Jan 1970 00:00:00 GMT"]), .json("1")],
+            retry: .exponentialBackoff(backoff: .constant(.zero), currentDate: { RetryBench.now }))
+        client.get("/x").subscribe()
+        try clock.run()
+        #expect(transport.exchanges.map(\.startedAt) == [.zero, .zero])
+    }
+
+    @Test(
+        "Over the policy's cap → fail with the original error",
+        arguments: [
+            "31", "99999999999999999999", "9223372036854775807", "Sun, 06 Nov 1994 08:50:08 GMT",
+            "Fri, 31 Dec 9999 23:59:59 GMT",
+        ])
+    func overTheCap(value: String) throws {
+        let (client, transport) = bench([
+            .json(#"{"message": "later"}"#, status: .serviceUnavailable, headers: [.retryAfter: value])
+        ])
+        let recorder = Recorder(client.get("/x"), on: clock)
+        try clock.run()
+        #expect(recorder.failure?.status == .serviceUnavailable)
+        #expect(recorder.failure?.message == "later")
+        #expect(recorder.failure?.attempt == 1)
+        #expect(transport.requests.count == 1)
+        #expect(clock.now == .zero)
+    }
+
+    @Test("Full jitter: random(0 … min(cap, base·2ⁿ)), base 300 ms, cap 30 s", arguments: 1...20)
+    func fullJitter(seed: UInt64) throws {
+        let random = Mutex(Seeded(seed))
+        let policy = RetryPolicy<NetworkError>.exponentialBackoff(
+            maxRetries: .max,
+            random: { random.withLock { .random(in: 0..<1, using: &$0) } })
+        let error = try bench.transient()
+        var delays: Set<Duration> = []
+        for retry in [0, 1, 2, 5, 6, 7, 10, 29, 30, 31, 62, 63, 64, 1000, Int.max - 1] {
+            guard case .retry(let delay) = policy.decide(error, RetryHistory(count: retry)) else {
+                Issue.record("no retry \(retry)")
+                continue
+            }
+            let bound = retry < 7 ? Duration.milliseconds(300 << retry) : .seconds(30)
+            #expect(delay >= .zero && delay < bound)
+            delays.insert(delay)
+        }
+        #expect(delays.count > 10)
+    }
+
+    @Test("Decorrelated: random(base … 3 · the wait before), up to the cap", arguments: 1...20)
+    func decorrelated(seed: UInt64) {
+        var random = Seeded(seed)
+        let backoff = Backoff.decorrelated(base: .milliseconds(300), cap: .seconds(30))
+        var history = RetryHistory()
+        var largest = Duration.zero
+        for _ in 0..<100 {
+            let delay = backoff.delay(history) { .random(in: 0..<1, using: &random) }
+            let bound = min(.seconds(30), max(.milliseconds(300), history.lastDelay * 3))
+            #expect(delay >= .milliseconds(300) && delay <= bound)
+            largest = max(largest, delay)
+            history = RetryHistory(count: history.count + 1, lastDelay: delay)
+        }
+        #expect(largest > .seconds(3))
+    }
+
+    @Test("Two retries by default")
+    func defaultCount() throws {
+        let policy = RetryPolicy<NetworkError>.exponentialBackoff()
+        let error = try bench.transient()
+        #expect(policy.decide(error, RetryHistory(count: 1)) != .stop)
+        #expect(policy.decide(error, RetryHistory(count: 2)) == .stop)
+        #expect(RetryPolicy<NetworkError>.never.decide(error, RetryHistory(count: 0)) == .stop)
+    }
+
+    @Test(
+        "Also constant, exponential, and a rule of one's own",
+        arguments: [
+            (Backoff.constant(.seconds(2)), [2, 2, 2, 2]),
+            (.exponential(base: .seconds(1), cap: .seconds(5)), [1, 2, 4, 5]),
+            (Backoff { history, _ in .seconds(10 - history.count) }, [10, 9, 8, 7]),
+        ])
+    func backoffs(backoff: Backoff, seconds: [Int]) throws {
+        let (client, transport) = bench(
+            [.status(.badGateway)], retry: .exponentialBackoff(maxRetries: 4, backoff: backoff))
+        let recorder = Recorder(client.get("/x"), on: clock)
+        try clock.run()
+        let starts = transport.exchanges.map(\.startedAt)
+        #expect(zip(starts.dropFirst(), starts).map { $0 - $1 } == seconds.map { .seconds($0) })
+        #expect(recorder.failure?.attempt == 5)
+    }
+
+    @Test(
+        "However far a server puts it off, the wait is one that a clock can keep",
+        arguments: ["9223372036854775807", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
+    func withoutCap(value: String) throws {
+        var error = try bench.transient()
+        error.head = ResponseHead(status: .serviceUnavailable, headerFields: [.retryAfter: value])
+        let policy = RetryBench.everySecond(maxDelay: .seconds(Int.max))
+        guard case .retry(let delay) = policy.decide(error, RetryHistory(count: 0)) else { throw error }
+        #expect(delay >= .seconds(1 << 31) - .seconds(1) && delay < .seconds(1 << 33))
+    }
+}

@@ -1,0 +1,242 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+@testable import RxClient
+
+/// The rules of SEMANTICS "Retry".
+@Suite struct RetryTests {
+    typealias Answer = ScriptedTransport.Answer
+
+    private let bench = RetryBench()
+    private var clock: VirtualScheduler { bench.clock }
+
+    private func attempts(_ answers: [Answer], _ call: Call = Call(.get, "/x")) throws -> Int {
+        let (client, transport) = bench(answers)
+        let recorder = Recorder(client.request(call), on: clock)
+        try clock.run()
+        #expect(recorder.events.count == (recorder.failure == nil ? 2 : 1))
+        return transport.requests.count
+    }
+
+    private func call(_ method: String, _ headers: [String: String] = [:]) throws -> Call {
+        try Call(#require(HTTPRequest.Method(method)), "/x", headers: headers)
+    }
+
+    @Test(
+        "GET HEAD OPTIONS TRACE PUT DELETE are retried, POST and PATCH are not",
+        arguments: [
+            ("GET", true), ("HEAD", true), ("OPTIONS", true), ("TRACE", true), ("PUT", true),
+            ("DELETE", true), ("POST", false), ("PATCH", false), ("PURGE", false),
+        ])
+    func methods(method: String, isRetried: Bool) throws {
+        #expect(try attempts([.status(.serviceUnavailable)], call(method)) == (isRetried ? 3 : 1))
+        #expect(try attempts([.failure(.connectionLost)], call(method)) == (isRetried ? 3 : 1))
+    }
+
+    @Test(
+        "POST and PATCH are when the request opts in or carries Idempotency-Key",
+        arguments: ["POST", "PATCH"])
+    func optIn(method: String) throws {
+        #expect(try attempts([.status(.badGateway)], call(method, ["idempotency-key": "1"])) == 3)
+        let (client, transport) = bench([.failure(.emptyReply)])
+        let endpoint = OptingIn(method: try #require(HTTPRequest.Method(method)))
+        client.request(endpoint).subscribe()
+        try clock.run()
+        #expect(transport.requests.count == 3)
+    }
+
+    @Test(
+        "A POST that was redirected to a GET is not sent again for what the GET meets",
+        arguments: [Answer.status(.serviceUnavailable), .failure(.connectionLost), .failure(.connect)])
+    func redirectedPost(failure: Answer) throws {
+        let (client, transport) = bench([.status(.seeOther, headers: [.location: "/orders/1"]), failure])
+        let recorder = Recorder(client.post("/orders"), on: clock)
+        try clock.run()
+        #expect(transport.requests.map(\.method) == [.post, .get])
+        #expect(recorder.failure?.method == .get)
+        #expect(recorder.failure?.isUnsent == false)
+    }
+
+    @Test("A GET that was redirected is started over")
+    func redirectedGet() throws {
+        let moved = Answer.status(.found, headers: [.location: "/y"])
+        let (client, transport) = bench([moved, .status(.serviceUnavailable), moved, .json("1")])
+        let recorder = Recorder(client.get("/x"), on: clock)
+        try clock.run()
+        #expect(recorder.isFinished)
+        #expect(transport.requests.map(\.url.path) == ["/x", "/y", "/x", "/y"])
+    }
+
+    @Test("The total deadline holds for stages chained by hand, for each request they send")
+    func deadlineByHand() throws {
+        let (client, _) = bench([.stall], within: .milliseconds(400))
+        let recorder = Recorder(client.response(Call(.get, "/x")), on: clock)
+        try clock.run()
+        #expect(recorder.failure?.code == .totalTimeout)
+        #expect(clock.now == .milliseconds(400))
+    }
+
+    @Test("Making a client asks nothing of its transport")
+    func quietClient() {
+        final class Counting: Transport {
+            let sent = Mutex(0)
+            var scheduler: any Scheduler { ActorScheduler.shared }
+            func send(_: Request) -> Observable<TransferEvent, NetworkError> {
+                sent.withLock { $0 += 1 }
+                return .empty()
+            }
+        }
+        let transport = Counting()
+        _ = Client(configuration: ClientConfiguration(baseURL: "https://shop.test"), transport: transport)
+        #expect(transport.sent.withLock { $0 } == 0)
+    }
+
+    @Test("Any method when the request provably was not sent", arguments: ["GET", "POST", "PATCH", "PURGE"])
+    func unsent(method: String) throws {
+        for code: NetworkError.Code in [.resolve, .connect, .connectTimeout] {
+            #expect(try attempts([.failure(code)], call(method)) == 3)
+        }
+    }
+
+    @Test(
+        "Statuses: 408 425 429 500 502 503 504. Never 501, 505 or other 4xx",
+        arguments: [
+            (408, true), (425, true), (429, true), (500, true), (502, true), (503, true), (504, true),
+            (501, false), (505, false), (506, false), (511, false), (400, false), (401, false), (403, false),
+            (404, false), (409, false), (410, false), (413, false), (418, false), (422, false), (451, false),
+            (304, false),
+        ])
+    func statuses(code: Int, isRetried: Bool) throws {
+        #expect(try attempts([.status(.init(code: code))]) == (isRetried ? 3 : 1))
+    }
+
+    @Test("413 only with Retry-After")
+    func tooLarge() throws {
+        #expect(try attempts([.status(.contentTooLarge, headers: [.retryAfter: "1"])]) == 3)
+    }
+
+    @Test(
+        "Transport errors: resolve, connect, reset, empty reply, partial body, attempt timeout; no others",
+        arguments: [
+            (NetworkError.Code.resolve, true), (.connect, true), (.connectTimeout, true),
+            (.connectionLost, true), (.emptyReply, true), (.partialBody, true), (.attemptTimeout, true),
+            (.invalidURL, false), (.tls, false), (.tooLarge, false), (.tooManyRedirects, false),
+            (.invalidRedirect, false), (.totalTimeout, false), (.invalidResponse, false), (.shutDown, false),
+            (.decoding, false), (.envelope, false), (.loginExpired, false), (.noContent, false),
+        ])
+    func transportErrors(code: NetworkError.Code, isRetried: Bool) throws {
+        #expect(try attempts([.failure(code)]) == (isRetried ? 3 : 1))
+    }
+
+    @Test("What fails after the answer is not retried")
+    func afterTheAnswer() throws {
+        let (client, transport) = bench([.json("not json")])
+        let recorder = Recorder(client.request(Typed()), on: clock)
+        try clock.run()
+        #expect(recorder.failure?.code == .decoding)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test("The error after the last attempt is the last attempt's, with the attempt count, under one id")
+    func lastError() throws {
+        let (client, transport) = bench([
+            .failure(.connect), .status(.badGateway), .json(#"{"message": "third"}"#, status: .badGateway),
+        ])
+        let recorder = Recorder(client.get("/x"), on: clock)
+        try clock.run()
+        #expect(recorder.failure?.message == "third")
+        #expect(recorder.failure?.attempt == 3)
+        #expect(transport.requests.map(\.attempt) == [1, 2, 3])
+        #expect(Set(transport.requests.map(\.id)).count == 1)
+        #expect(recorder.failure?.requestID == transport.requests.first?.id)
+    }
+
+    @Test("What can be sent only once is not retried: the first error stands")
+    func oneShot() throws {
+        var error = try bench.transient()
+        error.isReplayable = false
+        #expect(RetryPolicy<NetworkError>.exponentialBackoff().decide(error, RetryHistory(count: 0)) == .stop)
+        error.code = .connect
+        error.isUnsent = true
+        #expect(RetryPolicy<NetworkError>.exponentialBackoff().decide(error, RetryHistory(count: 0)) == .stop)
+    }
+
+    @Test("The wait is cancelled by cancelling")
+    func cancelWait() throws {
+        let (client, transport) = bench([.status(.badGateway)])
+        let recorder = Recorder(client.get("/x"), on: clock)
+        try clock.advance(by: .milliseconds(500))
+        #expect(clock.pendingCount == 1)
+        recorder.cancel()
+        #expect(clock.pendingCount == 0)
+        try clock.run()
+        #expect(transport.requests.count == 1)
+        #expect(recorder.events.isEmpty)
+    }
+
+    @Test("A delay longer than what is left of the total deadline is not begun")
+    func deadlineStopsWaits() throws {
+        let (client, transport) = bench(
+            [.status(.badGateway, after: .milliseconds(100))], retry: RetryBench.everySecond(9),
+            within: .milliseconds(2500))
+        let recorder = Recorder(client.get("/x"), on: clock)
+        try clock.run()
+        #expect(transport.exchanges.map(\.startedAt) == [.zero, .milliseconds(1100), .milliseconds(2200)])
+        #expect(recorder.failure?.status == .badGateway)
+        #expect(recorder.failure?.attempt == 3)
+        #expect(recorder.events.map(\.time) == [.milliseconds(2300)])
+    }
+
+    @Test("The total deadline ends whatever is under way, and says how many attempts there were")
+    func totalDeadline() throws {
+        let (client, transport) = bench([.status(.badGateway), .stall], within: .seconds(3))
+        let recorder = Recorder(client.get("/x"), on: clock)
+        try clock.run()
+        #expect(recorder.failure?.code == .totalTimeout)
+        #expect(recorder.failure?.attempt == 2)
+        #expect(recorder.events.map(\.time) == [.seconds(3)])
+        #expect(transport.exchanges.map(\.outcome) == [.finished, .cancelled])
+    }
+
+    @Test("Waits and limits beyond all measure do not trap")
+    func hugeDurations() throws {
+        let (client, transport) = bench(
+            [.status(.badGateway, headers: [.retryAfter: "99999999999999999999"])],
+            retry: .exponentialBackoff(backoff: .constant(.seconds(Int.max)), maxDelay: .seconds(Int.max)),
+            within: .seconds(Int.max))
+        try clock.advance(by: .seconds(1))
+        let recorder = Recorder(client.get("/x"), on: clock)
+        try clock.advance(by: .seconds(100_000))
+        #expect(transport.requests.count == 1)
+        recorder.cancel()
+        #expect(clock.pendingCount == 0)
+    }
+
+    @Test("Each subscription is a request of its own")
+    func cold() throws {
+        let (client, transport) = bench([.json("1")])
+        let stream = client.get("/x")
+        #expect(transport.requests.isEmpty)
+        for _ in 0..<3 { stream.subscribe() }
+        try clock.run()
+        #expect(Set(transport.requests.map(\.id)).count == 3)
+    }
+}
+
+private struct OptingIn: Endpoint {
+    typealias Output = Response
+    let path = "/x"
+    let method: HTTPRequest.Method
+    let isIdempotent = true
+}
+
+private struct Typed: Endpoint {
+    typealias Output = [Int]
+    let path = "/x"
+    let method = HTTPRequest.Method.get
+}

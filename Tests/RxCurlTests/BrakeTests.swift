@@ -1,0 +1,204 @@
+import HTTPTypes
+import RxCurl
+import RxHTTP
+import RxLite
+import RxLoop
+import Synchronization
+import TestServers
+import Testing
+
+/// A subscriber that is full stops the server, and loses nothing by it.
+@Suite(.timeLimit(.minutes(1))) struct BrakeTests {
+    /// More than the socket buffers of both sides can hold.
+    private static let bound = 48 << 20
+    private static let block = NginxServer.large
+    private static let total = 4 * block.count
+
+    /// Wants to send 64 MiB on the first connection and serves small answers on all others.
+    private static func flood(after gate: Gate) throws -> RawServer {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n"
+        return try RawServer([
+            [.readRequest, .wait(gate), .send(head), .sendRepeatedly(block, times: 4)],
+            [.readRequest]
+                + [[RawServer.Step]](repeating: [.respond(body: "ok"), .readRequest], count: 200)
+                .joined(),
+        ])
+    }
+
+    /// The server has filled the buffers and waits, whatever else goes on in the loop.
+    private static func expectStandstill(_ server: RawServer, _ transport: CurlTransport) async throws {
+        _ = try await server.until { $0.connections[0].sendStalls > 0 ? true : nil }
+        for _ in 0..<100 { #expect(try await transport.get(server.baseURL).text == "ok") }
+        #expect(server.record.connections[0].bytesSent < bound)
+        #expect(server.record.connections[0].end == nil)
+    }
+
+    @Test func aPausedSubscriberStopsTheServerAndThenGetsEverything() async throws {
+        let gate = try Gate()
+        let server = try Self.flood(after: gate)
+        try await withTransport { transport in
+            let hasPaused = Atomic(false)
+            let recording = Recording(transport.send(try .to(server.baseURL))) { event, subscription in
+                guard case .chunk = event, !hasPaused.exchange(true, ordering: .relaxed) else { return }
+                subscription.pause()
+            }
+            gate.open()
+            _ = try await recording.until { $0.chunks > 0 ? true : nil }
+            try await Self.expectStandstill(server, transport)
+            #expect(recording.log.chunks == 1)
+            recording.resume()
+            let log = try await recording.ended()
+            #expect(log.kinds == ["head", "chunk", "finished"])
+            #expect(log.body.isSame(as: Self.block + Self.block + Self.block + Self.block))
+        }
+    }
+
+    @Test func aLoopThatDoesNotTakeStopsTheServer() async throws {
+        let gate = try Gate()
+        let server = try Self.flood(after: gate)
+        try await withTransport { transport in
+            let events = transport.send(try .to(server.baseURL)).values(buffering: .suspend(high: 4, low: 1))
+            let iterator = events.makeAsyncIterator()
+            gate.open()
+            guard case .head = try await iterator.next() else { return #expect(Bool(false), "no head") }
+            try await Self.expectStandstill(server, transport)
+            var count = 0
+            var hasFinished = false
+            while let event = try await iterator.next() {
+                switch event {
+                case .chunk(let bytes): count += bytes.count
+                case .finished: hasFinished = true
+                default: Issue.record("\(event)")
+                }
+            }
+            #expect(count == Self.total)
+            #expect(hasFinished)
+        }
+    }
+
+    @Test func cancellingWhilePausedClosesTheConnection() async throws {
+        let gate = try Gate()
+        let server = try Self.flood(after: gate)
+        try await withTransport { transport in
+            let recording = Recording(transport.send(try .to(server.baseURL))) { event, subscription in
+                if case .chunk = event { subscription.pause() }
+            }
+            gate.open()
+            _ = try await recording.until { $0.chunks > 0 ? true : nil }
+            _ = try await server.until { $0.connections[0].sendStalls > 0 ? true : nil }
+            recording.cancel()
+            #expect(try await server.connectionEnded(0) == .clientReset)
+            #expect(try await transport.get(server.baseURL).text == "ok")
+            #expect(recording.log.kinds == ["head", "chunk"])
+            #expect(recording.log.ends.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["head", "chunk"])
+    func aPauseAtAnEventHoldsTheNextBack(kind: String) async throws {
+        let server = try RawServer { _ in [.respond(body: "whole")] }
+        try await withTransport { transport in
+            let recording = Recording(transport.send(try .to(server.baseURL))) { event, subscription in
+                switch event {
+                case .head where kind == "head": subscription.pause()
+                case .chunk where kind == "chunk": subscription.pause()
+                default: break
+                }
+            }
+            _ = try await recording.until { $0.kinds.last == kind ? true : nil }
+            // By then the loop has been through what the first answer left to be done.
+            for _ in 0..<20 { #expect(try await transport.get(server.baseURL).text == "whole") }
+            #expect(recording.log.kinds.last == kind)
+            #expect(recording.log.ends.isEmpty)
+            recording.resume()
+            let log = try await recording.ended()
+            #expect(log.kinds == ["head", "chunk", "finished"])
+            #expect(log.body == Array("whole".utf8))
+        }
+    }
+
+    @Test(arguments: ["/large", "/text"])
+    func stormsOfPausingLoseNothing(target: String) async throws {
+        let server = try NginxServer.shared()
+        try await withTransport { transport in
+            let recording = Recording(transport.send(try .to(server.baseURL + target))) { _, subscription in
+                subscription.pause()
+                subscription.resume()
+            }
+            let storms = try (0..<2).map { _ in
+                try JoinableThread {
+                    // Not further ahead of the loop than that.
+                    let slots = Slots(4)
+                    while !recording.hasEnded {
+                        slots.take()
+                        recording.pause()
+                        recording.resume()
+                        transport.loop.schedule { slots.give() }
+                    }
+                }
+            }
+            let log = try await recording.ended()
+            for storm in storms { storm.join() }
+            #expect(log.kinds == ["head", "chunk", "finished"])
+            let whole = target == "/text" ? Array(NginxServer.text.utf8) : NginxServer.large
+            #expect(log.body.isSame(as: whole))
+            #expect(recording.log.ends.count == 1)
+            #expect(recording.log.afterEnd == 0)
+        }
+    }
+
+    /// An idle connection and one whose transfer is paused look the same to the loop.
+    @Test func aResetDuringAPauseOnAReusedConnectionIsNotTakenForTheEnd() async throws {
+        let (more, reset) = (try Gate(), try Gate())
+        let server = try RawServer([
+            [
+                .readRequest, .respond(body: "first"), .readRequest, .send("HTTP/1.1 200 OK\r\n\r\nsome"),
+                .wait(more), .send("more"), .wait(reset), .reset,
+            ]
+        ])
+        try await withTransport { transport in
+            let first = try await transport.get(server.baseURL)
+            let recording = Recording(transport.send(try .to(server.baseURL))) { event, subscription in
+                if case .chunk = event { subscription.pause() }
+            }
+            let sent = try await recording.until { $0.chunks > 0 ? true : nil }
+            #expect(sent && first.text == "first")
+            let before = server.record.connections[0].bytesSent
+            more.open()
+            _ = try await server.until { $0.connections[0].bytesSent == before + 4 ? true : nil }
+            await transport.loop.poll()
+            reset.open()
+            _ = try await server.connectionEnded(0)
+            await transport.loop.poll()
+            recording.resume()
+            _ = try await recording.until { $0.chunks == 2 ? true : nil }
+            recording.resume()
+            let log = try await recording.ended()
+            #expect(String(decoding: log.body, as: UTF8.self) == "somemore")
+            #expect(log.error?.code == .connectionLost)
+        }
+    }
+
+    @Test func aFailureReachesAPausedSubscriber() async throws {
+        let gate = try Gate()
+        let server = try RawServer([
+            [
+                .readRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome"), .wait(gate),
+                .reset,
+            ], [.readRequest, .respond(body: "ok")],
+        ])
+        try await withTransport { transport in
+            let recording = Recording(transport.send(try .to(server.baseURL))) { event, subscription in
+                if case .chunk = event { subscription.pause() }
+            }
+            _ = try await recording.until { $0.chunks > 0 ? true : nil }
+            gate.open()
+            _ = try await server.connectionEnded(0)
+            #expect(try await transport.get(server.baseURL).text == "ok")
+            recording.resume()
+            let log = try await recording.ended()
+            #expect(log.error?.code == .connectionLost)
+            #expect(log.error?.head?.status == .ok)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import HTTPTypes
+import RxHTTP
+import TestServers
+import Testing
+
+/// What a server may do to a request, and what the user then gets.
+struct Fault: Sendable, CustomTestStringConvertible {
+    enum Outcome: Sendable {
+        /// An error, and the status of the answer as far as there was one.
+        case fails(NetworkError.Code, status: Int? = nil)
+        /// An answer.
+        case answers(Int = 200, body: String = "", fields: [HTTPField.Name: String] = [:])
+    }
+
+    let name: String
+    let steps: [RawServer.Step]
+    let outcome: Outcome
+    var method: HTTPRequest.Method = .get
+    var body: Body = .empty
+    var timeouts = Timeouts()
+
+    var testDescription: String { name }
+
+    /// A request that is read, and what is sent then; after that the server closes, if nothing else is said.
+    static func sends(
+        _ name: String, _ text: String, then steps: [RawServer.Step] = [.close], _ outcome: Outcome
+    ) -> Fault {
+        Fault(name: name, steps: [.readRequest, .send(text)] + steps, outcome: outcome)
+    }
+
+    /// A head of 200 with these field lines, and a body.
+    static func sends(
+        _ name: String, fields: [String], body: String = "", then steps: [RawServer.Step] = [.close],
+        _ outcome: Outcome
+    ) -> Fault {
+        sends(
+            name, "HTTP/1.1 200 OK\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n" + body, then: steps,
+            outcome)
+    }
+
+    /// A chunked body, as it stands.
+    static func sends(
+        _ name: String, chunks: String, then steps: [RawServer.Step] = [.close], _ outcome: Outcome
+    ) -> Fault {
+        sends(name, fields: ["Transfer-Encoding: chunked"], body: chunks, then: steps, outcome)
+    }
+
+    /// A coded body with the right length.
+    static func sends(_ name: String, coding: String, _ bytes: [UInt8], _ outcome: Outcome) -> Fault {
+        let head =
+            "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(bytes.count)\r\n\r\n"
+        return Fault(name: name, steps: [.readRequest, .send(Array(head.utf8) + bytes)], outcome: outcome)
+    }
+
+    /// With a limit for the attempt, after which the outcome is known.
+    static func stalls(_ name: String, after text: String) -> Fault {
+        var fault = sends(name, text, then: [.stall], .fails(.attemptTimeout))
+        fault.timeouts.attempt = .milliseconds(150)
+        return fault
+    }
+
+    /// A POST of 8 MiB, which no socket buffer holds.
+    static func uploads(_ name: String, _ steps: [RawServer.Step], _ outcome: Outcome) -> Fault {
+        Fault(
+            name: name, steps: steps, outcome: outcome, method: .post,
+            body: .bytes([UInt8](repeating: 0x61, count: 8 << 20)))
+    }
+
+    func with(_ method: HTTPRequest.Method) -> Fault {
+        var fault = self
+        fault.method = method
+        return fault
+    }
+}

@@ -1,0 +1,101 @@
+import FoundationEssentials
+import RxCurl
+import RxHTTP
+import RxLite
+import RxLoop
+import Synchronization
+import TestServers
+import Testing
+
+/// What is left of many transfers. Each test is a process of its own, since it looks at all that the process has.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct ResourceTests {
+    @Test func tenThousandCancelledHalfwayLeaveNothing() async {
+        await #expect(processExitsWith: .success) {
+            let server = try NginxServer()
+            // The first loop of a process makes a pipe for signals that libuv keeps.
+            EventLoop(name: "first").shutDown()
+            let before = try openDescriptors()
+            try await withTransport { transport in
+                let request = try Request.to(server.baseURL + "/slow")
+                _ = try await transport.get(server.baseURL + "/json")
+                let idle = try openDescriptors()
+                let living = Token.Count()
+                let slots = Slots(64)
+                let cancelled = Board(0)
+                let thread = try JoinableThread {
+                    for _ in 0..<10_000 {
+                        slots.take()
+                        let bag = SubscriptionBag()
+                        let token = Token(living)
+                        // On the loop, so that the bag is filled before the first chunk comes.
+                        transport.loop.schedule {
+                            transport.send(request).subscribe(onNext: { event in
+                                token.touch()
+                                guard case .chunk = event else { return }
+                                bag.cancel()
+                                slots.give()
+                                cancelled.update { $0 += 1 }
+                            }).store(in: bag)
+                        }
+                    }
+                }
+                _ = try await cancelled.until { $0 == 10_000 ? true : nil }
+                thread.join()
+                #expect(try await transport.get(server.baseURL + "/json").text == NginxServer.json)
+                #expect(cancelled.contents == 10_000)
+                #expect(living.value == 0)
+                #expect(try openDescriptors() == idle)
+            }
+            #expect(try openDescriptors() == before)
+            server.stop()
+        }
+    }
+
+    @Test func aGzipBombTakesNoMemory() async {
+        await #expect(processExitsWith: .success) {
+            let bomb = Gzip.zeros(count: 100 << 20)
+            let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(bomb.count)\r\n\r\n"
+            let server = try RawServer([[.readRequest, .send(Array(head.utf8) + bomb)]])
+            try await withTransport { transport in
+                let request = try Request.to(server.baseURL)
+                let before = try peakMemory()
+                for _ in 0..<20 {
+                    let log = try await Recording(transport.send(request)).ended()
+                    #expect(log.error?.code == .tooLarge)
+                    #expect(log.body.count < 4 << 20)
+                }
+                #expect(try peakMemory() - before < 32 << 20)
+            }
+        }
+    }
+
+    @Test func aBodyOfAGibibyteTakesNoMemory() async {
+        await #expect(processExitsWith: .success) {
+            let block = [UInt8](repeating: 7, count: 1 << 20)
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: \(1 << 30)\r\n\r\n"
+            let server = try RawServer([[.readRequest, .send(head), .sendRepeatedly(block, times: 1024)]])
+            try await withTransport { transport in
+                let before = try peakMemory()
+                let request = try Request.to(server.baseURL)
+                var count = 0
+                for try await event in transport.send(request).values(buffering: .suspend(high: 8, low: 2)) {
+                    if case .chunk(let bytes) = event { count += bytes.count }
+                }
+                #expect(count == 1 << 30)
+                #expect(try peakMemory() - before < 32 << 20)
+            }
+        }
+    }
+}
+
+/// How many descriptors this process has open, the one that looks included.
+private func openDescriptors() throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+}
+
+/// The most memory that this process has had in use so far, in bytes.
+private func peakMemory() throws -> Int {
+    let status = try String(contentsOf: URL(filePath: "/proc/self/status"), encoding: .utf8)
+    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+    return try #require(Int(line.split(separator: " ")[1])) << 10
+}

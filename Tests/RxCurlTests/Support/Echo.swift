@@ -1,0 +1,21 @@
+import FoundationEssentials
+import RxHTTP
+import TestServers
+
+/// What `/echo` of ``NginxServer`` tells of the request.
+struct Echo: Decodable {
+    let method, target, test, authorization, cookie, contentType, contentLength: String
+    let expect, accept, encoding, agent, `protocol`, scheme, connection, request: String
+}
+
+extension Response {
+    /// The body as `/echo` writes it.
+    func echo() throws -> Echo { try JSONDecoder().decode(Echo.self, from: Data(body)) }
+}
+
+extension NginxServer {
+    /// The one that these tests share. It ends with the process.
+    private static let started = Result { try NginxServer() }
+
+    static func shared() throws -> NginxServer { try started.get() }
+}

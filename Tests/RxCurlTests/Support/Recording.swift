@@ -1,0 +1,103 @@
+import RxHTTP
+import RxLite
+import Synchronization
+import TestServers
+
+/// Subscribes and keeps what comes.
+final class Recording: Sendable {
+    /// What has come so far.
+    struct Log: Sendable {
+        /// The kinds of events in their order, chunks in a row as one.
+        var kinds: [String] = []
+        var head: ResponseHead?
+        var body: [UInt8] = []
+        var chunks = 0
+        var uploaded: [Int64] = []
+        var metrics: TransferMetrics?
+        /// One, if all is well.
+        var ends: [Completion<NetworkError>] = []
+        /// What came after the end.
+        var afterEnd = 0
+
+        var error: NetworkError? {
+            if case .failed(let error) = ends.first { error } else { nil }
+        }
+
+        mutating func take(_ event: TransferEvent, keepsBody: Bool) {
+            if !ends.isEmpty { afterEnd += 1 }
+            let kind: String
+            switch event {
+            case .uploaded(let bytes, _):
+                kind = "uploaded"
+                uploaded.append(bytes)
+            case .redirected: kind = "redirected"
+            case .head(let head):
+                kind = "head"
+                self.head = head
+            case .chunk(let bytes):
+                kind = "chunk"
+                chunks += 1
+                if keepsBody { body += bytes }
+            case .finished(let metrics):
+                kind = "finished"
+                self.metrics = metrics
+            }
+            if kinds.last != kind || kind == "head" || kind == "finished" { kinds.append(kind) }
+        }
+    }
+
+    private let board = Board(Log())
+    private let subscription = Mutex<Subscription?>(nil)
+
+    /// Subscribes at once, on this thread.
+    init(_ stream: Observable<TransferEvent, NetworkError>) {
+        let subscription = subscribe(stream, keepsBody: true) { _, _ in }
+        self.subscription.withLock { $0 = subscription }
+    }
+
+    /// Subscribes on the stream's own scheduler, so that `react`, which is called there after each event has
+    /// been kept, finds the subscription.
+    init(
+        _ stream: Observable<TransferEvent, NetworkError>, keepsBody: Bool = true,
+        reacting react: @escaping @Sendable (TransferEvent, Subscription) -> Void
+    ) {
+        stream.scheduler?.schedule { [self] in
+            let subscription = subscribe(stream, keepsBody: keepsBody, reacting: react)
+            self.subscription.withLock { $0 = subscription }
+        }
+    }
+
+    private func subscribe(
+        _ stream: Observable<TransferEvent, NetworkError>, keepsBody: Bool,
+        reacting react: @escaping @Sendable (TransferEvent, Subscription) -> Void
+    ) -> Subscription {
+        stream.subscribe(
+            onNext: { [self] event in
+                board.update { $0.take(event, keepsBody: keepsBody) }
+                if let subscription = subscription.withLock({ $0 }) { react(event, subscription) }
+            },
+            onEnd: { [self] completion in
+                board.update { log in
+                    if !log.ends.isEmpty { log.afterEnd += 1 }
+                    log.ends.append(completion)
+                }
+            })
+    }
+
+    /// Everything so far.
+    var log: Log { board.contents }
+
+    /// Waits until `look` finds something.
+    func until<Result: Sendable>(_ look: @escaping @Sendable (Log) -> Result?) async throws -> Result {
+        try await board.until(look)
+    }
+
+    /// Waits for the end and gives everything.
+    func ended() async throws -> Log { try await until { $0.ends.isEmpty ? nil : $0 } }
+
+    var hasEnded: Bool { board.update { !$0.ends.isEmpty } }
+
+    func cancel() { subscription.withLock { $0 }?.cancel() }
+    func pause() { subscription.withLock { $0 }?.pause() }
+    func resume() { subscription.withLock { $0 }?.resume() }
+}

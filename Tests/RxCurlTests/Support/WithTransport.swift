@@ -1,0 +1,43 @@
+import FoundationEssentials
+import HTTPTypes
+import RxCurl
+import RxHTTP
+import RxLite
+import RxLoop
+
+/// Gives `body` a transport on a loop of its own and ends the loop afterwards, which stops the process unless
+/// everything on it has been closed (`uv_loop_close` says 0).
+func withTransport<Result>(
+    caBundlePath: String? = nil, _ body: (CurlTransport) async throws -> Result
+) async throws -> Result {
+    var configuration = CurlTransport.Configuration()
+    // Whatever the environment says, these servers are on loopback.
+    configuration.proxy = ""
+    configuration.caBundlePath = caBundlePath
+    let loop = EventLoop(name: "test")
+    defer { loop.shutDown() }
+    return try await body(CurlTransport(loop: loop, configuration: configuration))
+}
+
+extension CurlTransport {
+    /// The whole answer, as a user takes it.
+    func answer(to request: Request) async throws -> Response {
+        guard let response = try await send(request).response(to: request).first() else {
+            throw CancellationError()
+        }
+        return response
+    }
+
+    /// The whole answer to a GET.
+    func get(_ url: String) async throws -> Response { try await answer(to: .to(url)) }
+}
+
+extension Request {
+    /// A request to a URL that is one.
+    static func to(_ url: String, method: HTTPRequest.Method = .get, body: Body = .empty) throws -> Request {
+        guard let url = URL(string: url) else { throw URLError(text: url) }
+        return Request(method: method, url: url, body: body)
+    }
+}
+
+private struct URLError: Error { let text: String }

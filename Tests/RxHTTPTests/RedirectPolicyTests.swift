@@ -1,0 +1,170 @@
+import FoundationEssentials
+import HTTPTypes
+import Testing
+
+@testable import RxHTTP
+
+@Suite struct RedirectPolicyTests {
+    private func request(
+        _ method: String = "GET", _ url: String = "https://a.test/dir/page?q=1", body: Body = .empty
+    ) throws -> Request {
+        try Request(
+            method: #require(HTTPRequest.Method(method)), url: #require(URL(string: url)),
+            headerFields: [
+                .authorization: "Bearer t", .cookie: "c=1", .proxyAuthorization: "p",
+                .contentType: "text/plain", .accept: "*/*",
+            ], body: body)
+    }
+
+    private func follow(
+        _ request: Request, _ status: Int, _ location: String?, count: Int = 0,
+        policy: RedirectPolicy = RedirectPolicy()
+    ) throws(NetworkError) -> Request? {
+        var fields = HTTPFields()
+        fields[.location] = location
+        let head = ResponseHead(status: HTTPResponse.Status(code: status), headerFields: fields)
+        return try policy.redirect(request, to: head, count: count)
+    }
+
+    @Test(
+        "301/302: POST → GET. 303: → GET, but HEAD stays. 307/308: same method and body",
+        arguments: [
+            (301, "GET", "GET"), (301, "HEAD", "HEAD"), (301, "POST", "GET"), (301, "PUT", "PUT"),
+            (301, "DELETE", "DELETE"), (301, "PATCH", "PATCH"),
+            (302, "GET", "GET"), (302, "HEAD", "HEAD"), (302, "POST", "GET"), (302, "PUT", "PUT"),
+            (302, "DELETE", "DELETE"), (302, "PATCH", "PATCH"),
+            (303, "GET", "GET"), (303, "HEAD", "HEAD"), (303, "POST", "GET"), (303, "PUT", "GET"),
+            (303, "DELETE", "GET"), (303, "PATCH", "GET"),
+            (307, "GET", "GET"), (307, "HEAD", "HEAD"), (307, "POST", "POST"), (307, "PUT", "PUT"),
+            (307, "DELETE", "DELETE"), (307, "PATCH", "PATCH"),
+            (308, "GET", "GET"), (308, "HEAD", "HEAD"), (308, "POST", "POST"), (308, "PUT", "PUT"),
+            (308, "DELETE", "DELETE"), (308, "PATCH", "PATCH"),
+        ])
+    func methods(status: Int, method: String, expected: String) throws {
+        let sent = try request(method, body: .text("body"))
+        let next = try #require(try follow(sent, status, "/next"))
+        #expect(next.method.rawValue == expected)
+        let keepsBody = expected == method && !(status == 303 && method == "GET")
+        #expect(next.body.count == (keepsBody ? 4 : 0))
+        #expect((next.headerFields[.contentType] != nil) == keepsBody)
+        #expect(next.url.absoluteString == "https://a.test/next")
+        #expect(next.headerFields[.authorization] == "Bearer t")
+        #expect(next.headerFields[.accept] == "*/*")
+        #expect(next.id == sent.id)
+    }
+
+    @Test(
+        "Other statuses, and any without Location, are answers like any other",
+        arguments: [200, 201, 300, 304, 305, 306, 400, 401, 404, 500])
+    func noRedirect(status: Int) throws {
+        #expect(try follow(request(), status, "https://b.test/") == nil)
+        #expect(try follow(request(), status, "garbage:::") == nil)
+        for status in [301, 302, 303, 307, 308] { #expect(try follow(request(), status, nil) == nil) }
+    }
+
+    @Test("A limit of 0 hands every redirect to the caller", arguments: [301, 302, 303, 307, 308])
+    func limitZero(status: Int) throws {
+        #expect(try follow(request(), status, "/x", policy: RedirectPolicy(limit: 0)) == nil)
+        #expect(try follow(request(), status, "ftp://x", policy: RedirectPolicy(limit: -1)) == nil)
+    }
+
+    @Test(
+        "Targets are resolved against the request's URL (RFC 9110 §10.2.2)",
+        arguments: [
+            ("/x", "https://a.test/x"), ("x", "https://a.test/dir/x"), ("../x", "https://a.test/x"),
+            ("?q=2", "https://a.test/dir/page?q=2"), ("//b.test/x", "https://b.test/x"),
+            ("HTTPS://B.test/x", "https://b.test/x"), ("https://a.test:8443/", "https://a.test:8443/"),
+            ("/with space", "https://a.test/with%20space"), ("/grün", "https://a.test/gr%C3%BCn"),
+            ("/a%2Fb%20c", "https://a.test/a%2Fb%20c"), ("  /x  ", "https://a.test/x"),
+        ])
+    func targets(location: String, url: String) throws {
+        let next = try #require(try follow(request(), 302, location))
+        #expect(next.url.absoluteString.lowercased() == url.lowercased())
+    }
+
+    @Test(
+        "Missing, garbage and foreign targets are refused",
+        arguments: [
+            "", "http://", "https://[::1", "ftp://a.test/", "file:///etc/passwd", "javascript:alert(1)",
+            "data:text/plain,x", "https:", "http://a.test:99999999/", "mailto:a@b.test",
+        ])
+    func badTargets(location: String) throws {
+        let sent = try request("GET", "http://a.test/")
+        let error = #expect(throws: NetworkError.self) { _ = try follow(sent, 302, location) }
+        #expect(error?.code == .invalidRedirect)
+        #expect(error?.requestID == sent.id)
+    }
+
+    @Test("Two different targets are none")
+    func twoTargets() throws {
+        func head(_ second: String) -> ResponseHead {
+            ResponseHead(status: .found, headerFields: [.location: "/x", .location: second])
+        }
+        let policy = RedirectPolicy()
+        #expect(try policy.redirect(request(), to: head("/x"), count: 0)?.url.path == "/x")
+        let error = #expect(throws: NetworkError.self) {
+            _ = try policy.redirect(request(), to: head("https://b.test/"), count: 0)
+        }
+        #expect(error?.code == .invalidRedirect)
+    }
+
+    @Test("https → http: refused; http → https: followed")
+    func downgrade() throws {
+        let error = #expect(throws: NetworkError.self) {
+            _ = try follow(request(), 301, "http://a.test/dir/page")
+        }
+        #expect(error?.code == .invalidRedirect)
+        #expect(try follow(request("GET", "http://a.test/"), 301, "https://a.test/") != nil)
+        #expect(throws: NetworkError.self) {
+            try follow(request("GET", "HTTPS://a.test/"), 301, "HTTP://a.test/")
+        }
+    }
+
+    @Test(
+        "To another origin: drop Authorization, Cookie, Proxy-Authorization and every secret header",
+        arguments: [
+            ("https://b.test/", true), ("https://a.test:8443/", true), ("//evil.test/", true),
+            ("https://a.test@evil.test/", true), ("/x", false), ("https://A.TEST:443/x", false),
+        ])
+    func secrets(location: String, isOther: Bool) throws {
+        var sent = try request()
+        let key = try #require(HTTPField.Name("X-Key"))
+        sent.headerFields[key] = "secret"
+        sent.secretFields = [key]
+        sent.credentialStamp = CredentialStamp(identity: 0, generation: 0)
+        let next = try #require(try follow(sent, 307, location))
+        for name in [.authorization, .cookie, .proxyAuthorization, key] as [HTTPField.Name] {
+            #expect((next.headerFields[name] == nil) == isOther, "\(name)")
+        }
+        #expect(next.headerFields[.accept] == "*/*")
+        #expect((next.credentialStamp == nil) == isOther)
+        #expect(next.isCredentialFree == isOther)
+        let back = try #require(try follow(next, 307, "https://a.test/"))
+        #expect((back.headerFields[.authorization] == nil) == isOther, "what is dropped stays dropped")
+    }
+
+    @Test("At most 10 by default")
+    func limit() throws {
+        #expect(try follow(request(), 302, "/x", count: 9) != nil)
+        let error = #expect(throws: NetworkError.self) { _ = try follow(request(), 302, "/x", count: 10) }
+        #expect(error?.code == .tooManyRedirects)
+        #expect(try follow(request(), 302, "/x", count: 10, policy: RedirectPolicy(limit: 11)) != nil)
+    }
+
+    @Test("Mutated targets never trap, and what is followed is http", arguments: 1...4)
+    func mutations(seed: UInt64) throws {
+        var random = Seeded(seed)
+        let sent = try request()
+        let targets = ["https://user@a.test:81/x?y#z", "//[::1]:80/%20", "../../x y"].map { Array($0.utf8) }
+        for _ in 0..<500 {
+            let target = (targets.randomElement(using: &random) ?? []).mutated(by: &random)
+            let head = ResponseHead(status: .found, fieldLines: Array("Location: ".utf8) + target)
+            do throws(NetworkError) {
+                let next = try RedirectPolicy().redirect(sent, to: head, count: 0)
+                if let next { #expect(Origin(next.url)?.scheme == "https") }
+            } catch {
+                #expect(error.code == .invalidRedirect)
+            }
+        }
+    }
+}

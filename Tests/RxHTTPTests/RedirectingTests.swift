@@ -1,0 +1,166 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@Suite struct RedirectingTests {
+    private let clock = VirtualScheduler()
+
+    private func request(_ url: String = "https://a.test/1") throws -> Request {
+        try Request(url: #require(URL(string: url)))
+    }
+
+    private static func redirect(
+        to location: String, body: [Int] = [], then end: ScriptedTransport.Step = .finish
+    ) -> ScriptedTransport.Answer {
+        let head = ResponseHead(status: .found, headerFields: [.location: location])
+        let chunks = body.map { ScriptedTransport.Step.chunk(Array(repeating: 0, count: $0)) }
+        return ScriptedTransport.Answer([.wait(.milliseconds(1)), .head(head)] + chunks + [end])
+    }
+
+    private func record(
+        _ transport: ScriptedTransport, limit: Int = 10
+    ) throws -> Recorder<String, NetworkError> {
+        let stream = transport.send(try request(), following: RedirectPolicy(limit: limit))
+        return Recorder(
+            stream.map { event in
+                switch event {
+                case .uploaded: "uploaded"
+                case .redirected(let request): "→ \(request.url.path)"
+                case .head(let head): "\(head.status.code)"
+                case .chunk(let bytes): "\(bytes.count) bytes"
+                case .finished: "finished"
+                }
+            }, on: clock)
+    }
+
+    @Test("Each new request is announced; the final answer's events follow; redirect bodies are not seen")
+    func follows() throws {
+        let transport = ScriptedTransport(
+            on: clock,
+            [
+                .when(.get, "/1", Self.redirect(to: "/2", body: [10, 20])),
+                .when(.get, "/2", Self.redirect(to: "/3")), .when(.get, "/3", .bytes([1, 2, 3])),
+            ])
+        let recorder = try record(transport)
+        try clock.run()
+        #expect(recorder.values == ["→ /2", "→ /3", "200", "3 bytes", "finished"])
+        #expect(recorder.isFinished)
+        #expect(transport.exchanges.map(\.outcome) == [.finished, .finished, .finished])
+    }
+
+    @Test("Nothing is sent before the subscription, and each subscription sends anew")
+    func cold() throws {
+        let transport = ScriptedTransport(on: clock) { _ in .bytes([]) }
+        let stream = transport.send(try request(), following: RedirectPolicy())
+        #expect(transport.exchanges.isEmpty)
+        stream.subscribe()
+        stream.subscribe()
+        try clock.run()
+        #expect(transport.exchanges.count == 2)
+    }
+
+    @Test("A redirect's body is read to its end up to 64 KiB; a larger one is closed")
+    func drains() throws {
+        let transport = ScriptedTransport(
+            on: clock,
+            [
+                .when(.get, "/1", Self.redirect(to: "/2", body: [32 << 10, 32 << 10])),
+                .when(.get, "/2", Self.redirect(to: "/3", body: [64 << 10, 1], then: .stall)),
+                .when(.get, "/3", .bytes([])),
+            ])
+        let recorder = try record(transport)
+        try clock.run()
+        #expect(recorder.isFinished)
+        #expect(transport.exchanges.map(\.outcome) == [.finished, .cancelled, .finished])
+    }
+
+    @Test("A redirect whose body breaks off is the error it is")
+    func breaksOff() throws {
+        let transport = ScriptedTransport(
+            on: clock,
+            [
+                .when(
+                    .get, "/1",
+                    Self.redirect(to: "/2", body: [1], then: .fail(NetworkError(.connectionLost, "gone"))))
+            ])
+        let recorder = try record(transport)
+        try clock.run()
+        #expect(recorder.values.isEmpty)
+        #expect(recorder.failure?.code == .connectionLost)
+        #expect(transport.exchanges.count == 1)
+    }
+
+    @Test("A redirect that must not be followed ends the exchange")
+    func refused() throws {
+        let transport = ScriptedTransport(on: clock) { _ in Self.redirect(to: "ftp://x/", then: .stall) }
+        let recorder = try record(transport)
+        try clock.run()
+        #expect(recorder.failure?.code == .invalidRedirect)
+        #expect(transport.exchanges.map(\.outcome) == [.cancelled])
+    }
+
+    @Test("A circle ends at the limit")
+    func circle() throws {
+        let transport = ScriptedTransport(on: clock) { _ in Self.redirect(to: "/1") }
+        let recorder = try record(transport, limit: 3)
+        try clock.run()
+        #expect(recorder.values == ["→ /1", "→ /1", "→ /1"])
+        #expect(recorder.failure?.code == .tooManyRedirects)
+        #expect(transport.exchanges.count == 4)
+        #expect(transport.runningCount == 0)
+    }
+
+    @Test("With a limit of 0 the redirect is the answer")
+    func limitZero() throws {
+        let transport = ScriptedTransport(on: clock) { _ in Self.redirect(to: "/2", body: [5]) }
+        let recorder = try record(transport, limit: 0)
+        try clock.run()
+        #expect(recorder.values == ["302", "5 bytes", "finished"])
+    }
+
+    @Test("Cancelling midway cancels the hop that runs, and nothing more is sent", arguments: [0, 1, 2])
+    func cancel(millisecond: Int) throws {
+        let transport = ScriptedTransport(on: clock) { _ in
+            .steps(
+                .head(ResponseHead(status: .found, headerFields: [.location: "/2"])),
+                .wait(.milliseconds(1)), .finish)
+        }
+        let recorder = try record(transport)
+        try clock.advance(by: .milliseconds(millisecond))
+        recorder.cancel()
+        try clock.run()
+        #expect(transport.exchanges.count == millisecond + 1)
+        #expect(transport.exchanges.last?.outcome == .cancelled)
+        #expect(transport.runningCount == 0)
+        #expect(recorder.completion == nil)
+    }
+
+    @Test("Cancelling from within the announcement sends nothing more")
+    func cancelInside() throws {
+        let transport = ScriptedTransport(on: clock) { _ in Self.redirect(to: "/2") }
+        let recorder = Recorder(
+            transport.send(try request(), following: RedirectPolicy()).take(1), on: clock)
+        try clock.run()
+        #expect(recorder.values.count == 1)
+        #expect(transport.exchanges.count == 1)
+    }
+
+    @Test("The response names the request that was answered last")
+    func response() throws {
+        let transport = ScriptedTransport(
+            on: clock,
+            [.when(.get, "/1", Self.redirect(to: "https://b.test/2")), .when(.get, "/2", .bytes([7]))])
+        let sent = try request()
+        let recorder = Recorder(
+            transport.send(sent, following: RedirectPolicy()).response(to: sent), on: clock)
+        try clock.run()
+        let response = try #require(recorder.values.first)
+        #expect(response.url.absoluteString == "https://b.test/2")
+        #expect(response.request.id == sent.id)
+        #expect(response.request.isCredentialFree)
+        #expect(response.body == [7])
+    }
+}

@@ -1,0 +1,76 @@
+import HTTPTypes
+import RxHTTP
+import Testing
+
+@Suite struct ResponseHeadTests {
+    private func head(_ lines: String) -> ResponseHead {
+        ResponseHead(status: .ok, fieldLines: Array(lines.utf8))
+    }
+
+    @Test(
+        "Field lines by RFC 9112 §5",
+        arguments: [
+            ("X-A: b\r\n", "b"), ("x-a:b\r\n", "b"), ("X-A: b\n", "b"), ("X-A:b", "b"),
+            ("X-A: \t b \t \r\n", "b"), ("X-A:\r\n", ""), ("X-A: a b  c\r\n", "a b  c"),
+            ("X-A: a:b:c\r\n", "a:b:c"), ("X-A: 1\r\nY: 2\r\nx-a: 3\r\n", "1, 3"),
+            ("X-A: é\r\n", "é"),
+            // obs-fold is one space (RFC 9112 §5.2).
+            ("X-A: a\r\n b\r\n\tc\r\nY: 1\r\n", "a b c"), ("X-A:\r\n b\r\n", "b"),
+            // No whitespace before the colon, no name that is no token.
+            ("X-A : b\r\n", nil), (" X-A: b\r\n", nil), ("X-A b\r\n", nil), (": b\r\n", nil), ("", nil),
+            ("\r\n\r\n", nil), ("X-AB: b\r\nX-: c\r\n", nil),
+            // What folds onto a line that is none goes with it.
+            ("garbage\r\n X-A: b\r\n", nil),
+        ])
+    func fields(lines: String, value: String?) throws {
+        let name = try #require(HTTPField.Name("X-A"))
+        #expect(head(lines)[name] == value)
+        #expect(head(lines).headerFields[name] == value)
+    }
+
+    @Test("Names that differ in more than case are different names")
+    func similarNames() throws {
+        let caret = try #require(HTTPField.Name("a^b"))
+        let tilde = try #require(HTTPField.Name("a~b"))
+        #expect(head("a~b: 1\r\n")[caret] == nil)
+        #expect(head("a^b: 1\r\n")[tilde] == nil)
+        #expect(head("A^B: 1\r\n")[caret] == "1")
+        #expect(head("Content\rType: text/html\r\n")[.contentType] == nil)
+        #expect(head("Content\u{D}Length: 1\r\n")[.contentLength] == nil)
+    }
+
+    @Test("Lines that are no fields are left out, the others stay in order")
+    func invalidLines() {
+        let fields = head("b: 1\r\nno colon\r\nbad name: 2\r\n\u{0}: 3\r\na: 4\r\nb: 5\r\n").headerFields
+        #expect(fields.map { "\($0.name)=\($0.value)" } == ["b=1", "a=4", "b=5"])
+    }
+
+    @Test("Bytes that are not UTF-8 show as U+FFFD and never trap")
+    func invalidUTF8() throws {
+        let name = try #require(HTTPField.Name("X-A"))
+        let head = ResponseHead(
+            status: .ok, fieldLines: Array("X-A: a".utf8) + [0xFF, 0xC3] + Array("b\r\n".utf8))
+        #expect(head[name]?.contains("\u{FFFD}") == true)
+        #expect(head.headerFields.count == 1)
+    }
+
+    @Test("Fields given are fields found")
+    func fromFields() {
+        let head = ResponseHead(
+            status: .ok, headerFields: [.contentType: "text/plain", .location: "/x", .location: "/y"])
+        #expect(head[.contentType] == "text/plain")
+        #expect(head[.location] == "/x, /y")
+        #expect(head.headerFields[values: .location] == ["/x", "/y"])
+    }
+
+    @Test("Mutated header sections never trap", arguments: 1...4)
+    func mutations(seed: UInt64) {
+        var random = Seeded(seed)
+        let block = Array("Content-Type: text/html\r\nX-A: b\r\n folded\r\nSet-Cookie: a=b; c\r\n\r\n".utf8)
+        for _ in 0..<1000 {
+            let head = ResponseHead(status: .ok, fieldLines: block.mutated(by: &random))
+            _ = head[.contentType]
+            for field in head.headerFields { #expect(!field.name.rawName.isEmpty) }
+        }
+    }
+}
