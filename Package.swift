@@ -75,7 +75,7 @@ let package = Package(
         .testTarget(name: "RxLoopTests", dependencies: ["RxLoop", "RxLite"], swiftSettings: settings),
         .testTarget(
             name: "RxCurlTests",
-            dependencies: ["RxCurl", "RxHTTP", "RxLoop", "RxLite", "TestServers", .httpTypes],
+            dependencies: ["RxClient", "RxCurl", "RxHTTP", "RxLoop", "RxLite", "TestServers", .httpTypes],
             swiftSettings: settings),
         .testTarget(
             name: "PlaygroundServerTests", dependencies: ["PlaygroundServer", "TestServers"],

@@ -33,7 +33,7 @@ final class LoopbackServer: Sendable {
             })
         let running = Task { try await server.run() }
         do {
-            try await server.waitUntilListening()
+            try await server.waitUntilListening(timeout: 60)
         } catch {
             running.cancel()
             throw error

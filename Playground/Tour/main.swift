@@ -25,14 +25,14 @@ case "--recording" where arguments.count == 2:
         succeeded = await Tour(recipes: Recipe.recording, baseURL: server.baseURL).run()
         await server.stop()
     } catch {
-        FileHandle.standardError.write(Data("\(error)\n".utf8))
+        write("\(error)\n", to: .standardError)
         exit(2)
     }
 case "--help", "-h":
     say(usage)
     exit(0)
 default:
-    FileHandle.standardError.write(Data(usage.utf8))
+    write(usage, to: .standardError)
     exit(2)
 }
 exit(succeeded ? 0 : 1)

@@ -11,8 +11,9 @@ extension Client {
     /// ```
     ///
     /// Subscribing loads the first page. One page is loaded at a time: `next` while loading is ignored,
-    /// `reload` while loading wins. A failed page keeps what is there, and `next` tries it again. The stream
-    /// never fails and never ends; its value is the whole state.
+    /// `reload` while loading wins. A failed page keeps what is there, and `next` tries it again, unless the
+    /// failure is `paging`: then there is no page to try, and `reload` begins anew. The stream never fails and
+    /// never ends; its value is the whole state.
     public func pages<Item, E: Endpoint<[Item]>>(
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         next: Signal<Void>, reload: Signal<Void> = Signal()

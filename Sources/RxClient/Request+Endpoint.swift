@@ -5,7 +5,8 @@ import RxHTTP
 extension Request {
     /// Serialises an endpoint: URL, header fields, parameters.
     ///
-    /// - Throws: `invalidURL`, `invalidHeader` or `invalidParameters`; nothing has been sent then.
+    /// - Throws: `invalidURL`, `invalidHeader`, `invalidParameters`, or `paging` for a page on another origin
+    ///   that is not asked for by GET or HEAD; nothing has been sent then.
     ///
     /// - Parameter page: which page of the endpoint, if it has pages.
     init(
@@ -28,7 +29,14 @@ extension Request {
             throw NetworkError(
                 .invalidURL, "the link to the next page is no http or https URL", request: self)
         }
-        if origin != Origin(url) { dropSecrets() }
+        if origin != Origin(url) {
+            guard method == .get || method == .head else {
+                throw NetworkError(
+                    .paging, "the next page is on another origin, \(origin.host), where no \(method) is sent",
+                    request: self)
+            }
+            dropSecrets()
+        }
         url = link
     }
 }
@@ -78,7 +86,7 @@ extension ClientConfiguration {
 
 extension String {
     /// What may be a URL, quoted for an error: without user info, query and fragment.
-    fileprivate var withoutSecrets: String {
+    var withoutSecrets: String {
         let shown = prefix { $0 != "?" && $0 != "#" }
         guard let at = shown.lastIndex(of: "@") else { return String(shown).debugDescription }
         return String(shown[at...]).debugDescription

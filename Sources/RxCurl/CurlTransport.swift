@@ -36,7 +36,7 @@ public final class CurlTransport: Transport {
     deinit {
         // Transfers and observables hold the transport: none is left. Nothing is to be done if the loop has
         // ended, since it closed the multi handle then.
-        loop.schedule { [multi] in multi.perform(.close) }
+        _ = loop.post { [multi] in multi.perform(.close) }
     }
 
     /// The loop.
@@ -55,7 +55,7 @@ public final class CurlTransport: Transport {
     ///
     /// Returns at once; it happens on the loop.
     public func shutDown() {
-        loop.schedule { [multi] in multi.perform(.close) }
+        _ = loop.post { [multi] in multi.perform(.close) }
     }
 
     /// Runs in the observer's lane, on the subscriber's thread.
@@ -74,10 +74,9 @@ public final class CurlTransport: Transport {
         }
         let transfer = Transfer(request, to: target, for: observer, by: self)
         observer.scope.onClose { transfer.cancel() }
-        if loop.isCurrent { return multi.perform(.add(transfer)) }
+        if loop.ownsCurrentThread { return multi.perform(.add(transfer)) }
         let multi = multi
         let isPosted = loop.post { multi.perform(.add(transfer)) }
-        // A loop that has ended runs no lane either, and the caller is inside this one.
-        if !isPosted { transfer.endInLane(.shutDown, "the transport's event loop has been shut down") }
+        if !isPosted { transfer.end(.shutDown, "the transport's event loop has been shut down") }
     }
 }

@@ -6,7 +6,8 @@ internal import RxLoop
 
 /// One request on its way: performs on curl and on its observer what ``TransferState`` decides.
 final class Transfer: @unchecked Sendable {
-    // Unchecked: made on the subscriber's thread, and touched only on the loop once it has been posted there.
+    // Unchecked: made on the subscriber's thread, and touched only on the loop once it has been posted there;
+    // after the end of the loop in the lane.
     let request: Request
     let target: Target
     /// The easy handle that carries it, between being added and being removed.
@@ -203,10 +204,11 @@ final class Transfer: @unchecked Sendable {
     /// Calls the transfer off, from any thread.
     func cancel() {
         let multi = transport.multi
-        if transport.loop.isCurrent {
+        if transport.loop.ownsCurrentThread {
             if !isOver { multi.perform(.cancel(self)) }
         } else {
-            transport.loop.schedule { multi.perform(.cancel(self)) }
+            // Nothing runs on a loop that has ended.
+            _ = transport.loop.post { multi.perform(.cancel(self)) }
         }
     }
 
@@ -235,12 +237,6 @@ final class Transfer: @unchecked Sendable {
         fail(failure(error))
     }
 
-    /// Ends with an error, for a caller that is in the lane already.
-    func endInLane(_ code: NetworkError.Code, _ message: String) {
-        guard state.breakOff() else { return }
-        observer.fail(error(code, message))
-    }
-
     /// Goes on after a pause.
     func resume() {
         while let action = state.resume(isPaused: observer.scope.isPaused) {
@@ -261,10 +257,11 @@ final class Transfer: @unchecked Sendable {
         observer.scope.lane.enter { [self] in
             let resumed: @Sendable () -> Void = { [self] in
                 let multi = transport.multi
-                if transport.loop.isCurrent {
+                if transport.loop.ownsCurrentThread {
                     multi.perform(.resume(self))
-                } else {
-                    transport.loop.schedule { multi.perform(.resume(self)) }
+                } else if !transport.loop.post({ multi.perform(.resume(self)) }) {
+                    // The answer was complete before the loop ended.
+                    resume()
                 }
             }
             observer.scope.onResume(resumed)

@@ -57,7 +57,7 @@ extension NetworkError {
         public static let loginExpired = Code(rawValue: "loginExpired")
         /// The body is not what was to be decoded.
         public static let decoding = Code(rawValue: "decoding")
-        /// The pages lead in a circle.
+        /// The next page is nowhere: a link in a circle, to what is no http URL, or to where it must not lead.
         public static let paging = Code(rawValue: "paging")
         /// The answer is well-formed but holds nothing of use.
         public static let noContent = Code(rawValue: "noContent")

@@ -3,8 +3,9 @@ public import HTTPTypes
 
 /// Why a request did not give its result.
 ///
-/// ``code`` says which kind it is and is what code switches on; the rest says what happened. It never holds
-/// credentials: ``url`` is without user info and query.
+/// ``code`` says which kind it is and is what code switches on; the rest says what happened. ``url`` is without
+/// user info, query and fragment, and what this library says in ``message`` holds no credentials. ``head``,
+/// ``body`` and a message taken from the answer are the server's words: look at them before you log them.
 ///
 /// ```swift
 /// .subscribe(onFailure: { error in

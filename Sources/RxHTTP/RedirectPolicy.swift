@@ -62,9 +62,7 @@ extension Request {
 
     /// Takes out what another origin must not see.
     package mutating func dropSecrets() {
-        for name in secretFields.union([.authorization, .cookie, .proxyAuthorization]) {
-            headerFields[name] = nil
-        }
+        for name in hiddenFields { headerFields[name] = nil }
         credentialStamp = nil
         isCredentialFree = true
     }

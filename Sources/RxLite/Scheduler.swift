@@ -11,7 +11,8 @@ public protocol Scheduler: AnyObject, Sendable {
     /// Whether the caller is being run by this scheduler right now.
     var isCurrent: Bool { get }
 
-    /// Runs `work` as soon as possible, after everything scheduled before it, and never inside this call.
+    /// Runs `work` as soon as possible, after everything scheduled before it, and not inside this call
+    /// unless the scheduler has ended.
     ///
     /// May be called from any thread.
     func schedule(_ work: @escaping @Sendable () -> Void)

@@ -26,5 +26,5 @@ extension EventLoop: SerialExecutor, TaskExecutor {
     public func checkIsolated() { preconditionCurrent() }
 
     /// Whether the caller is on the loop.
-    public func isIsolatingCurrentContext() -> Bool? { isCurrent }
+    public func isIsolatingCurrentContext() -> Bool? { ownsCurrentThread }
 }

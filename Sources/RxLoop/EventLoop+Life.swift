@@ -12,25 +12,29 @@ extension EventLoop {
     /// Registers what must be closed before the loop ends. Hooks run on the loop, last registered first.
     /// Cancelling what this returns takes the hook back; that works from any thread.
     ///
-    /// After ``shutDown()`` the hook is never run.
+    /// After ``shutDown()`` the hook is dropped.
     public func onShutdown(_ hook: @escaping @Sendable () -> Void) -> any Cancellable {
         let id = Self.latestHook.add(1, ordering: .relaxed).newValue
-        hooks.withLock { $0[id] = hook }
+        hooks.withLock { $0?[id] = hook }
         return ShutdownHook(loop: self, id: id)
     }
 
     /// Ends the loop and waits until its thread is gone.
     ///
-    /// What was scheduled before this call still runs; then the shutdown hooks do, pending timers are
-    /// cancelled, what the hooks scheduled runs, and everything is closed. Work scheduled after that is
-    /// dropped. Calling it again does nothing, or waits for the call that is under way.
+    /// What was scheduled before this call still runs; then the shutdown hooks do; then each pending timer,
+    /// before its time, so that whatever waits for it meets the end; then what all of these have scheduled.
+    /// Only work that schedules more without end is dropped.
     ///
-    /// From any thread but the loop's own.
+    /// Afterwards the loop holds nobody up: ``isCurrent`` is true everywhere, ``schedule(_:)`` runs work on the
+    /// thread that calls it, and `ActorScheduler.shared` keeps the time. Streams of the loop so still come to
+    /// their end. Calling this again does nothing, or waits for the call that is under way.
+    ///
+    /// From any thread but the loop's own, from within subscriptions too.
     public func shutDown() {
-        precondition(!isCurrent, "an event loop cannot wait for its own end")
+        precondition(!ownsCurrentThread, "an event loop cannot wait for its own end")
         thread.withLock { thread in
             guard var running = thread else { return }
-            schedule { [self] in unsafe uv_stop(raw) }
+            _ = post { [self] in unsafe uv_stop(raw) }
             unsafe _ = uv_thread_join(&running)
             thread = nil
         }
@@ -66,20 +70,25 @@ extension EventLoop {
         owner.store(0, ordering: .relaxed)
     }
 
-    /// How many rounds of work that begets work are run before the rest is dropped.
-    private static let lastRounds = 1000
+    /// How many rounds of work that begets work are run before what it begets is dropped.
+    private static let lastRounds = 100_000
 
     private func closeEverything() {
-        let hooks = hooks.withLock { hooks in
-            let all = hooks.sorted { $0.key > $1.key }
-            hooks = [:]
-            return all
-        }
-        for (_, hook) in hooks { hook() }
-        for entry in timers.removeAll() { entry.drop() }
-        for _ in 0..<Self.lastRounds where !inbox.isEmpty { drainInbox() }
-        _ = inbox.close()
-        for entry in timers.removeAll() { entry.drop() }
+        // Hooks first: transfers are to end with the shutdown, not with a timeout that comes early.
+        runHooks()
+        isEnding = true
+        while let entry = timers.popFirst(dueAt: .max) { entry.run() }
+        var rounds = 0
+        repeat {
+            drainInbox()
+            // Whoever has posted since then may have registered a hook before.
+            runHooks()
+            rounds += 1
+            dropsOwnWork = rounds >= Self.lastRounds
+        } while !inbox.closeIfEmpty()
+        // Hooks that came in between have nothing to close, since what they were for was not posted.
+        let unused = hooks.withLock { $0.take() }
+        _ = unused
 
         unsafe wakeUp.close()
         unsafe beforePoll.close()
@@ -97,6 +106,15 @@ extension EventLoop {
         unsafe _ = uv_run(raw, UV_RUN_DEFAULT)
         let status = unsafe uv_loop_close(raw)
         precondition(status == 0, "uv_loop_close says \(UVError(rawValue: status)): something is still open")
+    }
+
+    private func runHooks() {
+        let all = hooks.withLock { hooks in
+            let all = hooks?.sorted { $0.key > $1.key } ?? []
+            hooks = [:]
+            return all
+        }
+        for (_, hook) in all { hook() }
     }
 
     /// Names the calling thread; never 0.
@@ -130,7 +148,7 @@ private struct ShutdownHook: Cancellable {
 
     func cancel() {
         // The hook is released outside the lock.
-        let hook = loop.hooks.withLock { $0.removeValue(forKey: id) }
+        let hook = loop.hooks.withLock { $0?.removeValue(forKey: id) }
         _ = hook
     }
 }

@@ -14,7 +14,7 @@ import Synchronization
 /// loop.shutDown()
 /// ```
 ///
-/// Threads: `schedule`, `now`, `isCurrent`, ``onShutdown(_:)`` from anywhere; ``shutDown()`` from anywhere but
+/// Threads: `schedule`, `now`, `isCurrent`, ``ownsCurrentThread``, ``onShutdown(_:)`` from anywhere; ``shutDown()`` from anywhere but
 /// the loop; ``Poll``, ``LoopTimer`` and ``Kick`` only on the loop, which they assert.
 @safe
 public final class EventLoop: Scheduler, @unchecked Sendable {
@@ -31,7 +31,13 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
     let raw: UnsafeMutablePointer<uv_loop_t>
     let inbox = Inbox()
     var timers = TimerHeap()
-    let hooks = Mutex<[UInt64: @Sendable () -> Void]>([:])
+    /// `nil` once the loop has ended.
+    let hooks = Mutex<[UInt64: @Sendable () -> Void]?>([:])
+    /// Whether pending timers run early and new ones are another clock's. Touched only on the loop.
+    var isEnding = false
+    /// Whether what the loop's own work posts is dropped. Touched only on the loop.
+    var dropsOwnWork = false
+    let lateWork = LateWork()
 
     /// Wakes the thread out of its poll.
     let wakeUp: Handle<uv_async_t>
@@ -78,29 +84,39 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
     /// Monotonic time (`uv_hrtime`), read anew at each call.
     public var now: Duration { .nanoseconds(Int64(clamping: uv_hrtime())) }
 
-    /// Whether the caller is on the loop's thread.
-    public var isCurrent: Bool { owner.load(ordering: .relaxed) == Self.currentThread }
+    /// Whether the caller is on the loop's thread, or the loop has ended: then nobody needs to change places,
+    /// and streams of the loop run on whoever enters them.
+    public var isCurrent: Bool { ownsCurrentThread || !inbox.isOpen }
+
+    /// Whether the caller is on the thread of the loop, which has not ended.
+    public var ownsCurrentThread: Bool { owner.load(ordering: .relaxed) == Self.currentThread }
 
     /// Stops the process if the caller is not on the loop's thread.
     public func preconditionCurrent() {
-        precondition(isCurrent, "only to be called on the event loop's own thread")
+        precondition(ownsCurrentThread, "only to be called on the event loop's own thread")
     }
 
-    /// Runs `work` in the loop's next round, after everything scheduled before it. After ``shutDown()`` the
-    /// work is dropped.
+    /// Runs `work` in the loop's next round, after everything scheduled before it.
+    ///
+    /// After ``shutDown()`` it runs on the calling thread before this returns, or on one that is at such work
+    /// already; still one piece at a time, in order.
     public func schedule(_ work: @escaping @Sendable () -> Void) {
-        _ = post(work)
+        if !post(work), !ownsCurrentThread { lateWork.run(work) }
     }
 
-    /// Does what ``schedule(_:)`` does, and says whether the loop still takes work: `false` after
-    /// ``shutDown()``, with the work dropped.
+    /// Runs `work` as ``schedule(_:)`` does, on the loop's thread or not at all: `false` after ``shutDown()``,
+    /// with the work dropped.
     public func post(_ work: @escaping @Sendable () -> Void) -> Bool {
+        if ownsCurrentThread, dropsOwnWork { return false }
         // On the loop there is nobody to wake: the queue is looked at before each poll.
-        inbox.post(work) { if !isCurrent { unsafe _ = uv_async_send(wakeUp.pointer) } }
+        return inbox.post(work) { if !ownsCurrentThread { unsafe _ = uv_async_send(wakeUp.pointer) } }
     }
 
     /// Runs `work` once, not before `delay` has passed, in due order; equal times in order of scheduling.
-    /// The loop's timer has a grain of a millisecond and rounds up. After ``shutDown()`` the work is dropped.
+    /// The loop's timer has a grain of a millisecond and rounds up.
+    ///
+    /// What waits when the loop is shut down runs early. From then on waits are kept by
+    /// `ActorScheduler.shared`, which runs the work.
     public func schedule(
         after delay: Duration, _ work: @escaping @Sendable () -> Void
     ) -> any Cancellable {
@@ -109,16 +125,23 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
             on: self, deadline: uv_hrtime().addingClamped(nanoseconds), work: work)
         if nanoseconds == 0 {
             schedule { entry.run() }
-        } else if isCurrent {
-            insert(entry)
         } else {
-            schedule { self.insert(entry) }
+            let isKept = ownsCurrentThread ? keep(entry) : post { self.insert(entry) }
+            guard isKept else { return ActorScheduler.shared.schedule(after: delay, work) }
         }
         return entry
     }
 
+    /// On the loop; false if that is ending and takes no more timers.
+    private func keep(_ entry: ScheduledWork) -> Bool {
+        guard !isEnding else { return false }
+        insert(entry)
+        return true
+    }
+
     private func insert(_ entry: ScheduledWork) {
         guard !entry.isOver else { return entry.drop() }
+        guard !isEnding else { return entry.run() }
         timers.insert(entry)
         if timers.first === entry { setAlarm() }
     }

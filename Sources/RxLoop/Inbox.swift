@@ -4,40 +4,39 @@ import Synchronization
 final class Inbox: Sendable {
     typealias Work = @Sendable () -> Void
 
-    private struct Contents {
-        var works: [Work] = []
-        var isOpen = true
-    }
+    private let works = Mutex<[Work]>([])
+    /// Changed only under the lock.
+    private let open = Atomic<Bool>(true)
 
-    private let contents = Mutex(Contents())
+    /// Whether work is taken. Once this says no, everything that was taken has been run.
+    var isOpen: Bool { open.load(ordering: .acquiring) }
 
     /// Queues `work`; false if the inbox is closed and the work is dropped.
     ///
     /// - Parameter wake: tells whoever drains the queue, called if it was empty. Under the lock, so that the
     ///   inbox cannot be closed, and what wakes its reader freed, in between.
     func post(_ work: @escaping Work, wake: () -> Void) -> Bool {
-        contents.withLock { contents in
-            guard contents.isOpen else { return false }
-            contents.works.append(work)
-            if contents.works.count == 1 { wake() }
+        works.withLock { works in
+            guard open.load(ordering: .relaxed) else { return false }
+            works.append(work)
+            if works.count == 1 { wake() }
             return true
         }
     }
 
-    var isEmpty: Bool { contents.withLock { $0.works.isEmpty } }
+    var isEmpty: Bool { works.withLock { $0.isEmpty } }
 
     /// Exchanges the queue for `emptied`, so that the two arrays take turns and are not allocated anew.
     func take(into emptied: inout [Work]) {
-        contents.withLock { contents in swap(&contents.works, &emptied) }
+        works.withLock { works in swap(&works, &emptied) }
     }
 
-    /// Refuses all further work and hands over what is there.
-    func close() -> [Work] {
-        contents.withLock { contents in
-            let rest = contents.works
-            contents.works = []
-            contents.isOpen = false
-            return rest
+    /// Refuses all further work, unless there is some to be run first; then it returns false.
+    func closeIfEmpty() -> Bool {
+        works.withLock { works in
+            guard works.isEmpty else { return false }
+            open.store(false, ordering: .releasing)
+            return true
         }
     }
 }

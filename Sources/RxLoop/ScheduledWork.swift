@@ -35,7 +35,8 @@ final class ScheduledWork: Cancellable, @unchecked Sendable {
 
     func cancel() {
         guard settle() else { return }
-        if loop.isCurrent { withdraw() } else { loop.schedule { self.withdraw() } }
+        // A loop that has ended holds no timer any more.
+        if loop.ownsCurrentThread { withdraw() } else { _ = loop.post { self.withdraw() } }
     }
 
     /// Lets go of the work without running it. On the loop.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPTypes
 import RxHTTP
 import Testing
 
@@ -9,7 +10,9 @@ import Testing
     private let base = "https://a.test/dir/list?page=1"
 
     private func next(_ header: String) throws -> String? {
-        LinkHeader(header).target(of: "next", relativeTo: try #require(URL(string: base)))?.absoluteString
+        let request = Request(url: try #require(URL(string: base)))
+        let response = Response(head: ResponseHead(status: .ok), request: request)
+        return try LinkHeader(header).target(of: "next", in: response)?.absoluteString
     }
 
     @Test(
@@ -57,7 +60,7 @@ import Testing
             (#"<https://a.test/2>; rev=next"#, nil),
             (#"<https://a.test/2>; rel="prev", "next""#, nil),
             (#"<https://a.test/2>; title="rel=next""#, nil),
-            (#"<https://a.test/2>, rel=next"#, nil), (#"<>; rel=next"#, nil),
+            (#"<https://a.test/2>, rel=next"#, nil), (#"<ftp://a.test/1>; rel=prev"#, nil),
             // A link of another document's is none of this one.
             (
                 #"<https://a.test/1>; rel=next; anchor="/other", <https://a.test/2>; rel=next"#,
@@ -68,6 +71,23 @@ import Testing
         #expect(try next(header) == target)
     }
 
+    @Test(
+        "A target that is no http URL is an error that names it without its secrets",
+        arguments: [
+            ("ftp://u:secret@a.test/2?secret", "\"@a.test/2\""), ("mailto:a", "\"mailto:a\""),
+            ("https:", "\"https:\""), ("https://", "\"https://\""), ("https://a.test:99999/", "99999"),
+            ("", "\"\""), ("data:,\n", "\"data:,\\n\""),
+        ])
+    func noURL(target: String, shown: String) {
+        let error = #expect(throws: NetworkError.self) {
+            try next("<https://a.test/1>; rel=prev, <\(target)>; rel=next")
+        }
+        #expect(error?.code == .paging)
+        #expect(error?.message.contains(shown) == true)
+        #expect(error?.message.contains("secret") == false)
+        #expect(error?.url?.absoluteString == "https://a.test/dir/list")
+    }
+
     @Test("Mutated headers never trap", arguments: 1...8)
     func mutations(seed: UInt64) throws {
         var random = Seeded(seed)
@@ -76,7 +96,11 @@ import Testing
         for _ in 0..<2000 {
             let text = String(decoding: header.mutated(by: &random, alphabet: alphabet), as: UTF8.self)
             for link in LinkHeader(text).links { #expect(link.relations.allSatisfy { !$0.isEmpty }) }
-            _ = try next(text)
+            do {
+                _ = try next(text)
+            } catch let error as NetworkError {
+                #expect(error.code == .paging)
+            }
         }
     }
 }

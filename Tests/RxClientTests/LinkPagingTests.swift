@@ -30,26 +30,65 @@ import Testing
                 == ["/goods", "/goods?page=2", "/goods?page=3&x=y"])
     }
 
-    @Test("The same cursor twice in a row is an error, not an endless loop")
+    @Test("A page that links to itself: its items stay, then it is an error, and only reload goes on")
     func circle() throws {
-        let bench = PagingBench { _ in .goods([1], link: #"</goods?page=2>; rel=next"#) }
+        let bench = PagingBench { request in
+            .goods([request.parameter("page") == nil ? 1 : 2], link: #"</goods?page=2>; rel=next"#)
+        }
         let recorder = bench.record(.link)
-        for _ in 0..<2 {
+        for _ in 0..<4 {
             try bench.clock.run()
             bench.next.send()
         }
+        #expect(recorder.texts == ["first", "idle 1", "more 1", "failed(paging) 1,2"])
+        #expect(recorder.values.last?.page == 2)
+        #expect(bench.transport.requests.count == 2)
+        bench.reload.send()
         try bench.clock.run()
-        #expect(recorder.values.last?.text == "failed(paging) 1")
-        #expect(bench.transport.requests.count == 3, "next tries the same page again")
+        #expect(recorder.texts.suffix(2) == ["first 1,2", "idle 1"])
 
         let all = Recorder(bench.client.items(GoodsList(), .link), on: bench.clock)
         try bench.clock.run()
+        #expect(all.values.map(\.id) == [1, 2])
         #expect(all.failure?.code == .paging)
 
         let toItself = PagingBench { _ in .goods([1], link: #"</goods>; rel=next"#) }
         let first = toItself.record(.link)
         try toItself.clock.run()
-        #expect(first.values.last?.text == "failed(paging)")
+        #expect(first.values.last?.text == "failed(paging) 1")
+    }
+
+    @Test("The items of the page before such an error all arrive, also after a pause")
+    func circleWithPause() throws {
+        let bench = PagingBench { _ in .goods([1, 2, 3], link: #"</goods>; rel=next"#) }
+        let recorder = Recorder(bench.client.items(GoodsList(), .link), on: bench.clock)
+        recorder.pause()
+        try bench.clock.run()
+        #expect(recorder.completion == nil)
+        recorder.resume()
+        try bench.clock.run()
+        #expect(recorder.values.map(\.id) == [1, 2, 3])
+        #expect(recorder.failure?.code == .paging)
+        #expect(bench.transport.requests.count == 1)
+    }
+
+    @Test(
+        "What ends a list ends it well, also on a page whose next link leads nowhere",
+        arguments: ["</goods>; rel=next", "<ftp://shop.test/>; rel=next"])
+    func endBeforeCircle(link: String) throws {
+        for (ids, options) in [
+            ([], PagingOptions<Goods>()), ([1], PagingOptions(maxPages: 1)),
+            ([1], PagingOptions(maxItems: 1)),
+        ] {
+            let bench = PagingBench { _ in .goods(ids, link: link) }
+            let recorder = bench.record(.link, options: options)
+            let all = Recorder(bench.client.items(GoodsList(), .link, options: options), on: bench.clock)
+            try bench.clock.run()
+            #expect(recorder.values.last?.phase == .end)
+            #expect(recorder.values.last?.items.map(\.id) == ids)
+            #expect(all.values.map(\.id) == ids)
+            #expect(all.isFinished)
+        }
     }
 
     @Test("An empty page ends it whatever it links to")
@@ -94,15 +133,40 @@ import Testing
     @Test(
         "A link to what is not http is an error, and nothing is sent there",
         arguments: [
-            "ftp://other.test/2", "file:///etc/passwd", "javascript:alert(1)", "https:",
+            "ftp://other.test/2", "file:///etc/passwd", "javascript:alert(1)", "https:", "",
         ])
     func otherSchemes(link: String) throws {
         let bench = PagingBench { _ in .goods([1], link: "<\(link)>; rel=next") }
         let all = Recorder(bench.client.items(GoodsList(), .link), on: bench.clock)
-        try bench.clock.run()
+        let recorder = bench.record(.link)
+        for _ in 0..<2 {
+            try bench.clock.run()
+            bench.next.send()
+        }
         #expect(all.values.map(\.id) == [1])
-        #expect(all.failure?.code == .invalidURL)
-        #expect(bench.transport.requests.count == 1)
+        #expect(all.failure?.code == .paging)
+        #expect(recorder.texts == ["first", "failed(paging) 1"])
+        #expect(bench.transport.requests.count == 2)
+    }
+
+    @Test(
+        "A link to another origin is followed by GET and HEAD only",
+        arguments: [
+            ("GET", "https://other.test/2", true), ("HEAD", "https://other.test/2", true),
+            ("POST", "https://other.test/2", false), ("PUT", "http://shop.test/2", false),
+            ("QUERY", "//other.test/2", false), ("POST", "/2", true),
+        ])
+    func methodsElsewhere(method: String, link: String, isFollowed: Bool) throws {
+        let bench = PagingBench { request in
+            request.url.path == "/2" ? .goods([2]) : .goods([1], link: "<\(link)>; rel=next")
+        }
+        var list = GoodsList()
+        list.method = try #require(HTTPRequest.Method(method))
+        let all = Recorder(bench.client.items(list, .link), on: bench.clock)
+        try bench.clock.run()
+        #expect(all.values.map(\.id) == (isFollowed ? [1, 2] : [1]))
+        #expect(all.failure?.code == (isFollowed ? nil : .paging))
+        #expect(bench.transport.requests.count == (isFollowed ? 2 : 1))
     }
 
     /// Numbered pages of `size`, `count` pages in all, each answered in the instant it is asked for.

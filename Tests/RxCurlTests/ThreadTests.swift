@@ -146,11 +146,7 @@ import Testing
                 if let error = log.error { #expect(error.code == .shutDown) }
             }
         }
-        withKnownIssue(
-            "an end that meets a lane on its way to a loop that is gone is lost", isIntermittent: true
-        ) {
-            #expect(silent == 0)
-        }
+        #expect(silent == 0)
     }
 
     @Test func aTransportThatIsLetGoFinishesWhatRunsAndThenClosesItsConnections() async throws {

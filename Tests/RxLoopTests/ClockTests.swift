@@ -1,7 +1,8 @@
 import RxLite
-import RxLoop
 import Synchronization
 import Testing
+
+@testable import RxLoop
 
 @Suite struct ClockTests {
     @Test(arguments: [
@@ -19,36 +20,52 @@ import Testing
         }
     }
 
-    @Test func timersRunInDueOrderAndEqualOnesAsScheduled() async {
+    @Test(
+        arguments: [
+            (0..<2000).map { .milliseconds(50 + $0 * 7919 % 40) },
+            [.microseconds(30_900), .microseconds(30_500), .microseconds(30_100)],
+        ] as [[Duration]])
+    func timersRunInOrderOfTheirDeadlines(delays: [Duration]) async {
         let loop = EventLoop(name: "order")
         defer { loop.shutDown() }
-        let delays = (0..<2000).map { ($0 * 7919) % 40 }
+        let deadlines = Mutex<[UInt64]>([])
         let fired: [Int] = await withCheckedContinuation { continuation in
             let collector = Collector(expected: delays.count) { continuation.resume(returning: $0) }
+            // All within one piece of work, so that none fires before the last is scheduled. How long that
+            // takes is part of the deadlines, so it is these that the order is held against.
             loop.schedule {
-                // One instant for all of them would need a clock that stands still; so the delays are made
-                // to differ by more than the loop below takes.
                 for (index, delay) in delays.enumerated() {
-                    _ = loop.schedule(after: .milliseconds(20 * delay + 50)) { collector.add(index) }
+                    let timer = loop.schedule(after: delay) { collector.add(index) }
+                    guard let timer = timer as? ScheduledWork else { continue }
+                    deadlines.withLock { $0.append(timer.deadline) }
                 }
             }
         }
-        let expected = delays.indices.sorted { (delays[$0], $0) < (delays[$1], $1) }
-        #expect(fired == expected)
+        let due = deadlines.withLock { $0 }
+        #expect(due.count == delays.count)
+        #expect(fired == due.indices.sorted { (due[$0], $0) < (due[$1], $1) })
     }
 
-    @Test func subMillisecondDifferencesKeepTheirOrder() async {
-        let loop = EventLoop(name: "sub")
+    @Test func equalDeadlinesAreDueAsScheduled() {
+        let loop = EventLoop(name: "equal")
         defer { loop.shutDown() }
-        let fired: [Int] = await withCheckedContinuation { continuation in
-            let collector = Collector(expected: 3) { continuation.resume(returning: $0) }
-            loop.schedule {
-                _ = loop.schedule(after: .microseconds(30_900)) { collector.add(3) }
-                _ = loop.schedule(after: .microseconds(30_500)) { collector.add(2) }
-                _ = loop.schedule(after: .microseconds(30_100)) { collector.add(1) }
+        let deadlines = (0..<2000).map { UInt64($0 * 7919 % 40) }
+        let work = deadlines.map { ScheduledWork(on: loop, deadline: $0) {} }
+        var heap = TimerHeap()
+        for work in work { heap.insert(work) }
+        for index in work.indices where index % 3 == 0 { heap.remove(work[index]) }
+
+        var popped: [Int] = []
+        for time in 0..<40 as Range<UInt64> {
+            while let next = heap.popFirst(dueAt: time) {
+                #expect(next.deadline == time)
+                popped.append(work.firstIndex { $0 === next } ?? -1)
             }
         }
-        #expect(fired == [1, 2, 3])
+        let expected = deadlines.indices.filter { $0 % 3 != 0 }
+            .sorted { (deadlines[$0], $0) < (deadlines[$1], $1) }
+        #expect(popped == expected)
+        #expect(heap.count == 0)
     }
 
     @Test func aCancelledTimerNeverRunsAndLetsGoOfItsWork() async {

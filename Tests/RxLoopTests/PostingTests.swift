@@ -61,7 +61,7 @@ import Testing
         #expect(!there)
         loop.shutDown()
         other.shutDown()
-        #expect(!loop.isCurrent)
+        #expect(!loop.ownsCurrentThread)
     }
 }
 

@@ -7,43 +7,68 @@ struct Pages {
 
     /// Whether it came to the end. Items go to standard output, progress and errors to standard error.
     func run() async -> Bool {
-        let client = Client(baseURL: url)
-        let list = Call(.get, "", headers: ["Accept": "application/json", "User-Agent": "RxNetworking"])
+        let client = Client(configuration: ClientConfiguration(), transport: CurlTransport.shared)
+        let list = Call(.get, url, headers: ["Accept": "application/json", "User-Agent": "RxNetworking"])
         let pages = client.items(list, .link) { response throws(NetworkError) in
             Page(try Self.items(of: response))
         }
-        var count = 0
+        var progress = Progress()
         do {
             for try await item in pages.values(buffering: .suspend(high: 256, low: 64)) {
-                count += 1
                 say(item)
-                progress("\(count) items")
+                progress.add()
             }
         } catch {
-            progress("\(count) items, then: \(error)\n")
+            progress.end(", then: \(error)")
             return false
         }
-        progress("\(count) items\n")
+        progress.end()
         return true
-    }
-
-    private func progress(_ text: String) {
-        FileHandle.standardError.write(Data("\r\(text)".utf8))
     }
 
     /// The elements of a top-level array, or of the one array in a top-level object, each on its own line.
     private static func items(of response: Response) throws(NetworkError) -> [String] {
-        let document = try? JSONSerialization.jsonObject(with: Data(response.body))
-        let arrays = (document as? [String: Any])?.values.compactMap { $0 as? [Any] } ?? []
-        guard let elements = document as? [Any] ?? (arrays.count == 1 ? arrays[0] : nil) else {
-            throw NetworkError(.decoding, "the body is no JSON list", request: response.request)
+        do {
+            let document = try JSONSerialization.jsonObject(
+                with: Data(response.body), options: .fragmentsAllowed)
+            let arrays = (document as? [String: Any])?.values.compactMap { $0 as? [Any] } ?? []
+            guard let elements = document as? [Any] ?? (arrays.count == 1 ? arrays[0] : nil) else {
+                throw NetworkError(
+                    .decoding, "the body is neither a list nor an object with one list in it",
+                    request: response.request)
+            }
+            return try elements.map { element in
+                let line = try JSONSerialization.data(
+                    withJSONObject: element,
+                    options: [.fragmentsAllowed, .sortedKeys, .withoutEscapingSlashes])
+                return String(decoding: line, as: UTF8.self)
+            }
+        } catch let error as NetworkError {
+            throw error
+        } catch {
+            let reason = (error as NSError).userInfo[NSDebugDescriptionErrorKey] ?? error.localizedDescription
+            throw NetworkError(.decoding, "Foundation refuses the JSON: \(reason)", request: response.request)
         }
-        return elements.compactMap { element in
-            let options: JSONSerialization.WritingOptions = [
-                .fragmentsAllowed, .sortedKeys, .withoutEscapingSlashes,
-            ]
-            return (try? JSONSerialization.data(withJSONObject: element, options: options))
-                .map { String(decoding: $0, as: UTF8.self) }
-        }
+    }
+}
+
+/// How many items there have been, on a line of its own that is written over at most ten times a second. The
+/// line is only where it does not run into the items: on a terminal that does not show them as well.
+private struct Progress {
+    private let isShown = isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) == 0
+    private let clock = ContinuousClock()
+    private var count = 0
+    private var nextTime = ContinuousClock.now
+
+    mutating func add() {
+        count += 1
+        guard isShown, clock.now >= nextTime else { return }
+        nextTime = clock.now + .milliseconds(100)
+        write("\r\u{1B}[K\(count) items", to: .standardError)
+    }
+
+    /// Leaves the line with what came of it.
+    func end(_ outcome: String = "") {
+        write((isShown ? "\r\u{1B}[K" : "") + "\(count) items\(outcome)\n", to: .standardError)
     }
 }

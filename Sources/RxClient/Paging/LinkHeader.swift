@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
+import RxHTTP
 
 /// The links of a `Link` field (RFC 8288 §3).
 ///
@@ -18,10 +19,20 @@ struct LinkHeader: Equatable {
         while let link = scanner.nextLink() { links.append(link) }
     }
 
-    /// The target of the first link with a relation, made absolute.
-    func target(of relation: String, relativeTo base: URL) -> URL? {
-        links.first { $0.relations.contains(relation.lowercased()) }
-            .flatMap { URL(string: $0.target, relativeTo: base)?.absoluteURL }
+    /// The target of the first link with a relation, made absolute against the URL that answered.
+    ///
+    /// - Throws: `paging` if that target is no http or https URL.
+    func target(of relation: String, in response: Response) throws(NetworkError) -> URL? {
+        guard let link = links.first(where: { $0.relations.contains(relation.lowercased()) }) else {
+            return nil
+        }
+        guard let url = URL(string: link.target, relativeTo: response.url)?.absoluteURL, Origin(url) != nil
+        else {
+            throw NetworkError(
+                .paging, "the \(relation) link, \(link.target.withoutSecrets), is no http or https URL",
+                request: response.request)
+        }
+        return url
     }
 
     private struct Scanner {

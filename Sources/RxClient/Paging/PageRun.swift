@@ -29,26 +29,30 @@ struct PageRun<Item: Sendable> {
 
     /// Takes in a page and moves on.
     ///
-    /// - Throws: `paging` if the page after this one is this one again.
+    /// - Throws: `paging` if the server names no page that can come after this one, or this one again. The page
+    ///   has been taken in nevertheless, and there are no more.
     mutating func receive(_ page: Page<Item>, in response: Response) throws(NetworkError) {
-        let here = position ?? .link(response.request.url)
-        let next = rule.next(
-            PagingRule.Arrival(
-                position: here, itemCount: page.items.count, itemsSoFar: received + page.items.count,
-                total: page.total, totalPages: page.totalPages, response: response))
-        guard next != here else {
-            throw NetworkError(
-                .paging, "the page after this one is this one again", request: response.request)
-        }
         received += page.items.count
         pageCount += 1
         total = page.total ?? total
-        position = next
         for item in page.items { insert(item) }
-        hasMore = next != nil && !page.items.isEmpty && !isFull
-        if let maxItems = options.maxItems, taken + items.count > maxItems {
-            items.removeLast(min(items.count, taken + items.count - maxItems))
+        hasMore = false
+        guard !page.items.isEmpty, !isFull else { return removeSurplus() }
+        let here = position ?? .link(response.request.url)
+        position = try rule.next(
+            PagingRule.Arrival(
+                position: here, itemCount: page.items.count, itemsSoFar: received,
+                total: page.total, totalPages: page.totalPages, response: response))
+        guard position != here else {
+            throw NetworkError(
+                .paging, "the page after this one is this one again", request: response.request)
         }
+        hasMore = position != nil
+    }
+
+    private mutating func removeSurplus() {
+        guard let maxItems = options.maxItems, taken + items.count > maxItems else { return }
+        items.removeLast(min(items.count, taken + items.count - maxItems))
     }
 
     private var isFull: Bool {

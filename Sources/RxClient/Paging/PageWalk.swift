@@ -7,6 +7,8 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
     private let load: Paging<Item>.Load
     private let observer: Observer<[Item], NetworkError>
     private var run: PageRun<Item>
+    /// Why there is no page after the last one; told when the items of that one have been taken.
+    private var failure: NetworkError?
     private var isLoading = false
     private var isAdvancing = false
 
@@ -30,6 +32,7 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
         isAdvancing = true
         defer { isAdvancing = false }
         while !isLoading && observer.scope.isOpen && !observer.scope.isPaused {
+            if let failure { return observer.fail(failure) }
             guard run.hasMore else { return observer.finish() }
             isLoading = true
             loadPage()
@@ -46,7 +49,7 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
                     do throws(NetworkError) {
                         try self.run.receive(loaded.page, in: loaded.response)
                     } catch {
-                        return self.observer.fail(error)
+                        self.failure = error
                     }
                     self.observer.next(self.run.takeItems())
                     self.isLoading = false

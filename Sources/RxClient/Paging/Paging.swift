@@ -67,15 +67,17 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
     private func receive(_ page: Page<Item>, in response: Response) {
         loading?.close()
         loading = nil
+        let phase: PagingState<Item>.Phase
         do throws(NetworkError) {
             try run.receive(page, in: response)
+            phase = run.hasMore ? .idle : .end
         } catch {
-            return show(.failed(error))
+            phase = .failed(error)
         }
         state.items = run.items
         state.page = run.pageCount
         state.total = run.total
-        show(run.hasMore ? .idle : .end)
+        show(phase)
     }
 
     private func show(_ phase: PagingState<Item>.Phase) {

@@ -22,7 +22,8 @@ public struct PagingRule: Sendable {
     /// `nil`: as the endpoint says.
     let first: Position?
     let placement: @Sendable (Position) -> PagePlacement
-    let next: @Sendable (Arrival) -> Position?
+    /// `nil`: the page was the last. Throws `paging` if the server says something else that cannot be.
+    let next: @Sendable (Arrival) throws(NetworkError) -> Position?
 
     /// Pages by number: `page=1&pageSize=20`, `page=2&pageSize=20` …
     ///
@@ -59,15 +60,16 @@ public struct PagingRule: Sendable {
 
     /// Pages joined by `Link: <…>; rel="next"` (RFC 8288). The last has no such link.
     ///
-    /// A link to another origin is followed without credentials.
+    /// A link to another origin is followed without credentials: without `Authorization`, `Cookie`,
+    /// `Proxy-Authorization`, the fields marked secret and the session's credential. The request's method, its
+    /// body and all its other header fields go along. Only GET and HEAD are sent there; with another method
+    /// such a link fails with `paging`, as does one to what is no http or https URL.
     public static let link = PagingRule(first: nil) { position in
         guard case .link(let url) = position else { return PagePlacement() }
         return PagePlacement(link: url)
-    } next: { arrival in
-        guard let header = arrival.response.head[.link],
-            let url = LinkHeader(header).target(of: "next", relativeTo: arrival.response.url)
-        else { return nil }
-        return .link(url)
+    } next: { arrival throws(NetworkError) in
+        guard let header = arrival.response.head[.link] else { return nil }
+        return try LinkHeader(header).target(of: "next", in: arrival.response).map { .link($0) }
     }
 }
 

@@ -10,7 +10,8 @@ public struct PagingState<Item: Sendable>: Sendable {
         case loadingFirst
         /// Loading a further page.
         case loadingMore
-        /// The last load failed. What was there is still there; `next` tries the same page again.
+        /// The last load failed. What was there is still there; `next` tries the same page again. After
+        /// `paging`, where the server names no page that could come next, only a reload goes on.
         case failed(NetworkError)
         /// Everything has been loaded.
         case end

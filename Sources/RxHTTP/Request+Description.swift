@@ -1,0 +1,26 @@
+import FoundationEssentials
+import HTTPTypes
+
+extension Request: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// One line without secrets: method, URL without user info, query and fragment, id, header fields, size of
+    /// the body. Of `Authorization`, `Cookie`, `Proxy-Authorization` and ``secretFields`` only the names.
+    public var description: String {
+        var parts = ["\(method.rawValue) \(url.redacted?.absoluteString ?? "…") \(id)"]
+        if attempt > 1 { parts[0] += " (attempt \(attempt))" }
+        parts += headerFields.map { field in
+            "\(field.name.rawName): \(hiddenFields.contains(field.name) ? "…" : field.value)"
+        }
+        return (parts + ["\(body.count) bytes"]).joined(separator: ", ")
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+
+    /// What another origin, a log and an error must not see.
+    var hiddenFields: Set<HTTPField.Name> {
+        secretFields.union([.authorization, .cookie, .proxyAuthorization])
+    }
+}

@@ -1,0 +1,15 @@
+import FoundationEssentials
+import HTTPTypes
+
+extension Response: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// One line: status, URL without user info, query and fragment, the request's id, size of the body.
+    public var description: String {
+        "\(status.code) \(url.redacted?.absoluteString ?? "…") \(request.id), \(body.count) bytes"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
