@@ -63,6 +63,7 @@ let package = Package(
         .testTarget(
             name: "RxTestingTests", dependencies: ["RxTesting", "RxHTTP", "RxLite", .httpTypes],
             swiftSettings: settings),
+        .testTarget(name: "RxMarblesTests", dependencies: ["RxLite", "RxTesting"], swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(
             name: "SurfaceTests", dependencies: ["RxNetworking", "RxTesting"], swiftSettings: settings),

@@ -1,0 +1,45 @@
+import RxLite
+
+/// What makes other values of the values.
+enum Transforming {
+    @Sendable static func stream(_ use: Operator, _ source: Stream) throws -> Stream? {
+        let clock = use.clock
+        switch use.name {
+        case "map":
+            let transform = try use.function(0)
+            return source.numbered().map { numbered throws(RecordedError) in
+                try transform(numbered.value, numbered.index)
+            }
+        case "mapTo":
+            return source.map { _ in use[0] }
+        case "pluck":
+            guard case .string(let member) = use[0] else { throw use.unsupported("the member is not named") }
+            return source.map { $0[member] }
+        case "scan":
+            return scan(source, try use.function(0), from: use.arguments.dropFirst().first)
+        case "timestamp":
+            return source.map { .object(["value": $0, "timestamp": milliseconds(clock.now)]) }
+        case "timeInterval":
+            return .deferred {
+                source.scan((last: clock.now, interval: Duration.zero, value: Value.undefined)) {
+                    before, value in
+                    (clock.now, clock.now - before.last, value)
+                }
+                .map { .object(["value": $0.value, "interval": milliseconds($0.interval)]) }
+            }
+        default:
+            return nil
+        }
+    }
+
+    /// Every running result; without a seed the first value is the first of them.
+    private static func scan(_ source: Stream, _ combine: CallTable, from seed: Value?) -> Stream {
+        source.numbered().scan(seed) { result, numbered throws(RecordedError) in
+            guard let result else { return numbered.value }
+            return try combine(result, numbered.value, numbered.index)
+        }
+        .compactMap { $0 }
+    }
+
+    private static func milliseconds(_ duration: Duration) -> Value { .number(duration / .milliseconds(1)) }
+}
