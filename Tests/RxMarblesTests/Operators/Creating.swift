@@ -43,6 +43,34 @@ enum Creating {
         }
     }
 
+    /// Zero when it is due, and the numbers after it every period, if there is one.
+    private static func timer(_ use: Operator) throws -> Stream {
+        let first = Observable<Void, RecordedError>.timer(try use.duration(0), on: use.clock)
+            .map { Value.number(0) }
+        if use[1] == .undefined || use[1] == .scheduler { return first }
+        if use[1] == .number(.infinity) { return first }
+        let period = try use.duration(1)
+        return first.flatMap { zero in
+            Observable<Int, RecordedError>.interval(period, on: use.clock).map { .number($0 + 1) }
+                .startWith(zero)
+        }
+    }
+
+    /// Each state, as long as the condition holds, made of the one before; or what is selected of it.
+    private static func generate(_ use: Operator) throws -> Stream {
+        let isObject = if case .object = use[0] { true } else { false }
+        let options = isObject ? use[0] : .undefined
+        let first = isObject ? options["initialState"] : use[0]
+        let condition = use.lambda(isObject ? options["condition"] : use[1])
+        let select = use.lambda(isObject ? options["resultSelector"] : use[3])
+        guard let iterate = use.lambda(isObject ? options["iterate"] : use[2]) else {
+            throw use.unsupported("there is nothing to iterate with")
+        }
+        return Stream.just(first).expand { state throws(RecordedError) in .just(try iterate(state)) }
+            .take(while: { state throws(RecordedError) in try condition?(state).isTrue ?? true })
+            .map { state throws(RecordedError) in try select?(state) ?? state }
+    }
+
     private static func range(_ use: Operator) throws -> Stream {
         let (start, count) =
             use[1] == .undefined ? (0, try use.number(0)) : (try use.number(0), try use.number(1))

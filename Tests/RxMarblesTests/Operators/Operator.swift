@@ -23,7 +23,7 @@ struct Operator: Sendable {
 
     /// Each knows some operators, and returns `nil` for others.
     private static let families: [@Sendable (Operator, Stream) throws -> Stream?] = [
-        Transforming.stream, Filtering.stream, Flattening.stream, Combining.stream, Timing.stream,
+        Transforming.stream, Filtering.stream, Folding.stream, Flattening.stream, Combining.stream, Timing.stream,
         Recovering.stream,
     ]
 

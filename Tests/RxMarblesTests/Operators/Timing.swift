@@ -7,7 +7,9 @@ enum Timing {
         switch use.name {
         case "delay":
             if case .date(let time) = use[0] {
-                return .deferred { source.delay(max(.milliseconds(time) - clock.now, .zero), on: clock) }
+                return source.flatMap { value in
+                    Observable.timer(.milliseconds(time) - clock.now, on: clock).map { value }
+                }
             }
             return source.delay(try use.duration(0), on: clock)
         case "delayWhen":
@@ -17,8 +19,67 @@ enum Timing {
         case "observeOn":
             let stream = source.observe(on: clock)
             return use[1] == .undefined ? stream : stream.delay(try use.duration(1), on: clock)
+        case "subscribeOn":
+            return source.subscribe(on: clock)
+        case "sample":
+            return source.sample(by: use.input(0))
+        case "sampleTime":
+            return source.sample(every: try use.duration(0), on: clock)
+        case "debounceTime":
+            return source.debounce(try use.duration(0), on: clock)
+        case "throttleTime":
+            return source.throttle(try use.duration(0), on: clock)
+        case "bufferTime":
+            guard use[1] == .null else { throw use.unsupported("overlapping buffers have no use in networking") }
+            return source.buffer(count: try use.number(2), time: try use.duration(0), on: clock)
+                .map { .array($0) }
+        case "audit":
+            let wait = try use.function(0)
+            return audit(source) { value throws(RecordedError) in use.graph.input(try wait(value)) }
+        case "auditTime":
+            let wait = try use.duration(0)
+            return audit(source) { _ in Observable.timer(wait, on: clock).map { .undefined } }
+        case "debounce":
+            return debounce(source, try use.function(0), use.graph)
+        case "throttle":
+            guard use[1] == .undefined else {
+                throw use.unsupported("only windows that are a time have a value at their end")
+            }
+            return throttle(source, try use.function(0), use.graph)
         default:
             return nil
+        }
+    }
+
+    /// The latest value when the stream of the first value after the one before has sent something.
+    private static func audit(
+        _ source: Stream, _ wait: @escaping @Sendable (Value) throws(RecordedError) -> Stream
+    ) -> Stream {
+        .deferred {
+            let latest = State(Value.undefined)
+            return source.handleEvents(onNext: { latest.value = $0 })
+                .flatMap(.first) { value throws(RecordedError) in
+                    try wait(value).take(1).map { _ in latest.value }
+                }
+        }
+    }
+
+    /// Each value when its stream has sent something before the next value came, or the source has finished.
+    private static func debounce(_ source: Stream, _ wait: CallTable, _ graph: Graph) -> Stream {
+        source.withEnd { source, end in
+            source.flatMap(.latest) { value throws(RecordedError) in
+                .merge([.concat([graph.input(try wait(value)), .never()]), end]).take(1).map { _ in value }
+            }
+        }
+    }
+
+    /// A value, and then none until its stream has sent something or ended.
+    private static func throttle(_ source: Stream, _ wait: CallTable, _ graph: Graph) -> Stream {
+        source.withEnd { source, end in
+            source.flatMap(.first) { value throws(RecordedError) in
+                .concat([.just(value), graph.input(try wait(value)).take(1).ignoreElements(as: Value.self)])
+            }
+            .take(until: end.unfailing())
         }
     }
 
@@ -54,6 +115,17 @@ enum Timing {
             return .deferred { () throws(RecordedError) in
                 use.graph.input(try with?(.opaque) ?? use[1])
             }
+        }
+    }
+}
+
+extension Observable<Value, RecordedError> {
+    /// What `make` makes of the stream and one that sends when it has finished, in one subscription.
+    fileprivate func withEnd(_ make: @escaping @Sendable (Stream, _ end: Stream) -> Stream) -> Stream {
+        .deferred {
+            let shared = share()
+            let end = Stream.concat([shared.ignoreElements(as: Value.self), .just(true)])
+            return make(shared, end.catch { _ in .never() })
         }
     }
 }

@@ -17,6 +17,14 @@ enum Transforming {
             return source.map { $0[member] }
         case "scan":
             return scan(source, try use.function(0), from: use.arguments.dropFirst().first)
+        case "pairwise":
+            return source.pairwise().map { .array([$0.previous, $0.current]) }
+        case "bufferCount":
+            return source.buffer(count: try use.number(0)).map { .array($0) }
+        case "materialize":
+            return source.materialize().map(Value.init)
+        case "expand":
+            return try expand(source, use)
         case "timestamp":
             return source.map { .object(["value": $0, "timestamp": milliseconds(clock.now)]) }
         case "timeInterval":
@@ -29,6 +37,17 @@ enum Transforming {
             }
         default:
             return nil
+        }
+    }
+
+    private static func expand(_ source: Stream, _ use: Operator) throws -> Stream {
+        let transform = try use.function(0)
+        return .deferred {
+            let count = State(0)
+            return source.expand { value throws(RecordedError) in
+                defer { count.update { $0 += 1 } }
+                return use.graph.input(try transform(value, .number(count.value)))
+            }
         }
     }
 
