@@ -20,7 +20,9 @@ import Testing
     typealias Element = ContractElement
     typealias Failure = ContractFailure
 
-    static let operators: [Operator] = linear + early + flattening + timed + shared
+    static let operators: [Operator] =
+        linear + early + flattening + timed + shared
+        + transforming + limiting + recovering + watching
 
     static let linear = [
         Operator("source alone") { source, _ in source },
@@ -140,6 +142,111 @@ import Testing
                     emitter.finish()
                 }
             }
+        },
+    ]
+
+    static let transforming = [
+        Operator("reduce", isDeferred: true) { source, _ in source.reduce([Element]()) { $0 + [$1] } },
+        Operator("reduce throwing") { source, _ in
+            source.reduce(0) { count, element throws(Failure) in
+                guard element.number < 2 else { throw Failure() }
+                return count + 1
+            }
+        },
+        Operator("collect", isDeferred: true) { source, _ in source.collect() },
+        Operator("distinctUntilChanged") { source, _ in source.distinctUntilChanged() },
+        Operator("distinctUntilChanged by key") { source, _ in
+            source.distinctUntilChanged(by: { $0.number / 2 })
+        },
+        Operator("pairwise") { source, _ in source.pairwise() },
+        Operator("expand to just") { source, _ in
+            source.map(\.number).expand { $0 < 20 ? .just($0 + 7) : .empty() }
+        },
+        Operator("expand to sequence, limit 2") { source, _ in
+            source.map(\.number).expand(limit: 2) { $0 < 6 ? .sequence([$0 + 3, $0 + 5]) : .empty() }
+        },
+        Operator("expand to timer", isEager: true) { source, clock in
+            source.map(\.number).expand { number in
+                number < 20
+                    ? Observable<Void, Failure>.timer(.milliseconds(600), on: clock).map { number + 7 }
+                    : .empty()
+            }
+        },
+        Operator("expand to timer, limit 1", isEager: true, isDeferred: true) { source, clock in
+            source.expand(limit: 1) { element in
+                Observable<Void, Failure>.timer(.milliseconds(600), on: clock).filter { false }.map {
+                    element
+                }
+            }
+        },
+        Operator("expand to fail") { source, _ in
+            source.expand { $0.number == 2 ? .fail(Failure()) : .empty() }
+        },
+        Operator("expand to itself, take 9") { source, _ in source.expand { _ in source }.take(9) },
+    ]
+
+    static let limiting = [
+        Operator("take while") { source, _ in source.take(while: { $0.number < 2 }) },
+        Operator("take while, inclusive") { source, _ in
+            source.take(while: { $0.number < 2 }, inclusive: true)
+        },
+        Operator("take while throwing") { source, _ in
+            source.take(while: { element throws(Failure) in
+                guard element.number < 2 else { throw Failure() }
+                return true
+            })
+        },
+        Operator("take for") { source, clock in source.take(for: .milliseconds(2500), on: clock) },
+        Operator("last", isDeferred: true) { source, _ in source.last() },
+        Operator("skip") { source, _ in source.skip(2) },
+        Operator("skip while") { source, _ in source.skip(while: { $0.number < 2 }) },
+        Operator("skip until just") { source, _ in source.skip(until: Observable<Int, Never>.just(1)) },
+        Operator("skip until never", isDeferred: true) { source, _ in
+            source.skip(until: Observable<Int, Never>.never())
+        },
+        Operator("skip until timer", isDeferred: true) { source, clock in
+            source.skip(until: .timer(.seconds(2), on: clock))
+        },
+        Operator("ignoreElements", isDeferred: true) { source, _ in source.ignoreElements() },
+        Operator("if empty, default") { source, _ in source.map(\.number).ifEmpty(default: 9) },
+        Operator("if empty, the source again") { source, _ in source.ifEmpty(switchTo: source) },
+        Operator("if empty, fail") { source, _ in source.ifEmpty(fail: Failure()) },
+    ]
+
+    static let recovering = [
+        Operator("replaceError") { source, _ in source.map(\.number).replaceError(with: 9) },
+        Operator("materialize") { source, _ in source.materialize() },
+        Operator("dematerialize") { source, _ in source.materialize().dematerialize() },
+        Operator("dematerialize, end in between") { source, _ in
+            source.map { $0.number == 2 ? StreamEvent.end(.finished) : .next($0) }.dematerialize()
+        },
+        Operator("asResult") { source, _ in source.asResult() },
+        Operator("retry when, twice") { source, _ in source.retry(when: { $0.take(3) }) },
+        Operator("retry when, delayed") { source, clock in
+            source.retry(when: { $0.delay(.milliseconds(700), on: clock).take(3) })
+        },
+        Operator("retry when never") { source, _ in
+            source.retry(when: { _ in Observable<Int, Never>.never() })
+        },
+        Operator("retry when just") { source, _ in
+            source.retry(when: { _ in Observable<Int, Never>.just(1) })
+        },
+        Operator("repeat 3") { source, _ in source.repeat(3) },
+        Operator("repeat 3 with waits") { source, clock in
+            source.repeat(3, delay: .milliseconds(700), on: clock)
+        },
+        Operator("repeat, take 9") { source, _ in source.map(\.number).startWith(9).repeat().take(9) },
+    ]
+
+    static let watching = [
+        Operator("finally") { source, _ in source.finally {} },
+        Operator("debug") { source, _ in source.debug("source", to: { _ in }) },
+        Operator("subscribe(on:)") { source, clock in source.subscribe(on: clock) },
+        Operator("subscribe(on:) in flatMap", isEager: true) { source, clock in
+            source.flatMap(.concat) { .just($0).subscribe(on: clock) }
+        },
+        Operator("subscribe(on:), joined", isEager: true) { source, clock in
+            Observable.just(1).flatMap { _ in source.subscribe(on: clock) }
         },
     ]
 

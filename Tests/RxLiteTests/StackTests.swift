@@ -75,6 +75,107 @@ import Testing
         #expect(counts == (100_001, true))
     }
 
+    @Test func retryWhenOfAMillion() {
+        let live = LiveCount()
+        let counts = count {
+            Observable<Int, Lost> { observer in
+                let scopeLife = Counted(live)
+                observer.scope.onClose { _ = scopeLife }
+                observer.next(1)
+                if observer.scope.isOpen { observer.fail(Lost()) }
+            }
+            .retry(when: { $0 }).take(Self.million)
+        }
+        #expect(counts == (Self.million, true))
+        #expect(live.alive == 0)
+        #expect(live.peak <= 2)
+    }
+
+    @Test func repeatOfAMillion() {
+        let live = LiveCount()
+        let counts = count {
+            Observable<Int, Never> { observer in
+                let scopeLife = Counted(live)
+                observer.scope.onClose { _ = scopeLife }
+                observer.next(1)
+                if observer.scope.isOpen { observer.finish() }
+            }
+            .repeat(Self.million)
+        }
+        #expect(counts == (Self.million, true))
+        #expect(live.alive == 0)
+        #expect(live.peak <= 2)
+    }
+
+    @Test func repeatOfSharedAndCreatedStreams() {
+        let counts = count {
+            Observable<Int, Never>.create { emitter in
+                emitter.send(1)
+                emitter.finish()
+            }
+            .share().repeat(100_000)
+        }
+        #expect(counts == (100_000, true))
+    }
+
+    @Test(arguments: [Int.max, 1])
+    func expandOfAMillion(_ limit: Int) {
+        let live = LiveCount()
+        let counts = count {
+            Observable<Int, Never>.just(1).expand(limit: limit) { number in
+                guard number < Self.million else { return .empty() }
+                let scopeLife = Counted(live)
+                return Observable { observer in
+                    observer.scope.onClose { _ = scopeLife }
+                    observer.next(number + 1)
+                    if observer.scope.isOpen { observer.finish() }
+                }
+            }
+        }
+        #expect(counts == (Self.million, true))
+        #expect(live.alive == 0)
+        // As many as nest before they are queued.
+        #expect(live.peak <= 40)
+    }
+
+    /// Values and ends that come each from another piece of work.
+    @Test(arguments: Later.allCases)
+    func aMillionThatEndLater(_ shape: Later) {
+        let clock = VirtualScheduler(stepLimit: .max)
+        let live = LiveCount()
+        let one = Observable<Int, Lost> { observer in
+            let scopeLife = Counted(live)
+            observer.scope.onClose { _ = scopeLife }
+            clock.schedule {
+                observer.scope.enter {
+                    observer.next(1)
+                    if observer.scope.isOpen { shape == .retry ? observer.fail(Lost()) : observer.finish() }
+                }
+            }
+        }
+        let counts = Shared((values: 0, hasEnded: false))
+        shape.stream(of: one, Self.million).subscribe(
+            onNext: { _ in counts.change { $0.values += 1 } },
+            onEnd: { _ in counts.change { $0.hasEnded = true } })
+        #expect(runWithSmallStack(clock) == nil)
+        #expect(counts.value == (Self.million, true))
+        #expect(live.alive == 0)
+        #expect(live.peak <= 2)
+    }
+
+    enum Later: CaseIterable {
+        case concat, retry, repetition, expand
+
+        func stream(of one: Observable<Int, Lost>, _ count: Int) -> Observable<Int, Lost> {
+            switch self {
+            case .concat: .sequence(0..<count).flatMap(.concat) { _ in one }
+            case .retry: one.retry(count - 1)
+            case .repetition: one.repeat(count)
+            case .expand: one.expand { _ in one }.take(count)
+            }
+        }
+    }
+
     @Test(arguments: [1, 100, 100_000])
     func recursionThroughFlatMap(_ depth: Int) {
         @Sendable func pages(_ number: Int) -> Observable<Int, Never> {

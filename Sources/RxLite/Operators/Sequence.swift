@@ -5,11 +5,7 @@ extension Observable {
     /// subscription is paused it takes no further element.
     @inlinable
     public static func sequence(_ elements: some Swift.Sequence<Element> & Sendable) -> Observable {
-        Observable { observer in
-            let pump = SequencePump(elements.makeIterator(), observer: observer)
-            observer.scope.onResume { pump.run() }
-            observer.scope.perform { pump.run() }
-        }
+        Observable(pulling: elements)
     }
 }
 
@@ -17,7 +13,14 @@ extension Observable where Failure == Never {
     /// The elements of a sequence, then the end. Cannot fail, where the context does not say otherwise.
     @inlinable
     public static func sequence(_ elements: some Swift.Sequence<Element> & Sendable) -> Observable {
-        Observable { observer in
+        Observable(pulling: elements)
+    }
+}
+
+extension Observable {
+    @inlinable
+    init(pulling elements: some Swift.Sequence<Element> & Sendable) {
+        self.init { observer in
             let pump = SequencePump(elements.makeIterator(), observer: observer)
             observer.scope.onResume { pump.run() }
             observer.scope.perform { pump.run() }

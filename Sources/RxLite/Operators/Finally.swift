@@ -1,0 +1,18 @@
+extension Observable {
+    /// Runs `action` once for each subscription: after its end was delivered, or when it is cancelled.
+    ///
+    /// An operator below that goes on after the end (`catch`, `retry`, `concat` …) closes what has ended
+    /// before it begins anything else; `action` runs then. Of several, the one nearest to the source runs
+    /// first; what the source itself tears down comes before them all.
+    ///
+    /// ```swift
+    /// upload.finally { progressBar.hide() }
+    /// ```
+    @inlinable
+    public func finally(_ action: @escaping @Sendable () -> Void) -> Observable {
+        lift { observer in
+            observer.scope.onClose(action)
+            return observer
+        }
+    }
+}

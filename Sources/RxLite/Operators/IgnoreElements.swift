@@ -1,0 +1,13 @@
+extension Observable {
+    /// Only the end, without values.
+    ///
+    /// ```swift
+    /// upload.ignoreElements(as: Receipt.self).merge(with: receipts)
+    /// ```
+    ///
+    /// - Parameter type: what the stream is to be a stream of. Default `Never`.
+    @inlinable
+    public func ignoreElements<T: Sendable>(as type: T.Type = Never.self) -> Observable<T, Failure> {
+        lift { observer in Observer(scope: observer.scope, next: { _ in }, end: observer.end) }
+    }
+}

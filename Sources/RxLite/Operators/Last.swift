@@ -1,0 +1,25 @@
+extension Observable {
+    /// The last value, when the source has finished; nothing if it had none, or fails.
+    ///
+    /// ```
+    ///        --1--2--3--|
+    /// last()
+    ///        -----------(3|)
+    /// ```
+    @inlinable
+    public func last() -> Observable {
+        lift { observer in
+            let scope = observer.scope.child()
+            let latest = Confined<Element?>(nil)
+            return Observer(
+                scope: scope, next: { latest.value = $0 },
+                end: { completion in
+                    scope.close()
+                    guard case .finished = completion, let last = latest.value else {
+                        return observer.end(completion)
+                    }
+                    observer.finish(with: last)
+                })
+        }
+    }
+}

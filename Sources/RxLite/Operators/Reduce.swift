@@ -1,0 +1,36 @@
+extension Observable {
+    /// The result of combining all values with `initial`, one by one, when the source has finished; starts
+    /// over with `initial` for each subscription. A thrown error ends the stream; if the source fails there
+    /// is no result.
+    ///
+    /// ```
+    ///              --1--2--3--|
+    /// reduce(0, +)
+    ///              -----------(6|)
+    /// ```
+    @inlinable
+    public func reduce<Result: Sendable>(
+        _ initial: Result,
+        _ combine: @escaping @Sendable (Result, Element) throws(Failure) -> Result
+    ) -> Observable<Result, Failure> {
+        lift { observer in
+            let scope = observer.scope.child()
+            let result = Confined(initial)
+            return Observer(
+                scope: scope,
+                next: { value in
+                    do throws(Failure) {
+                        result.value = try combine(result.value, value)
+                    } catch {
+                        scope.close()
+                        observer.fail(error)
+                    }
+                },
+                end: { completion in
+                    scope.close()
+                    guard case .finished = completion else { return observer.end(completion) }
+                    observer.finish(with: result.value)
+                })
+        }
+    }
+}

@@ -1,0 +1,105 @@
+extension Observable {
+    /// Starts the stream again each time it has finished.
+    ///
+    /// ```
+    ///                                --1-2|
+    /// repeat(2, delay: .seconds(3))
+    ///                                --1-2-----1-2|
+    /// ```
+    ///
+    /// The run that has finished is closed before the next begins. Runs that finish at once are repeated in a
+    /// loop, without growing the stack; while the subscriber is paused no further one begins.
+    ///
+    /// - Parameters:
+    ///   - count: how many times the stream runs in all; with zero or less it is not started. Default: for
+    ///     ever.
+    ///   - delay: the wait before each run but the first. Default: none.
+    ///   - scheduler: keeps the time of waits. Default: the stream's own, else a clock of the library's.
+    @inlinable
+    public func `repeat`(
+        _ count: Int = .max, delay: Duration = .zero, on scheduler: (any Scheduler)? = nil
+    ) -> Observable {
+        guard count > 0 else { return .empty() }
+        let clock = scheduler ?? self.scheduler ?? ActorScheduler.shared
+        return Observable(scheduler: self.scheduler) { observer in
+            Repeating(self, count, delay, clock, into: observer).start()
+        }
+    }
+}
+
+/// One running repeat.
+@usableFromInline
+final class Repeating<Element: Sendable, Failure: Error>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+    private let stream: Observable<Element, Failure>
+    private let delay: Duration
+    private let clock: any Scheduler
+    private let observer: Observer<Element, Failure>
+    /// How many runs are still to begin; of `Int.max` that is for ever.
+    private var remaining: Int
+    private var isStarting = false
+    private var isDue = false
+
+    @usableFromInline
+    init(
+        _ stream: Observable<Element, Failure>, _ count: Int, _ delay: Duration, _ clock: any Scheduler,
+        into observer: Observer<Element, Failure>
+    ) {
+        self.stream = stream
+        self.delay = delay
+        self.clock = clock
+        self.observer = observer
+        remaining = count
+    }
+
+    /// Begins the first run, paused or not: the source itself may be one that can wait.
+    @usableFromInline
+    func start() {
+        observer.scope.onResume { self.proceed() }
+        isStarting = true
+        run()
+        isStarting = false
+        proceed()
+    }
+
+    /// Begins the runs that are due, in a loop and not from within each other's end.
+    private func proceed() {
+        guard !isStarting else { return }
+        isStarting = true
+        while isDue && observer.scope.isOpen && !observer.scope.isPaused {
+            isDue = false
+            run()
+        }
+        isStarting = false
+    }
+
+    private func run() {
+        if remaining != .max { remaining -= 1 }
+        let scope = observer.scope.child()
+        stream.subscribe(
+            Observer(scope: scope, next: observer.next) { completion in
+                scope.close()
+                guard case .finished = completion, self.remaining > 0 else {
+                    return self.observer.end(completion)
+                }
+                self.wait()
+            })
+    }
+
+    private func wait() {
+        guard delay > .zero else { return becomeDue() }
+        let wait = observer.scope.child()
+        let timer = clock.schedule(after: delay) {
+            wait.enter {
+                wait.close()
+                self.becomeDue()
+            }
+        }
+        wait.onClose { timer.cancel() }
+    }
+
+    private func becomeDue() {
+        isDue = true
+        proceed()
+    }
+}

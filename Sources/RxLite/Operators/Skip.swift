@@ -1,0 +1,81 @@
+extension Observable {
+    /// The values after the first `count`.
+    ///
+    /// ```
+    ///         --1--2--3--4--|
+    /// skip(2)
+    ///         --------3--4--|
+    /// ```
+    @inlinable
+    public func skip(_ count: Int) -> Observable {
+        guard count > 0 else { return self }
+        return lift { observer in
+            let remaining = Confined(count)
+            return Observer(
+                scope: observer.scope,
+                next: { value in
+                    guard remaining.value > 0 else { return observer.next(value) }
+                    remaining.value -= 1
+                },
+                end: observer.end)
+        }
+    }
+
+    /// The values from the first that does not satisfy `predicate` on. A thrown error ends the stream.
+    ///
+    /// ```
+    ///                       --1--2--3--1--|
+    /// skip(while: { $0 < 3 })
+    ///                       --------3--1--|
+    /// ```
+    @inlinable
+    public func skip(while predicate: @escaping @Sendable (Element) throws(Failure) -> Bool) -> Observable {
+        lift { observer in
+            let isSkipping = Confined(true)
+            return Observer(
+                scope: observer.scope,
+                next: { value in
+                    do throws(Failure) {
+                        if isSkipping.value, try predicate(value) { return }
+                    } catch {
+                        return observer.fail(error)
+                    }
+                    isSkipping.value = false
+                    observer.next(value)
+                },
+                end: observer.end)
+        }
+    }
+
+    /// The values from the time on when `notifier` sends its first. If it ends without one, no value comes;
+    /// the source's end does all the same.
+    ///
+    /// ```
+    ///             --1--2--3--4--|
+    /// skip(until: ------x)
+    ///             --------3--4--|
+    /// ```
+    @inlinable
+    public func skip<Notice>(until notifier: Observable<Notice, Never>) -> Observable {
+        Observable(scheduler: scheduler) { [source] observer in
+            let isSkipping = Confined(true)
+            let scope = observer.scope.child()
+            let notifierScope = scope.child()
+            notifier.subscribe(
+                Observer(
+                    scope: notifierScope,
+                    next: { _ in
+                        notifierScope.close()
+                        isSkipping.value = false
+                    },
+                    end: { _ in notifierScope.close() }))
+            source(
+                Observer(
+                    scope: scope, next: { value in if !isSkipping.value { observer.next(value) } },
+                    end: { completion in
+                        scope.close()
+                        observer.end(completion)
+                    }))
+        }
+    }
+}
