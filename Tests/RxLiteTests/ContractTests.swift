@@ -21,7 +21,7 @@ import Testing
     typealias Failure = ContractFailure
 
     static let operators: [Operator] =
-        linear + early + flattening + timed + shared + combining
+        linear + early + flattening + timed + shared + combining + waiting
 
     static let linear = [
         Operator("source alone") { source, _ in source },
