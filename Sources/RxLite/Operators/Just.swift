@@ -2,12 +2,7 @@ extension Observable {
     /// One value, then the end.
     @inlinable
     public static func just(_ value: Element) -> Observable {
-        Observable { observer in
-            observer.scope.perform {
-                observer.next(value)
-                if observer.scope.isOpen { observer.finish() }
-            }
-        }
+        Observable { observer in observer.sendOnly(value) }
     }
 }
 
@@ -15,11 +10,24 @@ extension Observable where Failure == Never {
     /// One value, then the end. Cannot fail, where the context does not say otherwise.
     @inlinable
     public static func just(_ value: Element) -> Observable {
-        Observable { observer in
-            observer.scope.perform {
-                observer.next(value)
-                if observer.scope.isOpen { observer.finish() }
-            }
+        Observable { observer in observer.sendOnly(value) }
+    }
+}
+
+extension Observer {
+    /// Sends one value and the end, on the lane's scheduler.
+    @inlinable
+    func sendOnly(_ value: Element) {
+        guard scope.lane.isHere else {
+            return scope.lane.enqueue { [self] in emitOnly(value) }
         }
+        emitOnly(value)
+    }
+
+    @inlinable
+    func emitOnly(_ value: Element) {
+        guard scope.isOpen else { return }
+        next(value)
+        if scope.isOpen { finish() }
     }
 }
