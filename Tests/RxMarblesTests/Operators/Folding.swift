@@ -69,15 +69,18 @@ enum Folding {
 
     private static func sequenceEqual(_ source: Stream, _ use: Operator) -> Stream {
         let compare = use.lambda(use[1])
-        return .zip(source.materialize(), use.input(0).materialize())
-            .filter { pair throws(RecordedError) in
-                switch pair {
-                case (.next(let one), .next(let other)): try !(compare?(one, other).isTrue ?? (one == other))
-                case (.end(let one), .end(let other)): one != other
-                default: true
-                }
-            }
-            .take(1).map { _ in false }.ifEmpty(default: true)
+        return Observable.zip(source.withEnd(), use.input(0).withEnd()).filter { pair throws(RecordedError) in
+            guard let compare, case (let one?, let other?) = pair else { return pair.0 != pair.1 }
+            return try !compare(one, other).isTrue
+        }
+        .take(1).map { _ in false }.ifEmpty(default: true)
+    }
+}
+
+extension Observable<Value, RecordedError> {
+    /// The values, then `nil`.
+    fileprivate func withEnd() -> Observable<Value?, RecordedError> {
+        .concat([map { $0 }, .just(nil)])
     }
 }
 

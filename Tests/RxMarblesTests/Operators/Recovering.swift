@@ -10,15 +10,23 @@ enum Recovering {
                 .deferred { () throws(RecordedError) in use.graph.input(try recover(error.value, .opaque)) }
             }
         case "retry":
-            if case .object = use[0] { throw use.unsupported("with a delay it is retry(when:)") }
-            return source.retry(use[0] == .undefined ? .max : try use.number(0))
+            return try retry(source, use)
+        case "retryWhen":
+            let notices = try use.function(0)
+            return source.retry(when: { _ in
+                .deferred { () throws(RecordedError) in use.graph.input(try notices(.opaque)) }
+            })
+        case "repeat":
+            return try repeated(source, use)
+        case "dematerialize":
+            return source.map(StreamEvent.init).dematerialize()
         case "tap":
             return tap(source, use)
         case "finalize":
             let finalize = try use.function(0)
-            return source.handleEvents(
-                onEnd: { _ in use.graph.ignoringErrors { () throws(RecordedError) in try finalize() } },
-                onCancel: { use.graph.ignoringErrors { () throws(RecordedError) in try finalize() } })
+            return source.finally {
+                use.graph.ignoringErrors { () throws(RecordedError) in try finalize() }
+            }
         case "share":
             return source.share(reset: try reset(use))
         case "shareReplay":
@@ -31,6 +39,33 @@ enum Recovering {
         default:
             return nil
         }
+    }
+
+    /// At once, after a time, or when a stream made of each error sends.
+    private static func retry(_ source: Stream, _ use: Operator) throws -> Stream {
+        guard case .object = use[0] else {
+            return source.retry(use[0] == .undefined ? .max : try use.number(0))
+        }
+        guard use[0]["count"] == .undefined else { throw use.unsupported("a count and a delay are a policy") }
+        guard let wait = use.lambda(use[0]["delay"]) else {
+            let delay = try use.duration(use[0]["delay"])
+            return source.retry(RetryPolicy { _, _ in .retry(after: delay) }, on: use.clock)
+        }
+        return source.retry(when: { errors in
+            errors.setFailureType(to: RecordedError.self).scan((0, RecordedError.empty)) { ($0.0 + 1, $1) }
+                .flatMap { count, error throws(RecordedError) in
+                    use.graph.input(try wait(error.value, .number(count))).take(1)
+                }
+        })
+    }
+
+    private static func repeated(_ source: Stream, _ use: Operator) throws -> Stream {
+        let count = if case .object = use[0] { use[0]["count"] } else { use[0] }
+        let delay = use[0]["delay"]
+        if use.lambda(delay) != nil { throw use.unsupported("repeat waits for a time, not for a stream") }
+        return source.repeat(
+            count == .undefined ? .max : try use.number(count),
+            delay: delay == .undefined ? .zero : try use.duration(delay), on: use.clock)
     }
 
     private static func tap(_ source: Stream, _ use: Operator) -> Stream {

@@ -8,7 +8,7 @@ enum Timing {
         case "delay":
             if case .date(let time) = use[0] {
                 return source.flatMap { value in
-                    Observable.timer(.milliseconds(time) - clock.now, on: clock).map { value }
+                    Observable<Void, RecordedError>.timer(.milliseconds(time) - clock.now, on: clock).map { value }
                 }
             }
             return source.delay(try use.duration(0), on: clock)
@@ -38,7 +38,7 @@ enum Timing {
             return audit(source) { value throws(RecordedError) in use.graph.input(try wait(value)) }
         case "auditTime":
             let wait = try use.duration(0)
-            return audit(source) { _ in Observable.timer(wait, on: clock).map { .undefined } }
+            return audit(source) { _ in Observable<Void, RecordedError>.timer(wait, on: clock).map { .undefined } }
         case "debounce":
             return debounce(source, try use.function(0), use.graph)
         case "throttle":

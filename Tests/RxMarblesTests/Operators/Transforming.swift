@@ -22,7 +22,7 @@ enum Transforming {
         case "bufferCount":
             return source.buffer(count: try use.number(0)).map { .array($0) }
         case "materialize":
-            return source.materialize().map(Value.init)
+            return source.materialize().map { .init($0) }.setFailureType()
         case "expand":
             return try expand(source, use)
         case "timestamp":
@@ -61,4 +61,26 @@ enum Transforming {
     }
 
     private static func milliseconds(_ duration: Duration) -> Value { .number(duration / .milliseconds(1)) }
+}
+
+extension Value {
+    /// A notification of RxJS.
+    init(_ event: StreamEvent<Value, RecordedError>) {
+        switch event {
+        case .next(let value): self = .object(["kind": "N", "value": value])
+        case .end(.failed(let error)): self = .object(["kind": "E", "error": error.value])
+        case .end(.finished): self = .object(["kind": "C"])
+        }
+    }
+}
+
+extension StreamEvent<Value, RecordedError> {
+    /// What a notification of RxJS stands for; the end, where it is none.
+    init(_ notification: Value) {
+        switch notification["kind"] {
+        case "N": self = .next(notification["value"])
+        case "E": self = .end(.failed(RecordedError(notification["error"])))
+        default: self = .end(.finished)
+        }
+    }
 }
