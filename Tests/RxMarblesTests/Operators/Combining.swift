@@ -7,15 +7,19 @@ enum Combining {
         case "mergeWith": .merge([source] + use.inputs)
         case "concat", "concatWith": .concat([source] + use.inputs)
         case "onErrorResumeNext": resuming([source] + use.inputs)
-        case "startWith": use.arguments.filter { $0 != .scheduler }.reversed().reduce(source) { $0.startWith($1) }
+        case "startWith":
+            use.arguments.filter { $0 != .scheduler }.reversed().reduce(source) { $0.startWith($1) }
         case "endWith": .concat([source, .sequence(use.arguments.filter { $0 != .scheduler })])
         case "race", "raceWith": .race([source] + use.inputs)
         case "zip", "zipWith": Observable.zip([source] + use.inputs).combined(by: use.combiner)
-        case "zipAll": source.collect().flatMap { Observable.zip($0.map(use.graph.input)).combined(by: use.combiner) }
+        case "zipAll":
+            source.collect().flatMap { Observable.zip($0.map(use.graph.input)).combined(by: use.combiner) }
         case "combineLatest", "combineLatestWith":
             Observable.combineLatest([source] + use.inputs).combined(by: use.combiner)
         case "combineLatestAll":
-            source.collect().flatMap { Observable.combineLatest($0.map(use.graph.input)).combined(by: use.combiner) }
+            source.collect().flatMap {
+                Observable.combineLatest($0.map(use.graph.input)).combined(by: use.combiner)
+            }
         case "withLatestFrom":
             source.withLatestFrom(.combineLatest(use.inputs)) { [$0] + $1 }.combined(by: use.combiner)
         default: nil

@@ -15,10 +15,20 @@ enum Creating {
             return .deferred { () throws(RecordedError) in .fail(RecordedError(try make())) }
         case "timer":
             if use[0] == .number(.infinity) { return .never() }
-            guard use[1] == .undefined || use[1] == .scheduler else { throw use.unsupported("a period") }
-            return Observable<Void, RecordedError>.timer(try use.duration(0), on: use.clock).map {
-                .number(0)
+            return try timer(use)
+        case "interval":
+            return Observable<Int, RecordedError>.interval(try use.duration(0), on: use.clock).map {
+                .number($0)
             }
+        case "generate": return try generate(use)
+        case "zip": return Observable.zip(use.inputs).combined(by: use.combiner)
+        case "combineLatest":
+            return Combining.members(of: use[0], in: graph) { .combineLatest($0) }
+                ?? Observable.combineLatest(use.inputs).combined(by: use.combiner)
+        case "forkJoin":
+            return Combining.members(of: use[0], in: graph, Combining.last)
+                ?? Combining.last(of: use.inputs).combined(by: nil)
+        case "race": return .race(use.inputs)
         case "defer":
             let make = try use.function(0)
             return .deferred { () throws(RecordedError) in graph.input(try make()) }

@@ -7,15 +7,18 @@ enum Filtering {
         case "filter": source.filtered(by: try use.function(0))
         case "ignoreElements": source.ignoreElements(as: Value.self)
         case "take": source.take(try use.number(0))
-        case "takeWhile": source.numbered().take(while: try use.predicate(0), inclusive: use[1].isTrue).map(\.value)
+        case "takeWhile":
+            source.numbered().take(while: try use.predicate(0), inclusive: use[1].isTrue).map(\.value)
         case "takeUntil": source.take(until: use.input(0).unfailing())
         case "takeLast": try last(try use.number(0), of: source)
         case "skip": source.skip(try use.number(0))
         case "skipWhile": source.numbered().skip(while: try use.predicate(0)).map(\.value)
         case "skipUntil": source.skip(until: use.input(0).unfailing())
         case "skipLast": butLast(try use.number(0), of: source)
-        case "first": source.filtered(by: use.lambda(use[0])).take(1).ifEmpty(switchTo: use.fallback(or: .empty))
-        case "last": source.filtered(by: use.lambda(use[0])).last().ifEmpty(switchTo: use.fallback(or: .empty))
+        case "first":
+            source.filtered(by: use.lambda(use[0])).take(1).ifEmpty(switchTo: use.fallback(or: .empty))
+        case "last":
+            source.filtered(by: use.lambda(use[0])).last().ifEmpty(switchTo: use.fallback(or: .empty))
         case "elementAt":
             source.skip(try use.number(0)).take(1).ifEmpty(switchTo: use.fallback(or: .outOfRange))
         case "find": source.filtered(by: try use.function(0)).take(1).ifEmpty(default: .undefined)

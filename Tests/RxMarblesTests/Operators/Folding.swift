@@ -5,7 +5,8 @@ enum Folding {
     @Sendable static func stream(_ use: Operator, _ source: Stream) throws -> Stream? {
         switch use.name {
         case "reduce": reduce(source, try use.function(0), from: use.arguments.dropFirst().first)
-        case "count": source.filtered(by: use.lambda(use[0])).reduce(0) { count, _ in count + 1 }.map { .number($0) }
+        case "count":
+            source.filtered(by: use.lambda(use[0])).reduce(0) { count, _ in count + 1 }.map { .number($0) }
         case "max": extreme(of: source, 1, use.lambda(use[0]))
         case "min": extreme(of: source, -1, use.lambda(use[0]))
         case "toArray": source.collect().map { .array($0) }
@@ -32,7 +33,8 @@ enum Folding {
     private static func extreme(of source: Stream, _ sign: Double, _ compare: CallTable?) -> Stream {
         source.reduce(Value?.none) { best, value throws(RecordedError) in
             guard let best else { return value }
-            let order: Value = try compare?(best, value) ?? (value.isLess(than: best) ? .number(1) : .number(-1))
+            let order: Value =
+                try compare?(best, value) ?? (value.isLess(than: best) ? .number(1) : .number(-1))
             guard case .number(let order) = order else { return value }
             return order * sign > 0 ? best : value
         }

@@ -23,7 +23,8 @@ struct Operator: Sendable {
 
     /// Each knows some operators, and returns `nil` for others.
     private static let families: [@Sendable (Operator, Stream) throws -> Stream?] = [
-        Transforming.stream, Filtering.stream, Folding.stream, Flattening.stream, Combining.stream, Timing.stream,
+        Transforming.stream, Filtering.stream, Folding.stream, Flattening.stream, Combining.stream,
+        Timing.stream,
         Recovering.stream,
     ]
 
@@ -71,7 +72,9 @@ struct Operator: Sendable {
 
     private var streams: [Value] {
         let streams = arguments.filter { if case .array = $0 { true } else { $0.isStream } }
-        if case .array(let values) = streams.first, streams.count == 1, values.allSatisfy(\.isStream) {
+        if case .array(let values) = streams.first, streams.count == 1, !values.isEmpty,
+            values.allSatisfy(\.isStream)
+        {
             return values
         }
         return streams

@@ -8,7 +8,9 @@ enum Timing {
         case "delay":
             if case .date(let time) = use[0] {
                 return source.flatMap { value in
-                    Observable<Void, RecordedError>.timer(.milliseconds(time) - clock.now, on: clock).map { value }
+                    Observable<Void, RecordedError>.timer(.milliseconds(time) - clock.now, on: clock).map {
+                        value
+                    }
                 }
             }
             return source.delay(try use.duration(0), on: clock)
@@ -30,7 +32,9 @@ enum Timing {
         case "throttleTime":
             return source.throttle(try use.duration(0), on: clock)
         case "bufferTime":
-            guard use[1] == .null else { throw use.unsupported("overlapping buffers have no use in networking") }
+            guard use[1] == .null else {
+                throw use.unsupported("overlapping buffers have no use in networking")
+            }
             return source.buffer(count: try use.number(2), time: try use.duration(0), on: clock)
                 .map { .array($0) }
         case "audit":
@@ -38,7 +42,9 @@ enum Timing {
             return audit(source) { value throws(RecordedError) in use.graph.input(try wait(value)) }
         case "auditTime":
             let wait = try use.duration(0)
-            return audit(source) { _ in Observable<Void, RecordedError>.timer(wait, on: clock).map { .undefined } }
+            return audit(source) { _ in
+                Observable<Void, RecordedError>.timer(wait, on: clock).map { .undefined }
+            }
         case "debounce":
             return debounce(source, try use.function(0), use.graph)
         case "throttle":
