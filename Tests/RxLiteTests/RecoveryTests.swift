@@ -132,6 +132,35 @@ import Testing
         #expect(log.entries == ["begin", "closed", "begin", "closed", "end"])
     }
 
+    @Test func theFailedAttemptIsClosedBeforeTheNotice() {
+        let log = Log<String>()
+        let source = Observable<Int, Lost> { observer in
+            log.add("begin")
+            observer.scope.onClose { log.add("closed") }
+            observer.fail(Lost())
+        }
+        source.retry(when: { $0.scan(0) { count, _ in count + 1 }.take(while: { $0 < 2 }) })
+            .subscribe(onFinish: { log.add("end") })
+        #expect(log.entries == ["begin", "closed", "begin", "closed", "end"])
+    }
+
+    /// What an operator sends with the end comes when its source has been closed.
+    @Test(
+        arguments: [
+            { $0.reduce(0) { $0 + $1 } }, { $0.collect().map(\.count) }, { $0.last() },
+            { $0.take(while: { $0 < 1 }, inclusive: true) },
+            { $0.take(while: { $0 < 1 }).ifEmpty(default: 1) },
+            { $0.materialize().skip(1).map { _ in 1 } },
+        ] as [@Sendable (Observable<Int, Never>) -> Observable<Int, Never>])
+    func theSourceIsClosedBeforeTheLastValue(
+        _ apply: @Sendable (Observable<Int, Never>) -> Observable<Int, Never>
+    ) {
+        let log = Log<String>()
+        apply(Observable.just(1).finally { log.add("closed") })
+            .subscribe(onNext: { _ in log.add("value") }, onFinish: { log.add("end") })
+        #expect(log.entries == ["closed", "value", "end"])
+    }
+
     @Test func theNoticesAreLeftWithTheEnd() throws {
         let clock = VirtualScheduler()
         let notices: MarbleSource<String, Never> = try clock.cold("-x--x")

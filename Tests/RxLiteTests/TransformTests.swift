@@ -176,4 +176,16 @@ import Testing
         running.cancel()
         #expect(seen.entries.count == 18)
     }
+
+    @Test func expandResumesTheSource() throws {
+        let clock = VirtualScheduler()
+        let source = Observable<Int, Never>.sequence(0..<100)
+        let recorder = Recorder(
+            source.expand(limit: 2) { _ in
+                Observable<Void, Never>.timer(.seconds(1), on: clock).filter { false }.map { 0 }
+            }, on: clock)
+        try clock.run()
+        #expect(recorder.values == Array(0..<100))
+        #expect(recorder.completion == .finished)
+    }
 }
