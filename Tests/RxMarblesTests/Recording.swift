@@ -6,8 +6,8 @@ struct Recording: Sendable, Decodable {
     let name: String
     let nodes: [Node]
     let functions: [Function]
-    let expectations: [Expectation]
-    let subscriptions: [Subscriptions]
+    var expectations: [Expectation]
+    var subscriptions: [Subscriptions]
 
     /// File and name, which together are unique up to a few repetitions.
     var title: String { "\(file) \(name)" }
@@ -49,7 +49,7 @@ struct Recording: Sendable, Decodable {
     struct Expectation: Sendable, Decodable {
         let of: Value
         let subscription: Span?
-        let events: [Event]
+        var events: [Event]
 
         struct Span: Sendable, Decodable {
             let sub: Double
@@ -61,7 +61,7 @@ struct Recording: Sendable, Decodable {
     struct Subscriptions: Sendable, Decodable {
         let node: Int
         /// Each from and to, in milliseconds; `nil` where it lasts.
-        let frames: [[Double?]]
+        var frames: [[Double?]]
     }
 
     private enum CodingKeys: String, CodingKey {

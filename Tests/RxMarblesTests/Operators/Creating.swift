@@ -58,7 +58,7 @@ enum Creating {
         let first = Observable<Void, RecordedError>.timer(try use.duration(0), on: use.clock)
             .map { Value.number(0) }
         if use[1] == .undefined || use[1] == .scheduler { return first }
-        if use[1] == .number(.infinity) { return first }
+        if use[1] == .number(.infinity) { return .concat([first, .never()]) }
         let period = try use.duration(1)
         return first.flatMap { zero in
             Observable<Int, RecordedError>.interval(period, on: use.clock).map { .number($0 + 1) }

@@ -50,7 +50,7 @@ struct Operator: Sendable {
         switch value {
         case .number(.infinity): return .max
         case .number(let number): return Int(number)
-        default: throw unsupported("\(value) is no number")
+        default: throw unsupported("counts are numbers, not \(value)")
         }
     }
 

@@ -96,7 +96,7 @@ enum Recovering {
             switch use[0][member] {
             case .undefined, true: break
             case false: reset.remove(occasion)
-            default: throw use.unsupported("what resets it is not a stream")
+            default: throw use.unsupported("a shared stream begins anew by its ends and users, not by another stream")
             }
         }
         return reset
