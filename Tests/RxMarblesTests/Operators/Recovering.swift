@@ -96,7 +96,9 @@ enum Recovering {
             switch use[0][member] {
             case .undefined, true: break
             case false: reset.remove(occasion)
-            default: throw use.unsupported("a shared stream begins anew by its ends and users, not by another stream")
+            default:
+                throw use.unsupported(
+                    "a shared stream begins anew by its ends and users, not by another stream")
             }
         }
         return reset
