@@ -69,6 +69,7 @@ let package = Package(
         .testTarget(
             name: "RxClientTests", dependencies: ["RxClient", "RxHTTP", "RxLite", "RxTesting", .httpTypes],
             swiftSettings: settings),
+        .testTarget(name: "RxMarblesTests", dependencies: ["RxLite", "RxTesting"], swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(
             name: "SurfaceTests", dependencies: ["RxNetworking", "RxTesting"], swiftSettings: settings),

@@ -16,13 +16,26 @@ let package = Package(
     products: [
         .executable(name: "HTTPBenchmark", targets: ["HTTPBenchmark"]),
         .executable(name: "CancelBenchmark", targets: ["CancelBenchmark"]),
+        .executable(name: "StreamsBenchmark", targets: ["StreamsBenchmark"]),
     ],
     dependencies: [
-        .package(name: "RxNetworking", path: "../..")
+        .package(name: "RxNetworking", path: "../.."),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0"),
+        .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
     ],
     targets: [
         .executableTarget(name: "HTTPBenchmark", dependencies: [.rxNetworking], swiftSettings: settings),
         .executableTarget(name: "CancelBenchmark", dependencies: [.rxNetworking], swiftSettings: settings),
+        .target(name: "CMallocCount"),
+        .executableTarget(
+            name: "StreamsBenchmark",
+            dependencies: [
+                .rxNetworking, "CMallocCount",
+                .product(name: "OpenCombine", package: "OpenCombine"),
+                .product(name: "OpenCombineDispatch", package: "OpenCombine"),
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+            ],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

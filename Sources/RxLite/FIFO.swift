@@ -1,36 +1,44 @@
 /// A first-in, first-out queue; adding and taking cost the same whatever its length.
 @usableFromInline
 struct FIFO<Element> {
-    private var slots: [Element?] = []
-    private var head = 0
+    @usableFromInline var slots: [Element?] = []
+    @usableFromInline var head = 0
 
+    @inlinable
     init() {}
 
+    @inlinable
     init(_ elements: [Element]) { slots = elements }
 
-    var count: Int { slots.count - head }
+    @inlinable var count: Int { slots.count - head }
 
-    var isEmpty: Bool { count == 0 }
+    @inlinable var isEmpty: Bool { count == 0 }
 
-    var first: Element? { isEmpty ? nil : slots[head] }
+    @inlinable var first: Element? { isEmpty ? nil : slots[head] }
 
+    @inlinable
     mutating func append(_ element: Element) { slots.append(element) }
 
+    @inlinable
     mutating func popFirst() -> Element? {
         guard !isEmpty else { return nil }
-        defer {
-            slots[head] = nil
-            head += 1
-            if head == slots.count || (head >= 32 && head * 2 >= slots.count) {
-                slots.removeFirst(head)
-                head = 0
-            }
+        let element = slots[head]
+        slots[head] = nil
+        head += 1
+        if head == slots.count {
+            slots.removeAll(keepingCapacity: slots.capacity <= 256)
+            head = 0
+        } else if head >= 32 && head * 2 >= slots.count {
+            slots.removeFirst(head)
+            head = 0
         }
-        return slots[head]
+        return element
     }
 
+    @inlinable
     mutating func removeAll() { self = FIFO() }
 
+    @inlinable
     func forEach(_ body: (Element) -> Void) {
         for slot in slots[head...] { slot.map(body) }
     }

@@ -2,35 +2,68 @@
 /// ``Observable/share(replay:reset:)``.
 @usableFromInline
 final class Hub<Element: Sendable, Failure: Error>: @unchecked Sendable {
-    // Unchecked: the variables below are touched only from inside `lane`, which is serial.
+    // Unchecked, and spared the checks of exclusivity: the variables below are touched only from inside `lane`,
+    // which is serial, and never while one of them is being changed.
+
+    /// One of those who listen. Its constants are read without being retained, as an array's elements are not.
+    @usableFromInline
+    final class Listener: Sendable {
+        @usableFromInline let observer: Observer<Element, Failure>
+
+        @inlinable
+        init(_ observer: Observer<Element, Failure>) { self.observer = observer }
+
+        @inlinable
+        func receive(_ value: Element) {
+            let lane = observer.scope.lane
+            if lane.tryEnter() {
+                if observer.scope.isOpen { observer.next(value) }
+                lane.leave()
+            } else {
+                enqueue(value)
+            }
+        }
+
+        @inlinable
+        @inline(never)
+        func enqueue(_ value: Element) {
+            observer.scope.lane.enqueue { [observer] in if observer.scope.isOpen { observer.next(value) } }
+        }
+    }
 
     /// Events, arrivals and departures go through it one at a time; an event sent from within a delivery
     /// waits until that delivery is complete.
     @usableFromInline let lane = Lane()
-    private var listeners: [(scope: Scope, observer: Observer<Element, Failure>)] = []
-    private var replay: FIFO<Element>
-    private var replayCount: Int
-    private var completion: Completion<Failure>?
+    @safe @exclusivity(unchecked) @usableFromInline var listeners: [Listener] = []
+    @safe @exclusivity(unchecked) @usableFromInline var replay: FIFO<Element>
+    @usableFromInline let replayCount: Int
+    @safe @exclusivity(unchecked) @usableFromInline var completion: Completion<Failure>?
 
-    @usableFromInline
+    @inlinable
     init(replaying count: Int = 0, initial: [Element] = []) {
         replayCount = count
         replay = FIFO(initial)
     }
 
     /// Sends a value to all. From any thread.
-    @usableFromInline
+    @inlinable
     func send(_ value: Element) {
         if lane.tryEnter() {
             deliver(value)
             lane.leave()
         } else {
-            lane.enqueue { self.deliver(value) }
+            enqueue(value)
         }
     }
 
+    @inlinable
+    @inline(never)
+    func enqueue(_ value: Element) {
+        lane.enqueue { self.deliver(value) }
+    }
+
     /// Ends the stream for all. From any thread.
-    @usableFromInline
+    @inlinable
     func end(_ completion: Completion<Failure>) {
         lane.enter { self.deliverEnd(completion) }
     }
@@ -38,42 +71,45 @@ final class Hub<Element: Sendable, Failure: Error>: @unchecked Sendable {
     /// Adds a listener, which first gets what is replayed. Only from inside the listener's lane.
     ///
     /// Removing it goes through the same queue, so it cannot come before adding it.
-    @usableFromInline
+    @inlinable
     func add(_ observer: Observer<Element, Failure>) {
         let scope = observer.scope
-        scope.onClose { self.lane.enter { self.listeners.removeAll { $0.scope === scope } } }
+        scope.onClose {
+            self.lane.enter { self.listeners.removeAll { $0.observer.scope === scope } }
+        }
         lane.enter {
             self.replay.forEach { value in scope.enter { observer.next(value) } }
             if let completion = self.completion {
                 scope.enter { observer.end(completion) }
             } else if scope.isOpen {
-                self.listeners.append((scope, observer))
+                self.listeners.append(Listener(observer))
             }
         }
     }
 
     /// Hands a value to all. Only from inside ``lane``.
+    @inlinable
     func deliver(_ value: Element) {
         guard completion == nil else { return }
         if replayCount > 0 {
             if replay.count == replayCount { _ = replay.popFirst() }
             replay.append(value)
         }
-        for (scope, observer) in listeners {
-            if scope.lane.tryEnter() {
-                if scope.isOpen { observer.next(value) }
-                scope.lane.leave()
-            } else {
-                scope.lane.enqueue { if scope.isOpen { observer.next(value) } }
-            }
+        // Nobody joins or leaves while the lane is taken, so that the listeners need not be retained.
+        for index in listeners.indices {
+            unsafe Unmanaged.passUnretained(listeners[index])._withUnsafeGuaranteedRef { $0.receive(value) }
         }
     }
 
-    private func deliverEnd(_ completion: Completion<Failure>) {
+    @inlinable
+    func deliverEnd(_ completion: Completion<Failure>) {
         guard self.completion == nil else { return }
         self.completion = completion
         let listeners = listeners
         self.listeners = []
-        for (scope, observer) in listeners { scope.enter { observer.end(completion) } }
+        for listener in listeners {
+            let observer = listener.observer
+            observer.scope.enter { observer.end(completion) }
+        }
     }
 }

@@ -15,20 +15,21 @@ public final class Lane: Sendable {
     /// The lane of the subscription that this one feeds from another scheduler, if any.
     private let downstream: Lane?
 
-    private let occupancy = Atomic<UInt8>(Occupancy.free)
+    @usableFromInline let occupancy = Atomic<UInt8>(Occupancy.free)
     private let waiting = Mutex<[@Sendable () -> Void]>([])
     private let outside = Mutex(Outside())
-    private let hasOutside = Atomic<Bool>(false)
+    @usableFromInline let hasOutside = Atomic<Bool>(false)
     @usableFromInline let cancelled = Atomic<Bool>(false)
     /// How deep calls that nest are at the moment. Changed only from inside the lane.
-    private let depth = Atomic<Int>(0)
-    private static var depthLimit: Int { 32 }
+    @usableFromInline let depth = Atomic<Int>(0)
+    @inlinable static var depthLimit: Int { 32 }
 
-    private enum Occupancy {
-        static let free: UInt8 = 0
-        static let taken: UInt8 = 1
+    @usableFromInline
+    enum Occupancy {
+        @inlinable static var free: UInt8 { 0 }
+        @inlinable static var taken: UInt8 { 1 }
         /// Taken, and somebody is waiting in the queue.
-        static let awaited: UInt8 = 2
+        @inlinable static var awaited: UInt8 { 2 }
     }
 
     /// Work to be run by whoever leaves the lane, and whether somebody is at it.
@@ -52,6 +53,7 @@ public final class Lane: Sendable {
 
     /// Runs `work` now if the lane is free and may be run here; otherwise whoever is inside, or the
     /// scheduler, runs it later.
+    @inlinable
     public func enter(_ work: @escaping @Sendable () -> Void) {
         if tryEnter() {
             work()
@@ -62,11 +64,13 @@ public final class Lane: Sendable {
     }
 
     /// Takes the lane if it is free and may be run here. Who got `true` calls ``leave()`` when done.
+    @inlinable
     public func tryEnter() -> Bool {
         isHere && takeIfFree()
     }
 
     /// Gives the lane back, after running whatever was queued meanwhile.
+    @inlinable
     public func leave() {
         let isFree = occupancy.compareExchange(
             expected: Occupancy.taken, desired: Occupancy.free, ordering: .acquiringAndReleasing
@@ -100,6 +104,7 @@ public final class Lane: Sendable {
     /// Begins a call that may lead to another of its kind, as streams which recurse through flatMap do.
     /// `false` if they are so deep that it has to go through ``enqueue(_:)`` instead. Who got `true` calls
     /// ``endNesting()``. Only from inside the lane.
+    @inlinable
     func tryNesting() -> Bool {
         let deeper = depth.load(ordering: .relaxed) + 1
         guard deeper <= Self.depthLimit else { return false }
@@ -107,13 +112,14 @@ public final class Lane: Sendable {
         return true
     }
 
+    @inlinable
     func endNesting() {
         depth.store(depth.load(ordering: .relaxed) - 1, ordering: .relaxed)
     }
 
     /// Runs `work` here and now while holding the lane, whatever thread this is. For the walk up a chain
     /// at the start of a subscription only, when nobody else can know of the lane yet.
-    @usableFromInline
+    @inlinable
     func hold(_ work: () -> Void) {
         takeUnshared()
         work()
@@ -122,14 +128,9 @@ public final class Lane: Sendable {
 
     /// Takes the lane, whatever thread this is, while nobody else can know of it. Who did calls
     /// ``leave()`` when done, also on another thread; what comes meanwhile waits.
+    @inlinable
     func takeUnshared() {
         occupancy.store(Occupancy.taken, ordering: .relaxed)
-    }
-
-    /// Runs `work` at once if the lane's scheduler is here, else posts it. For those already inside the
-    /// lane: a source that emits while it is being subscribed to.
-    func perform(_ work: @escaping @Sendable () -> Void) {
-        if isHere { work() } else { enqueue(work) }
     }
 
     /// Whether the subscription as a whole has been cancelled, from whatever thread.
@@ -138,16 +139,22 @@ public final class Lane: Sendable {
 
     func markCancelled() { cancelled.store(true, ordering: .relaxed) }
 
-    private var isHere: Bool { scheduler?.isCurrent ?? true }
+    @inlinable
+    var isHere: Bool {
+        guard let scheduler else { return true }
+        return scheduler.isCurrent
+    }
 
-    private func takeIfFree() -> Bool {
+    @inlinable
+    func takeIfFree() -> Bool {
         occupancy.compareExchange(
             expected: Occupancy.free, desired: Occupancy.taken, ordering: .acquiringAndReleasing
         ).exchanged
     }
 
     /// Runs the queue empty and frees the lane. The caller has taken it.
-    private func drain() {
+    @usableFromInline
+    func drain() {
         if let scheduler, !scheduler.isCurrent {
             return scheduler.schedule {
                 self.drain()
@@ -169,7 +176,8 @@ public final class Lane: Sendable {
 
     /// Runs what ``afterLeaving(_:)`` left, in a loop: what is added from within runs in the same loop, so
     /// that streams started one from the end of another do not stack up.
-    private func runOutside() {
+    @usableFromInline
+    func runOutside() {
         while true {
             let work = outside.withLock { outside -> (@Sendable () -> Void)? in
                 guard !outside.isRunning else { return nil }

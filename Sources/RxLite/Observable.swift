@@ -80,7 +80,7 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
     }
 
     /// Runs the stream like ``subscribe(_:)``, or from the lane's queue where recursion has become deep.
-    @usableFromInline
+    @inlinable
     func subscribeNested(_ observer: Observer<Element, Failure>) {
         let lane = observer.scope.lane
         if lane.tryNesting() {

@@ -33,6 +33,7 @@ public struct Observer<Element: Sendable, Failure: Error>: Sendable {
     public func fail(_ error: Failure) { end(.failed(error)) }
 
     /// Ends, or has the lane's queue do it where ends that lead to each other have become deep.
+    @inlinable
     func endNested(_ completion: Completion<Failure>) {
         if scope.lane.tryNesting() {
             end(completion)

@@ -19,7 +19,9 @@ public final class Scope: Cancellable, @unchecked Sendable {
 
     @usableFromInline let phase = Atomic<UInt8>(Phase.open)
     @usableFromInline let pauses = Atomic<Int>(0)
-    private var teardowns: [@Sendable () -> Void] = []
+    /// What is torn down: the first apart, since most scopes have no other.
+    private var teardown: (@Sendable () -> Void)?
+    private var laterTeardowns: [@Sendable () -> Void] = []
     private var resumptions: [@Sendable () -> Void] = []
     private var parent: Scope?
     private var firstChild: Scope?
@@ -29,23 +31,29 @@ public final class Scope: Cancellable, @unchecked Sendable {
     /// The root's cancel is the whole subscription's.
     private let isRoot: Bool
 
+    /// The operator that made this scope for one of its sources, so that the source's observer need keep
+    /// nothing but the scope.
+    @usableFromInline let owner: AnyObject?
+
     @usableFromInline
     enum Phase {
         @inlinable static var open: UInt8 { 0 }
         /// Cancelled, and not yet torn down: that happens in the lane.
-        static var cancelled: UInt8 { 1 }
-        static var closed: UInt8 { 2 }
+        @inlinable static var cancelled: UInt8 { 1 }
+        @inlinable static var closed: UInt8 { 2 }
     }
 
     /// Creates the root scope of a subscription.
     public init(lane: Lane = Lane()) {
         self.lane = lane
         isRoot = true
+        owner = nil
     }
 
-    private init(childIn lane: Lane) {
+    private init(childIn lane: Lane, owner: AnyObject?) {
         self.lane = lane
         isRoot = false
+        self.owner = owner
     }
 
     /// Whether somebody still wants events. `false` after ``close()`` and as soon as the subscription has
@@ -58,23 +66,41 @@ public final class Scope: Cancellable, @unchecked Sendable {
     public var isPaused: Bool { pauses.load(ordering: .relaxed) > 0 }
 
     /// A scope for one source among several, or one that may end before this one.
-    public func child() -> Scope {
-        let child = Scope(childIn: lane)
-        guard isOpen else {
-            child.phase.store(Phase.closed, ordering: .relaxed)
-            return child
-        }
-        if isPaused { child.pauses.store(1, ordering: .relaxed) }
-        child.parent = self
-        child.next = firstChild
-        unsafe firstChild?.previous = child
-        firstChild = child
+    public func child() -> Scope { child(of: nil) }
+
+    @usableFromInline
+    func child(of owner: AnyObject?) -> Scope {
+        let child = Scope(childIn: lane, owner: owner)
+        adopt(child)
         return child
     }
 
+    /// Makes a child of a scope that is new, or closed and held by nobody else.
+    @usableFromInline
+    func adopt(_ child: Scope) {
+        guard isOpen else { return child.phase.store(Phase.closed, ordering: .relaxed) }
+        child.phase.store(Phase.open, ordering: .relaxed)
+        child.pauses.store(isPaused ? 1 : 0, ordering: .relaxed)
+        child.parent = self
+        if let firstChild {
+            child.next = firstChild
+            unsafe firstChild.previous = child
+        }
+        firstChild = child
+    }
+
+    /// Whether it has ended and left its parent, so that ``adopt(_:)`` can take it again.
+    @usableFromInline var isDone: Bool { phase.load(ordering: .relaxed) == Phase.closed && parent == nil }
+
     /// Runs `teardown` when the scope closes, or now if it is closed.
     public func onClose(_ teardown: @escaping @Sendable () -> Void) {
-        if phase.load(ordering: .relaxed) == Phase.closed { teardown() } else { teardowns.append(teardown) }
+        if phase.load(ordering: .relaxed) == Phase.closed {
+            teardown()
+        } else if self.teardown == nil {
+            self.teardown = teardown
+        } else {
+            laterTeardowns.append(teardown)
+        }
     }
 
     /// Runs `resumption` each time the scope goes from paused to running.
@@ -84,12 +110,13 @@ public final class Scope: Cancellable, @unchecked Sendable {
 
     /// Ends the source: no event of it is wanted any more. Children close first, then teardowns run, last
     /// registered first.
+    @inlinable
     public func close() {
         if markClosed() { finishClosing() }
     }
 
     /// Closes, with the end event going out before anything is torn down. Does nothing if closed.
-    @usableFromInline
+    @inlinable
     func end(_ deliver: () -> Void) {
         guard isOpen, markClosed() else { return }
         deliver()
@@ -97,12 +124,17 @@ public final class Scope: Cancellable, @unchecked Sendable {
     }
 
     /// Whether it was not closed before.
-    private func markClosed() -> Bool {
-        phase.exchange(Phase.closed, ordering: .relaxed) != Phase.closed
+    @inlinable
+    func markClosed() -> Bool {
+        // No exchange: only a cancel may come in between, and it changes nothing about a closed scope.
+        guard phase.load(ordering: .relaxed) != Phase.closed else { return false }
+        phase.store(Phase.closed, ordering: .relaxed)
+        return true
     }
 
     /// Walks the tree in a loop, since streams that recurse through flatMap make it deep.
-    private func finishClosing() {
+    @usableFromInline
+    func finishClosing() {
         var scope = self
         while true {
             if let child = scope.firstChild {
@@ -112,11 +144,18 @@ public final class Scope: Cancellable, @unchecked Sendable {
             }
             let parent = scope.parent
             parent?.unlink(scope)
-            scope.resumptions = []
-            while let teardown = scope.teardowns.popLast() { teardown() }
+            if !scope.resumptions.isEmpty { scope.resumptions = [] }
+            while let teardown = scope.popTeardown() { teardown() }
             guard scope !== self, let parent else { return }
             scope = parent
         }
+    }
+
+    /// The one registered last.
+    private func popTeardown() -> (@Sendable () -> Void)? {
+        if let later = laterTeardowns.popLast() { return later }
+        defer { teardown = nil }
+        return teardown
     }
 
     /// Puts the brake on. Calls nest; each needs its ``resume()``.
@@ -153,14 +192,25 @@ public final class Scope: Cancellable, @unchecked Sendable {
 
     /// Runs `work` now if the lane's scheduler is here, else posts it. For sources that emit while they are
     /// being subscribed to, which may happen on any thread.
+    @inlinable
     public func perform(_ work: @escaping @Sendable () -> Void) {
-        lane.perform { if self.isOpen { work() } }
+        if lane.isHere {
+            if isOpen { work() }
+        } else {
+            lane.enqueue { if self.isOpen { work() } }
+        }
     }
 
     /// Runs `work` in the lane, if the scope is still open by then. The door for whatever comes from
     /// another thread or from a timer.
+    @inlinable
     public func enter(_ work: @escaping @Sendable () -> Void) {
-        lane.enter { if self.isOpen { work() } }
+        if lane.tryEnter() {
+            if isOpen { work() }
+            lane.leave()
+        } else {
+            lane.enqueue { if self.isOpen { work() } }
+        }
     }
 
     /// A snapshot, since a resumption may close children or start new ones.
@@ -171,14 +221,17 @@ public final class Scope: Cancellable, @unchecked Sendable {
 
     private func unlink(_ child: Scope) {
         guard child.parent === self else { return }
-        child.next.map { unsafe $0.previous = child.previous }
+        let next = child.next
+        if let next {
+            unsafe next.previous = child.previous
+            child.next = nil
+        }
         if let previous = unsafe child.previous {
-            previous.next = child.next
+            previous.next = next
+            unsafe child.previous = nil
         } else {
-            firstChild = child.next
+            firstChild = next
         }
         child.parent = nil
-        child.next = nil
-        unsafe child.previous = nil
     }
 }

@@ -1,4 +1,4 @@
-import Synchronization
+public import Synchronization
 
 /// A value that changes over time and can be read at any moment.
 ///
@@ -11,22 +11,28 @@ import Synchronization
 /// Reading and writing are safe from any thread. All who observe see every value from their subscription
 /// on, in the order in which they were set.
 public final class State<Value: Sendable>: Sendable {
-    private struct Contents {
-        var value: Value
+    @usableFromInline
+    struct Contents {
+        @usableFromInline var value: Value
         /// Set, and not yet handed to the hub.
-        var undelivered: [Value] = []
+        @usableFromInline var undelivered: [Value] = []
+
+        @inlinable
+        init(value: Value) { self.value = value }
     }
 
-    private let contents: Mutex<Contents>
-    private let hub: Hub<Value, Never>
+    @usableFromInline let contents: Mutex<Contents>
+    @usableFromInline let hub: Hub<Value, Never>
 
     /// Creates a state with a first value.
+    @inlinable
     public init(_ value: Value) {
         contents = Mutex(Contents(value: value))
         hub = Hub(replaying: 1, initial: [value])
     }
 
     /// The current value.
+    @inlinable
     public var value: Value {
         get { contents.withLock { $0.value } }
         set { update { $0 = newValue } }
@@ -35,6 +41,7 @@ public final class State<Value: Sendable>: Sendable {
     /// Changes the value in one step that no other thread can come between.
     ///
     /// `change` runs under a lock: it must not touch this state again.
+    @inlinable
     public func update(_ change: (inout Value) -> Void) {
         contents.withLock { contents in
             change(&contents.value)
@@ -44,11 +51,13 @@ public final class State<Value: Sendable>: Sendable {
     }
 
     /// The current value, then each one that is set. Never ends.
+    @inlinable
     public var observable: Observable<Value, Never> {
         Observable { [hub] observer in hub.add(observer) }
     }
 
-    private func deliver() {
+    @inlinable
+    func deliver() {
         let values = contents.withLock { contents in
             let values = contents.undelivered
             contents.undelivered = []

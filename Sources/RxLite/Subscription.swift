@@ -1,8 +1,9 @@
 /// A running subscription, as its owner sees it.
+@frozen
 public struct Subscription: Cancellable {
-    private let scope: Scope
+    @usableFromInline let scope: Scope
 
-    @usableFromInline
+    @inlinable
     init(scope: Scope) { self.scope = scope }
 
     /// Whether the stream is still running: neither ended nor cancelled.

@@ -9,14 +9,18 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
         var completion: Completion<Failure>?
         var waiter: CheckedContinuation<Event, Never>?
         var isStreamPaused = false
+        var droppedCount = 0
     }
 
     private let policy: BufferPolicy
+    /// What a value that finds `policy`'s limit reached ends the stream with, instead of being dropped.
+    private let overflow: Failure?
     private let scope: Scope
     private let contents = Mutex(Contents())
 
-    init(_ stream: Observable<Element, Failure>, _ policy: BufferPolicy) {
+    init(_ stream: Observable<Element, Failure>, _ policy: BufferPolicy, overflow: Failure?) {
         self.policy = policy
+        self.overflow = overflow
         scope = Scope(lane: Lane(scheduler: stream.scheduler))
         // The stream holds the buffer, not the iterator: letting go of the iterator cancels it.
         let observer = Observer<Element, Failure>(
@@ -25,11 +29,13 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
         scope.lane.hold { stream.subscribe(observer) }
     }
 
+    var droppedCount: Int { contents.withLock { $0.droppedCount } }
+
     func cancel() {
         // What was waiting is let go of here, after the lock.
         let before = contents.withLock { contents in
             let before = contents
-            contents = Contents(completion: .finished)
+            contents = Contents(completion: .finished, droppedCount: contents.droppedCount)
             return before
         }
         scope.cancel()
@@ -76,32 +82,42 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
 
     private func receive(_ value: Element) {
         // A dropped value is let go of here, after the lock.
-        let (waiter, mustPause, _) = contents.withLock {
-            contents -> (CheckedContinuation<Event, Never>?, Bool, Element?) in
+        let (waiter, mustPause, hasOverflown, _) = contents.withLock {
+            contents -> (CheckedContinuation<Event, Never>?, Bool, Bool, Element?) in
             if let waiter = contents.waiter {
                 contents.waiter = nil
-                return (waiter, false, nil)
+                return (waiter, false, false, nil)
             }
-            guard contents.completion == nil else { return (nil, false, nil) }
+            guard contents.completion == nil else { return (nil, false, false, nil) }
             switch policy {
             case .latest(let limit):
                 contents.values.append(value)
-                if contents.values.count > limit { return (nil, false, contents.values.popFirst()) }
+                if contents.values.count > limit {
+                    contents.droppedCount += 1
+                    return (nil, false, false, contents.values.popFirst())
+                }
             case .oldest(let limit):
-                if contents.values.count < limit { contents.values.append(value) }
+                if contents.values.count < limit {
+                    contents.values.append(value)
+                } else {
+                    contents.droppedCount += 1
+                    contents.completion = overflow.map { .failed($0) }
+                    return (nil, false, overflow != nil, nil)
+                }
             case .unbounded:
                 contents.values.append(value)
             case .suspend(let high, _):
                 contents.values.append(value)
                 if !contents.isStreamPaused && contents.values.count >= high {
                     contents.isStreamPaused = true
-                    return (nil, true, nil)
+                    return (nil, true, false, nil)
                 }
             }
-            return (nil, false, nil)
+            return (nil, false, false, nil)
         }
         waiter?.resume(returning: .success(value))
         if mustPause { scope.pause() }
+        if hasOverflown { scope.close() }
     }
 
     private func receive(_ completion: Completion<Failure>) {

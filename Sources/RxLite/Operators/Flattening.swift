@@ -4,47 +4,59 @@
 /// them need no more stack than one.
 @usableFromInline
 final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @unchecked Sendable {
-    // Unchecked: runs only inside the subscription's lane, which is serial.
+    // Unchecked, and spared the checks of exclusivity: runs only inside the subscription's lane, which is
+    // serial, and nothing is called while a variable is being changed.
 
     /// How many values may wait before the source is paused.
-    private static var highWater: Int { 16 }
+    @inlinable static var highWater: Int { 16 }
 
-    private let strategy: FlattenStrategy
+    @usableFromInline let strategy: FlattenStrategy
+    /// How many inner streams may run at once.
+    @usableFromInline let limit: Int
     /// Let go of when the scope closes: a deep recursion must not be released level from within level.
-    private var observer: Observer<T, Failure>?
-    private let transform: @Sendable (Element) throws(Failure) -> Observable<T, Failure>
-    /// Everything of this operator; closed on the first error.
-    private let scope: Scope
-    private let outerScope: Scope
-    private var latest: Scope?
-    private var waiting = FIFO<Element>()
-    private var running = 0
-    private var isOuterDone = false
-    private var isOuterPaused = false
-    private var isStarting = false
-
+    @safe @exclusivity(unchecked) @usableFromInline var observer: Observer<T, Failure>?
+    @safe @exclusivity(unchecked) @usableFromInline var next: (@Sendable (T) -> Void)?
     @usableFromInline
+    let transform: @Sendable (Element) throws(Failure) -> Observable<T, Failure>
+    /// Everything of this operator; closed on the first error.
+    @usableFromInline let scope: Scope
+    @usableFromInline let outerScope: Scope
+    @safe @exclusivity(unchecked) @usableFromInline var latest: Scope?
+    /// The scope of an inner stream that ended at once, for the next one.
+    @safe @exclusivity(unchecked) @usableFromInline var spare: Scope?
+    @safe @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Element>()
+    @safe @exclusivity(unchecked) @usableFromInline var running = 0
+    @safe @exclusivity(unchecked) @usableFromInline var isOuterDone = false
+    @safe @exclusivity(unchecked) @usableFromInline var isOuterPaused = false
+    @safe @exclusivity(unchecked) @usableFromInline var isStarting = false
+
+    @inlinable
     init(
         _ strategy: FlattenStrategy, into observer: Observer<T, Failure>,
         _ transform: @escaping @Sendable (Element) throws(Failure) -> Observable<T, Failure>
     ) {
-        self.strategy =
-            if case .merge(let limit) = strategy { .merge(limit: max(limit, 1)) } else { strategy }
+        self.strategy = strategy
+        limit = if case .merge(let limit) = strategy { max(limit, 1) } else { 1 }
         self.observer = observer
+        next = observer.next
         self.transform = transform
         scope = observer.scope.child()
         outerScope = scope.child()
     }
 
-    @usableFromInline
-    var outer: Observer<Element, Failure> {
-        scope.onClose { self.observer = nil }
+    @inlinable var outer: Observer<Element, Failure> {
+        scope.onClose {
+            self.observer = nil
+            self.next = nil
+            self.spare = nil
+        }
         return Observer(scope: outerScope, next: { self.receive($0) }, end: { self.receiveOuterEnd($0) })
     }
 
-    private func receive(_ value: Element) {
+    @inlinable
+    func receive(_ value: Element) {
         switch strategy {
-        case .merge(let limit):
+        case .merge:
             if running < limit && waiting.isEmpty { return start(value) }
             waiting.append(value)
             if !isOuterPaused && waiting.count >= Self.highWater {
@@ -63,30 +75,49 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
         }
     }
 
-    private func start(_ value: Element) {
+    @inlinable
+    func start(_ value: Element) {
         let inner: Observable<T, Failure>
         do throws(Failure) { inner = try transform(value) } catch { return end(.failed(error)) }
-        guard scope.isOpen, let observer else { return }
-        let innerScope = scope.child()
+        guard scope.isOpen else { return }
+        var innerScope = takeScope()
         running += 1
-        if strategy == .latest { latest = innerScope }
+        if case .latest = strategy { latest = innerScope }
+        subscribe(to: inner, in: innerScope)
+        if isKnownUniquelyReferenced(&innerScope), innerScope.isDone, scope.isOpen { spare = innerScope }
+    }
+
+    @inlinable
+    func takeScope() -> Scope {
+        guard let spare else { return scope.child(of: self) }
+        self.spare = nil
+        scope.adopt(spare)
+        return spare
+    }
+
+    @inlinable
+    func subscribe(to inner: Observable<T, Failure>, in innerScope: Scope) {
+        guard let next else { return }
         inner.subscribeNested(
-            Observer(scope: innerScope, next: observer.next) { completion in
+            Observer(scope: innerScope, next: next) { completion in
                 innerScope.close()
-                self.receiveInnerEnd(completion)
+                // Guard: the owner given above.
+                unsafe unsafeDowncast(innerScope.owner!, to: Flattening.self).receiveInnerEnd(completion)
             })
     }
 
-    private func receiveInnerEnd(_ completion: Completion<Failure>) {
+    @inlinable
+    func receiveInnerEnd(_ completion: Completion<Failure>) {
         if case .failed = completion { return end(completion) }
         running -= 1
-        latest = nil
-        startWaiting()
+        if latest != nil { latest = nil }
+        if !waiting.isEmpty || isOuterPaused { startWaiting() }
         endIfDone()
     }
 
-    private func startWaiting() {
-        guard case .merge(let limit) = strategy, !isStarting else { return }
+    @inlinable
+    func startWaiting() {
+        guard case .merge = strategy, !isStarting else { return }
         isStarting = true
         while running < limit, scope.isOpen, let value = waiting.popFirst() { start(value) }
         isStarting = false
@@ -96,18 +127,21 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
         }
     }
 
-    private func receiveOuterEnd(_ completion: Completion<Failure>) {
+    @inlinable
+    func receiveOuterEnd(_ completion: Completion<Failure>) {
         if case .failed = completion { return end(completion) }
         outerScope.close()
         isOuterDone = true
         endIfDone()
     }
 
-    private func endIfDone() {
+    @inlinable
+    func endIfDone() {
         if isOuterDone && running == 0 && waiting.isEmpty && !isStarting && scope.isOpen { end(.finished) }
     }
 
-    private func end(_ completion: Completion<Failure>) {
+    @inlinable
+    func end(_ completion: Completion<Failure>) {
         let observer = observer
         scope.close()
         waiting.removeAll()

@@ -2,7 +2,7 @@ extension Observable {
     /// One value, then the end.
     @inlinable
     public static func just(_ value: Element) -> Observable {
-        Observable { observer in observer.start(with: value) }
+        Observable { observer in observer.sendOnly(value) }
     }
 }
 
@@ -10,14 +10,23 @@ extension Observable where Failure == Never {
     /// One value, then the end. Cannot fail, where the context does not say otherwise.
     @inlinable
     public static func just(_ value: Element) -> Observable {
-        Observable { observer in observer.start(with: value) }
+        Observable { observer in observer.sendOnly(value) }
     }
 }
 
 extension Observer {
+    /// Sends one value and the end, on the lane's scheduler.
     @inlinable
-    func start(with value: Element) {
-        scope.perform { finish(with: value) }
+    func sendOnly(_ value: Element) {
+        guard scope.lane.isHere else {
+            return scope.lane.enqueue { [self] in emitOnly(value) }
+        }
+        emitOnly(value)
+    }
+
+    @inlinable
+    func emitOnly(_ value: Element) {
+        if scope.isOpen { finish(with: value) }
     }
 
     /// Sends a value and ends, unless the value makes the subscriber leave.

@@ -1,0 +1,86 @@
+import RxLite
+
+/// What makes other values of the values.
+enum Transforming {
+    @Sendable static func stream(_ use: Operator, _ source: Stream) throws -> Stream? {
+        let clock = use.clock
+        switch use.name {
+        case "map":
+            let transform = try use.function(0)
+            return source.numbered().map { numbered throws(RecordedError) in
+                try transform(numbered.value, numbered.index)
+            }
+        case "mapTo":
+            return source.map { _ in use[0] }
+        case "pluck":
+            guard case .string(let member) = use[0] else { throw use.unsupported("the member is not named") }
+            return source.map { $0[member] }
+        case "scan":
+            return scan(source, try use.function(0), from: use.arguments.dropFirst().first)
+        case "pairwise":
+            return source.pairwise().map { .array([$0.previous, $0.current]) }
+        case "bufferCount":
+            return source.buffer(count: try use.number(0)).map { .array($0) }
+        case "materialize":
+            return source.materialize().map { .init($0) }.setFailureType()
+        case "expand":
+            return try expand(source, use)
+        case "timestamp":
+            return source.map { .object(["value": $0, "timestamp": milliseconds(clock.now)]) }
+        case "timeInterval":
+            return .deferred {
+                source.scan((last: clock.now, interval: Duration.zero, value: Value.undefined)) {
+                    before, value in
+                    (clock.now, clock.now - before.last, value)
+                }
+                .map { .object(["value": $0.value, "interval": milliseconds($0.interval)]) }
+            }
+        default:
+            return nil
+        }
+    }
+
+    private static func expand(_ source: Stream, _ use: Operator) throws -> Stream {
+        let transform = try use.function(0)
+        return .deferred {
+            let count = State(0)
+            return source.expand { value throws(RecordedError) in
+                defer { count.update { $0 += 1 } }
+                return use.graph.input(try transform(value, .number(count.value)))
+            }
+        }
+    }
+
+    /// Every running result; without a seed the first value is the first of them.
+    private static func scan(_ source: Stream, _ combine: CallTable, from seed: Value?) -> Stream {
+        source.numbered().scan(seed) { result, numbered throws(RecordedError) in
+            guard let result else { return numbered.value }
+            return try combine(result, numbered.value, numbered.index)
+        }
+        .compactMap { $0 }
+    }
+
+    private static func milliseconds(_ duration: Duration) -> Value { .number(duration / .milliseconds(1)) }
+}
+
+extension Value {
+    /// A notification of RxJS.
+    init(_ event: StreamEvent<Value, RecordedError>) {
+        switch event {
+        case .next(let value): self = .object(["kind": "N", "value": value])
+        case .end(.failed(let error)): self = .object(["kind": "E", "error": error.value])
+        case .end(.finished): self = .object(["kind": "C"])
+        }
+    }
+}
+
+extension StreamEvent<Value, RecordedError> {
+    /// What a notification of RxJS stands for; the end, where it is none.
+    init(_ notification: Value) {
+        switch notification["kind"] {
+        case "N": self = .next(notification["value"])
+        case "E": self = .end(.failed(RecordedError(notification["error"])))
+        default: self = .end(.finished)
+        }
+    }
+}

@@ -1,0 +1,13 @@
+/// What the streams of recorded cases fail with: whatever was thrown.
+struct RecordedError: Error, Equatable {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+
+    static let empty = RecordedError(.error(name: "EmptyError", message: "no elements in sequence"))
+    static let notFound = RecordedError(.error(name: "NotFoundError", message: "No matching values"))
+    static let tooMany = RecordedError(.error(name: "SequenceError", message: "Too many matching values"))
+    static let timeout = RecordedError(.error(name: "TimeoutError", message: "Timeout has occurred"))
+    static let outOfRange = RecordedError(
+        .error(name: "ArgumentOutOfRangeError", message: "argument out of range"))
+}

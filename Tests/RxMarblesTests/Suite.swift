@@ -1,0 +1,62 @@
+import FoundationEssentials
+import Testing
+
+/// RxLite's operators against the marble cases of RxJS 7's own tests.
+@Suite(
+    .enabled(
+        if: Recording.isThere,
+        "no recordings: there is no file \(Recording.file.path); RX_MARBLES can name another"))
+struct RecordedMarbles {
+    /// The least part of all cases that RxLite's operators can express.
+    private static let leastApplicable = 0.65
+    /// The least part of the applicable cases that pass; what differs by contract does not.
+    private static let leastPassed = 0.98
+
+    @Test func casesPass() throws {
+        let report = try Report(on: Recording.all())
+        print(report)
+        for failure in report.failures {
+            Issue.record("\(failure.title)\n\(failure.problems.joined(separator: "\n"))")
+        }
+        #expect(report.applicablePart >= Self.leastApplicable)
+        #expect(report.passedPart >= Self.leastPassed)
+        #expect(report.settled == [], "these cases are listed as differing, and do not differ")
+    }
+
+    /// Every case that passes fails when the last thing it expects is expected a millisecond later.
+    @Test func comparisonNoticesEvents() throws {
+        for recording in try Recording.all() where try Comparison.verdict(on: recording).isPassed {
+            #expect(try !Comparison.verdict(on: recording.expectingLater).isPassed, "\(recording.title)")
+        }
+    }
+
+    /// Every case that passes fails when a source is expected to have had one subscriber more.
+    @Test func comparisonNoticesSubscriptions() throws {
+        for recording in try Recording.all() where try Comparison.verdict(on: recording).isPassed {
+            guard let changed = recording.expectingSubscriber else { continue }
+            #expect(try !Comparison.verdict(on: changed).isPassed, "\(recording.title)")
+        }
+    }
+}
+
+extension Comparison.Verdict {
+    fileprivate var isPassed: Bool { if case .passed = self { true } else { false } }
+}
+
+extension Recording {
+    fileprivate var expectingLater: Recording {
+        var copy = self
+        var events = copy.expectations[0].events
+        let last = events.popLast() ?? Event(milliseconds: 0, kind: .finished)
+        events.append(Event(milliseconds: last.milliseconds + 1, kind: last.kind))
+        copy.expectations[0].events = events
+        return copy
+    }
+
+    fileprivate var expectingSubscriber: Recording? {
+        guard !subscriptions.isEmpty else { return nil }
+        var copy = self
+        copy.subscriptions[0].frames.append([0, nil])
+        return copy
+    }
+}
