@@ -1,20 +1,26 @@
-import Synchronization
+public import Synchronization
 
 /// Values between a stream that pushes and a task that pulls.
+@usableFromInline
 final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
-    typealias Event = Result<Element?, Failure>
+    @usableFromInline typealias Event = Result<Element?, Failure>
 
-    private struct Contents {
-        var values = FIFO<Element>()
-        var completion: Completion<Failure>?
-        var waiter: CheckedContinuation<Event, Never>?
-        var isStreamPaused = false
+    @usableFromInline
+    struct Contents {
+        @usableFromInline var values = FIFO<Element>()
+        @usableFromInline var completion: Completion<Failure>?
+        @usableFromInline var waiter: CheckedContinuation<Event, Never>?
+        @usableFromInline var isStreamPaused = false
+
+        @inlinable
+        init(completion: Completion<Failure>? = nil) { self.completion = completion }
     }
 
-    private let policy: BufferPolicy
-    private let scope: Scope
-    private let contents = Mutex(Contents())
+    @usableFromInline let policy: BufferPolicy
+    @usableFromInline let scope: Scope
+    @usableFromInline let contents = Mutex(Contents())
 
+    @inlinable
     init(_ stream: Observable<Element, Failure>, _ policy: BufferPolicy) {
         self.policy = policy
         scope = Scope(lane: Lane(scheduler: stream.scheduler))
@@ -25,6 +31,7 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
         scope.lane.hold { stream.subscribe(observer) }
     }
 
+    @inlinable
     func cancel() {
         // What was waiting is let go of here, after the lock.
         let before = contents.withLock { contents in
@@ -36,10 +43,10 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
         before.waiter?.resume(returning: .success(nil))
     }
 
-    /// Runs where its caller does, so that taking a value that is there costs no change of threads.
-    func next(isolation: isolated (any Actor)?) async throws(Failure) -> Element? {
-        if !Task.isCancelled, let event = take(orWaitWith: nil) { return try event.get() }
-        let event = await withTaskCancellationHandler(
+    /// Waits for what is next. Runs where its caller does.
+    @inlinable
+    func next(isolation: isolated (any Actor)?) async -> Event {
+        await withTaskCancellationHandler(
             operation: {
                 await withCheckedContinuation(isolation: isolation) { continuation in
                     if let event = take(orWaitWith: continuation) { continuation.resume(returning: event) }
@@ -47,11 +54,11 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
             },
             onCancel: { cancel() },
             isolation: isolation)
-        return try event.get()
     }
 
     /// What is next, or `nil` after keeping the continuation, if any, for what will be.
-    private func take(orWaitWith continuation: CheckedContinuation<Event, Never>?) -> Event? {
+    @inlinable
+    func take(orWaitWith continuation: CheckedContinuation<Event, Never>? = nil) -> Event? {
         let (event, mustResume) = contents.withLock { contents -> (Event?, Bool) in
             if let value = contents.values.popFirst() {
                 guard contents.isStreamPaused, case .suspend(_, let low) = policy,
@@ -74,7 +81,8 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
         return event
     }
 
-    private func receive(_ value: Element) {
+    @inlinable
+    func receive(_ value: Element) {
         // A dropped value is let go of here, after the lock.
         let (waiter, mustPause, _) = contents.withLock {
             contents -> (CheckedContinuation<Event, Never>?, Bool, Element?) in
@@ -104,7 +112,8 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
         if mustPause { scope.pause() }
     }
 
-    private func receive(_ completion: Completion<Failure>) {
+    @inlinable
+    func receive(_ completion: Completion<Failure>) {
         let waiter = contents.withLock { contents in
             if contents.completion == nil { contents.completion = completion }
             defer { contents.waiter = nil }
