@@ -3,12 +3,13 @@
 @usableFromInline
 final class Alarm: @unchecked Sendable {
     // Unchecked: runs only inside the scope's lane, which is serial.
-    let clock: any Scheduler
+    @usableFromInline let clock: any Scheduler
     private let scope: Scope
     private var timer: (any Cancellable)?
     /// Tells a timer that fired from one that was called off while it waited to enter the lane.
     private var number = 0
 
+    @usableFromInline
     init(_ clock: any Scheduler, in scope: Scope) {
         self.clock = clock
         self.scope = scope
@@ -16,9 +17,10 @@ final class Alarm: @unchecked Sendable {
     }
 
     /// Whether it has been set, and has neither gone off nor been called off.
-    var isSet: Bool { timer != nil }
+    @usableFromInline var isSet: Bool { timer != nil }
 
     /// Runs `work` after `delay`, instead of what it was set for before.
+    @usableFromInline
     func set(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
         cancel()
         guard scope.isOpen else { return }
@@ -32,6 +34,7 @@ final class Alarm: @unchecked Sendable {
         }
     }
 
+    @usableFromInline
     func cancel() {
         timer?.cancel()
         timer = nil

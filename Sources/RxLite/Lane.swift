@@ -81,6 +81,7 @@ public final class Lane: Sendable {
 
     /// Runs `work` once the lane has been left, by whoever leaves it. For code that is not the library's
     /// and will come back through a door: inside the lane its events would pile up until it returns.
+    @usableFromInline
     func afterLeaving(_ work: @escaping @Sendable () -> Void) {
         outside.withLock { $0.work.append(work) }
         hasOutside.store(true, ordering: .relaxed)

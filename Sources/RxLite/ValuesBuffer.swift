@@ -1,23 +1,32 @@
-import Synchronization
+public import Synchronization
 
 /// Values between a stream that pushes and a task that pulls.
+@usableFromInline
 final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
-    typealias Event = Result<Element?, Failure>
+    @usableFromInline typealias Event = Result<Element?, Failure>
 
-    private struct Contents {
-        var values = FIFO<Element>()
-        var completion: Completion<Failure>?
-        var waiter: CheckedContinuation<Event, Never>?
-        var isStreamPaused = false
-        var droppedCount = 0
+    @usableFromInline
+    struct Contents {
+        @usableFromInline var values = FIFO<Element>()
+        @usableFromInline var completion: Completion<Failure>?
+        @usableFromInline var waiter: CheckedContinuation<Event, Never>?
+        @usableFromInline var isStreamPaused = false
+        @usableFromInline var droppedCount = 0
+
+        @inlinable
+        init(completion: Completion<Failure>? = nil, droppedCount: Int = 0) {
+            self.completion = completion
+            self.droppedCount = droppedCount
+        }
     }
 
-    private let policy: BufferPolicy
+    @usableFromInline let policy: BufferPolicy
     /// What a value that finds `policy`'s limit reached ends the stream with, instead of being dropped.
-    private let overflow: Failure?
-    private let scope: Scope
-    private let contents = Mutex(Contents())
+    @usableFromInline let overflow: Failure?
+    @usableFromInline let scope: Scope
+    @usableFromInline let contents = Mutex(Contents())
 
+    @inlinable
     init(_ stream: Observable<Element, Failure>, _ policy: BufferPolicy, overflow: Failure?) {
         self.policy = policy
         self.overflow = overflow
@@ -29,8 +38,9 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
         scope.lane.hold { stream.subscribe(observer) }
     }
 
-    var droppedCount: Int { contents.withLock { $0.droppedCount } }
+    @inlinable var droppedCount: Int { contents.withLock { $0.droppedCount } }
 
+    @inlinable
     func cancel() {
         // What was waiting is let go of here, after the lock.
         let before = contents.withLock { contents in
@@ -42,10 +52,10 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
         before.waiter?.resume(returning: .success(nil))
     }
 
-    /// Runs where its caller does, so that taking a value that is there costs no change of threads.
-    func next(isolation: isolated (any Actor)?) async throws(Failure) -> Element? {
-        if !Task.isCancelled, let event = take(orWaitWith: nil) { return try event.get() }
-        let event = await withTaskCancellationHandler(
+    /// Waits for what is next. Runs where its caller does.
+    @inlinable
+    func next(isolation: isolated (any Actor)?) async -> Event {
+        await withTaskCancellationHandler(
             operation: {
                 await withCheckedContinuation(isolation: isolation) { continuation in
                     if let event = take(orWaitWith: continuation) { continuation.resume(returning: event) }
@@ -53,11 +63,11 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
             },
             onCancel: { cancel() },
             isolation: isolation)
-        return try event.get()
     }
 
     /// What is next, or `nil` after keeping the continuation, if any, for what will be.
-    private func take(orWaitWith continuation: CheckedContinuation<Event, Never>?) -> Event? {
+    @inlinable
+    func take(orWaitWith continuation: CheckedContinuation<Event, Never>? = nil) -> Event? {
         let (event, mustResume) = contents.withLock { contents -> (Event?, Bool) in
             if let value = contents.values.popFirst() {
                 guard contents.isStreamPaused, case .suspend(_, let low) = policy,
@@ -80,7 +90,8 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
         return event
     }
 
-    private func receive(_ value: Element) {
+    @inlinable
+    func receive(_ value: Element) {
         // A dropped value is let go of here, after the lock.
         let (waiter, mustPause, hasOverflown, _) = contents.withLock {
             contents -> (CheckedContinuation<Event, Never>?, Bool, Bool, Element?) in
@@ -120,7 +131,8 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
         if hasOverflown { scope.close() }
     }
 
-    private func receive(_ completion: Completion<Failure>) {
+    @inlinable
+    func receive(_ completion: Completion<Failure>) {
         let waiter = contents.withLock { contents in
             if contents.completion == nil { contents.completion = completion }
             defer { contents.waiter = nil }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// What happens to values that come faster than they are taken.
 public enum BufferPolicy: Sendable, Equatable {
     /// When `high` values wait the stream is paused, and goes on when they are down to `low`. Sources that
@@ -22,6 +20,7 @@ extension Observable {
     /// ```
     ///
     /// - Parameter policy: what happens to values that the loop is not quick enough for.
+    @inlinable
     public func values(buffering policy: BufferPolicy) -> Values<Element, Failure> {
         Values(stream: self, policy: policy, overflow: nil)
     }
@@ -32,6 +31,7 @@ extension Observable {
     /// ```swift
     /// ticks.setFailureType(to: TooSlow.self).values(bufferingUpTo: 256, orFailWith: TooSlow())
     /// ```
+    @inlinable
     public func values(bufferingUpTo limit: Int, orFailWith error: Failure) -> Values<Element, Failure> {
         Values(stream: self, policy: .oldest(limit), overflow: error)
     }
@@ -39,21 +39,31 @@ extension Observable {
 
 /// A stream as an asynchronous sequence, with the stream's own error type.
 public struct Values<Element: Sendable, Failure: Error>: AsyncSequence, Sendable {
-    let stream: Observable<Element, Failure>
-    let policy: BufferPolicy
-    let overflow: Failure?
+    @usableFromInline let stream: Observable<Element, Failure>
+    @usableFromInline let policy: BufferPolicy
+    @usableFromInline let overflow: Failure?
+
+    @inlinable
+    init(stream: Observable<Element, Failure>, policy: BufferPolicy, overflow: Failure?) {
+        self.stream = stream
+        self.policy = policy
+        self.overflow = overflow
+    }
 
     /// Subscribes.
+    @inlinable
     public func makeAsyncIterator() -> Iterator {
         Iterator(buffer: ValuesBuffer(stream, policy, overflow: overflow))
     }
 
     /// Takes the values of one subscription.
     public final class Iterator: AsyncIteratorProtocol {
-        private let buffer: ValuesBuffer<Element, Failure>
+        @usableFromInline let buffer: ValuesBuffer<Element, Failure>
 
+        @inlinable
         init(buffer: ValuesBuffer<Element, Failure>) { self.buffer = buffer }
 
+        @inlinable
         deinit { buffer.cancel() }
 
         /// How many values the buffer had no room for so far: those that ``BufferPolicy/latest(_:)`` or
@@ -61,10 +71,13 @@ public struct Values<Element: Sendable, Failure: Error>: AsyncSequence, Sendable
         public var droppedCount: Int { buffer.droppedCount }
 
         /// The next value; `nil` after the end, or when the task has been cancelled.
+        @inlinable
         public func next(
             isolation: isolated (any Actor)? = #isolation
         ) async throws(Failure) -> Element? {
-            try await buffer.next(isolation: isolation)
+            // A value that is there is taken without a change of threads, and without the cost of waiting.
+            if !Task.isCancelled, let event = buffer.take() { return try event.get() }
+            return try await buffer.next(isolation: isolation).get()
         }
     }
 }

@@ -53,16 +53,16 @@ extension Observable {
 @usableFromInline
 final class CountBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
-    private let count: Int
-    private let step: Int
-    private let observer: Observer<[Element], Failure>
-    private let scope: Scope
+    @usableFromInline let count: Int
+    @usableFromInline let step: Int
+    @usableFromInline let observer: Observer<[Element], Failure>
+    @usableFromInline let scope: Scope
     /// The oldest, and so the longest, first.
-    private var lists: [[Element]] = []
+    @usableFromInline var lists: [[Element]] = []
     /// Values until the next list begins.
-    private var skipping = 0
+    @usableFromInline var skipping = 0
 
-    @usableFromInline
+    @inlinable
     init(_ count: Int, _ step: Int, into observer: Observer<[Element], Failure>) {
         self.count = count
         self.step = step
@@ -70,13 +70,13 @@ final class CountBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable 
         scope = observer.scope.child()
     }
 
-    @usableFromInline
-    var input: Observer<Element, Failure> {
+    @inlinable var input: Observer<Element, Failure> {
         observer.scope.onClose { self.lists = [] }
         return Observer(scope: scope, next: { self.append($0) }, end: { self.receiveEnd($0) })
     }
 
-    private func append(_ value: Element) {
+    @inlinable
+    func append(_ value: Element) {
         if skipping == 0 {
             lists.append([])
             skipping = step
@@ -89,7 +89,8 @@ final class CountBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable 
         }
     }
 
-    private func receiveEnd(_ completion: Completion<Failure>) {
+    @inlinable
+    func receiveEnd(_ completion: Completion<Failure>) {
         scope.close()
         if case .finished = completion {
             let rest = lists
@@ -104,14 +105,14 @@ final class CountBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable 
 @usableFromInline
 final class TimeBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
-    private let count: Int
-    private let time: Duration
-    private let alarm: Alarm
-    private let observer: Observer<[Element], Failure>
-    private let scope: Scope
-    private var list: [Element] = []
+    @usableFromInline let count: Int
+    @usableFromInline let time: Duration
+    @usableFromInline let alarm: Alarm
+    @usableFromInline let observer: Observer<[Element], Failure>
+    @usableFromInline let scope: Scope
+    @usableFromInline var list: [Element] = []
 
-    @usableFromInline
+    @inlinable
     init(_ count: Int, _ time: Duration, _ clock: any Scheduler, into observer: Observer<[Element], Failure>)
     {
         self.count = count
@@ -121,8 +122,7 @@ final class TimeBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable {
         alarm = Alarm(clock, in: scope)
     }
 
-    @usableFromInline
-    var input: Observer<Element, Failure> {
+    @inlinable var input: Observer<Element, Failure> {
         observer.scope.onClose { self.list = [] }
         begin()
         return Observer(
@@ -138,17 +138,20 @@ final class TimeBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable {
             })
     }
 
-    private func begin() {
+    @inlinable
+    func begin() {
         alarm.set(after: time) { self.deliverAndBegin() }
     }
 
-    private func deliverAndBegin() {
+    @inlinable
+    func deliverAndBegin() {
         alarm.cancel()
         deliver()
         begin()
     }
 
-    private func deliver() {
+    @inlinable
+    func deliver() {
         let full = list
         list = []
         observer.next(full)

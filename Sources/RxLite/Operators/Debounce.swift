@@ -20,14 +20,14 @@ extension Observable {
 @usableFromInline
 final class Debouncing<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
-    private let pause: Duration
-    private let alarm: Alarm
-    private let observer: Observer<Element, Failure>
-    private let scope: Scope
-    private var pending: Element?
-    private var deadline: Duration = .zero
+    @usableFromInline let pause: Duration
+    @usableFromInline let alarm: Alarm
+    @usableFromInline let observer: Observer<Element, Failure>
+    @usableFromInline let scope: Scope
+    @usableFromInline var pending: Element?
+    @usableFromInline var deadline: Duration = .zero
 
-    @usableFromInline
+    @inlinable
     init(_ pause: Duration, _ clock: any Scheduler, into observer: Observer<Element, Failure>) {
         self.pause = pause
         self.observer = observer
@@ -35,8 +35,7 @@ final class Debouncing<Element: Sendable, Failure: Error>: @unchecked Sendable {
         alarm = Alarm(clock, in: scope)
     }
 
-    @usableFromInline
-    var input: Observer<Element, Failure> {
+    @inlinable var input: Observer<Element, Failure> {
         observer.scope.onClose { self.pending = nil }
         return Observer(
             scope: scope,
@@ -52,13 +51,15 @@ final class Debouncing<Element: Sendable, Failure: Error>: @unchecked Sendable {
             })
     }
 
-    private func check() {
+    @inlinable
+    func check() {
         let remaining = deadline - alarm.clock.now
         guard remaining <= .zero else { return alarm.set(after: remaining) { self.check() } }
         deliver()
     }
 
-    private func deliver() {
+    @inlinable
+    func deliver() {
         guard let value = pending else { return }
         pending = nil
         observer.next(value)

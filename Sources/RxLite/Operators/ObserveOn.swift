@@ -1,4 +1,4 @@
-import Synchronization
+public import Synchronization
 
 extension Observable {
     /// The same events, delivered on `scheduler`: everything from here on down, user callbacks and
@@ -6,6 +6,7 @@ extension Observable {
     ///
     /// What arrives faster than it can be delivered waits in order; when 256 values wait the source is
     /// paused, and goes on when they are down to 64.
+    @inlinable
     public func observe(on scheduler: any Scheduler) -> Observable {
         let upstream = self
         return Observable(scheduler: scheduler) { observer in
@@ -15,26 +16,32 @@ extension Observable {
 }
 
 /// Carries events from the source's lane to the observer's scheduler.
-private final class Relay<Element: Sendable, Failure: Error>: Sendable {
-    private struct Queue {
-        var values: [Element] = []
-        var completion: Completion<Failure>?
+@usableFromInline
+final class Relay<Element: Sendable, Failure: Error>: Sendable {
+    @usableFromInline
+    struct Queue {
+        @usableFromInline var values: [Element] = []
+        @usableFromInline var completion: Completion<Failure>?
         /// A delivery is to come: it is posted, or waits for a paused observer's resumption.
-        var isScheduled = false
-        var isSourcePaused = false
+        @usableFromInline var isScheduled = false
+        @usableFromInline var isSourcePaused = false
+
+        @inlinable
+        init() {}
     }
 
-    private let upstream: Observable<Element, Failure>
-    private let observer: Observer<Element, Failure>
-    private let scheduler: any Scheduler
-    private let sourceScope: Scope
-    private let queue = Mutex(Queue())
+    @usableFromInline let upstream: Observable<Element, Failure>
+    @usableFromInline let observer: Observer<Element, Failure>
+    @usableFromInline let scheduler: any Scheduler
+    @usableFromInline let sourceScope: Scope
+    @usableFromInline let queue = Mutex(Queue())
     /// Touched only from inside the observer's lane: a resumption during a delivery must not overtake it.
-    private let isDelivering = Confined(false)
+    @usableFromInline let isDelivering = Confined(false)
 
-    private static var highWater: Int { 256 }
-    private static var lowWater: Int { 64 }
+    @inlinable static var highWater: Int { 256 }
+    @inlinable static var lowWater: Int { 64 }
 
+    @inlinable
     init(
         _ upstream: Observable<Element, Failure>, to observer: Observer<Element, Failure>,
         on scheduler: any Scheduler
@@ -47,6 +54,7 @@ private final class Relay<Element: Sendable, Failure: Error>: Sendable {
 
     /// The source starts as soon as the observer's lane is left: one that sends at once and without end
     /// must find its observer able to take values, and to leave.
+    @inlinable
     func start() {
         sourceScope.lane.takeUnshared()
         observer.scope.onClose { [sourceScope] in sourceScope.cancel() }
@@ -60,7 +68,8 @@ private final class Relay<Element: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    private func append(_ value: Element) {
+    @inlinable
+    func append(_ value: Element) {
         let (mustSchedule, mustPause) = queue.withLock { queue in
             queue.values.append(value)
             let mustSchedule = !queue.isScheduled
@@ -73,7 +82,8 @@ private final class Relay<Element: Sendable, Failure: Error>: Sendable {
         if mustSchedule { scheduleDelivery() }
     }
 
-    private func append(_ completion: Completion<Failure>) {
+    @inlinable
+    func append(_ completion: Completion<Failure>) {
         let mustSchedule = queue.withLock { queue in
             queue.completion = completion
             defer { queue.isScheduled = true }
@@ -82,13 +92,15 @@ private final class Relay<Element: Sendable, Failure: Error>: Sendable {
         if mustSchedule { scheduleDelivery() }
     }
 
-    private func scheduleDelivery() {
+    @inlinable
+    func scheduleDelivery() {
         scheduler.schedule { self.observer.scope.enter { self.deliver() } }
     }
 
     /// Delivers what is there, unless the observer is paused; then its resumption calls again. What comes
     /// meanwhile is delivered by another turn of the scheduler, so that others have theirs.
-    private func deliver() {
+    @inlinable
+    func deliver() {
         guard !isDelivering.value, observer.scope.isOpen, !observer.scope.isPaused else { return }
         let batch = queue.withLock { queue in
             defer { queue.values = [] }
@@ -114,7 +126,8 @@ private final class Relay<Element: Sendable, Failure: Error>: Sendable {
     }
 
     /// Delivers values one by one, and returns what is left when the observer pauses.
-    private func deliver(_ batch: [Element]) -> ArraySlice<Element> {
+    @inlinable
+    func deliver(_ batch: [Element]) -> ArraySlice<Element> {
         for (index, value) in batch.enumerated() {
             if observer.scope.isPaused { return batch[index...] }
             guard observer.scope.isOpen else { break }

@@ -29,15 +29,15 @@ extension Observable {
 @usableFromInline
 final class Race<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
-    private let observer: Observer<Element, Failure>
-    private var runners: [Scope] = []
+    @usableFromInline let observer: Observer<Element, Failure>
+    @usableFromInline var runners: [Scope] = []
 
-    @usableFromInline
+    @inlinable
     init(into observer: Observer<Element, Failure>) {
         self.observer = observer
     }
 
-    @usableFromInline
+    @inlinable
     func start(_ streams: [Observable<Element, Failure>]) {
         runners = streams.map { _ in observer.scope.child() }
         observer.scope.onClose { self.runners = [] }
@@ -58,7 +58,8 @@ final class Race<Element: Sendable, Failure: Error>: @unchecked Sendable {
     }
 
     /// Does nothing once there is a winner.
-    private func stopOthers(than winner: Scope) {
+    @inlinable
+    func stopOthers(than winner: Scope) {
         guard !runners.isEmpty else { return }
         let losers = runners
         runners = []

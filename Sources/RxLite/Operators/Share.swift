@@ -1,4 +1,4 @@
-import Synchronization
+public import Synchronization
 
 /// When a shared stream forgets its run, so that the next subscriber starts a new one.
 public struct ShareReset: OptionSet, Sendable {
@@ -27,6 +27,7 @@ extension Observable {
     /// - Parameters:
     ///   - replay: how many of the latest values a later subscriber gets first. Default 0.
     ///   - reset: when the run is forgotten. Default: always.
+    @inlinable
     public func share(replay: Int = 0, reset: ShareReset = .always) -> Observable {
         let shared = SharedRun(self, replay: replay, reset: reset)
         return Observable(scheduler: scheduler) { observer in shared.join(observer) }
@@ -34,20 +35,26 @@ extension Observable {
 }
 
 /// The run that the subscribers of one shared stream have in common.
-private final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
-    private struct Contents {
-        var hub: Hub<Element, Failure>?
-        var connection: Scope?
-        var users = 0
+@usableFromInline
+final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
+    @usableFromInline
+    struct Contents {
+        @usableFromInline var hub: Hub<Element, Failure>?
+        @usableFromInline var connection: Scope?
+        @usableFromInline var users = 0
         /// Subscribers that leave because of the end do not make the run forgotten.
-        var hasEnded = false
+        @usableFromInline var hasEnded = false
+
+        @inlinable
+        init() {}
     }
 
-    private let stream: Observable<Element, Failure>
-    private let replay: Int
-    private let reset: ShareReset
-    private let contents = Mutex(Contents())
+    @usableFromInline let stream: Observable<Element, Failure>
+    @usableFromInline let replay: Int
+    @usableFromInline let reset: ShareReset
+    @usableFromInline let contents = Mutex(Contents())
 
+    @inlinable
     init(_ stream: Observable<Element, Failure>, replay: Int, reset: ShareReset) {
         self.stream = stream
         self.replay = replay
@@ -56,6 +63,7 @@ private final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
 
     /// Called inside the subscriber's lane. Whoever makes the run starts it, as soon as that lane is left:
     /// a source that sends at once and without end must find its subscribers able to listen, and to leave.
+    @inlinable
     func join(_ observer: Observer<Element, Failure>) {
         guard observer.scope.isOpen else { return }
         let newHub = Hub<Element, Failure>(replaying: replay)
@@ -64,7 +72,8 @@ private final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
         let hub = contents.withLock { contents in
             contents.users += 1
             if let hub = contents.hub { return hub }
-            contents = Contents(hub: newHub, connection: connection, users: 1)
+            contents.hub = newHub
+            contents.connection = connection
             return newHub
         }
         hub.add(observer)
@@ -73,7 +82,8 @@ private final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
         observer.scope.lane.afterLeaving { self.start(hub, connection) }
     }
 
-    private func start(_ hub: Hub<Element, Failure>, _ connection: Scope) {
+    @inlinable
+    func start(_ hub: Hub<Element, Failure>, _ connection: Scope) {
         if connection.isOpen {
             stream.subscribe(
                 Observer(scope: connection, next: { hub.send($0) }) { completion in
@@ -83,7 +93,8 @@ private final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
         connection.lane.leave()
     }
 
-    private func leave(_ left: Hub<Element, Failure>) {
+    @inlinable
+    func leave(_ left: Hub<Element, Failure>) {
         let connection = contents.withLock { contents -> Scope? in
             guard contents.hub === left else { return nil }
             contents.users -= 1
@@ -95,7 +106,8 @@ private final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
     }
 
     /// Forgets the run before its end goes out, so that who subscribes from within the end starts anew.
-    private func end(_ ended: Hub<Element, Failure>, _ completion: Completion<Failure>) {
+    @inlinable
+    func end(_ ended: Hub<Element, Failure>, _ completion: Completion<Failure>) {
         let forgets =
             switch completion {
             case .finished: reset.contains(.finished)
@@ -104,7 +116,11 @@ private final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
         let forgotten = contents.withLock { contents -> Contents? in
             guard contents.hub === ended else { return nil }
             let before = contents
-            contents = forgets ? Contents() : Contents(hub: ended, hasEnded: true)
+            contents = Contents()
+            if !forgets {
+                contents.hub = ended
+                contents.hasEnded = true
+            }
             return before
         }
         ended.end(completion)

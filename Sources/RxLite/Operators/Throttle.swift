@@ -30,17 +30,17 @@ extension Observable {
 @usableFromInline
 final class Throttling<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
-    private let window: Duration
-    private let leading: Bool
-    private let trailing: Bool
+    @usableFromInline let window: Duration
+    @usableFromInline let leading: Bool
+    @usableFromInline let trailing: Bool
     /// Set while a window is open.
-    private let alarm: Alarm
-    private let observer: Observer<Element, Failure>
-    private let scope: Scope
-    private var pending: Element?
-    private var hasFinished = false
+    @usableFromInline let alarm: Alarm
+    @usableFromInline let observer: Observer<Element, Failure>
+    @usableFromInline let scope: Scope
+    @usableFromInline var pending: Element?
+    @usableFromInline var hasFinished = false
 
-    @usableFromInline
+    @inlinable
     init(
         _ window: Duration, _ clock: any Scheduler, _ leading: Bool, _ trailing: Bool,
         into observer: Observer<Element, Failure>
@@ -53,8 +53,7 @@ final class Throttling<Element: Sendable, Failure: Error>: @unchecked Sendable {
         alarm = Alarm(clock, in: observer.scope)
     }
 
-    @usableFromInline
-    var input: Observer<Element, Failure> {
+    @inlinable var input: Observer<Element, Failure> {
         observer.scope.onClose { self.pending = nil }
         return Observer(
             scope: scope,
@@ -73,7 +72,8 @@ final class Throttling<Element: Sendable, Failure: Error>: @unchecked Sendable {
             })
     }
 
-    private func openWindow() {
+    @inlinable
+    func openWindow() {
         alarm.set(after: window) {
             guard self.trailing else { return }
             self.deliver()
@@ -81,7 +81,8 @@ final class Throttling<Element: Sendable, Failure: Error>: @unchecked Sendable {
         }
     }
 
-    private func deliver() {
+    @inlinable
+    func deliver() {
         guard let value = pending else { return }
         pending = nil
         observer.next(value)

@@ -15,7 +15,10 @@ extension Observable {
     public static func zip<A, B>(
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>
     ) -> Observable where Element == (A, B) {
-        zipAll(a, b)
+        zip(on: a.scheduler ?? b.scheduler) { zip, observer in
+            let (a, b) = (zip.input(a), zip.input(b))
+            return { observer.next((a.take(), b.take())) }
+        }
     }
 
     /// The same for three streams.
@@ -23,7 +26,10 @@ extension Observable {
     public static func zip<A, B, C>(
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>
     ) -> Observable where Element == (A, B, C) {
-        zipAll(a, b, c)
+        zip(on: a.scheduler ?? b.scheduler ?? c.scheduler) { zip, observer in
+            let (a, b, c) = (zip.input(a), zip.input(b), zip.input(c))
+            return { observer.next((a.take(), b.take(), c.take())) }
+        }
     }
 
     /// The same for four streams.
@@ -32,7 +38,10 @@ extension Observable {
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>,
         _ d: Observable<D, Failure>
     ) -> Observable where Element == (A, B, C, D) {
-        zipAll(a, b, c, d)
+        zip(on: a.scheduler ?? b.scheduler ?? c.scheduler ?? d.scheduler) { zip, observer in
+            let (a, b, c, d) = (zip.input(a), zip.input(b), zip.input(c), zip.input(d))
+            return { observer.next((a.take(), b.take(), c.take(), d.take())) }
+        }
     }
 
     /// The same for five streams.
@@ -41,21 +50,9 @@ extension Observable {
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>,
         _ d: Observable<D, Failure>, _ e: Observable<E, Failure>
     ) -> Observable where Element == (A, B, C, D, E) {
-        zipAll(a, b, c, d, e)
-    }
-
-    /// Every public form leads here. It is not public itself: the compiler does not infer the error type of
-    /// what is chained to a call with a parameter pack.
-    @inlinable
-    static func zipAll<each Input: Sendable>(
-        _ streams: repeat Observable<each Input, Failure>
-    ) -> Observable where Element == (repeat each Input) {
-        Observable(scheduler: commonScheduler(of: repeat each streams)) { observer in
-            guard observer.scope.isOpen else { return }
-            let zipping = Zipping(into: observer)
-            let inputs = (repeat ZipInput(of: zipping, each streams))
-            zipping.emit = { observer.next((repeat (each inputs).take())) }
-            repeat (each inputs).start()
+        zip(on: a.scheduler ?? b.scheduler ?? c.scheduler ?? d.scheduler ?? e.scheduler) { zip, observer in
+            let (a, b, c, d, e) = (zip.input(a), zip.input(b), zip.input(c), zip.input(d), zip.input(e))
+            return { observer.next((a.take(), b.take(), c.take(), d.take(), e.take())) }
         }
     }
 
@@ -65,117 +62,22 @@ extension Observable {
     public static func zip<Input>(_ streams: [Observable<Input, Failure>]) -> Observable
     where Element == [Input] {
         guard !streams.isEmpty else { return .empty() }
-        return Observable(scheduler: Observable<Input, Failure>.commonScheduler(of: streams)) { observer in
+        return zip(on: Observable<Input, Failure>.commonScheduler(of: streams)) { zip, observer in
+            let inputs = streams.map { zip.input($0) }
+            return { observer.next(inputs.map { $0.take() }) }
+        }
+    }
+
+    /// `connect` makes the inputs, and returns what hands their values on.
+    @inlinable
+    static func zip(
+        on scheduler: (any Scheduler)?,
+        _ connect: @escaping @Sendable (Zipping<Failure>, Observer<Element, Failure>) -> () -> Void
+    ) -> Observable {
+        Observable(scheduler: scheduler) { observer in
             guard observer.scope.isOpen else { return }
-            let zipping = Zipping(into: observer)
-            let inputs = streams.map { ZipInput(of: zipping, $0) }
-            zipping.emit = { observer.next(inputs.map { $0.take() }) }
-            for input in inputs { input.start() }
+            let core = Zipping(into: observer)
+            core.start(connect(core, observer))
         }
-    }
-}
-
-/// One running zip. It counts its inputs, which have types of their own.
-@usableFromInline
-final class Zipping<Failure: Error>: @unchecked Sendable {
-    // Unchecked: runs only inside the subscription's lane, which is serial.
-
-    /// Takes a value of each input and hands them on.
-    @usableFromInline var emit: () -> Void = {}
-    fileprivate let scope: Scope
-    /// How many inputs have no value waiting.
-    fileprivate var emptyCount = 0
-    /// Whether an input has ended and all its values are taken.
-    fileprivate var isExhausted = false
-    /// Paused inputs with no value left.
-    fileprivate var drained: [Scope] = []
-    private let end: @Sendable (Completion<Failure>) -> Void
-
-    @usableFromInline
-    init<Output>(into observer: Observer<Output, Failure>) {
-        end = observer.end
-        scope = observer.scope.child()
-        scope.onClose { self.emit = {} }
-    }
-
-    fileprivate func emitIfComplete() {
-        guard emptyCount == 0 else { return }
-        emit()
-        guard scope.isOpen else { return }
-        if isExhausted { return finish(.finished) }
-        guard !drained.isEmpty else { return }
-        let resuming = drained
-        drained = []
-        for input in resuming { input.resume() }
-    }
-
-    fileprivate func finish(_ completion: Completion<Failure>) {
-        scope.close()
-        end(completion)
-    }
-}
-
-/// One input of a zip, with the values it is ahead.
-@usableFromInline
-final class ZipInput<Element: Sendable, Failure: Error>: @unchecked Sendable {
-    // Unchecked: runs only inside the subscription's lane, which is serial.
-
-    /// How many values an input may be ahead before it is paused.
-    private static var highWater: Int { 16 }
-
-    private let zipping: Zipping<Failure>
-    private let stream: Observable<Element, Failure>
-    private let scope: Scope
-    private var values = FIFO<Element>()
-    private var hasEnded = false
-    private var isPaused = false
-
-    @usableFromInline
-    init(of zipping: Zipping<Failure>, _ stream: Observable<Element, Failure>) {
-        self.zipping = zipping
-        self.stream = stream
-        scope = zipping.scope.child()
-        zipping.emptyCount += 1
-        zipping.scope.onClose { self.values.removeAll() }
-    }
-
-    @usableFromInline
-    func start() {
-        guard scope.isOpen else { return }
-        stream.subscribe(
-            Observer(scope: scope, next: { self.receive($0) }, end: { self.receiveEnd($0) }))
-    }
-
-    /// Only while all inputs have a value.
-    @usableFromInline
-    func take() -> Element {
-        let value = values.popFirst()!
-        guard values.isEmpty else { return value }
-        zipping.emptyCount += 1
-        if hasEnded {
-            zipping.isExhausted = true
-        } else if isPaused {
-            isPaused = false
-            zipping.drained.append(scope)
-        }
-        return value
-    }
-
-    private func receive(_ value: Element) {
-        values.append(value)
-        if values.count == 1 {
-            zipping.emptyCount -= 1
-            zipping.emitIfComplete()
-        } else if !isPaused && values.count >= Self.highWater {
-            isPaused = true
-            scope.pause()
-        }
-    }
-
-    private func receiveEnd(_ completion: Completion<Failure>) {
-        if case .failed = completion { return zipping.finish(completion) }
-        scope.close()
-        hasEnded = true
-        if values.isEmpty { zipping.finish(.finished) }
     }
 }
