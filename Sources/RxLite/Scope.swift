@@ -174,7 +174,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
         while let scope = pending.popLast() {
             guard scope.pauses.subtract(1, ordering: .relaxed).newValue == 0 else { continue }
             // Children that a resumption starts are not paused by what is taken back here.
-            pending += scope.children().reversed()
+            pending += scope.children()
             for resumption in scope.resumptions where scope.isOpen && !scope.isPaused { resumption() }
         }
     }

@@ -47,6 +47,10 @@ import Testing
         },
         Operator("withLatestFrom never") { source, _ in source.withLatestFrom(Observable<Int, Never>.never())
         },
+        // Two sources of one subscription go on, after a pause, in the order in which they were started.
+        Operator("zip with numbers") { source, _ in
+            Observable.zip(source, Observable<Int, Failure>.sequence(0...)).map { $0.0 }
+        },
         Operator("withLatestFrom timer") { source, clock in
             source.withLatestFrom(.timer(.seconds(2), on: clock))
         },
