@@ -15,7 +15,6 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     @usableFromInline let limit: Int
     /// Let go of when the scope closes: a deep recursion must not be released level from within level.
     @safe @exclusivity(unchecked) @usableFromInline var observer: Observer<T, Failure>?
-    @safe @exclusivity(unchecked) @usableFromInline var next: (@Sendable (T) -> Void)?
     @usableFromInline
     let transform: @Sendable (Element) throws(Failure) -> Observable<T, Failure>
     /// Everything of this operator; closed on the first error.
@@ -38,7 +37,6 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
         self.strategy = strategy
         limit = if case .merge(let limit) = strategy { max(limit, 1) } else { 1 }
         self.observer = observer
-        next = observer.next
         self.transform = transform
         scope = observer.scope.child()
         outerScope = scope.child()
@@ -47,7 +45,6 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     @inlinable var outer: Observer<Element, Failure> {
         scope.onClose {
             self.observer = nil
-            self.next = nil
             self.spare = nil
         }
         return Observer(scope: outerScope, next: { self.receive($0) }, end: { self.receiveOuterEnd($0) })
@@ -97,9 +94,9 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
 
     @inlinable
     func subscribe(to inner: Observable<T, Failure>, in innerScope: Scope) {
-        guard let next else { return }
+        guard let observer else { return }
         inner.subscribeNested(
-            Observer(scope: innerScope, next: next) { completion in
+            Observer(scope: innerScope, as: observer) { completion in
                 innerScope.close()
                 // Guard: the owner given above.
                 unsafe unsafeDowncast(innerScope.owner!, to: Flattening.self).receiveInnerEnd(completion)
