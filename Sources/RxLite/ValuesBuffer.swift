@@ -11,18 +11,25 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
         @usableFromInline var completion: Completion<Failure>?
         @usableFromInline var waiter: CheckedContinuation<Event, Never>?
         @usableFromInline var isStreamPaused = false
+        @usableFromInline var droppedCount = 0
 
         @inlinable
-        init(completion: Completion<Failure>? = nil) { self.completion = completion }
+        init(completion: Completion<Failure>? = nil, droppedCount: Int = 0) {
+            self.completion = completion
+            self.droppedCount = droppedCount
+        }
     }
 
     @usableFromInline let policy: BufferPolicy
+    /// What a value that finds `policy`'s limit reached ends the stream with, instead of being dropped.
+    @usableFromInline let overflow: Failure?
     @usableFromInline let scope: Scope
     @usableFromInline let contents = Mutex(Contents())
 
     @inlinable
-    init(_ stream: Observable<Element, Failure>, _ policy: BufferPolicy) {
+    init(_ stream: Observable<Element, Failure>, _ policy: BufferPolicy, overflow: Failure?) {
         self.policy = policy
+        self.overflow = overflow
         scope = Scope(lane: Lane(scheduler: stream.scheduler))
         // The stream holds the buffer, not the iterator: letting go of the iterator cancels it.
         let observer = Observer<Element, Failure>(
@@ -32,11 +39,14 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
     }
 
     @inlinable
+    var droppedCount: Int { contents.withLock { $0.droppedCount } }
+
+    @inlinable
     func cancel() {
         // What was waiting is let go of here, after the lock.
         let before = contents.withLock { contents in
             let before = contents
-            contents = Contents(completion: .finished)
+            contents = Contents(completion: .finished, droppedCount: contents.droppedCount)
             return before
         }
         scope.cancel()
@@ -84,32 +94,42 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
     @inlinable
     func receive(_ value: Element) {
         // A dropped value is let go of here, after the lock.
-        let (waiter, mustPause, _) = contents.withLock {
-            contents -> (CheckedContinuation<Event, Never>?, Bool, Element?) in
+        let (waiter, mustPause, hasOverflown, _) = contents.withLock {
+            contents -> (CheckedContinuation<Event, Never>?, Bool, Bool, Element?) in
             if let waiter = contents.waiter {
                 contents.waiter = nil
-                return (waiter, false, nil)
+                return (waiter, false, false, nil)
             }
-            guard contents.completion == nil else { return (nil, false, nil) }
+            guard contents.completion == nil else { return (nil, false, false, nil) }
             switch policy {
             case .latest(let limit):
                 contents.values.append(value)
-                if contents.values.count > limit { return (nil, false, contents.values.popFirst()) }
+                if contents.values.count > limit {
+                    contents.droppedCount += 1
+                    return (nil, false, false, contents.values.popFirst())
+                }
             case .oldest(let limit):
-                if contents.values.count < limit { contents.values.append(value) }
+                if contents.values.count < limit {
+                    contents.values.append(value)
+                } else {
+                    contents.droppedCount += 1
+                    contents.completion = overflow.map { .failed($0) }
+                    return (nil, false, overflow != nil, nil)
+                }
             case .unbounded:
                 contents.values.append(value)
             case .suspend(let high, _):
                 contents.values.append(value)
                 if !contents.isStreamPaused && contents.values.count >= high {
                     contents.isStreamPaused = true
-                    return (nil, true, nil)
+                    return (nil, true, false, nil)
                 }
             }
-            return (nil, false, nil)
+            return (nil, false, false, nil)
         }
         waiter?.resume(returning: .success(value))
         if mustPause { scope.pause() }
+        if hasOverflown { scope.close() }
     }
 
     @inlinable

@@ -22,7 +22,18 @@ extension Observable {
     /// - Parameter policy: what happens to values that the loop is not quick enough for.
     @inlinable
     public func values(buffering policy: BufferPolicy) -> Values<Element, Failure> {
-        Values(stream: self, policy: policy)
+        Values(stream: self, policy: policy, overflow: nil)
+    }
+
+    /// The stream for a `for try await` loop that must neither miss a value nor fall far behind: when more
+    /// than `limit` values wait, the stream is cancelled, and `error` comes after those that wait.
+    ///
+    /// ```swift
+    /// ticks.setFailureType(to: TooSlow.self).values(bufferingUpTo: 256, orFailWith: TooSlow())
+    /// ```
+    @inlinable
+    public func values(bufferingUpTo limit: Int, orFailWith error: Failure) -> Values<Element, Failure> {
+        Values(stream: self, policy: .oldest(limit), overflow: error)
     }
 }
 
@@ -30,17 +41,19 @@ extension Observable {
 public struct Values<Element: Sendable, Failure: Error>: AsyncSequence, Sendable {
     @usableFromInline let stream: Observable<Element, Failure>
     @usableFromInline let policy: BufferPolicy
+    @usableFromInline let overflow: Failure?
 
     @inlinable
-    init(stream: Observable<Element, Failure>, policy: BufferPolicy) {
+    init(stream: Observable<Element, Failure>, policy: BufferPolicy, overflow: Failure?) {
         self.stream = stream
         self.policy = policy
+        self.overflow = overflow
     }
 
     /// Subscribes.
     @inlinable
     public func makeAsyncIterator() -> Iterator {
-        Iterator(buffer: ValuesBuffer(stream, policy))
+        Iterator(buffer: ValuesBuffer(stream, policy, overflow: overflow))
     }
 
     /// Takes the values of one subscription.
@@ -52,6 +65,10 @@ public struct Values<Element: Sendable, Failure: Error>: AsyncSequence, Sendable
 
         @inlinable
         deinit { buffer.cancel() }
+
+        /// How many values the buffer had no room for so far: those that ``BufferPolicy/latest(_:)`` or
+        /// ``BufferPolicy/oldest(_:)`` dropped, or the one that ended the stream.
+        @inlinable public var droppedCount: Int { buffer.droppedCount }
 
         /// The next value; `nil` after the end, or when the task has been cancelled.
         @inlinable

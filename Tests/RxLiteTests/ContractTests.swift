@@ -20,7 +20,8 @@ import Testing
     typealias Element = ContractElement
     typealias Failure = ContractFailure
 
-    static let operators: [Operator] = linear + early + flattening + timed + shared
+    static let operators: [Operator] =
+        linear + early + flattening + timed + shared + combining + waiting
 
     static let linear = [
         Operator("source alone") { source, _ in source },

@@ -1,31 +1,66 @@
 extension Observable {
     /// Each value together with the latest of `other`. Values that come before `other` has sent anything
-    /// are dropped; an end of `other` changes nothing.
+    /// are dropped; an end of `other` changes nothing, its error ends the stream.
+    ///
+    /// ```
+    ///                       --1-----2--3--|
+    /// withLatestFrom(other: ----a-b---------)
+    ///                       --------2b-3b-|
+    /// ```
     @inlinable
     public func withLatestFrom<Other, T: Sendable>(
-        _ other: Observable<Other, Never>,
+        _ other: Observable<Other, Failure>,
         _ combine: @escaping @Sendable (Element, Other) throws(Failure) -> T
     ) -> Observable<T, Failure> {
         Observable<T, Failure>(scheduler: scheduler) { [source] observer in
             let latest = Confined<Other?>(nil)
-            let otherScope = observer.scope.child()
+            let scope = observer.scope.child()
+            let otherScope = scope.child()
             other.subscribe(
                 Observer(
-                    scope: otherScope, next: { latest.value = $0 }, end: { _ in otherScope.close() }))
+                    scope: otherScope, next: { latest.value = $0 },
+                    end: { completion in
+                        guard case .failed = completion else { return otherScope.close() }
+                        scope.close()
+                        observer.end(completion)
+                    }))
+            guard scope.isOpen else { return }
+            // A child too: after a pause the streams go on in the order in which they were started.
+            let sourceScope = scope.child()
             source(
                 Observer(
-                    scope: observer.scope,
+                    scope: sourceScope,
                     next: { value in
                         guard let other = latest.value else { return }
                         observer.next { () throws(Failure) in try combine(value, other) }
                     },
-                    end: observer.end))
+                    end: { completion in
+                        scope.close()
+                        observer.end(completion)
+                    }))
         }
+    }
+
+    /// Each value together with the latest of a stream that cannot fail.
+    @inlinable
+    @_disfavoredOverload
+    public func withLatestFrom<Other, T: Sendable>(
+        _ other: Observable<Other, Never>,
+        _ combine: @escaping @Sendable (Element, Other) throws(Failure) -> T
+    ) -> Observable<T, Failure> {
+        withLatestFrom(other.setFailureType(), combine)
     }
 
     /// For each value, the latest of `other`.
     @inlinable
-    public func withLatestFrom<Other>(_ other: Observable<Other, Never>) -> Observable<Other, Failure> {
+    public func withLatestFrom<Other>(_ other: Observable<Other, Failure>) -> Observable<Other, Failure> {
         withLatestFrom(other) { $1 }
+    }
+
+    /// For each value, the latest of a stream that cannot fail.
+    @inlinable
+    @_disfavoredOverload
+    public func withLatestFrom<Other>(_ other: Observable<Other, Never>) -> Observable<Other, Failure> {
+        withLatestFrom(other.setFailureType())
     }
 }

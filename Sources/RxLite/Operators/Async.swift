@@ -1,0 +1,31 @@
+extension Observable {
+    /// What an asynchronous closure returns, then the end; or the error it throws. Each subscription runs it
+    /// anew, in a task of its own.
+    ///
+    /// ```swift
+    /// let goods = Observable<Goods, StoreError>.async { () throws(StoreError) in try await store.load() }
+    /// ```
+    ///
+    /// Cancelling the stream cancels the task; what it returns or throws after that goes nowhere. The value
+    /// arrives on the thread that the closure ends on, unless the stream is part of one with a scheduler.
+    @inlinable
+    public static func async(
+        _ work: @escaping @Sendable () async throws(Failure) -> Element
+    ) -> Observable {
+        Observable { observer in
+            guard observer.scope.isOpen else { return }
+            let task = Task {
+                do throws(Failure) {
+                    let value = try await work()
+                    observer.scope.enter {
+                        observer.next(value)
+                        if observer.scope.isOpen { observer.finish() }
+                    }
+                } catch {
+                    observer.scope.enter { observer.fail(error) }
+                }
+            }
+            observer.scope.onClose { task.cancel() }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+extension Observable {
+    /// The values in lists of `count`; what is left at the end comes as a shorter list, at an error not.
+    ///
+    /// ```
+    ///                  -1-2-3-4-5-|
+    /// buffer(count: 2)
+    ///                  ---A---B---(C|)     A = 1,2   B = 3,4   C = 5
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - count: how many values make a list; less than one counts as one.
+    ///   - step: a new list begins every so many values: with less than `count` the lists overlap, with more
+    ///     the values between them are left out. Default: `count`.
+    @inlinable
+    public func buffer(count: Int, every step: Int? = nil) -> Observable<[Element], Failure> {
+        lift { observer in CountBuffer(max(count, 1), max(step ?? count, 1), into: observer).input }
+    }
+
+    /// The values of each `time` in one list, an empty one if there were none. What has come until the end is
+    /// delivered with it, at an error dropped.
+    ///
+    /// ```
+    ///                    -1-2-----3-|
+    /// buffer(time: 4 ms)
+    ///                    ----A---B--(C|)     A = 1,2   B = none   C = 3
+    /// ```
+    ///
+    /// - Parameter scheduler: keeps the time. Default: the stream's own, else a clock of the library's.
+    @inlinable
+    public func buffer(
+        time: Duration, on scheduler: (any Scheduler)? = nil
+    ) -> Observable<[Element], Failure> {
+        buffer(count: .max, time: time, on: scheduler)
+    }
+
+    /// The values in lists that are closed when they are `time` old, empty or not, or have `count` values; the
+    /// next list begins then. What has come until the end is delivered with it, at an error dropped.
+    ///
+    /// - Parameters:
+    ///   - count: how many values make a list; less than one counts as one.
+    ///   - time: how long a list stays open.
+    ///   - scheduler: keeps the time. Default: the stream's own, else a clock of the library's.
+    @inlinable
+    public func buffer(
+        count: Int, time: Duration, on scheduler: (any Scheduler)? = nil
+    ) -> Observable<[Element], Failure> {
+        let clock = scheduler ?? self.scheduler ?? ActorScheduler.shared
+        return lift { observer in TimeBuffer(max(count, 1), time, clock, into: observer).input }
+    }
+}
+
+/// One running buffer by count.
+@usableFromInline
+final class CountBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+    @usableFromInline let count: Int
+    @usableFromInline let step: Int
+    @usableFromInline let observer: Observer<[Element], Failure>
+    @usableFromInline let scope: Scope
+    /// The oldest, and so the longest, first.
+    @usableFromInline var lists: [[Element]] = []
+    /// Values until the next list begins.
+    @usableFromInline var skipping = 0
+
+    @inlinable
+    init(_ count: Int, _ step: Int, into observer: Observer<[Element], Failure>) {
+        self.count = count
+        self.step = step
+        self.observer = observer
+        scope = observer.scope.child()
+    }
+
+    @inlinable var input: Observer<Element, Failure> {
+        observer.scope.onClose { self.lists = [] }
+        return Observer(scope: scope, next: { self.append($0) }, end: { self.receiveEnd($0) })
+    }
+
+    @inlinable
+    func append(_ value: Element) {
+        if skipping == 0 {
+            lists.append([])
+            skipping = step
+        }
+        skipping -= 1
+        for index in lists.indices { lists[index].append(value) }
+        if let first = lists.first, first.count == count {
+            lists.removeFirst()
+            observer.next(first)
+        }
+    }
+
+    @inlinable
+    func receiveEnd(_ completion: Completion<Failure>) {
+        scope.close()
+        if case .finished = completion {
+            let rest = lists
+            lists = []
+            for list in rest where observer.scope.isOpen { observer.next(list) }
+        }
+        if observer.scope.isOpen { observer.end(completion) }
+    }
+}
+
+/// One running buffer by time.
+@usableFromInline
+final class TimeBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+    @usableFromInline let count: Int
+    @usableFromInline let time: Duration
+    @usableFromInline let alarm: Alarm
+    @usableFromInline let observer: Observer<[Element], Failure>
+    @usableFromInline let scope: Scope
+    @usableFromInline var list: [Element] = []
+
+    @inlinable
+    init(_ count: Int, _ time: Duration, _ clock: any Scheduler, into observer: Observer<[Element], Failure>)
+    {
+        self.count = count
+        self.time = time
+        self.observer = observer
+        scope = observer.scope.child()
+        alarm = Alarm(clock, in: scope)
+    }
+
+    @inlinable var input: Observer<Element, Failure> {
+        observer.scope.onClose { self.list = [] }
+        begin()
+        return Observer(
+            scope: scope,
+            next: { value in
+                self.list.append(value)
+                if self.list.count == self.count { self.deliverAndBegin() }
+            },
+            end: { completion in
+                self.scope.close()
+                if case .finished = completion { self.deliver() }
+                if self.observer.scope.isOpen { self.observer.end(completion) }
+            })
+    }
+
+    @inlinable
+    func begin() {
+        alarm.set(after: time) { self.deliverAndBegin() }
+    }
+
+    @inlinable
+    func deliverAndBegin() {
+        alarm.cancel()
+        deliver()
+        begin()
+    }
+
+    @inlinable
+    func deliver() {
+        let full = list
+        list = []
+        observer.next(full)
+    }
+}

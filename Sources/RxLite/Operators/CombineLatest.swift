@@ -1,0 +1,89 @@
+extension Observable {
+    /// With each value of one of two streams, the latest of both as a tuple, once each has sent its
+    /// first. Ends when all have ended, or with the first error.
+    ///
+    /// ```
+    ///               --1-----2-----|
+    ///               ----a-b----c--------|
+    /// combineLatest
+    ///               ----1a1b2b-2c-------|
+    /// ```
+    ///
+    /// The streams fail with one type; `setFailureType()` fits in those that cannot fail.
+    @inlinable
+    public static func combineLatest<A, B>(
+        _ a: Observable<A, Failure>, _ b: Observable<B, Failure>
+    ) -> Observable where Element == (A, B) {
+        combineLatest(on: a.scheduler ?? b.scheduler) { combining, observer in
+            let (a, b) = (combining.input(a), combining.input(b))
+            return { observer.next((a.latest, b.latest)) }
+        }
+    }
+
+    /// The same for three streams.
+    @inlinable
+    public static func combineLatest<A, B, C>(
+        _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>
+    ) -> Observable where Element == (A, B, C) {
+        combineLatest(on: a.scheduler ?? b.scheduler ?? c.scheduler) { combining, observer in
+            let (a, b, c) = (combining.input(a), combining.input(b), combining.input(c))
+            return { observer.next((a.latest, b.latest, c.latest)) }
+        }
+    }
+
+    /// The same for four streams.
+    @inlinable
+    public static func combineLatest<A, B, C, D>(
+        _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>,
+        _ d: Observable<D, Failure>
+    ) -> Observable where Element == (A, B, C, D) {
+        combineLatest(on: a.scheduler ?? b.scheduler ?? c.scheduler ?? d.scheduler) { combining, observer in
+            let (a, b, c, d) = (
+                combining.input(a), combining.input(b), combining.input(c), combining.input(d)
+            )
+            return { observer.next((a.latest, b.latest, c.latest, d.latest)) }
+        }
+    }
+
+    /// The same for five streams.
+    @inlinable
+    public static func combineLatest<A, B, C, D, E>(
+        _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>,
+        _ d: Observable<D, Failure>, _ e: Observable<E, Failure>
+    ) -> Observable where Element == (A, B, C, D, E) {
+        combineLatest(on: a.scheduler ?? b.scheduler ?? c.scheduler ?? d.scheduler ?? e.scheduler) {
+            combining, observer in
+            let (a, b, c, d, e) = (
+                combining.input(a), combining.input(b), combining.input(c), combining.input(d),
+                combining.input(e)
+            )
+            return { observer.next((a.latest, b.latest, c.latest, d.latest, e.latest)) }
+        }
+    }
+
+    /// With each value of any of the `streams`, the latest of all of them as an array, once each has sent its
+    /// first. Ends when all have ended, or with the first error; at once if there are no streams.
+    @inlinable
+    public static func combineLatest<Input>(_ streams: [Observable<Input, Failure>]) -> Observable
+    where Element == [Input] {
+        guard !streams.isEmpty else { return .empty() }
+        return combineLatest(on: Observable<Input, Failure>.commonScheduler(of: streams)) {
+            combining, observer in
+            let inputs = streams.map { combining.input($0) }
+            return { observer.next(inputs.map { $0.latest }) }
+        }
+    }
+
+    /// `connect` makes the inputs, and returns what hands their values on.
+    @inlinable
+    static func combineLatest(
+        on scheduler: (any Scheduler)?,
+        _ connect: @escaping @Sendable (LatestCombining<Failure>, Observer<Element, Failure>) -> () -> Void
+    ) -> Observable {
+        Observable(scheduler: scheduler) { observer in
+            guard observer.scope.isOpen else { return }
+            let core = LatestCombining(into: observer)
+            core.start(connect(core, observer))
+        }
+    }
+}

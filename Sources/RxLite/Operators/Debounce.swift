@@ -1,0 +1,67 @@
+extension Observable {
+    /// Each value that no other follows for `pause`, then. The value that waits at the end is delivered with
+    /// it, at an error dropped.
+    ///
+    /// ```
+    ///               -1--2-3-----4-|
+    /// debounce(3 ms)
+    ///               ---------3----(4|)
+    /// ```
+    ///
+    /// - Parameter scheduler: keeps the time. Default: the stream's own, else a clock of the library's.
+    @inlinable
+    public func debounce(_ pause: Duration, on scheduler: (any Scheduler)? = nil) -> Observable {
+        let clock = scheduler ?? self.scheduler ?? ActorScheduler.shared
+        return lift { observer in Debouncing(pause, clock, into: observer).input }
+    }
+}
+
+/// One running debounce: values only move the deadline, and a timer that fires before it is set anew.
+@usableFromInline
+final class Debouncing<Element: Sendable, Failure: Error>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+    @usableFromInline let pause: Duration
+    @usableFromInline let alarm: Alarm
+    @usableFromInline let observer: Observer<Element, Failure>
+    @usableFromInline let scope: Scope
+    @usableFromInline var pending: Element?
+    @usableFromInline var deadline: Duration = .zero
+
+    @inlinable
+    init(_ pause: Duration, _ clock: any Scheduler, into observer: Observer<Element, Failure>) {
+        self.pause = pause
+        self.observer = observer
+        scope = observer.scope.child()
+        alarm = Alarm(clock, in: scope)
+    }
+
+    @inlinable var input: Observer<Element, Failure> {
+        observer.scope.onClose { self.pending = nil }
+        return Observer(
+            scope: scope,
+            next: { value in
+                self.pending = value
+                self.deadline = self.alarm.clock.now + self.pause
+                if !self.alarm.isSet { self.alarm.set(after: self.pause) { self.check() } }
+            },
+            end: { completion in
+                self.scope.close()
+                if case .finished = completion { self.deliver() }
+                if self.observer.scope.isOpen { self.observer.end(completion) }
+            })
+    }
+
+    @inlinable
+    func check() {
+        let remaining = deadline - alarm.clock.now
+        guard remaining <= .zero else { return alarm.set(after: remaining) { self.check() } }
+        deliver()
+    }
+
+    @inlinable
+    func deliver() {
+        guard let value = pending else { return }
+        pending = nil
+        observer.next(value)
+    }
+}

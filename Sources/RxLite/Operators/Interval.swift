@@ -1,0 +1,54 @@
+extension Observable where Element == Int {
+    /// Counts from 0, one number at the end of every `period`. Never ends.
+    ///
+    /// ```
+    /// interval(3 ms)
+    ///     ---0--1--2--3--
+    /// ```
+    ///
+    /// The beat does not drift. A number that is a whole period late comes at once, and the beat goes on from
+    /// there. With a period of zero or less, each turn of the scheduler brings a number.
+    ///
+    /// - Parameter scheduler: keeps the time and delivers. Default: a clock of the library's own.
+    @inlinable
+    public static func interval(
+        _ period: Duration, on scheduler: any Scheduler = ActorScheduler.shared
+    ) -> Observable {
+        Observable(scheduler: scheduler) { observer in
+            Beat(max(period, .zero), scheduler, into: observer).start()
+        }
+    }
+}
+
+/// One running interval.
+@usableFromInline
+final class Beat<Failure: Error>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+    private let period: Duration
+    private let alarm: Alarm
+    private let observer: Observer<Int, Failure>
+    private var due: Duration
+    private var count = 0
+
+    @usableFromInline
+    init(_ period: Duration, _ clock: any Scheduler, into observer: Observer<Int, Failure>) {
+        self.period = period
+        self.observer = observer
+        alarm = Alarm(clock, in: observer.scope)
+        due = clock.now + period
+    }
+
+    @usableFromInline
+    func start() {
+        alarm.set(after: period) { self.tick() }
+    }
+
+    private func tick() {
+        observer.next(count)
+        guard observer.scope.isOpen else { return }
+        count += 1
+        let now = alarm.clock.now
+        due = max(due + period, now)
+        alarm.set(after: due - now) { self.tick() }
+    }
+}

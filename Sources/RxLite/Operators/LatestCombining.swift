@@ -1,0 +1,90 @@
+/// One running combineLatest. It counts its inputs, which have types of their own.
+@usableFromInline
+final class LatestCombining<Failure: Error>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+
+    /// Hands the latest values on.
+    @usableFromInline var emit: () -> Void = {}
+    @usableFromInline let scope: Scope
+    /// How many inputs have not sent anything yet.
+    @usableFromInline var missingCount = 0
+    @usableFromInline var runningCount = 0
+    @usableFromInline var starts: [() -> Void] = []
+    @usableFromInline let end: @Sendable (Completion<Failure>) -> Void
+
+    @inlinable
+    init<Output>(into observer: Observer<Output, Failure>) {
+        end = observer.end
+        scope = observer.scope.child()
+        scope.onClose {
+            self.emit = {}
+            self.starts = []
+        }
+    }
+
+    /// Adds an input.
+    @inlinable
+    func input<Element>(_ stream: Observable<Element, Failure>) -> LatestInput<Element, Failure> {
+        let input = LatestInput<Element, Failure>(of: self)
+        starts.append { input.start(stream) }
+        return input
+    }
+
+    /// Starts the inputs, one after the other, with `emit` for what they have in common.
+    @inlinable
+    func start(_ emit: @escaping () -> Void) {
+        self.emit = emit
+        let starts = starts
+        self.starts = []
+        for start in starts { start() }
+    }
+
+    @inlinable
+    func finish(_ completion: Completion<Failure>) {
+        scope.close()
+        end(completion)
+    }
+}
+
+/// One input of a combineLatest.
+@usableFromInline
+final class LatestInput<Element: Sendable, Failure: Error>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+    @usableFromInline let combining: LatestCombining<Failure>
+    @usableFromInline let scope: Scope
+    @usableFromInline var value: Element?
+
+    @inlinable
+    init(of combining: LatestCombining<Failure>) {
+        self.combining = combining
+        scope = combining.scope.child()
+        combining.missingCount += 1
+        combining.runningCount += 1
+        combining.scope.onClose { self.value = nil }
+    }
+
+    @inlinable
+    func start(_ stream: Observable<Element, Failure>) {
+        guard scope.isOpen else { return }
+        stream.subscribe(
+            Observer(scope: scope, next: { self.receive($0) }, end: { self.receiveEnd($0) }))
+    }
+
+    /// Only once no input is missing a value.
+    @inlinable var latest: Element { value! }
+
+    @inlinable
+    func receive(_ value: Element) {
+        if self.value == nil { combining.missingCount -= 1 }
+        self.value = value
+        if combining.missingCount == 0 { combining.emit() }
+    }
+
+    @inlinable
+    func receiveEnd(_ completion: Completion<Failure>) {
+        if case .failed = completion { return combining.finish(completion) }
+        scope.close()
+        combining.runningCount -= 1
+        if combining.runningCount == 0 { combining.finish(.finished) }
+    }
+}

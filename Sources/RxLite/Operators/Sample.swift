@@ -1,0 +1,54 @@
+extension Observable {
+    /// The latest value each time `notifier` sends, if there is one that has not been sent yet. What waits at
+    /// the end is dropped; an end of `notifier` changes nothing, its error ends the stream.
+    ///
+    /// ```
+    ///             --1-2-----3---|
+    /// sample(by:  -----x--x--x--)
+    ///             -----2-----3--|
+    /// ```
+    @inlinable
+    public func sample<Notice>(by notifier: Observable<Notice, Failure>) -> Observable {
+        Observable(scheduler: scheduler) { [source] observer in
+            let latest = Confined<Element?>(nil)
+            observer.scope.onClose { latest.value = nil }
+            source(Observer(scope: observer.scope, next: { latest.value = $0 }, end: observer.end))
+            guard observer.scope.isOpen else { return }
+            let notifierScope = observer.scope.child()
+            notifier.subscribe(
+                Observer(
+                    scope: notifierScope,
+                    next: { _ in
+                        guard let value = latest.value else { return }
+                        latest.value = nil
+                        observer.next(value)
+                    },
+                    end: { completion in
+                        notifierScope.close()
+                        if case .failed = completion { observer.end(completion) }
+                    }))
+        }
+    }
+
+    /// The latest value each time a signal sends, if there is one that has not been sent yet.
+    @inlinable
+    @_disfavoredOverload
+    public func sample<Notice>(by notifier: Observable<Notice, Never>) -> Observable {
+        sample(by: notifier.setFailureType())
+    }
+
+    /// The latest value at the end of every `period`, if one has come within it. What waits at the end is
+    /// dropped.
+    ///
+    /// ```
+    ///                    -1-2-------3-4--|
+    /// sample(every: 5 ms)
+    ///                    -----2---------4|
+    /// ```
+    ///
+    /// - Parameter scheduler: keeps the time. Default: the stream's own, else a clock of the library's.
+    @inlinable
+    public func sample(every period: Duration, on scheduler: (any Scheduler)? = nil) -> Observable {
+        sample(by: .interval(period, on: scheduler ?? self.scheduler ?? ActorScheduler.shared))
+    }
+}

@@ -1,0 +1,83 @@
+extension Observable {
+    /// The first values of two streams together, then their second ones, and so on, as tuples. Ends as soon
+    /// as no further tuple can come: what other streams have sent ahead is dropped.
+    ///
+    /// ```
+    ///      --1-----2--3--|
+    ///      ----a-b---------c--|
+    /// zip
+    ///      ----1a--2b------(3c|)
+    /// ```
+    ///
+    /// A stream that is 16 values ahead is paused until they have been taken. The first error ends all. The
+    /// streams fail with one type; `setFailureType()` fits in those that cannot fail.
+    @inlinable
+    public static func zip<A, B>(
+        _ a: Observable<A, Failure>, _ b: Observable<B, Failure>
+    ) -> Observable where Element == (A, B) {
+        zip(on: a.scheduler ?? b.scheduler) { zip, observer in
+            let (a, b) = (zip.input(a), zip.input(b))
+            return { observer.next((a.take(), b.take())) }
+        }
+    }
+
+    /// The same for three streams.
+    @inlinable
+    public static func zip<A, B, C>(
+        _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>
+    ) -> Observable where Element == (A, B, C) {
+        zip(on: a.scheduler ?? b.scheduler ?? c.scheduler) { zip, observer in
+            let (a, b, c) = (zip.input(a), zip.input(b), zip.input(c))
+            return { observer.next((a.take(), b.take(), c.take())) }
+        }
+    }
+
+    /// The same for four streams.
+    @inlinable
+    public static func zip<A, B, C, D>(
+        _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>,
+        _ d: Observable<D, Failure>
+    ) -> Observable where Element == (A, B, C, D) {
+        zip(on: a.scheduler ?? b.scheduler ?? c.scheduler ?? d.scheduler) { zip, observer in
+            let (a, b, c, d) = (zip.input(a), zip.input(b), zip.input(c), zip.input(d))
+            return { observer.next((a.take(), b.take(), c.take(), d.take())) }
+        }
+    }
+
+    /// The same for five streams.
+    @inlinable
+    public static func zip<A, B, C, D, E>(
+        _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>,
+        _ d: Observable<D, Failure>, _ e: Observable<E, Failure>
+    ) -> Observable where Element == (A, B, C, D, E) {
+        zip(on: a.scheduler ?? b.scheduler ?? c.scheduler ?? d.scheduler ?? e.scheduler) { zip, observer in
+            let (a, b, c, d, e) = (zip.input(a), zip.input(b), zip.input(c), zip.input(d), zip.input(e))
+            return { observer.next((a.take(), b.take(), c.take(), d.take(), e.take())) }
+        }
+    }
+
+    /// The first values of all `streams` together, then their second ones, and so on, as arrays. Ends as soon
+    /// as no further array can come; at once if there are no streams.
+    @inlinable
+    public static func zip<Input>(_ streams: [Observable<Input, Failure>]) -> Observable
+    where Element == [Input] {
+        guard !streams.isEmpty else { return .empty() }
+        return zip(on: Observable<Input, Failure>.commonScheduler(of: streams)) { zip, observer in
+            let inputs = streams.map { zip.input($0) }
+            return { observer.next(inputs.map { $0.take() }) }
+        }
+    }
+
+    /// `connect` makes the inputs, and returns what hands their values on.
+    @inlinable
+    static func zip(
+        on scheduler: (any Scheduler)?,
+        _ connect: @escaping @Sendable (Zipping<Failure>, Observer<Element, Failure>) -> () -> Void
+    ) -> Observable {
+        Observable(scheduler: scheduler) { observer in
+            guard observer.scope.isOpen else { return }
+            let core = Zipping(into: observer)
+            core.start(connect(core, observer))
+        }
+    }
+}

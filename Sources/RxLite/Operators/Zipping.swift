@@ -1,0 +1,127 @@
+/// One running zip. It counts its inputs, which have types of their own.
+@usableFromInline
+final class Zipping<Failure: Error>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+
+    /// Takes a value of each input and hands them on.
+    @usableFromInline var emit: () -> Void = {}
+    @usableFromInline let scope: Scope
+    /// How many inputs have no value waiting.
+    @usableFromInline var emptyCount = 0
+    /// Whether an input has ended and all its values are taken.
+    @usableFromInline var isExhausted = false
+    /// Paused inputs with no value left.
+    @usableFromInline var drained: [Scope] = []
+    @usableFromInline var starts: [() -> Void] = []
+    @usableFromInline let end: @Sendable (Completion<Failure>) -> Void
+
+    @inlinable
+    init<Output>(into observer: Observer<Output, Failure>) {
+        end = observer.end
+        scope = observer.scope.child()
+        scope.onClose {
+            self.emit = {}
+            self.starts = []
+        }
+    }
+
+    /// Adds an input.
+    @inlinable
+    func input<Element>(_ stream: Observable<Element, Failure>) -> ZipInput<Element, Failure> {
+        let input = ZipInput<Element, Failure>(of: self)
+        starts.append { input.start(stream) }
+        return input
+    }
+
+    /// Starts the inputs, one after the other, with `emit` for what they have in common.
+    @inlinable
+    func start(_ emit: @escaping () -> Void) {
+        self.emit = emit
+        let starts = starts
+        self.starts = []
+        for start in starts { start() }
+    }
+
+    @inlinable
+    func emitIfComplete() {
+        guard emptyCount == 0 else { return }
+        emit()
+        guard scope.isOpen else { return }
+        if isExhausted { return finish(.finished) }
+        guard !drained.isEmpty else { return }
+        let resuming = drained
+        drained = []
+        for input in resuming { input.resume() }
+    }
+
+    @inlinable
+    func finish(_ completion: Completion<Failure>) {
+        scope.close()
+        end(completion)
+    }
+}
+
+/// One input of a zip, with the values it is ahead.
+@usableFromInline
+final class ZipInput<Element: Sendable, Failure: Error>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+
+    /// How many values an input may be ahead before it is paused.
+    @inlinable static var highWater: Int { 16 }
+
+    @usableFromInline let zipping: Zipping<Failure>
+    @usableFromInline let scope: Scope
+    @usableFromInline var values = FIFO<Element>()
+    @usableFromInline var hasEnded = false
+    @usableFromInline var isPaused = false
+
+    @inlinable
+    init(of zipping: Zipping<Failure>) {
+        self.zipping = zipping
+        scope = zipping.scope.child()
+        zipping.emptyCount += 1
+        zipping.scope.onClose { self.values.removeAll() }
+    }
+
+    @inlinable
+    func start(_ stream: Observable<Element, Failure>) {
+        guard scope.isOpen else { return }
+        stream.subscribe(
+            Observer(scope: scope, next: { self.receive($0) }, end: { self.receiveEnd($0) }))
+    }
+
+    /// Only while all inputs have a value.
+    @inlinable
+    func take() -> Element {
+        let value = values.popFirst()!
+        guard values.isEmpty else { return value }
+        zipping.emptyCount += 1
+        if hasEnded {
+            zipping.isExhausted = true
+        } else if isPaused {
+            isPaused = false
+            zipping.drained.append(scope)
+        }
+        return value
+    }
+
+    @inlinable
+    func receive(_ value: Element) {
+        values.append(value)
+        if values.count == 1 {
+            zipping.emptyCount -= 1
+            zipping.emitIfComplete()
+        } else if !isPaused && values.count >= Self.highWater {
+            isPaused = true
+            scope.pause()
+        }
+    }
+
+    @inlinable
+    func receiveEnd(_ completion: Completion<Failure>) {
+        if case .failed = completion { return zipping.finish(completion) }
+        scope.close()
+        hasEnded = true
+        if values.isEmpty { zipping.finish(.finished) }
+    }
+}
