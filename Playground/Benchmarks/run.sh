@@ -1,12 +1,18 @@
 #!/usr/bin/env bash
-# Measures the framework, beside what C makes of the same libraries, in one run on one machine.
+# Measures the framework, beside what others make of the same work, in one run on one machine.
 #
+#   Playground/Benchmarks/run.sh streams [COUNT [ROUNDS [TEXT]]]
 #   Playground/Benchmarks/run.sh http [COUNT]
 #   Playground/Benchmarks/run.sh cancel [COUNT]
 #
+# streams: COUNT events (default 1000000) through chains, combinations and signals, on one core, by turns with the
+# peers' of the same work; medians of ROUNDS (default 7) rounds; only cases whose names contain TEXT. On stdout a
+# JSON object for each case, on stderr a table. Docs/Performance.md explains the numbers.
+#
 # http: GET of a JSON object of 61 bytes, from nginx with one worker on core 0 to a client on core 1, COUNT
-# requests (default 100000) at 1 and at 64 in flight; five rounds, in each the one after the other. On stdout a
-# JSON line for each measurement and each median, on stderr a table. What counts is the ratio.
+# requests (default 100000) at 1 and at 64 in flight; five rounds, in each the one after the other: C with the same
+# libraries, and ours. On stdout a JSON line for each measurement and each median, on stderr a table. What counts is
+# the ratio.
 #
 # cancel: COUNT transfers of 16 MiB (default 10000), 64 at a time, each cancelled at its first bytes, in five
 # rounds. After each a JSON line with the open descriptors and the resident memory, which must not grow.
@@ -15,6 +21,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 rounds=5
 
 case "${1:-}" in
+streams) product=StreamsBenchmark ;;
 http) product=HTTPBenchmark count=${2:-100000} ;;
 cancel) product=CancelBenchmark count=${2:-10000} ;;
 *)
@@ -22,14 +29,6 @@ cancel) product=CancelBenchmark count=${2:-10000} ;;
     exit 2
     ;;
 esac
-
-source "$root/Playground/install.sh"
-need_libraries
-need_command cc gcc gcc
-need_command nginx nginx-light nginx
-need_command taskset util-linux util-linux
-need_command python3 python3 python3
-install_missing
 
 work=$(mktemp -d)
 server=
@@ -39,13 +38,31 @@ cleanup() {
 }
 trap cleanup EXIT
 
-echo "Building." >&2
 here=$root/Playground/Benchmarks
+build_product() {
+    echo "Building." >&2
+    local build=(swift build -c release --package-path "$here" --scratch-path "$root/.build/benchmarks")
+    "${build[@]}" --product "$product" >"$work/build.log" 2>&1 || { cat "$work/build.log" >&2; exit 1; }
+    ours=$("${build[@]}" --show-bin-path)/$product
+}
+
+source "$root/Playground/install.sh"
+need_libraries
+need_command taskset util-linux util-linux
+if [ "$product" = StreamsBenchmark ]; then
+    install_missing
+    build_product
+    taskset -c 1 "$ours" "${@:2}"
+    exit
+fi
+need_command cc gcc gcc
+need_command nginx nginx-light nginx
+need_command python3 python3 python3
+install_missing
+
 # The flags are words of their own.
 cc -O2 -o "$work/reference" "$here/Reference/multi_uv.c" $(pkg-config --cflags --libs libcurl libuv)
-swift_build=(swift build -c release --package-path "$here" --scratch-path "$root/.build/benchmarks")
-"${swift_build[@]}" --product "$product" >"$work/build.log" 2>&1 || { cat "$work/build.log" >&2; exit 1; }
-ours=$("${swift_build[@]}" --show-bin-path)/$product
+build_product
 
 # The socket listens before nginx is there to take it over, so that the port is surely free and ready.
 cat >"$work/serve.py" <<'P'

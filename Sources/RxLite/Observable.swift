@@ -72,8 +72,10 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
     ) -> Subscription {
         let scope = Scope(lane: Lane(scheduler: scheduler))
         let observer = Observer<Element, Failure>(
-            scope: scope,
-            next: { if scope.isOpen { onNext($0) } },
+            scope: scope, target: scope,
+            receive: { value, scope in
+                if unsafe unsafeDowncast(scope, to: Scope.self).isOpen { onNext(value) }
+            },
             end: { completion in scope.end { onEnd(completion) } })
         scope.lane.hold { source(observer) }
         return Subscription(scope: scope)

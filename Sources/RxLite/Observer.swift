@@ -1,14 +1,16 @@
 /// The receiving end of one subscription: what a source calls.
 ///
-/// The grammar is: ``next`` any number of times, then ``end`` at most once, then nothing; all from inside
+/// The grammar is: ``next(_:)`` any number of times, then ``end`` at most once, then nothing; all from inside
 /// `scope.lane`, and nothing once `scope.isOpen` is false. A source keeps it by looking at the scope before
 /// each call. Whoever receives an end closes the scope it came under.
 @frozen
 public struct Observer<Element: Sendable, Failure: Error>: Sendable {
     /// The subscription this observer belongs to.
     public let scope: Scope
-    /// Takes a value.
-    public let next: @Sendable (Element) -> Void
+    /// Takes a value on behalf of `target`, where the operator keeps what belongs to the subscription. A
+    /// closure that captures no more than the user's own becomes one function with it, and no context.
+    @usableFromInline let receive: @Sendable (Element, any AnyObject & Sendable) -> Void
+    @usableFromInline let target: any AnyObject & Sendable
     /// Takes the end.
     public let end: @Sendable (Completion<Failure>) -> Void
 
@@ -19,10 +21,32 @@ public struct Observer<Element: Sendable, Failure: Error>: Sendable {
         next: @escaping @Sendable (Element) -> Void,
         end: @escaping @Sendable (Completion<Failure>) -> Void
     ) {
+        self.init(scope: scope, target: scope, receive: { value, _ in next(value) }, end: end)
+    }
+
+    @inlinable
+    init(
+        scope: Scope, target: any AnyObject & Sendable,
+        receive: @escaping @Sendable (Element, any AnyObject & Sendable) -> Void,
+        end: @escaping @Sendable (Completion<Failure>) -> Void
+    ) {
         self.scope = scope
-        self.next = next
+        self.receive = receive
+        self.target = target
         self.end = end
     }
+
+    /// One that takes values as `other` does, under a scope and with an end of its own.
+    @inlinable
+    init<E>(
+        scope: Scope, as other: Observer<Element, E>, end: @escaping @Sendable (Completion<Failure>) -> Void
+    ) {
+        self.init(scope: scope, target: other.target, receive: other.receive, end: end)
+    }
+
+    /// Takes a value.
+    @inlinable
+    public func next(_ value: Element) { receive(value, target) }
 
     /// Ends well.
     @inlinable

@@ -11,8 +11,9 @@ public import Synchronization
 /// Threads: ``isOpen``, ``isPaused``, ``cancel()`` and ``enter(_:)`` from anywhere; all else only from
 /// inside ``lane``, which is where every source and operator runs anyway.
 public final class Scope: Cancellable, @unchecked Sendable {
-    // Unchecked: the plain variables below are touched only from inside `lane`, which is serial; what other
-    // threads read is atomic.
+    // Unchecked, and spared the checks of exclusivity: the plain variables below are touched only from inside
+    // `lane`, which is serial, and nothing is called while one is being changed; what other threads read is
+    // atomic.
 
     /// The serial context in which everything of this subscription happens.
     public let lane: Lane
@@ -20,13 +21,13 @@ public final class Scope: Cancellable, @unchecked Sendable {
     @usableFromInline let phase = Atomic<UInt8>(Phase.open)
     @usableFromInline let pauses = Atomic<Int>(0)
     /// What is torn down: the first apart, since most scopes have no other.
-    private var teardown: (@Sendable () -> Void)?
-    private var laterTeardowns: [@Sendable () -> Void] = []
-    private var resumptions: [@Sendable () -> Void] = []
-    private var parent: Scope?
-    private var firstChild: Scope?
-    private var next: Scope?
-    private unowned(unsafe) var previous: Scope?
+    @safe @exclusivity(unchecked) private var teardown: (@Sendable () -> Void)?
+    @safe @exclusivity(unchecked) private var laterTeardowns: [@Sendable () -> Void] = []
+    @safe @exclusivity(unchecked) private var resumptions: [@Sendable () -> Void] = []
+    @safe @exclusivity(unchecked) private var parent: Scope?
+    @safe @exclusivity(unchecked) private var firstChild: Scope?
+    @safe @exclusivity(unchecked) private var next: Scope?
+    @exclusivity(unchecked) private unowned(unsafe) var previous: Scope?
 
     /// The root's cancel is the whole subscription's.
     private let isRoot: Bool
@@ -82,10 +83,9 @@ public final class Scope: Cancellable, @unchecked Sendable {
         child.phase.store(Phase.open, ordering: .relaxed)
         child.pauses.store(isPaused ? 1 : 0, ordering: .relaxed)
         child.parent = self
-        if let firstChild {
-            child.next = firstChild
-            unsafe firstChild.previous = child
-        }
+        unsafe firstChild?.previous = child
+        // Swapped, since what is moved need not be retained.
+        swap(&child.next, &firstChild)
         firstChild = child
     }
 
@@ -135,6 +135,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
     /// Walks the tree in a loop, since streams that recurse through flatMap make it deep.
     @usableFromInline
     func finishClosing() {
+        guard firstChild != nil else { return tearDown() }
         var scope = self
         while true {
             if let child = scope.firstChild {
@@ -143,19 +144,21 @@ public final class Scope: Cancellable, @unchecked Sendable {
                 continue
             }
             let parent = scope.parent
-            parent?.unlink(scope)
-            if !scope.resumptions.isEmpty { scope.resumptions = [] }
-            while let teardown = scope.popTeardown() { teardown() }
+            scope.tearDown()
             guard scope !== self, let parent else { return }
             scope = parent
         }
     }
 
+    private func tearDown() {
+        parent?.unlink(self)
+        if !resumptions.isEmpty { resumptions = [] }
+        while let teardown = popTeardown() { teardown() }
+    }
+
     /// The one registered last.
     private func popTeardown() -> (@Sendable () -> Void)? {
-        if let later = laterTeardowns.popLast() { return later }
-        defer { teardown = nil }
-        return teardown
+        laterTeardowns.popLast() ?? teardown.take()
     }
 
     /// Puts the brake on. Calls nest; each needs its ``resume()``.
@@ -221,17 +224,14 @@ public final class Scope: Cancellable, @unchecked Sendable {
 
     private func unlink(_ child: Scope) {
         guard child.parent === self else { return }
-        let next = child.next
-        if let next {
-            unsafe next.previous = child.previous
-            child.next = nil
-        }
+        unsafe child.next?.previous = child.previous
         if let previous = unsafe child.previous {
-            previous.next = next
+            swap(&previous.next, &child.next)
             unsafe child.previous = nil
         } else {
-            firstChild = next
+            swap(&firstChild, &child.next)
         }
+        child.next = nil
         child.parent = nil
     }
 }

@@ -38,7 +38,8 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
         scope.lane.hold { stream.subscribe(observer) }
     }
 
-    @inlinable var droppedCount: Int { contents.withLock { $0.droppedCount } }
+    @inlinable
+    var droppedCount: Int { contents.withLock { $0.droppedCount } }
 
     @inlinable
     func cancel() {

@@ -68,7 +68,7 @@ public struct Values<Element: Sendable, Failure: Error>: AsyncSequence, Sendable
 
         /// How many values the buffer had no room for so far: those that ``BufferPolicy/latest(_:)`` or
         /// ``BufferPolicy/oldest(_:)`` dropped, or the one that ended the stream.
-        public var droppedCount: Int { buffer.droppedCount }
+        @inlinable public var droppedCount: Int { buffer.droppedCount }
 
         /// The next value; `nil` after the end, or when the task has been cancelled.
         @inlinable

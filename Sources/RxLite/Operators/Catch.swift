@@ -13,7 +13,7 @@ extension Observable {
         lift { observer in
             let scope = observer.scope.child()
             return Observer(
-                scope: scope, next: observer.next,
+                scope: scope, as: observer,
                 end: { completion in
                     scope.close()
                     switch completion {

@@ -4,17 +4,13 @@ extension Observable {
     public func compactMap<T: Sendable>(
         _ transform: @escaping @Sendable (Element) throws(Failure) -> T?
     ) -> Observable<T, Failure> {
-        lift { observer in
-            Observer(
-                scope: observer.scope,
-                next: { value in
-                    do throws(Failure) {
-                        if let value = try transform(value) { observer.next(value) }
-                    } catch {
-                        observer.fail(error)
-                    }
-                },
-                end: observer.end)
+        linked { value, link in
+            let observer = unsafe unsafeDowncast(link, to: Link<T, Failure>.self).observer
+            do throws(Failure) {
+                if let value = try transform(value) { observer.next(value) }
+            } catch {
+                observer.fail(error)
+            }
         }
     }
 }

@@ -10,17 +10,13 @@ extension Observable {
     public func filter(
         _ isIncluded: @escaping @Sendable (Element) throws(Failure) -> Bool
     ) -> Observable {
-        lift { observer in
-            Observer(
-                scope: observer.scope,
-                next: { value in
-                    do throws(Failure) {
-                        if try isIncluded(value) { observer.next(value) }
-                    } catch {
-                        observer.fail(error)
-                    }
-                },
-                end: observer.end)
+        linked { value, link in
+            let observer = unsafe unsafeDowncast(link, to: Link<Element, Failure>.self).observer
+            do throws(Failure) {
+                if try isIncluded(value) { observer.next(value) }
+            } catch {
+                observer.fail(error)
+            }
         }
     }
 }

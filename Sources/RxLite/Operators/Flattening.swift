@@ -15,7 +15,10 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     @usableFromInline let limit: Int
     /// Let go of when the scope closes: a deep recursion must not be released level from within level.
     @safe @exclusivity(unchecked) @usableFromInline var observer: Observer<T, Failure>?
-    @safe @exclusivity(unchecked) @usableFromInline var next: (@Sendable (T) -> Void)?
+    /// The observer's, passed on to inner streams: a deep recursion must not hand on level by level either.
+    @safe @exclusivity(unchecked) @usableFromInline
+    var receiveInner: (@Sendable (T, any AnyObject & Sendable) -> Void)?
+    @safe @exclusivity(unchecked) @usableFromInline var target: (any AnyObject & Sendable)?
     @usableFromInline
     let transform: @Sendable (Element) throws(Failure) -> Observable<T, Failure>
     /// Everything of this operator; closed on the first error.
@@ -38,7 +41,8 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
         self.strategy = strategy
         limit = if case .merge(let limit) = strategy { max(limit, 1) } else { 1 }
         self.observer = observer
-        next = observer.next
+        receiveInner = observer.receive
+        target = observer.target
         self.transform = transform
         scope = observer.scope.child()
         outerScope = scope.child()
@@ -47,7 +51,8 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     @inlinable var outer: Observer<Element, Failure> {
         scope.onClose {
             self.observer = nil
-            self.next = nil
+            self.receiveInner = nil
+            self.target = nil
             self.spare = nil
         }
         return Observer(scope: outerScope, next: { self.receive($0) }, end: { self.receiveOuterEnd($0) })
@@ -89,21 +94,22 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
 
     @inlinable
     func takeScope() -> Scope {
-        guard let spare else { return scope.child(of: self) }
-        self.spare = nil
+        guard let spare = spare.take() else { return scope.child(of: self) }
         scope.adopt(spare)
         return spare
     }
 
     @inlinable
     func subscribe(to inner: Observable<T, Failure>, in innerScope: Scope) {
-        guard let next else { return }
+        guard let receiveInner, let target else { return }
         inner.subscribeNested(
-            Observer(scope: innerScope, next: next) { completion in
-                innerScope.close()
-                // Guard: the owner given above.
-                unsafe unsafeDowncast(innerScope.owner!, to: Flattening.self).receiveInnerEnd(completion)
-            })
+            Observer(
+                scope: innerScope, target: target, receive: receiveInner,
+                end: { completion in
+                    innerScope.close()
+                    // Guard: the owner given above.
+                    unsafe unsafeDowncast(innerScope.owner!, to: Flattening.self).receiveInnerEnd(completion)
+                }))
     }
 
     @inlinable

@@ -10,11 +10,13 @@ extension Observable {
     public func map<T: Sendable>(
         _ transform: @escaping @Sendable (Element) throws(Failure) -> T
     ) -> Observable<T, Failure> {
-        lift { observer in
-            Observer(
-                scope: observer.scope,
-                next: { value in observer.next { () throws(Failure) in try transform(value) } },
-                end: observer.end)
+        linked { value, link in
+            let observer = unsafe unsafeDowncast(link, to: Link<T, Failure>.self).observer
+            do throws(Failure) {
+                observer.next(try transform(value))
+            } catch {
+                observer.fail(error)
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ extension Observable {
     public func mapError<E>(_ transform: @escaping @Sendable (Failure) -> E) -> Observable<Element, E> {
         lift { observer in
             Observer(
-                scope: observer.scope, next: observer.next,
+                scope: observer.scope, as: observer,
                 end: { completion in
                     switch completion {
                     case .finished: observer.finish()

@@ -77,7 +77,7 @@ final class Repeating<Element: Sendable, Failure: Error>: @unchecked Sendable {
         if remaining != .max { remaining -= 1 }
         let scope = observer.scope.child()
         stream.subscribe(
-            Observer(scope: scope, next: observer.next) { completion in
+            Observer(scope: scope, as: observer) { completion in
                 scope.close()
                 guard case .finished = completion, self.remaining > 0 else {
                     return self.observer.end(completion)

@@ -60,7 +60,7 @@ final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
     private func attempt() {
         let scope = observer.scope.child()
         stream.subscribe(
-            Observer(scope: scope, next: observer.next) { completion in
+            Observer(scope: scope, as: observer) { completion in
                 scope.close()
                 switch completion {
                 case .finished: self.observer.finish()

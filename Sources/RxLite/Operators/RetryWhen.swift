@@ -53,7 +53,7 @@ final class NoticedRetrying<Element: Sendable, Failure: Error, Notice: Sendable,
     func start() {
         let attemptScope = scope.child()
         stream.subscribe(
-            Observer(scope: attemptScope, next: observer.next) { completion in
+            Observer(scope: attemptScope, as: observer) { completion in
                 attemptScope.close()
                 switch completion {
                 case .finished: self.end(.finished)

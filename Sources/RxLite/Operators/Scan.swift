@@ -12,18 +12,37 @@ extension Observable {
         _ initial: Result,
         _ combine: @escaping @Sendable (Result, Element) throws(Failure) -> Result
     ) -> Observable<Result, Failure> {
-        lift { observer in
-            let result = Confined(initial)
-            return Observer(
-                scope: observer.scope,
-                next: { value in
-                    observer.next { () throws(Failure) in
-                        let combined = try combine(result.value, value)
-                        result.value = combined
-                        return combined
-                    }
-                },
-                end: observer.end)
+        Observable<Result, Failure>(scheduler: scheduler) { [source] observer in
+            source(
+                Observer(
+                    scope: observer.scope, target: Accumulation(initial, into: observer),
+                    receive: { value, target in
+                        let accumulation = unsafe unsafeDowncast(
+                            target, to: Accumulation<Result, Failure>.self)
+                        do throws(Failure) {
+                            let result = try combine(accumulation.result, value)
+                            accumulation.result = result
+                            accumulation.observer.next(result)
+                        } catch {
+                            accumulation.observer.fail(error)
+                        }
+                    },
+                    end: observer.end))
         }
+    }
+}
+
+/// What one running scan has come to.
+@usableFromInline
+final class Accumulation<Result: Sendable, Failure: Error>: @unchecked Sendable {
+    // Unchecked, and spared the checks of exclusivity: touched only from inside the subscription's lane, which is
+    // serial.
+    @safe @exclusivity(unchecked) @usableFromInline var result: Result
+    @usableFromInline let observer: Observer<Result, Failure>
+
+    @inlinable
+    init(_ initial: Result, into observer: Observer<Result, Failure>) {
+        result = initial
+        self.observer = observer
     }
 }

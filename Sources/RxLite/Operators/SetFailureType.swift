@@ -3,7 +3,7 @@ extension Observable where Failure == Never {
     @inlinable
     public func setFailureType<E>(to _: E.Type = E.self) -> Observable<Element, E> {
         lift { observer in
-            Observer(scope: observer.scope, next: observer.next, end: { _ in observer.finish() })
+            Observer(scope: observer.scope, as: observer, end: { _ in observer.finish() })
         }
     }
 }

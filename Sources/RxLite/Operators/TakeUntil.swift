@@ -23,7 +23,7 @@ extension Observable {
             guard scope.isOpen else { return }
             source(
                 Observer(
-                    scope: scope, next: observer.next,
+                    scope: scope, as: observer,
                     end: { completion in
                         scope.close()
                         observer.end(completion)

@@ -46,5 +46,18 @@ extension Case {
                 for await number in merge((0..<count / 2).async, (0..<count / 2).async) { sum.add(number) }
                 return sum.value
             }),
+        .asyncAlgorithms(
+            "zip of 2",
+            ours: { count in
+                let sum = Sum()
+                Observable<(Int, Int), Never>.zip(.sequence(0..<count), .sequence(0..<count))
+                    .subscribe { sum.add($0.0 &+ $0.1) }
+                return sum.value
+            },
+            theirs: { count in
+                let sum = Sum()
+                for await (one, other) in zip((0..<count).async, (0..<count).async) { sum.add(one &+ other) }
+                return sum.value
+            }),
     ]
 }
