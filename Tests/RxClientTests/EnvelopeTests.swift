@@ -114,7 +114,7 @@ import Testing
 
     @Test("Bytes that are no UTF-8, and mutated envelopes, are errors and never traps", arguments: 1...4)
     func mutations(seed: UInt64) throws {
-        var random = Seeded(seed)
+        var random = SeededRandom(seed)
         let json = Array(#"{"errcode": 200, "msg": "a\u00e9", "data": [{"name": "tea", "price": 1e3}]}"#.utf8)
         for _ in 0..<300 {
             var mutated = try response("")

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import RxHTTP
+import RxTesting
 import Testing
 
 @testable import RxClient
@@ -90,7 +91,7 @@ import Testing
 
     @Test("Mutated headers never trap", arguments: 1...8)
     func mutations(seed: UInt64) throws {
-        var random = Seeded(seed)
+        var random = SeededRandom(seed)
         let header = Array(#"<https://a.test/1>; title="a, \"b"; rel="prev x", </2>; rel=next;x=y"#.utf8)
         let alphabet = Array("<>\";,\\= \trelnx\u{0}é".utf8)
         for _ in 0..<2000 {

@@ -64,7 +64,7 @@ import Testing
 
     @Test("Full jitter: random(0 … min(cap, base·2ⁿ)), base 300 ms, cap 30 s", arguments: 1...20)
     func fullJitter(seed: UInt64) throws {
-        let random = Mutex(Seeded(seed))
+        let random = Mutex(SeededRandom(seed))
         let policy = RetryPolicy<NetworkError>.exponentialBackoff(
             maxRetries: .max,
             random: { random.withLock { .random(in: 0..<1, using: &$0) } })
@@ -84,7 +84,7 @@ import Testing
 
     @Test("Decorrelated: random(base … 3 · the wait before), up to the cap", arguments: 1...20)
     func decorrelated(seed: UInt64) {
-        var random = Seeded(seed)
+        var random = SeededRandom(seed)
         let backoff = Backoff.decorrelated(base: .milliseconds(300), cap: .seconds(30))
         var history = RetryHistory()
         var largest = Duration.zero

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import RxHTTP
+import RxTesting
 import Testing
 
 /// RFC 9110 §5.6.7.
@@ -49,7 +50,7 @@ import Testing
 
     @Test("Mutated dates never trap, and what is read is a time of day in a sane year", arguments: 1...8)
     func mutations(seed: UInt64) {
-        var random = Seeded(seed)
+        var random = SeededRandom(seed)
         let forms = [
             "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
         ].map { Array($0.utf8) }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
+import RxTesting
 import Testing
 
 @testable import RxHTTP
@@ -153,7 +154,7 @@ import Testing
 
     @Test("Mutated targets never trap, and what is followed is http", arguments: 1...4)
     func mutations(seed: UInt64) throws {
-        var random = Seeded(seed)
+        var random = SeededRandom(seed)
         let sent = try request()
         let targets = ["https://user@a.test:81/x?y#z", "//[::1]:80/%20", "../../x y"].map { Array($0.utf8) }
         for _ in 0..<500 {

@@ -1,5 +1,6 @@
 import HTTPTypes
 import RxHTTP
+import RxTesting
 import Testing
 
 @Suite struct ResponseHeadTests {
@@ -65,7 +66,7 @@ import Testing
 
     @Test("Mutated header sections never trap", arguments: 1...4)
     func mutations(seed: UInt64) {
-        var random = Seeded(seed)
+        var random = SeededRandom(seed)
         let block = Array("Content-Type: text/html\r\nX-A: b\r\n folded\r\nSet-Cookie: a=b; c\r\n\r\n".utf8)
         for _ in 0..<1000 {
             let head = ResponseHead(status: .ok, fieldLines: block.mutated(by: &random))

@@ -1,10 +1,12 @@
 /// A random source that gives the same numbers in every run (xorshift64*, Vigna 2016).
-struct Seeded: RandomNumberGenerator {
+public struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+    /// Creates a source; each seed has its own numbers.
+    public init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
 
-    mutating func next() -> UInt64 {
+    /// The next number.
+    public mutating func next() -> UInt64 {
         state ^= state >> 12
         state ^= state << 25
         state ^= state >> 27
@@ -13,8 +15,11 @@ struct Seeded: RandomNumberGenerator {
 }
 
 extension [UInt8] {
-    /// The same bytes with a few of them changed, taken out, doubled, or swapped.
-    func mutated(by random: inout Seeded, alphabet: [UInt8] = Array(UInt8.min...UInt8.max)) -> [UInt8] {
+    /// The same bytes with a few of them changed, taken out, doubled, or swapped: for parsers, which must
+    /// not trap on what comes.
+    package func mutated(
+        by random: inout SeededRandom, alphabet: [UInt8] = Array(UInt8.min...UInt8.max)
+    ) -> [UInt8] {
         var bytes = self
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let index = Int.random(in: 0...bytes.count, using: &random)
