@@ -37,7 +37,7 @@ private final class Gathering: @unchecked Sendable {
     @Sendable
     func receive(_ event: TransferEvent) {
         switch event {
-        case .uploaded: break
+        case .uploaded, .interim, .trailers: break
         case .redirected(let request): self.request = request
         case .head(let head): self.head = head
         case .chunk(let bytes):

@@ -15,6 +15,8 @@ extension NetworkError {
         public static let invalidHeader = Code(rawValue: "invalidHeader")
         /// The parameters cannot be encoded.
         public static let invalidParameters = Code(rawValue: "invalidParameters")
+        /// A file could not be read or written.
+        public static let file = Code(rawValue: "file")
         /// The transport has been shut down.
         public static let shutDown = Code(rawValue: "shutDown")
 

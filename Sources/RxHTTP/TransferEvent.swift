@@ -1,14 +1,21 @@
+public import HTTPTypes
+
 /// What happens while a request is carried out.
 public enum TransferEvent: Sendable {
-    /// Bytes of the request body that have been handed to the network so far, and all there are to send.
-    case uploaded(bytes: Int64, of: Int64)
+    /// Bytes of the request body that have been handed to the network so far, and all there are to send; `nil`
+    /// where that is not known in advance.
+    case uploaded(bytes: Int64, of: Int64?)
     /// An answer redirected, and this request is sent instead. Comes from
     /// ``Transport/send(_:following:)`` only.
     case redirected(Request)
+    /// An informational answer that came before the final one: 100 and 102 to 199 (RFC 9110 §15.2).
+    case interim(ResponseHead)
     /// The status line and header fields of the final answer.
     case head(ResponseHead)
     /// The next piece of the body, decoded.
     case chunk([UInt8])
+    /// The fields that came after the body (RFC 9110 §6.5), if there were any.
+    case trailers(HTTPFields)
     /// The body is complete.
     case finished(TransferMetrics)
 }

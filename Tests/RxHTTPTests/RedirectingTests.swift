@@ -28,6 +28,8 @@ import Testing
             stream.map { event in
                 switch event {
                 case .uploaded: "uploaded"
+                case .interim: "interim"
+                case .trailers: "trailers"
                 case .redirected(let request): "→ \(request.url.path)"
                 case .head(let head): "\(head.status.code)"
                 case .chunk(let bytes): "\(bytes.count) bytes"

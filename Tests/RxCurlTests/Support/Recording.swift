@@ -31,6 +31,8 @@ final class Recording: Sendable {
                 kind = "uploaded"
                 uploaded.append(bytes)
             case .redirected: kind = "redirected"
+            case .interim: kind = "interim"
+            case .trailers: kind = "trailers"
             case .head(let head):
                 kind = "head"
                 self.head = head

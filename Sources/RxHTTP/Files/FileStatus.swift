@@ -1,0 +1,13 @@
+/// What is known of a file without reading it.
+public struct FileStatus: Sendable, Equatable {
+    /// The size in bytes.
+    public var size: Int64
+    /// When the content was last changed, since 1970.
+    public var modified: Duration
+
+    /// Creates a status.
+    public init(size: Int64, modified: Duration = .zero) {
+        self.size = size
+        self.modified = modified
+    }
+}

@@ -1,0 +1,35 @@
+public import RxLite
+
+/// What bodies, downloads, cookies and caches need of the machine's files.
+///
+/// Every operation is a cold stream that does its work away from the subscriber's thread, so that no event loop
+/// waits for a disk. What fails, fails with ``NetworkError/Code/file`` and says which file and why. Operations on
+/// one path are to be subscribed to one after another; their order is not kept otherwise.
+public protocol FileSystem: Sendable {
+    /// What is known of the file; `nil` where there is none.
+    func status(of path: String) -> Observable<FileStatus?, NetworkError>
+
+    /// The bytes from `offset`, at most `count` of them, in pieces; to the end of the file without a count. A
+    /// paused subscription stops reading.
+    func read(_ path: String, from offset: Int64, count: Int64?) -> Observable<[UInt8], NetworkError>
+
+    /// Cuts the file to `offset` bytes, creating it where there is none (mode 0600), and writes the chunks behind
+    /// them. Chunks that come faster than they can be written are held back by pausing their stream.
+    ///
+    /// Gives the size of the file after each write, and ends when everything is on the disk (`fsync`). A failure
+    /// of `chunks` is passed on once what came before it has been written.
+    func append(
+        _ chunks: Observable<[UInt8], NetworkError>, to path: String, at offset: Int64
+    ) -> Observable<Int64, NetworkError>
+
+    /// Puts `bytes` in place of the file, whole or not at all: a file of mode 0600 beside it is written, synced and
+    /// renamed. One value, then the end.
+    func replace(_ path: String, with bytes: [UInt8]) -> Observable<Void, NetworkError>
+
+    /// Gives the file another path in the same file system, in place of what is there, and makes that last
+    /// (`fsync` of the directory). One value, then the end.
+    func move(_ path: String, to target: String) -> Observable<Void, NetworkError>
+
+    /// Removes the file; one that is not there counts as removed. One value, then the end.
+    func remove(_ path: String) -> Observable<Void, NetworkError>
+}
