@@ -10,9 +10,25 @@ extension Transfer {
         fieldLines = []
     }
 
+    func keepInterim() {
+        guard let status else { return }
+        interim.append(ResponseHead(status: status, fieldLines: fieldLines))
+    }
+
+    func deliverInterim() {
+        guard !interim.isEmpty else { return }
+        deliver(.interim(interim.removeFirst()))
+    }
+
     func deliverHead() {
+        while !interim.isEmpty { deliverInterim() }
         if let event = upload?.finish(at: Int64(uploadedBytes)) { deliver(event) }
         if let head { deliver(.head(head)) }
+    }
+
+    func deliverTrailers() {
+        guard let status else { return }
+        deliver(.trailers(ResponseHead(status: status, fieldLines: fieldLines).headerFields))
     }
 
     /// What has gone out when the answer comes: for a small body all of it, since that is sent in one go.

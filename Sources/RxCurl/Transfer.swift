@@ -19,6 +19,8 @@ final class Transfer: @unchecked Sendable {
     var state: TransferState
     var fieldLines: [UInt8] = []
     private var length = AnnouncedLength()
+    /// Informational heads that have not been delivered.
+    var interim: [ResponseHead] = []
     var head: ResponseHead?
     var metrics = TransferMetrics()
     var status: HTTPResponse.Status?
@@ -69,6 +71,7 @@ final class Transfer: @unchecked Sendable {
     func willSend() -> Bool {
         guard state.willSend() else { return false }
         fieldLines.removeAll(keepingCapacity: true)
+        interim = []
         return true
     }
 
@@ -96,6 +99,10 @@ final class Transfer: @unchecked Sendable {
             if fieldLines.isEmpty { fieldLines.reserveCapacity(512) }
             if unsafe Self.isContinuation(line) { unfold() }
             unsafe fieldLines.append(contentsOf: line)
+        case .holdInterim: keepInterim()
+        case .deliverInterim:
+            keepInterim()
+            while !interim.isEmpty { deliverInterim() }
         case .deliver: deliverHead()
         case .refuse: return false
         }
@@ -176,6 +183,7 @@ final class Transfer: @unchecked Sendable {
         case .wait:
             takeMetrics(from: handle)
             release(handle)
+            resume()
         case .fail:
             let error = failure(handle.error(result))
             release(handle)
@@ -241,7 +249,9 @@ final class Transfer: @unchecked Sendable {
     func resume() {
         while let action = state.resume(isPaused: observer.scope.isPaused) {
             switch action {
+            case .deliverInterim: deliverInterim()
             case .deliverHead: deliverHead()
+            case .deliverTrailers: deliverTrailers()
             case .unpause:
                 if let handle { transport.multi.unpause(handle) }
                 return
@@ -256,13 +266,12 @@ final class Transfer: @unchecked Sendable {
         isWatchingResume = true
         observer.scope.lane.enter { [self] in
             let resumed: @Sendable () -> Void = { [self] in
+                // Posted, since this runs inside the lane: a consumer that pauses anew at an event is heard only
+                // when the lane is left.
                 let multi = transport.multi
-                if transport.loop.ownsCurrentThread {
-                    multi.perform(.resume(self))
-                } else if !transport.loop.post({ multi.perform(.resume(self)) }) {
-                    // The answer was complete before the loop ended.
-                    resume()
-                }
+                let isPosted = transport.loop.post { multi.perform(.resume(self)) }
+                // The answer was complete before the loop ended.
+                if !isPosted { resume() }
             }
             observer.scope.onResume(resumed)
             // It may have resumed before this was registered.

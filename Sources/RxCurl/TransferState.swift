@@ -61,11 +61,15 @@ struct TransferState {
     private var headBytes = 0
     private var interimHeads = 0
     private var decodedBytes = 0
+    /// Informational heads that are complete but that the consumer paused before.
+    private var heldInterimHeads = 0
     /// The head is complete but the consumer paused before it.
     private var holdsHead = false
     /// curl has been told to wait.
     private var holdsCurl = false
-    /// The transfer is complete but the consumer paused before the end.
+    /// Trailers came, which are delivered before the end.
+    private var holdsTrailers = false
+    /// The transfer is complete but something has to be delivered before, or the consumer paused.
     private var holdsEnd = false
 
     init(isRepeatable: Bool, limits: Limits = Limits()) {
@@ -92,6 +96,8 @@ struct TransferState {
             }
             isResent = true
             phase = .statusLine
+            heldInterimHeads = 0
+            holdsTrailers = false
         }
         isSent = true
         return true
@@ -102,9 +108,13 @@ struct TransferState {
     enum HeadAction: Equatable {
         /// The line is of no interest.
         case skip
-        /// Add the line to the head.
+        /// Add the line to the head, or after the body to the trailers.
         case keep
-        /// The head is complete: deliver it.
+        /// An informational head is complete: keep it, and deliver it and those held back.
+        case deliverInterim
+        /// An informational head is complete: keep it until the consumer resumes.
+        case holdInterim
+        /// The head is complete: deliver it, after the informational ones held back.
         case deliver
         /// Break the transfer off.
         case refuse
@@ -131,8 +141,14 @@ struct TransferState {
     /// - Parameter keepsLengthCertain: whether one still knows how long the body is.
     mutating func receiveFieldLine(byteCount: Int, keepsLengthCertain: Bool = true) -> HeadAction {
         guard admit(byteCount) else { return .refuse }
-        guard phase == .fieldLines(isInterim: false) else { return .skip }
-        return keepsLengthCertain ? .keep : refuse(.uncertainLength)
+        switch phase {
+        case .fieldLines(isInterim: false): return keepsLengthCertain ? .keep : refuse(.uncertainLength)
+        case .fieldLines(isInterim: true): return .keep
+        case .body:
+            holdsTrailers = true
+            return .keep
+        case .statusLine, .ended: return .skip
+        }
     }
 
     /// The empty line after the field lines came.
@@ -141,11 +157,14 @@ struct TransferState {
         switch phase {
         case .fieldLines(isInterim: true):
             phase = .statusLine
-            return .skip
+            heldInterimHeads = isPaused ? heldInterimHeads + 1 : 0
+            return isPaused ? .holdInterim : .deliverInterim
         case .fieldLines(isInterim: false):
             phase = .body
             holdsHead = isPaused
-            return isPaused ? .skip : .deliver
+            if isPaused { return .skip }
+            heldInterimHeads = 0
+            return .deliver
         case .statusLine, .body, .ended:
             return .skip
         }
@@ -166,7 +185,7 @@ struct TransferState {
     // MARK: Body
 
     enum BodyAction: Equatable {
-        /// Deliver the chunk, after the head if that was held back.
+        /// Deliver the chunk, after the heads if they were held back.
         case deliver(headFirst: Bool)
         /// Let curl keep the chunk until the consumer resumes; it comes again then.
         case wait
@@ -191,17 +210,21 @@ struct TransferState {
             refusal = .expanded
             return .refuse
         }
-        defer { holdsHead = false }
+        defer { (holdsHead, heldInterimHeads) = (false, 0) }
         return .deliver(headFirst: holdsHead)
     }
 
     // MARK: Resuming
 
     enum ResumeAction: Equatable {
+        /// Deliver the first informational head that was held back.
+        case deliverInterim
         /// Deliver the head that was held back.
         case deliverHead
         /// Tell curl to go on.
         case unpause
+        /// Deliver the trailers.
+        case deliverTrailers
         /// Deliver the end that was held back.
         case finish
     }
@@ -210,9 +233,17 @@ struct TransferState {
     /// at any event.
     mutating func resume(isPaused: Bool) -> ResumeAction? {
         guard !isOver, !isPaused else { return nil }
+        if heldInterimHeads > 0 {
+            heldInterimHeads -= 1
+            return .deliverInterim
+        }
         if holdsHead {
             holdsHead = false
             return .deliverHead
+        }
+        if holdsEnd, holdsTrailers {
+            holdsTrailers = false
+            return .deliverTrailers
         }
         if holdsEnd {
             phase = .ended
@@ -228,11 +259,11 @@ struct TransferState {
     // MARK: End
 
     enum EndAction: Equatable {
-        /// Deliver the end, after the head if that was held back.
+        /// Deliver the end, after the heads if they were held back.
         case finish(headFirst: Bool)
         /// Deliver the failure.
         case fail
-        /// Keep what the transfer took; the end is delivered when the consumer resumes.
+        /// Keep what the transfer took; what is left is delivered as ``resume(isPaused:)`` says.
         case wait
         /// The transfer has ended before.
         case nothing
@@ -245,12 +276,12 @@ struct TransferState {
             phase = .ended
             return .fail
         }
-        if isPaused {
+        if isPaused || holdsTrailers {
             holdsEnd = true
             return .wait
         }
         phase = .ended
-        defer { holdsHead = false }
+        defer { (holdsHead, heldInterimHeads) = (false, 0) }
         return .finish(headFirst: holdsHead)
     }
 

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import HTTPTypes
 public import RxLite
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
@@ -23,7 +24,9 @@ private final class Gathering: @unchecked Sendable {
     private let observer: Observer<Response, NetworkError>
     private let decoder: JSONDecoder
     private var request: Request
+    private var interim: [ResponseHead] = []
     private var head: ResponseHead?
+    private var trailers = HTTPFields()
     private var body: [UInt8] = []
     private var isComplete = false
 
@@ -37,8 +40,12 @@ private final class Gathering: @unchecked Sendable {
     @Sendable
     func receive(_ event: TransferEvent) {
         switch event {
-        case .uploaded, .interim, .trailers: break
-        case .redirected(let request): self.request = request
+        case .uploaded: break
+        case .interim(let head): interim.append(head)
+        case .trailers(let fields): trailers = fields
+        case .redirected(let request):
+            self.request = request
+            interim = []
         case .head(let head): self.head = head
         case .chunk(let bytes):
             guard bytes.count <= request.bodyLimit - body.count else {
@@ -52,8 +59,11 @@ private final class Gathering: @unchecked Sendable {
         case .finished(let metrics):
             guard let head, !isComplete else { return }
             isComplete = true
-            observer.next(
-                Response(head: head, body: body, request: request, metrics: metrics, decoder: decoder))
+            var response = Response(
+                head: head, body: body, request: request, metrics: metrics, decoder: decoder)
+            if !interim.isEmpty { response.interim = interim }
+            if !trailers.isEmpty { response.trailers = trailers }
+            observer.next(response)
         }
     }
 

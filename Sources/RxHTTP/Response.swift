@@ -5,8 +5,12 @@ public import HTTPTypes
 public struct Response: Sendable {
     /// Status and header fields.
     public var head: ResponseHead
+    /// The informational answers that came before, such as 103 with links to preload, in their order.
+    public var interim: [ResponseHead] = []
     /// The decoded body.
     public var body: [UInt8]
+    /// The fields that came after the body (RFC 9110 §6.5).
+    public var trailers: HTTPFields = [:]
     /// The request that was answered; after redirects, the last one.
     public var request: Request
     /// What the transfer took.

@@ -25,10 +25,12 @@ public struct ResponseHead: Sendable {
     }
 
     /// All fields in the order they came. Parses the section anew at each call. Lines that are not
-    /// `name: value` with a valid name are left out (RFC 9112 §5).
+    /// `name: value` with a valid name are left out (RFC 9112 §5), and so is what comes after 65,534 fields.
     public var headerFields: HTTPFields {
         var fields = HTTPFields()
         for (name, value) in lines {
+            // HTTPFields takes no more, and stops the process.
+            guard fields.count < Int(UInt16.max) - 1 else { break }
             guard let name = HTTPField.Name(String(decoding: name, as: UTF8.self)) else { continue }
             fields.append(HTTPField(name: name, value: String(decoding: value, as: UTF8.self)))
         }

@@ -63,7 +63,7 @@ private final class Redirecting: @unchecked Sendable {
             guard discarded > Self.discardLimit else { return }
             scope.close()
             follow()
-        case .finished where next != nil: break
+        case .trailers where next != nil, .finished where next != nil: break
         default: observer.next(event)
         }
     }

@@ -137,7 +137,10 @@ import Testing
         ("waiting for the head", [.readRequest, .waitForClientClose], []),
         ("in the status line", [.readRequest, .send("HTTP/1.1 2"), .waitForClientClose], []),
         ("in the head", [.readRequest, .send("HTTP/1.1 200 OK\r\nA: b\r\n"), .waitForClientClose], []),
-        ("after a 100", [.readRequest, .send("HTTP/1.1 100 Continue\r\n\r\n"), .waitForClientClose], []),
+        (
+            "after a 100", [.readRequest, .send("HTTP/1.1 100 Continue\r\n\r\n"), .waitForClientClose],
+            ["interim"]
+        ),
         (
             "after the head",
             [.readRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), .waitForClientClose],

@@ -37,12 +37,12 @@ import Testing
 
     // MARK: Heads
 
-    @Test func informationalHeadsAreSwallowed() {
+    @Test func informationalHeadsAreDeliveredUpToALimit() {
         var state = TransferState(isRepeatable: true)
         for _ in 0..<100 {
             #expect(state.receiveStatusLine(status: 103, byteCount: 20) == .skip)
-            #expect(state.receiveFieldLine(byteCount: 20) == .skip)
-            #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .skip)
+            #expect(state.receiveFieldLine(byteCount: 20, keepsLengthCertain: false) == .keep)
+            #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .deliverInterim)
             #expect(state.phase == .statusLine)
         }
         var flooded = state
@@ -70,7 +70,7 @@ import Testing
         limits.headBytes = 100
         var state = TransferState(isRepeatable: true, limits: limits)
         #expect(state.receiveStatusLine(status: 103, byteCount: 40) == .skip)
-        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .skip)
+        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .deliverInterim)
         #expect(state.receiveStatusLine(status: 200, byteCount: 40) == .skip)
         #expect(state.receiveFieldLine(byteCount: 16) == .keep)
         #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .deliver)
@@ -79,17 +79,35 @@ import Testing
         #expect(state.refusal == .headTooLarge)
     }
 
-    @Test func trailersAreNoPartOfTheHead() {
+    @Test func trailersComeBeforeTheEnd() {
         var state = Self.inBody()
-        #expect(state.receiveFieldLine(byteCount: 10) == .skip)
+        #expect(state.receiveFieldLine(byteCount: 10, keepsLengthCertain: false) == .keep)
         #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .skip)
-        #expect(state.complete(succeeded: true, isPaused: false) == .finish(headFirst: false))
+        #expect(state.complete(succeeded: true, isPaused: false) == .wait)
+        #expect(state.resume(isPaused: false) == .deliverTrailers)
+        #expect(state.resume(isPaused: true) == nil)
+        #expect(state.resume(isPaused: false) == .finish)
+    }
+
+    @Test func heldInformationalHeadsComeOneByOneBeforeTheHead() {
+        var state = TransferState(isRepeatable: true)
+        for _ in 0..<2 {
+            #expect(state.receiveStatusLine(status: 103, byteCount: 20) == .skip)
+            #expect(state.receiveEndOfHead(byteCount: 2, isPaused: true) == .holdInterim)
+        }
+        #expect(state.receiveStatusLine(status: 200, byteCount: 20) == .skip)
+        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: true) == .skip)
+        #expect(state.resume(isPaused: false) == .deliverInterim)
+        #expect(state.resume(isPaused: true) == nil)
+        #expect(state.resume(isPaused: false) == .deliverInterim)
+        #expect(state.resume(isPaused: false) == .deliverHead)
+        #expect(state.resume(isPaused: false) == nil)
     }
 
     @Test func anEndWithoutAFinalHeadIsAFailure() {
         var state = TransferState(isRepeatable: true)
         #expect(state.receiveStatusLine(status: 100, byteCount: 20) == .skip)
-        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .skip)
+        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .deliverInterim)
         #expect(state.complete(succeeded: true, isPaused: false) == .fail)
     }
 

@@ -35,6 +35,20 @@ import Testing
         #expect(recorder.isFinished)
     }
 
+    @Test("Informational answers of the last hop and trailers are kept")
+    func interimAndTrailers() throws {
+        let field = try #require(HTTPField.Name("x-sum"))
+        let (recorder, _) = try gather(
+            .steps(
+                .interim(ResponseHead(status: .init(code: 103))), .interim(ResponseHead(status: .continue)),
+                .head(ResponseHead(status: .ok)), .chunk([1]), .trailers([field: "7"]), .finish))
+        #expect(recorder.values.map { $0.interim.map(\.status.code) } == [[103, 100]])
+        #expect(recorder.values.map { $0.trailers[field] } == ["7"])
+        let (plain, _) = try gather(chunks(1))
+        #expect(plain.values.map(\.interim.count) == [0])
+        #expect(plain.values.map(\.trailers.count) == [0])
+    }
+
     @Test("A body as large as the limit is taken, a byte more is not and stops the transfer")
     func limit() throws {
         #expect(try gather(chunks(4, 6)).0.values.map(\.body.count) == [10])

@@ -53,6 +53,25 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.finished, .finished, .finished])
     }
 
+    @Test("Informational answers come as they are; a redirect's trailers are not seen")
+    func interim() throws {
+        let transport = ScriptedTransport(
+            on: clock,
+            [
+                .when(
+                    .get, "/1",
+                    .steps(
+                        .interim(ResponseHead(status: .continue)),
+                        .head(ResponseHead(status: .found, headerFields: [.location: "/2"])),
+                        .trailers([.eTag: "x"]), .finish)),
+                .when(
+                    .get, "/2", .steps(.head(ResponseHead(status: .ok)), .trailers([.eTag: "y"]), .finish)),
+            ])
+        let recorder = try record(transport)
+        try clock.run()
+        #expect(recorder.values == ["interim", "→ /2", "200", "trailers", "finished"])
+    }
+
     @Test("Nothing is sent before the subscription, and each subscription sends anew")
     func cold() throws {
         let transport = ScriptedTransport(on: clock) { _ in .bytes([]) }

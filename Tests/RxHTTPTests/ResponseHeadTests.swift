@@ -4,6 +4,12 @@ import RxTesting
 import Testing
 
 @Suite struct ResponseHeadTests {
+    @Test("More fields than HTTPFields takes do not stop the process")
+    func flood() {
+        let lines = Array(repeating: Array("a:\n".utf8), count: 70_000).joined()
+        #expect(ResponseHead(status: .ok, fieldLines: Array(lines)).headerFields.count == 65_534)
+    }
+
     private func head(_ lines: String) -> ResponseHead {
         ResponseHead(status: .ok, fieldLines: Array(lines.utf8))
     }

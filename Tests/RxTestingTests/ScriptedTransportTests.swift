@@ -56,6 +56,20 @@ import Testing
         #expect(transport.exchanges.map(\.startedAt) == [.zero, .zero, .milliseconds(30), .milliseconds(30)])
     }
 
+    @Test func informationalAnswersAndTrailersComeInTheirPlaces() throws {
+        let transport = ScriptedTransport(on: clock) { _ in
+            .steps(
+                .uploaded(bytes: 1, of: nil), .interim(ResponseHead(status: .continue)),
+                .head(ResponseHead(status: .ok)), .trailers([.eTag: "x"]), .finish)
+        }
+        start(transport, try request("http://shop.test/"))
+        try clock.run()
+        #expect(
+            log.entries == [
+                "uploaded 1/-1", "interim 100", "head 200", "trailers 1", "finished 0.0 seconds", "|",
+            ])
+    }
+
     @Test(
         arguments: [
             ("/goods", "http://shop.test/goods?x=1", true), ("/goods", "http://shop.test/goods/1", false),

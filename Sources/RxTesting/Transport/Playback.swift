@@ -67,11 +67,15 @@ final class Playback: @unchecked Sendable {
             if delay > .zero { wait(delay) }
         case .uploaded(let bytes, let total):
             observer.next(.uploaded(bytes: bytes, of: total))
+        case .interim(let head):
+            observer.next(.interim(head))
         case .head(let head):
             firstByte = clock.now - begun
             observer.next(.head(head))
         case .chunk(let bytes):
             observer.next(.chunk(bytes))
+        case .trailers(let fields):
+            observer.next(.trailers(fields))
         case .finish:
             let total = clock.now - begun
             outcome = .finished

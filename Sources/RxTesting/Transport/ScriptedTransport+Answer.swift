@@ -7,11 +7,15 @@ extension ScriptedTransport {
         /// Time passes, also while the subscriber is paused.
         case wait(Duration)
         /// So much of the request body has been sent.
-        case uploaded(bytes: Int64, of: Int64)
+        case uploaded(bytes: Int64, of: Int64?)
+        /// An informational answer.
+        case interim(ResponseHead)
         /// The status line and header fields.
         case head(ResponseHead)
         /// A piece of the body.
         case chunk([UInt8])
+        /// The fields after the body.
+        case trailers(HTTPFields)
         /// The whole answer was there.
         case finish
         /// The exchange breaks off. An `error` without a request is told about the one it answers.

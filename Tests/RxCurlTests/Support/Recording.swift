@@ -12,6 +12,7 @@ final class Recording: Sendable {
         var head: ResponseHead?
         var body: [UInt8] = []
         var chunks = 0
+        var events = 0
         var uploaded: [Int64] = []
         var metrics: TransferMetrics?
         /// One, if all is well.
@@ -25,6 +26,7 @@ final class Recording: Sendable {
 
         mutating func take(_ event: TransferEvent, keepsBody: Bool) {
             if !ends.isEmpty { afterEnd += 1 }
+            events += 1
             let kind: String
             switch event {
             case .uploaded(let bytes, _):
