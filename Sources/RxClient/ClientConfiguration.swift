@@ -27,6 +27,9 @@ public struct ClientConfiguration: Sendable {
     /// Whether an absolute URL given as a path may lead to another origin than the base URL's. Default no.
     /// Such a request carries neither the session's credential nor the secret fields of ``headers``.
     public var allowsOtherOrigins = false
+    /// The files of the machine, for downloads and whatever else is kept on disk. Default none; a client over
+    /// libcurl has those of its transport.
+    public var files: (any FileSystem)?
     /// How parameters are encoded. Default: keys sorted, otherwise as Foundation does.
     public var encoder: JSONEncoder = {
         let encoder = JSONEncoder()

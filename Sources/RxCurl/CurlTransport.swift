@@ -42,6 +42,9 @@ public final class CurlTransport: Transport {
     /// The loop.
     public var scheduler: any Scheduler { loop }
 
+    /// The machine's files, on the transport's loop.
+    public var files: LoopFileSystem { LoopFileSystem(loop: loop) }
+
     /// The exchange that sends `request` once per subscription.
     ///
     /// Fails with ``NetworkError/Code/invalidURL``, ``NetworkError/Code/invalidHeader`` or

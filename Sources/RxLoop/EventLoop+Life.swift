@@ -22,7 +22,8 @@ extension EventLoop {
     /// Ends the loop and waits until its thread is gone.
     ///
     /// What was scheduled before this call still runs; then the shutdown hooks do; then each pending timer,
-    /// before its time, so that whatever waits for it meets the end; then what all of these have scheduled.
+    /// before its time, so that whatever waits for it meets the end; then what all of these have scheduled. Jobs
+    /// of ``work(_:)`` that are under way are waited for.
     /// Only work that schedules more without end is dropped.
     ///
     /// Afterwards the loop holds nobody up: ``isCurrent`` is true everywhere, ``schedule(_:)`` runs work on the
@@ -83,9 +84,11 @@ extension EventLoop {
             drainInbox()
             // Whoever has posted since then may have registered a hook before.
             runHooks()
+            // What is in the thread pool comes to its end by itself; no more is taken since `isEnding`.
+            if jobCount > 0 { unsafe _ = uv_run(raw, UV_RUN_ONCE) }
             rounds += 1
             dropsOwnWork = rounds >= Self.lastRounds
-        } while !inbox.closeIfEmpty()
+        } while jobCount > 0 || !inbox.closeIfEmpty()
         // Hooks that came in between have nothing to close, since what they were for was not posted.
         let unused = hooks.withLock { $0.take() }
         _ = unused

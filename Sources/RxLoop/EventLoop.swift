@@ -15,7 +15,7 @@ import Synchronization
 /// ```
 ///
 /// Threads: `schedule`, `now`, `isCurrent`, ``ownsCurrentThread``, ``onShutdown(_:)`` from anywhere; ``shutDown()`` from anywhere but
-/// the loop; ``Poll``, ``LoopTimer`` and ``Kick`` only on the loop, which they assert.
+/// the loop; ``work(_:)`` from anywhere; ``Poll``, ``LoopTimer`` and ``Kick`` only on the loop, which they assert.
 @safe
 public final class EventLoop: Scheduler, @unchecked Sendable {
     // Unchecked: what is not a constant, atomic or under a Mutex is touched only on the loop's thread once
@@ -35,6 +35,8 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
     let hooks = Mutex<[UInt64: @Sendable () -> Void]?>([:])
     /// Whether pending timers run early and new ones are another clock's. Touched only on the loop.
     var isEnding = false
+    /// How many jobs are in the thread pool or on their way back from it. Touched only on the loop.
+    var jobCount = 0
     /// Whether what the loop's own work posts is dropped. Touched only on the loop.
     var dropsOwnWork = false
     let lateWork = LateWork()

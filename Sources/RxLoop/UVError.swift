@@ -19,6 +19,13 @@ public struct UVError: Error, RawRepresentable, Hashable, Sendable {
     /// The descriptor is of a kind that cannot be polled (`UV_EPERM`).
     public static let notPermitted = UVError(rawValue: UV_EPERM.rawValue)
 
+    /// There is no such file (`UV_ENOENT`).
+    public static let notFound = UVError(rawValue: UV_ENOENT.rawValue)
+    /// An argument that makes no sense, such as the path of a directory where a file is needed (`UV_EINVAL`).
+    public static let invalidArgument = UVError(rawValue: UV_EINVAL.rawValue)
+    /// Taken back before it was done (`UV_ECANCELED`).
+    public static let canceled = UVError(rawValue: UV_ECANCELED.rawValue)
+
     /// Throws `code` if it is negative, as libuv's failures are.
     static func check(_ code: Int32) throws(UVError) {
         if code < 0 { throw UVError(rawValue: code) }

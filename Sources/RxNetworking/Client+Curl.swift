@@ -18,6 +18,7 @@ extension Client {
     ) {
         var configuration = configuration
         configuration.baseURL = baseURL
+        configuration.files = configuration.files ?? transport.files
         self.init(configuration: configuration, transport: transport)
     }
 }

@@ -3,21 +3,29 @@ public import RxLite
 /// What bodies, downloads, cookies and caches need of the machine's files.
 ///
 /// Every operation is a cold stream that does its work away from the subscriber's thread, so that no event loop
-/// waits for a disk. What fails, fails with ``NetworkError/Code/file`` and says which file and why. Operations on
-/// one path are to be subscribed to one after another; their order is not kept otherwise.
+/// waits for a disk. What fails, fails with ``NetworkError/Code/file`` and says which file and why; a file system
+/// that has been shut down fails with ``NetworkError/Code/shutDown``. Operations on one path are to be subscribed
+/// to one after another; their order is not kept otherwise.
 public protocol FileSystem: Sendable {
-    /// What is known of the file; `nil` where there is none.
+    /// What is known of the file; `nil` where there is none. One value, then the end.
     func status(of path: String) -> Observable<FileStatus?, NetworkError>
 
     /// The bytes from `offset`, at most `count` of them, in pieces; to the end of the file without a count. A
-    /// paused subscription stops reading.
-    func read(_ path: String, from offset: Int64, count: Int64?) -> Observable<[UInt8], NetworkError>
+    /// paused subscription stops reading, one piece ahead.
+    ///
+    /// - Parameter expected: what the file was like when it was looked at. If it is something else by now, or
+    ///   becomes so before the last piece is read, the stream fails instead of sending what does not belong
+    ///   together. A change within the grain of the file system's clock that keeps the size is not noticed.
+    func read(
+        _ path: String, from offset: Int64, count: Int64?, expecting expected: FileStatus?
+    ) -> Observable<[UInt8], NetworkError>
 
     /// Cuts the file to `offset` bytes, creating it where there is none (mode 0600), and writes the chunks behind
-    /// them. Chunks that come faster than they can be written are held back by pausing their stream.
+    /// them. The chunks are subscribed to once the file is open. Chunks that come faster than they can be written
+    /// are held back by pausing their stream.
     ///
-    /// Gives the size of the file after each write, and ends when everything is on the disk (`fsync`). A failure
-    /// of `chunks` is passed on once what came before it has been written.
+    /// Gives the size of the file when it is open and after each write, and ends when everything is on the disk
+    /// (`fsync`). A failure of `chunks` is passed on once what came before it has been written.
     func append(
         _ chunks: Observable<[UInt8], NetworkError>, to path: String, at offset: Int64
     ) -> Observable<Int64, NetworkError>
@@ -32,4 +40,13 @@ public protocol FileSystem: Sendable {
 
     /// Removes the file; one that is not there counts as removed. One value, then the end.
     func remove(_ path: String) -> Observable<Void, NetworkError>
+}
+
+extension FileSystem {
+    /// The bytes from `offset`, at most `count` of them, in pieces, of whatever the file is at the moment.
+    public func read(
+        _ path: String, from offset: Int64 = 0, count: Int64? = nil
+    ) -> Observable<[UInt8], NetworkError> {
+        read(path, from: offset, count: count, expecting: nil)
+    }
 }

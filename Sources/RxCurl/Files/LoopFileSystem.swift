@@ -1,0 +1,100 @@
+public import RxHTTP
+public import RxLite
+public import RxLoop
+
+/// The machine's files, read and written by the threads that an event loop has for it.
+///
+/// Pieces are of 128 KiB, and while one is taken the next is read. Paths that lead to something else than a
+/// regular file are refused. The streams run on the loop, and fail with ``NetworkError/Code/shutDown`` when that
+/// is shut down.
+public struct LoopFileSystem: FileSystem {
+    /// Where the results arrive.
+    public let loop: EventLoop
+
+    /// Creates a file system.
+    public init(loop: EventLoop) { self.loop = loop }
+
+    /// See ``FileSystem/status(of:)``.
+    public func status(of path: String) -> Observable<FileStatus?, NetworkError> {
+        work(on: path) { () throws(UVError) in
+            do throws(UVError) {
+                return FileStatus(try File.status(of: path))
+            } catch .notFound {
+                return nil
+            }
+        }
+    }
+
+    /// See ``FileSystem/read(_:from:count:expecting:)``.
+    public func read(
+        _ path: String, from offset: Int64, count: Int64?, expecting expected: FileStatus?
+    ) -> Observable<[UInt8], NetworkError> {
+        Observable(scheduler: loop) { observer in
+            FileReading(self, path, from: offset, count: count, expected, into: observer).start()
+        }
+    }
+
+    /// See ``FileSystem/append(_:to:at:)``.
+    public func append(
+        _ chunks: Observable<[UInt8], NetworkError>, to path: String, at offset: Int64
+    ) -> Observable<Int64, NetworkError> {
+        Observable(scheduler: loop) { observer in
+            let writer = FileWriter(path, at: offset)
+            let target = Appending.Target {
+                chunks in
+                work(on: path) { () throws(UVError) in try writer.write(chunks) }
+            } finish: {
+                work(on: path) { () throws(UVError) in try writer.finish() }
+            }
+            Appending(chunks, to: target, into: observer).start()
+        }
+    }
+
+    /// See ``FileSystem/replace(_:with:)``.
+    public func replace(_ path: String, with bytes: [UInt8]) -> Observable<Void, NetworkError> {
+        work(on: path) { () throws(UVError) in
+            let draft = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36)).new"
+            do throws(UVError) {
+                let file = try File(writing: draft, isNew: true)
+                try file.write(bytes, at: 0)
+                try file.synchronize()
+                try File.rename(draft, to: path)
+            } catch {
+                // The first failure counts; that there may be nothing to remove does not.
+                _ = try? File.remove(draft)
+                throw error
+            }
+        }
+    }
+
+    /// See ``FileSystem/move(_:to:)``.
+    public func move(_ path: String, to target: String) -> Observable<Void, NetworkError> {
+        work(on: path) { () throws(UVError) in try File.rename(path, to: target) }
+    }
+
+    /// See ``FileSystem/remove(_:)``.
+    public func remove(_ path: String) -> Observable<Void, NetworkError> {
+        work(on: path) { () throws(UVError) in
+            do throws(UVError) {
+                try File.remove(path)
+            } catch .notFound {
+                // As wanted.
+            }
+        }
+    }
+
+    /// Does `body` in the loop's thread pool.
+    func work<T: Sendable>(
+        on path: String, _ body: @escaping @Sendable () throws(UVError) -> T
+    ) -> Observable<T, NetworkError> {
+        loop.work(body).mapError { error in
+            error == .canceled
+                ? NetworkError(.shutDown, "the file system's event loop has been shut down")
+                : NetworkError(.file, "\(path): \(error)")
+        }
+    }
+}
+
+extension FileStatus {
+    init(_ status: File.Status) { self.init(size: status.size, modified: status.modified) }
+}

@@ -1,0 +1,128 @@
+package import RxLite
+
+/// One running ``FileSystem/append(_:to:at:)``: writes one piece after another, gathers the chunks that come
+/// meanwhile, and pauses their stream when there are too many.
+package final class Appending: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+
+    /// What the bytes go to.
+    package struct Target: Sendable {
+        /// Writes the chunks, in order; gives the size of the file then. The first write, of nothing, opens it.
+        let write: @Sendable ([[UInt8]]) -> Observable<Int64, NetworkError>
+        /// Sees to it that what was written lasts.
+        let finish: @Sendable () -> Observable<Void, NetworkError>
+
+        /// Creates a target.
+        package init(
+            write: @escaping @Sendable ([[UInt8]]) -> Observable<Int64, NetworkError>,
+            finish: @escaping @Sendable () -> Observable<Void, NetworkError>
+        ) {
+            self.write = write
+            self.finish = finish
+        }
+    }
+
+    /// How many bytes may wait before the source is paused.
+    private static let highWater = 1 << 20
+
+    private let chunks: Observable<[UInt8], NetworkError>
+    private let target: Target
+    private let observer: Observer<Int64, NetworkError>
+    private let source: Scope
+    private var waiting: [[UInt8]] = []
+    private var waitingBytes = 0
+    private var isWriting = false
+    private var isPaused = false
+    private var completion: Completion<NetworkError>?
+
+    /// Prepares to write.
+    package init(
+        _ chunks: Observable<[UInt8], NetworkError>, to target: Target,
+        into observer: Observer<Int64, NetworkError>
+    ) {
+        self.chunks = chunks
+        self.target = target
+        self.observer = observer
+        source = observer.scope.child()
+    }
+
+    /// Opens the file, then listens to the chunks.
+    package func start() {
+        write([]) { [self] in
+            chunks.subscribe(Observer(scope: source, next: { self.receive($0) }, end: { self.receive($0) }))
+        }
+    }
+
+    private func receive(_ chunk: [UInt8]) {
+        waiting.append(chunk)
+        waitingBytes += chunk.count
+        if !isPaused, waitingBytes >= Self.highWater {
+            isPaused = true
+            source.pause()
+        }
+        goOn()
+    }
+
+    private func receive(_ completion: Completion<NetworkError>) {
+        source.close()
+        self.completion = completion
+        goOn()
+    }
+
+    private func goOn() {
+        guard !isWriting, observer.scope.isOpen else { return }
+        guard waiting.isEmpty else { return writeWaiting() }
+        switch completion {
+        case .failed(let error): observer.fail(error)
+        case .finished: finish()
+        case nil: break
+        }
+    }
+
+    private func writeWaiting() {
+        let batch = waiting
+        waiting = []
+        waitingBytes = 0
+        write(batch) { [self] in
+            // Before the next batch: what the source sends while it resumes is part of it.
+            if isPaused {
+                isPaused = false
+                source.resume()
+            }
+            goOn()
+        }
+    }
+
+    private func write(_ batch: [[UInt8]], then goOn: @escaping @Sendable () -> Void) {
+        isWriting = true
+        run(target.write(batch)) { [self] size in
+            observer.next(size)
+        } then: { [self] in
+            isWriting = false
+            goOn()
+        }
+    }
+
+    private func finish() {
+        isWriting = true
+        run(target.finish()) { _ in
+        } then: { [self] in
+            observer.finish()
+        }
+    }
+
+    /// Subscribes within this subscription.
+    private func run<T>(
+        _ stream: Observable<T, NetworkError>, onNext: @escaping @Sendable (T) -> Void,
+        then: @escaping @Sendable () -> Void
+    ) {
+        let scope = observer.scope.child()
+        stream.subscribe(
+            Observer(scope: scope, next: onNext) { [observer] completion in
+                scope.close()
+                guard observer.scope.isOpen else { return }
+                if case .failed = completion { return observer.end(completion) }
+                then()
+            })
+    }
+}

@@ -1,0 +1,57 @@
+internal import CLibuv
+public import RxLite
+
+extension EventLoop {
+    /// What `body` returns, run on a thread of libuv's pool (`uv_queue_work`): for whatever would hold up the
+    /// loop, such as disks and the decoding of large documents.
+    ///
+    /// Each subscription runs it once. Four run at a time in the whole process, unless the environment's
+    /// `UV_THREADPOOL_SIZE` says otherwise. Cancelling drops what has not begun; what has begun runs to its end,
+    /// and its result is let go of. ``shutDown()`` waits for what is under way; work that is subscribed to later
+    /// fails with ``UVError/canceled``.
+    public func work<T: Sendable>(
+        _ body: @escaping @Sendable () throws(UVError) -> T
+    ) -> Observable<T, UVError> {
+        Observable(scheduler: self) { [self] observer in
+            guard observer.scope.isOpen else { return }
+            let start: @Sendable () -> Void = { [self] in begin(body, for: observer) }
+            if ownsCurrentThread { return start() }
+            if !post(start) { observer.scope.perform { observer.fail(.canceled) } }
+        }
+    }
+
+    /// On the loop.
+    private func begin<T>(
+        _ body: @escaping @Sendable () throws(UVError) -> T, for observer: Observer<T, UVError>
+    ) {
+        guard observer.scope.isOpen else { return }
+        let outcome = Outcome<T>()
+        let job = PoolJob(on: self) {
+            outcome.result = Result { () throws(UVError) in try body() }
+        } onEnd: {
+            // Dropped before it had begun if there is none.
+            let result = outcome.result ?? .failure(.canceled)
+            outcome.result = nil
+            observer.scope.enter { observer.send(result) }
+        }
+        guard job.start() else { return observer.scope.enter { observer.fail(.canceled) } }
+        observer.scope.lane.enter { observer.scope.onClose { job.cancel() } }
+    }
+}
+
+extension Observer where Failure == UVError {
+    fileprivate func send(_ result: Result<Element, UVError>) {
+        switch result {
+        case .success(let value):
+            next(value)
+            if scope.isOpen { finish() }
+        case .failure(let error): fail(error)
+        }
+    }
+}
+
+/// What a job has come to.
+private final class Outcome<T: Sendable>: @unchecked Sendable {
+    // Unchecked: written on the pool's thread and read on the loop after libuv has said that the job is done.
+    var result: Result<T, UVError>?
+}

@@ -1,0 +1,60 @@
+internal import CLibuv
+
+extension File {
+    /// What is known of a file without reading it.
+    public struct Status: Sendable, Equatable {
+        /// The size in bytes.
+        public var size: Int64
+        /// When the content was last changed, since 1970.
+        public var modified: Duration
+    }
+
+    /// What a path leads to (`uv_fs_stat`); ``UVError/notFound`` where there is nothing.
+    public static func status(of path: String) throws(UVError) -> Status {
+        try check(path)
+        return try unsafe kind { unsafe uv_fs_stat(nil, $0, path, nil) }.status
+    }
+
+    /// Gives a file another path, in place of what is there, and makes that last (`uv_fs_rename`, and
+    /// `uv_fs_fsync` of the directory).
+    public static func rename(_ path: String, to target: String) throws(UVError) {
+        try check(path)
+        try check(target)
+        _ = try unsafe call { unsafe uv_fs_rename(nil, $0, path, target, nil) }
+        try synchronizeDirectory(of: target)
+    }
+
+    /// Removes a file (`uv_fs_unlink`); ``UVError/notFound`` where there is none.
+    public static func remove(_ path: String) throws(UVError) {
+        try check(path)
+        _ = try unsafe call { unsafe uv_fs_unlink(nil, $0, path, nil) }
+    }
+
+    private static func synchronizeDirectory(of path: String) throws(UVError) {
+        let end = path.lastIndex(of: "/")
+        let directory = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let descriptor = try uv_file(
+            unsafe call { unsafe uv_fs_open(nil, $0, directory, UV_FS_O_RDONLY, 0, nil) })
+        defer { _ = try? unsafe call { unsafe uv_fs_close(nil, $0, descriptor, nil) } }
+        do throws(UVError) {
+            _ = try unsafe call { unsafe uv_fs_fsync(nil, $0, descriptor, nil) }
+        } catch .invalidArgument {
+            // A file system that does not sync directories.
+        }
+    }
+
+    /// Asks for a file's status, and whether it is a regular file.
+    static func kind(
+        _ ask: (UnsafeMutablePointer<uv_fs_t>) -> Int32
+    ) throws(UVError) -> (status: Status, isRegular: Bool) {
+        var found = uv_stat_t()
+        _ = try unsafe call { request in
+            let status = unsafe ask(request)
+            unsafe found = request.pointee.statbuf
+            return status
+        }
+        let modified = Duration.seconds(found.st_mtim.tv_sec) + .nanoseconds(found.st_mtim.tv_nsec)
+        let status = Status(size: Int64(clamping: found.st_size), modified: modified)
+        return (status, found.st_mode & 0o170000 == 0o100000)
+    }
+}

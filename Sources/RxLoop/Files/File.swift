@@ -1,0 +1,121 @@
+internal import CLibuv
+
+/// An open regular file. Every call blocks, so it belongs into ``EventLoop/work(_:)``.
+///
+/// ```swift
+/// loop.work { () throws(UVError) in try File(reading: path).read(at: 0, count: 4096) }
+/// ```
+///
+/// Threads: any, one at a time. It is closed when it is let go of.
+public final class File: @unchecked Sendable {
+    // Unchecked: the descriptor is a constant, and whoever still uses it keeps it from being closed.
+    private let descriptor: uv_file
+
+    /// Opens a file for reading (`uv_fs_open`).
+    public convenience init(reading path: String) throws(UVError) {
+        // Without O_NONBLOCK opening a named pipe waits for its other end.
+        try self.init(path, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK)
+    }
+
+    /// Opens a file for writing, and creates it with mode 0600 where there is none.
+    ///
+    /// - Parameter isNew: whether one that is there is an error, ``UVError/alreadyExists``.
+    public convenience init(writing path: String, isNew: Bool = false) throws(UVError) {
+        let new = isNew ? UV_FS_O_EXCL : 0
+        try self.init(path, UV_FS_O_WRONLY | UV_FS_O_CREAT | UV_FS_O_NONBLOCK | new)
+    }
+
+    private init(_ path: String, _ flags: Int32) throws(UVError) {
+        try Self.check(path)
+        descriptor = try uv_file(unsafe Self.call { unsafe uv_fs_open(nil, $0, path, flags, 0o600, nil) })
+        guard try unsafe Self.kind({ unsafe uv_fs_fstat(nil, $0, descriptor, nil) }).isRegular else {
+            throw .invalidArgument
+        }
+    }
+
+    deinit { _ = try? unsafe Self.call { unsafe uv_fs_close(nil, $0, descriptor, nil) } }
+
+    /// Size and time of the last change (`uv_fs_fstat`).
+    public func status() throws(UVError) -> Status {
+        try unsafe Self.kind({ unsafe uv_fs_fstat(nil, $0, descriptor, nil) }).status
+    }
+
+    /// The bytes from `offset` (`uv_fs_read`): `count` of them, fewer only at the end of the file.
+    public func read(at offset: Int64, count: Int) throws(UVError) -> [UInt8] {
+        var failure: UVError?
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
+            do throws(UVError) {
+                while filled < count {
+                    let rest = unsafe UnsafeMutableRawBufferPointer(
+                        rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
+                    let got = try unsafe transfer(rest) { request, piece in
+                        unsafe uv_fs_read(nil, request, descriptor, piece, 1, offset + Int64(filled), nil)
+                    }
+                    if got == 0 { return }
+                    filled += got
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// Writes all of `bytes` from `offset` on (`uv_fs_write`).
+    public func write(_ bytes: [UInt8], at offset: Int64) throws(UVError) {
+        var written = 0
+        while written < bytes.count {
+            let start = written
+            let result = unsafe bytes.withUnsafeBytes { source in
+                // libuv only reads from it.
+                let rest = unsafe UnsafeMutableRawBufferPointer(
+                    mutating: UnsafeRawBufferPointer(rebasing: source[start...]))
+                return Result { () throws(UVError) in
+                    try unsafe transfer(rest) { request, piece in
+                        unsafe uv_fs_write(nil, request, descriptor, piece, 1, offset + Int64(start), nil)
+                    }
+                }
+            }
+            let count = try result.get()
+            guard count > 0 else { throw UVError(rawValue: UV_EIO.rawValue) }
+            written += count
+        }
+    }
+
+    /// Cuts the file, or fills it up with zeros (`uv_fs_ftruncate`).
+    public func truncate(to size: Int64) throws(UVError) {
+        _ = try unsafe Self.call { unsafe uv_fs_ftruncate(nil, $0, descriptor, size, nil) }
+    }
+
+    /// Waits until the content is on the disk (`uv_fs_fsync`).
+    public func synchronize() throws(UVError) {
+        _ = try unsafe Self.call { unsafe uv_fs_fsync(nil, $0, descriptor, nil) }
+    }
+
+    private func transfer(
+        _ bytes: UnsafeMutableRawBufferPointer,
+        _ call: (UnsafeMutablePointer<uv_fs_t>, UnsafePointer<uv_buf_t>) -> Int32
+    ) throws(UVError) -> Int {
+        // Linux moves at most 2 GiB at a time; the callers go on with the rest.
+        let count = UInt32(clamping: min(bytes.count, 1 << 30))
+        let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+        var piece = unsafe uv_buf_init(start, count)
+        return try unsafe Self.call { request in unsafe call(request, &piece) }
+    }
+
+    /// A path ends at the first NUL for the system, but not for Swift.
+    static func check(_ path: String) throws(UVError) {
+        if path.utf8.contains(0) { throw .invalidArgument }
+    }
+
+    /// Makes one call of `uv_fs_*` without a loop, which is to say, here and now.
+    static func call(_ start: (UnsafeMutablePointer<uv_fs_t>) -> Int32) throws(UVError) -> Int {
+        var request = unsafe uv_fs_t()
+        let status = unsafe start(&request)
+        let result = unsafe request.result
+        unsafe uv_fs_req_cleanup(&request)
+        try UVError.check(status)
+        return result
+    }
+}

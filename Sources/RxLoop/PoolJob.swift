@@ -1,0 +1,69 @@
+internal import CLibuv
+
+/// One piece of work in libuv's thread pool (`uv_work_t`).
+@safe
+final class PoolJob: @unchecked Sendable {
+    // Unchecked: touched on the loop only, but for `body`, which is constant.
+    // Safe: the request lives from init to deinit, and libuv's hold on the job lasts until its end.
+    private let request: UnsafeMutablePointer<uv_work_t>
+    private let loop: EventLoop
+    private let body: @Sendable () -> Void
+    private let onEnd: () -> Void
+    private var isRunning = false
+
+    /// - Parameters:
+    ///   - body: the work, which runs on a thread of the pool, or not at all if it is cancelled before.
+    ///   - onEnd: called once on the loop if the job was started, be it cancelled or not.
+    init(on loop: EventLoop, body: @escaping @Sendable () -> Void, onEnd: @escaping () -> Void) {
+        unsafe request = .allocate(capacity: 1)
+        unsafe request.initialize(to: uv_work_t())
+        self.loop = loop
+        self.body = body
+        self.onEnd = onEnd
+    }
+
+    deinit { unsafe request.deallocate() }
+
+    /// Queues the work; false if the loop is ending and takes no more. On the loop.
+    func start() -> Bool {
+        loop.preconditionCurrent()
+        guard !loop.isEnding else { return false }
+        let base = unsafe UnsafeMutableRawPointer(request).assumingMemoryBound(to: uv_req_t.self)
+        unsafe uv_req_set_data(base, Unmanaged.passRetained(self).toOpaque())
+        let status = unsafe uv_queue_work(loop.raw, request) { request in
+            unsafe PoolJob.behind(request)?.takeUnretainedValue().body()
+        } _: { request, _ in
+            guard let job = unsafe PoolJob.behind(request)?.takeRetainedValue() else { return }
+            job.end()
+        }
+        // It fails only without a function to run.
+        precondition(status == 0, "uv_queue_work says \(UVError(rawValue: status))")
+        isRunning = true
+        loop.jobCount += 1
+        return true
+    }
+
+    /// Drops the work if it has not begun (`uv_cancel`). From any thread.
+    func cancel() {
+        guard loop.ownsCurrentThread else {
+            // A loop that has ended has no job left.
+            _ = loop.post { self.cancel() }
+            return
+        }
+        guard isRunning else { return }
+        let base = unsafe UnsafeMutableRawPointer(request).assumingMemoryBound(to: uv_req_t.self)
+        unsafe _ = uv_cancel(base)
+    }
+
+    private func end() {
+        isRunning = false
+        loop.jobCount -= 1
+        onEnd()
+    }
+
+    private static func behind(_ request: UnsafeMutablePointer<uv_work_t>?) -> Unmanaged<PoolJob>? {
+        guard let request = unsafe request else { return nil }
+        let base = unsafe UnsafeMutableRawPointer(request).assumingMemoryBound(to: uv_req_t.self)
+        return unsafe uv_req_get_data(base).map { unsafe Unmanaged<PoolJob>.fromOpaque($0) }
+    }
+}

@@ -1,0 +1,189 @@
+public import RxHTTP
+public import RxLite
+import Synchronization
+
+/// Files that exist in memory and virtual time only, for tests of what reads and writes them.
+///
+/// ```swift
+/// let files = MemoryFileSystem(on: clock)
+/// files["/tmp/note"] = Array("text".utf8)
+/// files.fail(.write, of: "/tmp/note", "disk full")
+/// ```
+///
+/// Every operation takes ``latency`` of virtual time, and what runs at the same time sees each other's work. Safe
+/// from any thread.
+public final class MemoryFileSystem: FileSystem {
+    /// The steps that can be made to fail.
+    public enum Operation: Sendable {
+        case status, read, write, synchronize, replace, move, remove
+    }
+
+    /// The time that operations live in.
+    public let clock: VirtualScheduler
+    /// How long each step takes. Default none; it is still not done within the subscribing call.
+    public let latency: Duration
+    /// What is read at a time. Default 64 KiB.
+    public let pieceSize: Int
+
+    private struct Contents {
+        var files: [String: (bytes: [UInt8], modified: Duration)] = [:]
+        var changeCount: Int64 = 0
+        var failures: [(operation: Operation, path: String, message: String)] = []
+        var readCount = 0
+
+        func status(of path: String) -> FileStatus? {
+            files[path].map { FileStatus(size: Int64($0.bytes.count), modified: $0.modified) }
+        }
+
+        /// Each change has a time of its own, so that all are noticed.
+        mutating func set(_ path: String, _ bytes: [UInt8]?) {
+            changeCount += 1
+            files[path] = bytes.map { ($0, .nanoseconds(changeCount)) }
+        }
+
+        mutating func takeFailure(of operation: Operation, _ path: String) -> String? {
+            let index = failures.firstIndex { $0.operation == operation && $0.path == path }
+            return index.map { failures.remove(at: $0).message }
+        }
+    }
+
+    private let contents = Mutex(Contents())
+
+    /// Creates a file system without files.
+    public init(on clock: VirtualScheduler, latency: Duration = .zero, pieceSize: Int = 64 << 10) {
+        self.clock = clock
+        self.latency = latency
+        self.pieceSize = max(1, pieceSize)
+    }
+
+    /// The content of a file; `nil` where there is none. Setting it changes the file at once.
+    public subscript(path: String) -> [UInt8]? {
+        get { contents.withLock { $0.files[path]?.bytes } }
+        set { contents.withLock { $0.set(path, newValue) } }
+    }
+
+    /// The paths of all files, sorted.
+    public var paths: [String] { contents.withLock { $0.files.keys.sorted() } }
+
+    /// How many pieces have been read so far.
+    public var readCount: Int { contents.withLock { $0.readCount } }
+
+    /// Makes the next such operation on the file fail with ``NetworkError/Code/file``. Several fail one after
+    /// another.
+    public func fail(_ operation: Operation, of path: String, _ message: String = "as scripted") {
+        contents.withLock { $0.failures.append((operation, path, message)) }
+    }
+
+    // MARK: FileSystem
+
+    /// See `FileSystem.status(of:)`.
+    public func status(of path: String) -> Observable<FileStatus?, NetworkError> {
+        step(.status, path) { contents throws(NetworkError) in contents.status(of: path) }
+    }
+
+    /// See `FileSystem.read(_:from:count:expecting:)`.
+    public func read(
+        _ path: String, from offset: Int64, count: Int64?, expecting expected: FileStatus?
+    ) -> Observable<[UInt8], NetworkError> {
+        let start = Piece(bytes: [], offset: max(0, offset), left: max(0, count ?? .max), isLast: false)
+        return piece(after: start, of: path, expected)
+            .expand { [self] piece in piece.isLast ? .empty() : self.piece(after: piece, of: path, expected) }
+            .filter { !$0.bytes.isEmpty }
+            .map(\.bytes)
+    }
+
+    private struct Piece {
+        var bytes: [UInt8]
+        /// Where it begins.
+        var offset: Int64
+        /// How many bytes are wanted, these included.
+        var left: Int64
+        var isLast: Bool
+    }
+
+    private func piece(
+        after last: Piece, of path: String, _ expected: FileStatus?
+    ) -> Observable<Piece, NetworkError> {
+        step(.read, path) { [pieceSize] contents throws(NetworkError) in
+            guard let file = contents.files[path] else { throw .missing(path) }
+            if let expected, contents.status(of: path) != expected {
+                throw NetworkError(.file, "\(path) has changed since it was looked at")
+            }
+            contents.readCount += 1
+            let offset = last.offset + Int64(last.bytes.count)
+            let left = last.left - Int64(last.bytes.count)
+            let count = min(pieceSize, Int(clamping: left))
+            let bytes = Array(file.bytes.dropFirst(Int(clamping: offset)).prefix(count))
+            return Piece(
+                bytes: bytes, offset: offset, left: left,
+                isLast: bytes.count < pieceSize || Int64(bytes.count) == left)
+        }
+    }
+
+    /// See `FileSystem.append(_:to:at:)`.
+    public func append(
+        _ chunks: Observable<[UInt8], NetworkError>, to path: String, at offset: Int64
+    ) -> Observable<Int64, NetworkError> {
+        Observable(scheduler: clock) { [self] observer in
+            let isOpen = Mutex(false)
+            let target = Appending.Target { [self] chunks in
+                step(.write, path) { contents throws(NetworkError) in
+                    var bytes = contents.files[path]?.bytes ?? []
+                    if !isOpen.withLock({ isOpen in exchange(&isOpen, with: true) }) {
+                        let size = Int(clamping: max(0, offset))
+                        bytes = bytes.prefix(size) + Array(repeating: 0, count: max(0, size - bytes.count))
+                    }
+                    contents.set(path, bytes + chunks.joined())
+                    return Int64(bytes.count + chunks.reduce(0) { $0 + $1.count })
+                }
+            } finish: { [self] in
+                step(.synchronize, path) { _ in }
+            }
+            Appending(chunks, to: target, into: observer).start()
+        }
+    }
+
+    /// See `FileSystem.replace(_:with:)`.
+    public func replace(_ path: String, with bytes: [UInt8]) -> Observable<Void, NetworkError> {
+        step(.replace, path) { contents in contents.set(path, bytes) }
+    }
+
+    /// See `FileSystem.move(_:to:)`.
+    public func move(_ path: String, to target: String) -> Observable<Void, NetworkError> {
+        step(.move, path) { contents throws(NetworkError) in
+            guard let file = contents.files.removeValue(forKey: path) else { throw .missing(path) }
+            contents.files[target] = file
+        }
+    }
+
+    /// See `FileSystem.remove(_:)`.
+    public func remove(_ path: String) -> Observable<Void, NetworkError> {
+        step(.remove, path) { contents in contents.files[path] = nil }
+    }
+
+    /// One thing done at one moment of virtual time, unless it has been told to fail.
+    private func step<T>(
+        _ operation: Operation, _ path: String,
+        _ body: @escaping @Sendable (inout Contents) throws(NetworkError) -> T
+    ) -> Observable<T, NetworkError> {
+        Observable<Void, Never>.timer(latency, on: clock)
+            .setFailureType(to: NetworkError.self)
+            .map { [self] _ throws(NetworkError) in
+                let result = contents.withLock { contents in
+                    Result { () throws(NetworkError) in
+                        if let message = contents.takeFailure(of: operation, path) {
+                            throw NetworkError(.file, "\(path): \(message)")
+                        }
+                        return try body(&contents)
+                    }
+                }
+                return try result.get()
+            }
+    }
+}
+
+extension NetworkError {
+    fileprivate static func missing(_ path: String) -> NetworkError {
+        NetworkError(.file, "\(path): ENOENT: no such file or directory")
+    }
+}

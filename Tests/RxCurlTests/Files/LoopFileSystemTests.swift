@@ -1,0 +1,185 @@
+import Foundation
+import RxCurl
+import RxHTTP
+import RxLite
+import RxLoop
+import Synchronization
+import TestServers
+import Testing
+
+@Suite struct LoopFileSystemTests {
+    @Test(
+        arguments: [
+            (0, nil), (0, 10), (131_071, 2), (131_072, nil), (300_000, nil), (299_999, nil), (400_000, nil),
+            (5, 0),
+            (1, 262_144),
+        ] as [(Int, Int?)])
+    func readsFromAnOffset(offset: Int, count: Int?) async throws {
+        let content = Self.content(300_000)
+        try await withFiles { files, directory in
+            let path = try directory.file("a", content)
+            let pieces = try await files.read(path, from: Int64(offset), count: count.map(Int64.init))
+                .collect()
+            #expect(pieces.allSatisfy { !$0.isEmpty })
+            let expected = content.dropFirst(offset).prefix(count ?? .max)
+            #expect(pieces.flatMap { $0 } == Array(expected))
+        }
+    }
+
+    @Test func whatCannotBeReadSaysWhichAndWhy() async throws {
+        try await withFiles { files, directory in
+            for (path, reason) in [(directory.file("none"), "ENOENT"), (directory.path, "EINVAL")] {
+                let error = try #require(
+                    await #expect(throws: NetworkError.self) { try await files.read(path).collect() })
+                #expect(error.code == .file)
+                #expect(error.message.contains(path))
+                #expect(error.message.contains(reason))
+            }
+        }
+    }
+
+    @Test func aFileThatIsNotAsExpectedIsNotRead() async throws {
+        try await withFiles { files, directory in
+            let path = try directory.file("a", Self.content(10))
+            let status = try #require(try await files.status(of: path).first() ?? nil)
+            #expect(status.size == 10)
+            _ = try directory.file("a", Self.content(11))
+            let error = try #require(
+                await #expect(throws: NetworkError.self) {
+                    try await files.read(path, from: 0, count: nil, expecting: status).collect()
+                })
+            #expect(error.code == .file)
+            #expect(error.message.contains("changed"))
+        }
+    }
+
+    /// The change comes while the first piece is held.
+    @Test func aFileThatChangesWhileItIsReadFails() async throws {
+        try await withFiles { files, directory in
+            let path = try directory.file("a", Self.content(1 << 20))
+            let status = try #require(try await files.status(of: path).first() ?? nil)
+            let board = Board((bytes: 0, error: NetworkError?.none))
+            let reading = Mutex<Subscription?>(nil)
+            files.loop.schedule {
+                let subscription = files.read(path, from: 0, count: nil, expecting: status).subscribe(
+                    onNext: { piece in
+                        if board.update({
+                            $0.bytes += piece.count; return $0.bytes
+                        }) == piece.count {
+                            reading.withLock { $0 }?.pause()
+                        }
+                    }, onFailure: { error in board.update { $0.error = error } })
+                reading.withLock { $0 = subscription }
+            }
+            _ = try await board.until { $0.bytes > 0 ? true : nil }
+            _ = try directory.file("a", Self.content(1 << 20))
+            reading.withLock { $0 }?.resume()
+            let error = try await board.until { $0.error }
+            #expect(error.code == .file)
+            #expect(board.contents.bytes < 1 << 20)
+        }
+    }
+
+    @Test func appendsInOrderAndSaysHowFarItIs() async throws {
+        try await withFiles { files, directory in
+            _ = try directory.file("a", Self.content(100))
+            let chunks = (0..<2000).map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: $0) }
+            let sizes = try await files.append(.sequence(chunks), to: directory.file("a"), at: 40).collect()
+            let expected = Self.content(40) + chunks.flatMap { $0 }
+            #expect(try directory.content("a") == expected)
+            #expect(sizes.first == 40)
+            #expect(sizes.last == Int64(expected.count))
+            #expect(sizes == sizes.sorted())
+            #expect(sizes.count < 100)
+        }
+    }
+
+    @Test func aFailureOfTheChunksComesAfterWhatWasBeforeIt() async throws {
+        try await withFiles { files, directory in
+            let chunks = Observable.concat([
+                .just(Self.content(5)), .fail(NetworkError(.connectionLost, "gone")),
+            ])
+            let error = await #expect(throws: NetworkError.self) {
+                try await files.append(chunks, to: directory.file("a"), at: 0).collect()
+            }
+            #expect(error?.code == .connectionLost)
+            let left = try directory.content("a")
+            #expect(left == Self.content(5))
+        }
+    }
+
+    @Test func chunksAreNotAskedForIfTheFileCannotBeOpened() async throws {
+        try await withFiles { files, directory in
+            let asked = Atomic<Bool>(false)
+            let chunks = Observable<[UInt8], NetworkError> { _ in asked.store(true, ordering: .relaxed) }
+            let error = await #expect(throws: NetworkError.self) {
+                try await files.append(chunks, to: directory.file("no/a"), at: 0).collect()
+            }
+            #expect(error?.code == .file)
+            let wasAsked = asked.load(ordering: .relaxed)
+            #expect(!wasAsked)
+        }
+    }
+
+    @Test func replacingIsWholeAndPrivate() async throws {
+        try await withFiles { files, directory in
+            _ = try directory.file("a", Self.content(1000))
+            _ = try await files.replace(directory.file("a"), with: [1, 2]).collect()
+            #expect(try directory.content("a") == [1, 2])
+            #expect(directory.names == ["a"])
+            let attributes = try FileManager.default.attributesOfItem(atPath: directory.file("a"))
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            // What cannot be put in place leaves nothing behind.
+            try FileManager.default.createDirectory(
+                atPath: directory.file("b"), withIntermediateDirectories: false)
+            await #expect(throws: NetworkError.self) {
+                _ = try await files.replace(directory.file("b"), with: [1]).collect()
+            }
+            #expect(directory.names == ["a", "b"])
+        }
+    }
+
+    @Test func movesAndRemoves() async throws {
+        try await withFiles { files, directory in
+            _ = try directory.file("a", [1])
+            _ = try directory.file("b", [2])
+            _ = try await files.move(directory.file("a"), to: directory.file("b")).collect()
+            #expect(try directory.content("b") == [1])
+            for _ in 0..<2 { _ = try await files.remove(directory.file("b")).collect() }
+            #expect(directory.names.isEmpty)
+            #expect(try await files.status(of: directory.file("b")).collect() == [nil])
+        }
+    }
+
+    /// At whatever moment: `withFiles` ends the loop, which finds what is still open.
+    @Test func cancellingClosesTheFile() async throws {
+        try await withFiles { files, directory in
+            let path = try directory.file("a", Self.content(1 << 20))
+            for round in 0..<40 {
+                let copy = files.append(files.read(path), to: directory.file("b\(round)"), at: 0).subscribe()
+                for _ in 0..<(round / 4) { await files.loop.poll() }
+                copy.cancel()
+            }
+        }
+    }
+
+    @Test func shuttingDownEndsWhatRuns() async throws {
+        let directory = try Directory()
+        let path = try directory.file("a", Self.content(4 << 20))
+        let loop = EventLoop(name: "files")
+        let files = LoopFileSystem(loop: loop)
+        let ends = Board<[Completion<NetworkError>]>([])
+        for round in 0..<20 {
+            files.append(files.read(path), to: directory.file("b\(round)"), at: 0)
+                .subscribe(onNext: { _ in }, onEnd: { end in ends.update { $0.append(end) } })
+        }
+        loop.shutDown()
+        #expect(ends.contents.count == 20)
+        let late = await #expect(throws: NetworkError.self) { try await files.read(path).collect() }
+        #expect(late?.code == .shutDown)
+    }
+
+    private static func content(_ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+    }
+}

@@ -1,0 +1,111 @@
+import RxLoop
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+@Suite struct FileTests {
+    @Test func whatIsWrittenIsRead() throws {
+        try withDirectory { directory in
+            let path = directory + "/file"
+            let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+            let written = try File(writing: path, isNew: true)
+            try written.write(bytes, at: 0)
+            try written.write([1, 2, 3], at: 99_999)
+            try written.synchronize()
+            let read = try File(reading: path)
+            #expect(try read.status().size == 100_002)
+            #expect(try read.read(at: 0, count: 99_999) == bytes.dropLast())
+            #expect(try read.read(at: 99_998, count: 100) == [bytes[99_998], 1, 2, 3])
+            #expect(try read.read(at: 200_000, count: 100).isEmpty)
+            try written.truncate(to: 5)
+            #expect(try File.status(of: path).size == 5)
+            #expect(try mode(of: path) == 0o600)
+        }
+    }
+
+    @Test func aFileMovesOverAnother() throws {
+        try withDirectory { directory in
+            try File(writing: directory + "/a").write([1], at: 0)
+            try File(writing: directory + "/b").write([2, 2], at: 0)
+            try File.rename(directory + "/a", to: directory + "/b")
+            #expect(try File(reading: directory + "/b").read(at: 0, count: 9) == [1])
+            #expect(throws: UVError.notFound) { try File.status(of: directory + "/a") }
+            try File.remove(directory + "/b")
+            #expect(throws: UVError.notFound) { try File.remove(directory + "/b") }
+        }
+    }
+
+    @Test func aFileThatIsThereIsNotNew() throws {
+        try withDirectory { directory in
+            _ = try File(writing: directory + "/a")
+            #expect(throws: UVError.alreadyExists) { try File(writing: directory + "/a", isNew: true) }
+        }
+    }
+
+    @Test func onlyRegularFilesAreOpened() throws {
+        try withDirectory { directory in
+            try #require(unsafe mkfifo(directory + "/pipe", 0o600) == 0)
+            #expect(throws: UVError.invalidArgument) { try File(reading: directory) }
+            // Neither waits for the other end.
+            #expect(throws: UVError.invalidArgument) { try File(reading: directory + "/pipe") }
+            #expect(throws: UVError.self) { try File(writing: directory + "/pipe") }
+        }
+    }
+
+    /// The system would take the part before it for the path.
+    @Test func aPathWithANULIsRefused() throws {
+        try withDirectory { directory in
+            _ = try File(writing: directory + "/a")
+            for call in [
+                { try _ = File(reading: directory + "/a\0b") },
+                { try _ = File.status(of: directory + "/a\0b") },
+                { try File.remove(directory + "/a\0b") },
+                { try File.rename(directory + "/a", to: directory + "/c\0d") },
+            ] as [() throws -> Void] {
+                #expect(throws: UVError.invalidArgument) { try call() }
+            }
+        }
+    }
+
+    @Test func filesAreClosedWhenLetGoOf() throws {
+        try withDirectory { directory in
+            let path = directory + "/a"
+            _ = try File(writing: path)
+            let before = try openDescriptors()
+            for _ in 0..<100 {
+                _ = try File(reading: path).status()
+                #expect(throws: UVError.self) { try File(reading: directory) }
+            }
+            #expect(try openDescriptors() <= before + 8)
+        }
+    }
+
+    private func openDescriptors() throws -> Int {
+        (0..<4096).count { fcntl($0, F_GETFD) >= 0 }
+    }
+
+    private func mode(of path: String) throws -> mode_t {
+        var found = stat()
+        try #require(unsafe stat(path, &found) == 0)
+        return found.st_mode & 0o777
+    }
+}
+
+/// Gives `body` an empty directory, which is removed afterwards with the plain files in it.
+private func withDirectory(_ body: (String) throws -> Void) throws {
+    var template = Array("/tmp/rxloop.XXXXXX".utf8CString)
+    let path = try #require(
+        unsafe template.withUnsafeMutableBufferPointer { buffer -> String? in
+            guard let start = buffer.baseAddress, let made = unsafe mkdtemp(start) else { return nil }
+            return unsafe String(cString: made)
+        })
+    defer {
+        for name in ["file", "a", "b", "pipe"] { unsafe _ = unlink(path + "/" + name) }
+        unsafe _ = rmdir(path)
+    }
+    try body(path)
+}

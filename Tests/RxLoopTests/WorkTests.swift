@@ -1,0 +1,111 @@
+import RxLite
+import RxLoop
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// `shutDown()` itself stops the process unless `uv_loop_close` says 0, so that getting past it is the proof that
+/// nothing was left behind.
+@Suite struct WorkTests {
+    @Test func workRunsOffTheLoopAndItsResultArrivesOnIt() async throws {
+        let loop = EventLoop(name: "work")
+        defer { loop.shutDown() }
+        let places = try await loop.work { () throws(UVError) in loop.ownsCurrentThread }
+            .map { [$0, loop.ownsCurrentThread] }.first()
+        #expect(places == [false, true])
+    }
+
+    @Test func aThrownErrorIsTheStreams() async throws {
+        let loop = EventLoop(name: "work")
+        defer { loop.shutDown() }
+        await #expect(throws: UVError.notFound) {
+            _ = try await loop.work { () throws(UVError) -> Int in throw .notFound }.first()
+        }
+    }
+
+    @Test func whatIsUnderWayIsWaitedForAndNoMoreIsTaken() throws {
+        let loop = EventLoop(name: "work")
+        let log = Mutex<[String]>([])
+        let (begun, barrier) = (try Barrier(), try Barrier())
+        loop.work { () throws(UVError) in
+            begun.open()
+            barrier.pass()
+        }
+        .flatMap { _ in loop.work { () throws(UVError) in log.withLock { $0.append("never") } } }
+        .subscribe(onFailure: { error in log.withLock { $0.append("\(error == .canceled)") } })
+        begun.pass()
+        _ = loop.onShutdown {
+            log.withLock { $0.append("hook") }
+            barrier.open()
+        }
+        loop.shutDown()
+        #expect(log.withLock { $0 } == ["hook", "true"])
+    }
+
+    @Test func workAfterTheEndFails() async {
+        let loop = EventLoop(name: "work")
+        loop.shutDown()
+        await #expect(throws: UVError.canceled) {
+            _ = try await loop.work { () throws(UVError) in 1 }.first()
+        }
+    }
+
+    @Test func aCancelledJobThatHasNotBegunIsDropped() async throws {
+        let loop = EventLoop(name: "work")
+        defer { loop.shutDown() }
+        let barrier = try Barrier()
+        let runs = Atomic<Int>(0)
+        // More than the pool has threads for, unless the environment asks for more than 64.
+        for _ in 0..<64 {
+            loop.work { () throws(UVError) in barrier.pass() }.subscribe()
+        }
+        let waiting = loop.work { () throws(UVError) in runs.add(1, ordering: .relaxed) }.subscribe()
+        waiting.cancel()
+        // The cancel has reached the loop when what was posted after it has run.
+        await withCheckedContinuation { continuation in loop.schedule { continuation.resume() } }
+        barrier.open()
+        _ = try await loop.work { () throws(UVError) in 0 }.first()
+        #expect(runs.load(ordering: .relaxed) == 0)
+    }
+
+    @Test func resultsThatNobodyWantsAreLetGoOf() {
+        let loop = EventLoop(name: "work")
+        let made = Atomic<Int>(0)
+        let released = Atomic<Int>(0)
+        for _ in 0..<50 {
+            let running = loop.work { () throws(UVError) in
+                made.add(1, ordering: .relaxed)
+                return Token { released.add(1, ordering: .relaxed) }
+            }
+            .subscribe()
+            loop.schedule { running.cancel() }
+        }
+        loop.shutDown()
+        #expect(made.load(ordering: .relaxed) == released.load(ordering: .relaxed))
+    }
+}
+
+/// Holds up whoever comes until it is opened.
+private final class Barrier: Sendable {
+    private let ends: (reading: Int32, writing: Int32)
+
+    init() throws {
+        var ends: [Int32] = [0, 0]
+        try #require(unsafe pipe(&ends) == 0)
+        self.ends = (ends[0], ends[1])
+    }
+
+    deinit { close(ends.reading) }
+
+    func open() { close(ends.writing) }
+
+    func pass() {
+        var byte: UInt8 = 0
+        unsafe _ = read(ends.reading, &byte, 1)
+    }
+}
