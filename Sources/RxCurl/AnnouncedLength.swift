@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// The `Content-Length` of an answer. libcurl takes the last of several, reads `2abc` as 2 and takes a number
 /// beyond 63 bits for none; an answer whose length is not certain has to be refused (RFC 9112 §6.3).
 struct AnnouncedLength {
@@ -6,24 +12,43 @@ struct AnnouncedLength {
     /// Looks at a field line; false if it is a length that is none or contradicts the one before. A list of the
     /// same number is that number.
     mutating func admit(_ line: UnsafeRawBufferPointer) -> Bool {
-        let name: StaticString = "content-length:"
-        let count = name.utf8CodeUnitCount
-        guard line.count > count, unsafe line[0] | 0x20 == UInt8(ascii: "c") else { return true }
-        let isLength = name.withUTF8Buffer { name in
-            // `-` and `:` have the bit set that makes letters lower-case.
-            unsafe line[..<count].elementsEqual(name) { $0 | 0x20 == $1 }
+        guard let start = unsafe Self.startOfValue(line) else { return true }
+        var number: Int?
+        var isComplete = false
+        for index in start..<line.count {
+            let byte = unsafe line[index]
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                let (shifted, isTooLarge) = (number ?? 0).multipliedReportingOverflow(by: 10)
+                let (sum, overflows) = shifted.addingReportingOverflow(Int(byte - UInt8(ascii: "0")))
+                guard !isComplete, !isTooLarge, !overflows else { return false }
+                number = sum
+            case UInt8(ascii: ","):
+                guard admit(number) else { return false }
+                number = nil
+                isComplete = false
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"):
+                isComplete = number != nil
+            default: return false
+            }
         }
-        guard isLength else { return true }
-        let list = unsafe String(decoding: line[count...], as: UTF8.self)
-        for item in list.split(separator: ",", omittingEmptySubsequences: false) {
-            let digits = item.drop(while: \.isWhitespace)
-            let end = digits.firstIndex(where: \.isWhitespace) ?? digits.endIndex
-            guard digits[end...].allSatisfy(\.isWhitespace),
-                digits.utf8.first.map((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) == true,
-                let number = Int(digits[..<end]), value == nil || value == number
-            else { return false }
-            value = number
-        }
+        return admit(number)
+    }
+
+    private mutating func admit(_ number: Int?) -> Bool {
+        guard let number, value == nil || value == number else { return false }
+        value = number
         return true
+    }
+
+    /// Where the value begins, if the line is a `Content-Length`.
+    private static func startOfValue(_ line: UnsafeRawBufferPointer) -> Int? {
+        let name = "content-length:"
+        let count = name.utf8.count
+        guard line.count >= count,
+            let start = unsafe line.assumingMemoryBound(to: CChar.self).baseAddress,
+            unsafe strncasecmp(start, name, count) == 0
+        else { return nil }
+        return count
     }
 }

@@ -21,6 +21,9 @@ final class EasyHandle {
     /// Whether it must not be used again.
     var isSpent = false
 
+    /// The URL as curl has read it (`CURLOPT_CURLU`): given the text alone, curl would read it with every
+    /// transfer.
+    private let address: OpaquePointer
     private let errorBuffer: UnsafeMutablePointer<CChar>
     private var content: UnsafeMutableRawBufferPointer?
     private var settings = Settings()
@@ -46,7 +49,12 @@ final class EasyHandle {
     /// A new handle with what is the same for all transfers of `multi`.
     init?(for multi: Multi) {
         guard let raw = unsafe curl_easy_init() else { return nil }
+        guard let address = unsafe curl_url() else {
+            unsafe curl_easy_cleanup(raw)
+            return nil
+        }
         unsafe self.raw = unsafe raw
+        unsafe self.address = unsafe address
         unsafe errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         setConstants(multi)
@@ -55,6 +63,7 @@ final class EasyHandle {
 
     deinit {
         unsafe curl_easy_cleanup(raw)
+        unsafe curl_url_cleanup(address)
         unsafe errorBuffer.deallocate()
         unsafe content?.deallocate()
     }
@@ -63,13 +72,13 @@ final class EasyHandle {
         let configuration = multi.configuration
         unsafe set(CURLOPT_ERRORBUFFER, errorBuffer)
         unsafe set(CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
+        unsafe set(CURLOPT_CURLU, UnsafeRawPointer(address))
         setCallbacks(multi)
         set(CURLOPT_NOSIGNAL, 1)
         // Giving up on a name must not wait for the resolver's thread.
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_FOLLOWLOCATION, 0)
-        set(CURLOPT_PATH_AS_IS, 1)
         set(CURLOPT_HTTP09_ALLOWED, 0)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_ACCEPT_ENCODING, "")
@@ -98,10 +107,7 @@ final class EasyHandle {
         unsafe errorBuffer.pointee = 0
         failure = nil
         isSpent = transfer.target.hasUserInfo
-        if settings.url != transfer.target.text {
-            set(CURLOPT_URL, transfer.target.text)
-            settings.url = transfer.target.text
-        }
+        if settings.url != transfer.target.text { try setURL(transfer.target.text) }
         if settings.headers !== headers {
             unsafe set(CURLOPT_HTTPHEADER, headers?.raw)
             settings.headers = headers
@@ -117,6 +123,17 @@ final class EasyHandle {
             throw failure
         }
         self.transfer = transfer
+    }
+
+    private func setURL(_ text: String) throws(CurlError) {
+        settings.url = text
+        let code = unsafe curl_url_set(address, CURLUPART_URL, text, UInt32(CURLU_PATH_AS_IS))
+        guard code == CURLUE_OK else {
+            isSpent = true
+            throw CurlError(CURLE_URL_MALFORMAT, detail: unsafe String(cString: curl_url_strerror(code)))
+        }
+        // What curl calls the URL of the transfer; it reads it no more.
+        set(CURLOPT_URL, text)
     }
 
     private func setContent(_ body: Body, method: HTTPRequest.Method) {

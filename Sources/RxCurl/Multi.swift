@@ -16,7 +16,8 @@ import Synchronization
 /// then wait until curl has returned; messages are read after every `curl_multi_socket_action`.
 @safe
 final class Multi: @unchecked Sendable {
-    // Unchecked: touched only on the loop's thread, except constants and `isClosed`.
+    // Unchecked, and spared the checks of exclusivity: touched only on the loop's thread, except constants and
+    // `isClosed`; nothing that leads back here is called while a variable is being changed.
     // Safe: the curl handles are made on first use and live until close(), which is what sets them to nil.
 
     /// Something to be done between two calls of curl.
@@ -36,24 +37,24 @@ final class Multi: @unchecked Sendable {
     /// Whether the transport has been shut down. Readable from any thread.
     let isClosed = Atomic<Bool>(false)
 
-    var raw: UnsafeMutableRawPointer?
-    var share: UnsafeMutableRawPointer?
-    var kick: Kick?
-    var timer: LoopTimer?
-    var sockets: [Watch] = []
+    @exclusivity(unchecked) var raw: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) var share: UnsafeMutableRawPointer?
+    @safe @exclusivity(unchecked) var kick: Kick?
+    @safe @exclusivity(unchecked) var timer: LoopTimer?
+    @safe @exclusivity(unchecked) var sockets: [Watch] = []
     /// What is common to all answers of a server.
-    var statusLine = StatusLine()
+    @safe @exclusivity(unchecked) var statusLine = StatusLine()
 
-    var pool = EasyHandlePool()
-    private var headers = HeaderListCache()
-    var running: [EasyHandle] = []
-    private var commands: [Command] = []
+    @safe @exclusivity(unchecked) var pool = EasyHandlePool()
+    @safe @exclusivity(unchecked) private var headers = HeaderListCache()
+    @safe @exclusivity(unchecked) var running: [EasyHandle] = []
+    @safe @exclusivity(unchecked) private var commands: [Command] = []
     /// Whether a call into curl, or the reading of its messages, is under way.
-    private var isBusy = false
+    @safe @exclusivity(unchecked) private var isBusy = false
     /// How many transfers are paused with bytes that curl keeps.
-    private(set) var heldCount = 0
+    @safe @exclusivity(unchecked) private(set) var heldCount = 0
     /// Whether curl wants to be called again at once.
-    private var isDue = false
+    @safe @exclusivity(unchecked) private var isDue = false
     var shutdownHook: (any Cancellable)?
 
     init(on loop: EventLoop, configuration: CurlTransport.Configuration) {

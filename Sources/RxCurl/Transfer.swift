@@ -6,32 +6,33 @@ internal import RxLoop
 
 /// One request on its way: performs on curl and on its observer what ``TransferState`` decides.
 final class Transfer: @unchecked Sendable {
-    // Unchecked: made on the subscriber's thread, and touched only on the loop once it has been posted there;
-    // after the end of the loop in the lane.
+    // Unchecked, and spared the checks of exclusivity: made on the subscriber's thread, and touched only on the
+    // loop once it has been posted there, after the end of the loop in the lane; nothing is called while a
+    // variable is being changed.
     let request: Request
     let target: Target
     /// The easy handle that carries it, between being added and being removed.
-    var handle: EasyHandle?
+    @safe @exclusivity(unchecked) var handle: EasyHandle?
     /// The transport stays as long as something of it runs.
     let transport: CurlTransport
 
     let observer: Observer<TransferEvent, NetworkError>
-    var state: TransferState
-    var fieldLines: [UInt8] = []
-    private var length = AnnouncedLength()
+    @safe @exclusivity(unchecked) var state: TransferState
+    @safe @exclusivity(unchecked) var fieldLines: [UInt8] = []
+    @safe @exclusivity(unchecked) private var length = AnnouncedLength()
     /// Informational heads that have not been delivered.
-    var interim: [ResponseHead] = []
-    var head: ResponseHead?
-    var metrics = TransferMetrics()
-    var status: HTTPResponse.Status?
-    var upload: UploadProgress?
-    private var contentOffset = 0
+    @safe @exclusivity(unchecked) var interim: [ResponseHead] = []
+    @safe @exclusivity(unchecked) var head: ResponseHead?
+    @safe @exclusivity(unchecked) var metrics = TransferMetrics()
+    @safe @exclusivity(unchecked) var status: HTTPResponse.Status?
+    @safe @exclusivity(unchecked) var upload: UploadProgress?
+    @safe @exclusivity(unchecked) private var contentOffset = 0
     /// When a body that is streamed began to be read, and when its answer began: curl's own time of the first
     /// byte is that of the first byte sent for these.
-    private var startedAt: Duration?
-    private var answeredAt: Duration?
-    var attemptTimer: (any Cancellable)?
-    private var isWatchingResume = false
+    @safe @exclusivity(unchecked) private var startedAt: Duration?
+    @safe @exclusivity(unchecked) private var answeredAt: Duration?
+    @safe @exclusivity(unchecked) var attemptTimer: (any Cancellable)?
+    @safe @exclusivity(unchecked) private var isWatchingResume = false
 
     init(
         _ request: Request, to target: Target, for observer: Observer<TransferEvent, NetworkError>,

@@ -11,16 +11,20 @@ do {
     let transport = CurlTransport.shared
     let start = ContinuousClock.now
     let received = Atomic<Int>(0)
-    let completion = await withCheckedContinuation { continuation in
-        Observable<Int, NetworkError>.sequence(0..<arguments.count)
-            .flatMap(.merge(limit: arguments.inFlight)) { _ in
-                transport.send(request).response(to: request)
-            }
-            .subscribe(
-                onNext: { received.add($0.body.count, ordering: .relaxed) },
-                onEnd: { continuation.resume(returning: $0) })
-    }
-    if case .failed(let error) = completion { throw error }
+    let end = DispatchSemaphore(value: 0)
+    let failure = Mutex<NetworkError?>(nil)
+    Observable<Int, NetworkError>.sequence(0..<arguments.count)
+        .flatMap(.merge(limit: arguments.inFlight)) { _ in
+            transport.send(request).response(to: request)
+        }
+        .subscribe(
+            onNext: { received.add($0.body.count, ordering: .relaxed) },
+            onEnd: { completion in
+                if case .failed(let error) = completion { failure.withLock { $0 = error } }
+                end.signal()
+            })
+    end.wait()
+    if let error = failure.withLock({ $0 }) { throw error }
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     let usage = Usage()
     print(

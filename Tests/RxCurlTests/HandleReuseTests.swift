@@ -1,0 +1,82 @@
+import HTTPTypes
+import RxCurl
+import RxHTTP
+import TestServers
+import Testing
+
+/// Easy handles are used again without being reset: nothing of one request may be seen in the next.
+@Suite(.timeLimit(.minutes(1))) struct HandleReuseTests {
+    /// Requests that each set something of their own on the handle.
+    enum Kind: String, CaseIterable {
+        case plain, fields, emptyField, otherTarget, head, emptyPost, form, named, put, large, customWithBody
+        case custom, userInfo, timeouts
+
+        func request(on server: RawServer) throws -> Request {
+            let plain = server.baseURL + "/a/../b?c=d"
+            var request =
+                switch self {
+                case .plain, .fields, .emptyField, .timeouts: try Request.to(plain)
+                case .otherTarget:
+                    try Request.to(server.baseURL + "/longer/path/than/the/others?x=1&y=2#part")
+                case .head: try Request.to(plain, method: .head)
+                case .emptyPost: try Request.to(plain, method: .post)
+                case .form, .named: try Request.to(plain, method: .post, body: .text("a=b"))
+                case .put: try Request.to(plain, method: .put, body: .text("longer than the other"))
+                case .large:
+                    try Request.to(plain, method: .put, body: .bytes(Array(repeating: 65, count: 200_000)))
+                case .customWithBody: try Request.to(plain, method: .delete, body: .text("gone"))
+                case .custom: try Request.to(plain, method: #require(HTTPRequest.Method("PURGE")))
+                case .userInfo:
+                    try Request.to(plain.replacing("http://", with: "http://user:secret@"))
+                }
+            switch self {
+            case .fields:
+                try request.setField("X-Own", to: "1")
+                try request.setField("Accept", to: "text/plain")
+            case .emptyField: try request.setField("X-Own", to: "")
+            case .named: try request.setField("Content-Type", to: "application/x-www-form-urlencoded")
+            case .timeouts: request.timeouts = Timeouts(connect: .seconds(3), attempt: .seconds(50))
+            default: break
+            }
+            return request
+        }
+    }
+
+    /// What a server sees of a request.
+    struct Seen: Equatable {
+        let method: String
+        let target: String
+        let fields: [String]
+        let body: [UInt8]
+
+        init(_ request: RawServer.Request) {
+            method = request.method
+            target = request.target
+            fields = request.fields.map { "\($0.name): \($0.value)" }
+            body = request.body
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func nothingIsLeftOf(_ first: Kind) async throws {
+        let server = try RawServer { $0.method == "HEAD" ? [.send("HTTP/1.1 200 OK\r\n\r\n")] : [.respond()] }
+        for second in Kind.allCases {
+            let alone = try await withTransport { transport in
+                try await seen(second, by: server, through: transport)
+            }
+            let after = try await withTransport { transport in
+                _ = try await seen(first, by: server, through: transport)
+                return try await seen(second, by: server, through: transport)
+            }
+            #expect(after == alone, "\(second) after \(first)")
+        }
+    }
+
+    private func seen(_ kind: Kind, by server: RawServer, through transport: CurlTransport) async throws
+        -> Seen
+    {
+        let log = try await Recording(transport.send(kind.request(on: server))).ended()
+        #expect(log.error == nil, "\(kind)")
+        return try await Seen(server.nextRequest())
+    }
+}
