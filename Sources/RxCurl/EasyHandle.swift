@@ -1,6 +1,7 @@
 internal import CLibcurl
 internal import HTTPTypes
 internal import RxHTTP
+internal import RxLoop
 
 /// One `CURL *`, used by one transfer after another.
 ///
@@ -20,6 +21,9 @@ final class EasyHandle {
     var isHeld = false
     /// Whether it must not be used again.
     var isSpent = false
+    /// Set for the next look at the limits of the transfer; see ``TransferClock``. It stays in the loop's heap from
+    /// one transfer to the next.
+    private(set) var limits: LoopTimer?
 
     /// The URL as curl has read it (`CURLOPT_CURLU`): given the text alone, curl would read it with every
     /// transfer.
@@ -59,9 +63,13 @@ final class EasyHandle {
         unsafe errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         setConstants(multi)
         if failure != nil { return nil }
+        limits = LoopTimer(on: multi.loop) { [unowned multi, unowned self] in
+            if let transfer { multi.look(at: transfer, isSecond: false) }
+        }
     }
 
     deinit {
+        limits?.close()
         unsafe curl_easy_cleanup(raw)
         unsafe curl_url_cleanup(address)
         unsafe errorBuffer.deallocate()

@@ -12,7 +12,8 @@ extension Multi {
         guard status == CURLE_OK else { throw CurlError(status) }
         do throws(UVError) {
             kick = try Kick(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
-            timer = try LoopTimer(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
+            secondLook = try Kick(on: loop) { [unowned self] in lookAgain() }
+            timer = LoopTimer(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
         } catch {
             closeHandles()
             throw CurlError(CURLE_FAILED_INIT, detail: error.description)
@@ -70,6 +71,9 @@ extension Multi {
     private func closeHandles() {
         kick?.close()
         kick = nil
+        secondLook?.close()
+        secondLook = nil
+        overdue = []
         timer?.close()
         timer = nil
         for watch in sockets { watch.poll?.close() }

@@ -25,7 +25,7 @@ final class Multi: @unchecked Sendable {
         case add(Transfer)
         case cancel(Transfer)
         case resume(Transfer)
-        case timeOut(Transfer)
+        case timeOut(Transfer, NetworkError.Code)
         case close
     }
 
@@ -41,6 +41,10 @@ final class Multi: @unchecked Sendable {
     @exclusivity(unchecked) var share: UnsafeMutableRawPointer?
     @safe @exclusivity(unchecked) var kick: Kick?
     @safe @exclusivity(unchecked) var timer: LoopTimer?
+    /// Asks for a second look at ``overdue``.
+    var secondLook: Kick?
+    /// Transfers of which a limit seems to have passed.
+    var overdue: [Transfer] = []
     @safe @exclusivity(unchecked) var sockets: [Watch] = []
     /// What is common to all answers of a server.
     @safe @exclusivity(unchecked) var statusLine = StatusLine()
@@ -105,9 +109,9 @@ final class Multi: @unchecked Sendable {
         case .cancel(let transfer):
             if transfer.breakOff() { drop(transfer) }
         case .resume(let transfer): transfer.resume()
-        case .timeOut(let transfer):
+        case .timeOut(let transfer, let code):
             guard !transfer.isOver else { return }
-            transfer.end(.attemptTimeout, "the attempt took longer than allowed")
+            transfer.end(code, transfer.text(of: code))
             drop(transfer)
         case .close: close()
         }
@@ -156,6 +160,7 @@ final class Multi: @unchecked Sendable {
     /// Takes the handle away from its transfer and keeps it for another.
     func release(_ handle: EasyHandle) {
         letGo(handle)
+        handle.limits?.stop()
         handle.transfer?.handle = nil
         handle.transfer = nil
         if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }

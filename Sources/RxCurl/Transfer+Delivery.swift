@@ -36,6 +36,9 @@ extension Transfer {
         isStreamed ? handle?.sentBytes ?? 0 : request.body.count
     }
 
+    /// Whether curl has handed all of the content to the network. What is in one go with the head counts as such.
+    var isContentSent: Bool { !isStreamed || (handle?.sentBytes ?? 0) >= request.body.count }
+
     /// Whether the body is read bit by bit while it is sent.
     var isStreamed: Bool { request.body.count > EasyHandle.inlineContentLimit }
 
@@ -53,7 +56,6 @@ extension Transfer {
     }
 
     func finish() {
-        stopClock()
         let lane = observer.scope.lane
         if lane.tryEnter() {
             Self.finish(observer, metrics)
@@ -71,18 +73,27 @@ extension Transfer {
     }
 
     func fail(_ error: NetworkError) {
-        stopClock()
         observer.scope.enter { [observer] in observer.fail(error) }
-    }
-
-    func stopClock() {
-        attemptTimer?.cancel()
-        attemptTimer = nil
     }
 
     func failure(_ error: CurlError) -> NetworkError {
         if let refusal = state.refusal { return self.error(refusal.kind, refusal.message, error) }
-        return self.error(error.kind(isSent: state.isSent), error.message, error)
+        let kind = error.kind(isSent: state.isSent)
+        return self.error(kind, kind == .connectTimeout ? text(of: kind) : error.message, error)
+    }
+
+    /// What is to be said of a limit that has passed.
+    func text(of code: NetworkError.Code) -> String {
+        func after(_ limit: Duration?) -> String { limit.map { "\($0)" } ?? "the system's limit" }
+        let limits = request.timeouts
+        return switch code {
+        case .queueTimeout: "queue timeout: no connection was free within \(after(limits.queue))"
+        case .connectTimeout: "connect timeout: no connection within \(after(limits.connect))"
+        case .firstByteTimeout:
+            "first byte timeout: the request was sent, and no answer began within \(after(limits.firstByte))"
+        case .idleTimeout: "idle timeout: nothing was sent or received for \(after(limits.idle))"
+        default: "attempt timeout: the answer was not complete within \(after(limits.attempt))"
+        }
     }
 
     func error(

@@ -31,7 +31,7 @@ final class Transfer: @unchecked Sendable {
     /// byte is that of the first byte sent for these.
     @safe @exclusivity(unchecked) private var startedAt: Duration?
     @safe @exclusivity(unchecked) private var answeredAt: Duration?
-    @safe @exclusivity(unchecked) var attemptTimer: (any Cancellable)?
+    @safe @exclusivity(unchecked) private var clock: TransferClock
     @safe @exclusivity(unchecked) private var isWatchingResume = false
 
     init(
@@ -42,6 +42,7 @@ final class Transfer: @unchecked Sendable {
         self.target = target
         self.observer = observer
         self.transport = transport
+        clock = TransferClock(request.timeouts)
         state = TransferState(
             isRepeatable: request.isIdempotent,
             limits: .init(headBytes: transport.configuration.headerLimit))
@@ -59,12 +60,25 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    /// Starts the clock of the attempt, if it has one.
+    /// The attempt begins: its limits count from now.
     func start() {
         if isStreamed { startedAt = transport.loop.now }
-        guard let limit = request.timeouts.attempt else { return }
-        let multi = transport.multi
-        attemptTimer = transport.loop.schedule(after: limit) { multi.perform(.timeOut(self)) }
+        if let time = clock.begin(at: transport.loop.nanoseconds) { handle?.limits?.start(at: time) }
+    }
+
+    /// Whether a limit has passed by now.
+    func look() -> TransferClock.Finding {
+        let phase: TransferClock.Phase =
+            if !state.isSent {
+                .connecting
+            } else if state.phase != .statusLine {
+                .receiving
+            } else {
+                isContentSent ? .waiting : .sending
+            }
+        let moved = state.headBytes + (handle?.receivedBytes ?? 0) + (handle?.sentBytes ?? 0)
+        return clock.look(
+            at: transport.loop.nanoseconds, phase: phase, progress: moved, isWaived: observer.scope.isPaused)
     }
 
     // MARK: What curl says
@@ -223,9 +237,7 @@ final class Transfer: @unchecked Sendable {
 
     /// Ends without a word to anybody; false if it had ended.
     func breakOff() -> Bool {
-        guard state.breakOff() else { return false }
-        stopClock()
-        return true
+        state.breakOff()
     }
 
     /// Ends with an error that did not come from curl.
@@ -254,6 +266,7 @@ final class Transfer: @unchecked Sendable {
             case .deliverHead: deliverHead()
             case .deliverTrailers: deliverTrailers()
             case .unpause:
+                clock.restart(at: transport.loop.nanoseconds)
                 if let handle { transport.multi.unpause(handle) }
                 return
             case .finish: finish()

@@ -58,7 +58,8 @@ struct TransferState {
     private let limits: Limits
     /// Whether sending the request twice does no harm.
     private let isRepeatable: Bool
-    private var headBytes = 0
+    /// Bytes of all header lines so far.
+    private(set) var headBytes = 0
     private var interimHeads = 0
     private var decodedBytes = 0
     /// Informational heads that are complete but that the consumer paused before.

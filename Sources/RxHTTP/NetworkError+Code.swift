@@ -36,11 +36,17 @@ extension NetworkError {
         public static let partialBody = Code(rawValue: "partialBody")
         /// What came is not HTTP, or not decodable.
         public static let invalidResponse = Code(rawValue: "invalidResponse")
-        /// The connect timeout passed.
+        /// No connection was free within ``Timeouts/queue``.
+        public static let queueTimeout = Code(rawValue: "queueTimeout")
+        /// There was no connection within ``Timeouts/connect``.
         public static let connectTimeout = Code(rawValue: "connectTimeout")
-        /// The attempt timeout passed.
+        /// No answer began within ``Timeouts/firstByte``.
+        public static let firstByteTimeout = Code(rawValue: "firstByteTimeout")
+        /// Nothing moved for as long as ``Timeouts/idle``.
+        public static let idleTimeout = Code(rawValue: "idleTimeout")
+        /// The attempt took longer than ``Timeouts/attempt``.
         public static let attemptTimeout = Code(rawValue: "attemptTimeout")
-        /// The total deadline passed.
+        /// Everything together took longer than ``Timeouts/total``.
         public static let totalTimeout = Code(rawValue: "totalTimeout")
         /// The header section or the body is larger than allowed.
         public static let tooLarge = Code(rawValue: "tooLarge")

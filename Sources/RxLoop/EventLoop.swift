@@ -84,7 +84,10 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
     }
 
     /// Monotonic time (`uv_hrtime`), read anew at each call.
-    public var now: Duration { .nanoseconds(Int64(clamping: uv_hrtime())) }
+    public var now: Duration { .nanoseconds(Int64(clamping: nanoseconds)) }
+
+    /// ``now`` in nanoseconds.
+    public var nanoseconds: UInt64 { uv_hrtime() }
 
     /// Whether the caller is on the loop's thread, or the loop has ended: then nobody needs to change places,
     /// and streams of the loop run on whoever enters them.
@@ -144,6 +147,13 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
     private func insert(_ entry: ScheduledWork) {
         guard !entry.isOver else { return entry.drop() }
         guard !isEnding else { return entry.run() }
+        insert(entry, at: entry.deadline)
+    }
+
+    /// Puts an entry that is not there into the heap. On the loop.
+    func insert(_ entry: TimerEntry, at deadline: UInt64) {
+        guard !isEnding else { return }
+        entry.deadline = deadline
         timers.insert(entry)
         if timers.first === entry { setAlarm() }
     }

@@ -1,85 +1,75 @@
 internal import CLibuv
 
-/// A one-shot timer that is set anew many times (`uv_timer_t`).
+/// A one-shot timer that is set anew many times.
 ///
-/// Only on the loop. Moving the time forward, which is what mostly happens to a timeout, costs no call into
-/// libuv: the handle stays set for the earlier time and goes on waiting when that comes.
-@safe
+/// Only on the loop. It waits in the loop's one heap of timers. Moving the time forward, and stopping, which is
+/// what mostly happens to a timeout, costs one store: the entry stays where it is and goes on waiting when it
+/// comes up. So a limit that is hardly ever reached can be set with every transfer.
 public final class LoopTimer {
-    private var handle: Handle<uv_timer_t>?
+    private let entry: Entry
     private let loop: EventLoop
-    private let onFire: () -> Void
-    /// When to fire, in nanoseconds of `uv_hrtime`.
-    private var deadline: UInt64?
-    /// What the handle is set for, if it is; never later than `deadline`.
-    private var armed: UInt64?
 
     /// Creates a timer that is not running.
-    public init(on loop: EventLoop, onFire: @escaping () -> Void) throws(UVError) {
+    ///
+    /// - Parameter onFire: called on the loop.
+    public init(on loop: EventLoop, onFire: @escaping () -> Void) {
         loop.preconditionCurrent()
         self.loop = loop
-        self.onFire = onFire
-        let raw = unsafe loop.raw
-        let handle = try unsafe Handle<uv_timer_t> { unsafe uv_timer_init(raw, $0) }
-        unsafe self.handle = unsafe handle
-        unsafe handle.setOwner(self)
+        entry = Entry(on: loop, onFire: onFire)
     }
 
-    deinit { precondition(isClosed, "a loop timer was let go without being closed") }
-
-    private var isClosed: Bool { unsafe handle == nil }
+    deinit { precondition(entry.onFire == nil, "a loop timer was let go without being closed") }
 
     /// Fires once, not before `milliseconds` have passed, instead of at the time set before.
     public func start(milliseconds: Int) {
-        loop.preconditionCurrent()
         let (delay, overflow) = UInt64(max(0, milliseconds)).multipliedReportingOverflow(by: 1_000_000)
-        let deadline = uv_hrtime().addingClamped(overflow ? .max : delay)
-        self.deadline = deadline
-        if let armed, armed <= deadline { return }
-        arm(for: deadline)
+        start(at: uv_hrtime().addingClamped(overflow ? .max : delay))
+    }
+
+    /// Fires once, not before ``EventLoop/nanoseconds`` says `time`, instead of at the time set before.
+    public func start(at time: UInt64) {
+        loop.preconditionCurrent()
+        guard entry.onFire != nil else { return }
+        entry.time = time
+        if entry.position >= 0 {
+            if entry.deadline <= time { return }
+            loop.timers.remove(entry)
+        }
+        loop.insert(entry, at: time)
     }
 
     /// Does not fire until the next start.
     public func stop() {
         loop.preconditionCurrent()
-        deadline = nil
+        entry.time = nil
     }
 
     /// Stops for good. Closing twice is fine.
     public func close() {
         loop.preconditionCurrent()
-        guard let closing = unsafe handle else { return }
-        unsafe handle = nil
-        deadline = nil
-        unsafe closing.close()
+        entry.time = nil
+        entry.onFire = nil
+        loop.timers.remove(entry)
     }
 
-    private func arm(for deadline: UInt64) {
-        guard let handle = unsafe handle else { return }
-        armed = deadline
-        unsafe handle.start(deadline: deadline, on: loop) { timer in
-            unsafe owner(of: timer, as: LoopTimer.self)?.ring()
+    /// The timer in the heap, where its deadline is never later than its time.
+    private final class Entry: TimerEntry, @unchecked Sendable {
+        // Unchecked: touched only on the loop.
+        var onFire: (() -> Void)?
+        var time: UInt64?
+        private unowned let loop: EventLoop
+
+        init(on loop: EventLoop, onFire: @escaping () -> Void) {
+            self.loop = loop
+            self.onFire = onFire
+            super.init(deadline: 0)
         }
-    }
 
-    private func ring() {
-        armed = nil
-        guard let deadline else { return }
-        guard uv_hrtime() >= deadline else { return arm(for: deadline) }
-        self.deadline = nil
-        onFire()
-    }
-}
-
-extension Handle<uv_timer_t> {
-    /// Starts the timer for a deadline in nanoseconds of `uv_hrtime`.
-    ///
-    /// libuv counts in whole milliseconds from a cached clock, so the clock is refreshed and the deadline
-    /// rounded up in absolute terms: the timer cannot be early and is not needlessly late.
-    func start(deadline: UInt64, on loop: EventLoop, _ callback: uv_timer_cb) {
-        unsafe uv_update_time(loop.raw)
-        let milliseconds = deadline / 1_000_000 + (deadline % 1_000_000 == 0 ? 0 : 1)
-        let time = unsafe uv_now(loop.raw)
-        unsafe _ = uv_timer_start(pointer, callback, milliseconds > time ? milliseconds - time : 0, 0)
+        override func run() {
+            guard let time, let onFire else { return }
+            guard uv_hrtime() >= time else { return loop.insert(self, at: time) }
+            self.time = nil
+            onFire()
+        }
     }
 }

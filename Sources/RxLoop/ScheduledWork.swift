@@ -2,16 +2,9 @@ internal import RxLite
 import Synchronization
 
 /// Work that waits for its time on a loop.
-final class ScheduledWork: Cancellable, @unchecked Sendable {
+final class ScheduledWork: TimerEntry, Cancellable, @unchecked Sendable {
     // Unchecked: the plain variables are set before another thread can know of the object and touched only
     // on the loop afterwards; `isSettled` is atomic.
-
-    /// When it is due, in nanoseconds of `uv_hrtime`.
-    let deadline: UInt64
-    /// Counts up in order of scheduling; decides between equal deadlines.
-    var sequence: UInt64 = 0
-    /// Where it stands in the loop's heap, or −1.
-    var position = -1
 
     private let loop: EventLoop
     private var work: (@Sendable () -> Void)?
@@ -19,15 +12,15 @@ final class ScheduledWork: Cancellable, @unchecked Sendable {
 
     init(on loop: EventLoop, deadline: UInt64, work: @escaping @Sendable () -> Void) {
         self.loop = loop
-        self.deadline = deadline
         self.work = work
+        super.init(deadline: deadline)
     }
 
     /// Whether it has run or been cancelled.
     var isOver: Bool { isSettled.load(ordering: .relaxed) }
 
     /// Runs the work unless it has been cancelled. On the loop.
-    func run() {
+    override func run() {
         guard settle(), let work else { return }
         self.work = nil
         work()
@@ -52,10 +45,5 @@ final class ScheduledWork: Cancellable, @unchecked Sendable {
 
     private func settle() -> Bool {
         isSettled.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
-    }
-
-    /// Whether it is due before `other`.
-    func precedes(_ other: ScheduledWork) -> Bool {
-        deadline == other.deadline ? sequence < other.sequence : deadline < other.deadline
     }
 }

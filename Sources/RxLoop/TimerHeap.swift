@@ -1,15 +1,15 @@
 /// The loop's pending timers: a binary heap that knows where each stands, so that cancelling one among
 /// thousands costs no more than adding it.
 struct TimerHeap {
-    private var entries: [ScheduledWork] = []
+    private var entries: [TimerEntry] = []
     private var latestSequence: UInt64 = 0
 
     /// The one that is due next.
-    var first: ScheduledWork? { entries.first }
+    var first: TimerEntry? { entries.first }
 
     var count: Int { entries.count }
 
-    mutating func insert(_ entry: ScheduledWork) {
+    mutating func insert(_ entry: TimerEntry) {
         latestSequence += 1
         entry.sequence = latestSequence
         entry.position = entries.count
@@ -18,7 +18,7 @@ struct TimerHeap {
     }
 
     /// Takes `entry` out; nothing happens if it is not in.
-    mutating func remove(_ entry: ScheduledWork) {
+    mutating func remove(_ entry: TimerEntry) {
         let hole = entry.position
         guard hole >= 0 else { return }
         entry.position = -1
@@ -30,21 +30,21 @@ struct TimerHeap {
     }
 
     /// Takes out the first one if it is due at `time`.
-    mutating func popFirst(dueAt time: UInt64) -> ScheduledWork? {
+    mutating func popFirst(dueAt time: UInt64) -> TimerEntry? {
         guard let first, first.deadline <= time else { return nil }
         remove(first)
         return first
     }
 
     /// Takes everything out, in no particular order.
-    mutating func removeAll() -> [ScheduledWork] {
+    mutating func removeAll() -> [TimerEntry] {
         let all = entries
         entries = []
         for entry in all { entry.position = -1 }
         return all
     }
 
-    private mutating func place(_ entry: ScheduledWork, at position: Int) {
+    private mutating func place(_ entry: TimerEntry, at position: Int) {
         entries[position] = entry
         entry.position = position
     }

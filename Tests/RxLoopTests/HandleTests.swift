@@ -58,7 +58,7 @@ import Testing
             loop.schedule {
                 let log = Log()
                 let begin = loop.now
-                log.timer = try? LoopTimer(on: loop) {
+                log.timer = LoopTimer(on: loop) {
                     log.waits.append(loop.now - begin)
                     switch log.waits.count {
                     case 1:

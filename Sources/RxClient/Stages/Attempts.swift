@@ -57,7 +57,7 @@ final class Attempts: Sendable {
 
     fileprivate var timeout: NetworkError {
         NetworkError(
-            .totalTimeout, "no answer within \(request.timeouts.total ?? .zero)",
+            .totalTimeout, "total timeout: no answer within \(request.timeouts.total ?? .zero)",
             request: progress.withLock { request($0) })
     }
 

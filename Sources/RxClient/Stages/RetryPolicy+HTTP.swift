@@ -10,9 +10,10 @@ extension RetryPolicy<NetworkError> {
     /// Again after failures that pass, with growing waits.
     ///
     /// Tried again are requests that may be sent twice (see ``Request/isIdempotent``): after a broken
-    /// connection, an attempt timeout, and the statuses 408, 425, 429, 500, 502, 503, 504, and 413 where the
-    /// server says when; and any request that was certainly not sent. A server's `Retry-After` (RFC 9110
-    /// §10.2.3) is the least wait. The last error stands, with the number of attempts.
+    /// connection, a first byte, idle or attempt timeout, and the statuses 408, 425, 429, 500, 502, 503, 504,
+    /// and 413 where the server says when; and any request that was certainly not sent, unless it was held up
+    /// in the queue. A server's `Retry-After` (RFC 9110 §10.2.3) is the least wait. The last error stands, with
+    /// the number of attempts.
     ///
     /// - Parameters:
     ///   - maxRetries: attempts after the first. Default 2.
@@ -42,7 +43,8 @@ extension NetworkError {
         guard isReplayable else { return false }
         switch code {
         case .resolve, .connect, .connectTimeout: return isUnsent || isIdempotent
-        case .connectionLost, .emptyReply, .partialBody, .attemptTimeout: return isIdempotent
+        case .connectionLost, .emptyReply, .partialBody, .firstByteTimeout, .idleTimeout, .attemptTimeout:
+            return isIdempotent
         case .status: return isIdempotent && hasTransientStatus
         default: return false
         }

@@ -1,0 +1,14 @@
+internal import CLibuv
+
+extension Handle<uv_timer_t> {
+    /// Starts the timer for a deadline in nanoseconds of `uv_hrtime`.
+    ///
+    /// libuv counts in whole milliseconds from a cached clock, so the clock is refreshed and the deadline
+    /// rounded up in absolute terms: the timer cannot be early and is not needlessly late.
+    func start(deadline: UInt64, on loop: EventLoop, _ callback: uv_timer_cb) {
+        unsafe uv_update_time(loop.raw)
+        let milliseconds = deadline / 1_000_000 + (deadline % 1_000_000 == 0 ? 0 : 1)
+        let time = unsafe uv_now(loop.raw)
+        unsafe _ = uv_timer_start(pointer, callback, milliseconds > time ? milliseconds - time : 0, 0)
+    }
+}

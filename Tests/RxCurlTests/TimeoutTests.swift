@@ -1,0 +1,162 @@
+import HTTPTypes
+import RxCurl
+import RxHTTP
+import RxLite
+import RxLoop
+import TestServers
+import Testing
+
+/// Each limit on the wire: the server does nothing any more, and the error says which limit it was.
+@Suite(.timeLimit(.minutes(1))) struct TimeoutTests {
+    struct Stall: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let steps: [RawServer.Step]
+        let limits: Timeouts
+        let code: NetworkError.Code
+        var body: Body = .empty
+    }
+
+    private static let short = Duration.milliseconds(60)
+
+    static let stalls = [
+        Stall(
+            testDescription: "no answer", steps: [.readRequest, .stall],
+            limits: Timeouts(firstByte: short), code: .firstByteTimeout),
+        Stall(
+            testDescription: "no answer to a small body", steps: [.readRequest, .stall],
+            limits: Timeouts(firstByte: short), code: .firstByteTimeout, body: .text("small")),
+        Stall(
+            testDescription: "no answer to a large body", steps: [.readRequest, .stall],
+            limits: Timeouts(firstByte: short), code: .firstByteTimeout,
+            body: .bytes([UInt8](repeating: 1, count: 1 << 20))),
+        Stall(
+            testDescription: "no answer after an informational one",
+            steps: [.readRequest, .send("HTTP/1.1 102 Processing\r\n\r\n"), .stall],
+            limits: Timeouts(firstByte: short), code: .firstByteTimeout),
+        Stall(
+            testDescription: "half a head", steps: [.readRequest, .send("HTTP/1.1 200 OK\r\nA: b"), .stall],
+            limits: Timeouts(idle: short), code: .idleTimeout),
+        Stall(
+            testDescription: "half a body",
+            steps: [.readRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .stall],
+            limits: Timeouts(idle: short), code: .idleTimeout),
+        Stall(
+            testDescription: "an upload that nobody reads", steps: [.readHead, .stall],
+            limits: Timeouts(idle: short), code: .idleTimeout,
+            body: .bytes([UInt8](repeating: 1, count: 32 << 20))),
+        Stall(
+            testDescription: "the attempt as a whole", steps: [.readRequest, .stall],
+            limits: Timeouts(attempt: short), code: .attemptTimeout),
+    ]
+
+    @Test(arguments: stalls)
+    func namesThePhase(_ stall: Stall) async throws {
+        let server = try RawServer([stall.steps, [.readRequest, .respond(body: "well")]])
+        var request = try Request.to(
+            server.baseURL, method: stall.body.count > 0 ? .put : .get, body: stall.body)
+        request.timeouts = stall.limits
+        let log = try await withTransport { transport in
+            let log = try await Recording(transport.send(request)).ended()
+            #expect(try await transport.get(server.baseURL).text == "well")
+            return log
+        }
+        let error = try #require(log.error)
+        #expect(error.code == stall.code)
+        let name = stall.code == .firstByteTimeout ? "first byte" : stall.code.rawValue.dropLast(7)
+        #expect(error.message.hasPrefix("\(name) timeout: "))
+        #expect(error.message.contains("\(Self.short)"))
+        #expect(!error.isUnsent)
+        #expect(log.ends.count == 1)
+        #expect(log.afterEnd == 0)
+    }
+
+    @Test func connecting() async throws {
+        let port = try DeadPort(.full)
+        var request = try Request.to(port.baseURL)
+        request.timeouts = Timeouts(connect: Self.short)
+        let log = try await withTransport { transport in
+            try await Recording(transport.send(request)).ended()
+        }
+        #expect(log.error?.code == .connectTimeout)
+        #expect(log.error?.message == "connect timeout: no connection within \(Self.short)")
+        #expect(log.error?.isUnsent == true)
+    }
+
+    /// Whether the time of a pause counts shows in a comparison: another transfer with a longer limit fails first.
+    @Test func aPausedConsumerDoesNotRunOutOfTime() async throws {
+        let gate = try Gate()
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"
+        let server = try RawServer([
+            [.readRequest, .send(head + "abc"), .wait(gate), .send("def"), .waitForClientClose],
+            [.readRequest, .send(head), .stall],
+        ])
+        try await withTransport { transport in
+            var paused = try Request.to(server.baseURL)
+            paused.timeouts = Timeouts(idle: .milliseconds(40))
+            let recording = Recording(transport.send(paused)) { event, subscription in
+                if case .head = event { subscription.pause() }
+            }
+            _ = try await recording.until { $0.head }
+            var other = try Request.to(server.baseURL)
+            other.timeouts = Timeouts(idle: .milliseconds(200))
+            #expect(try await Recording(transport.send(other)).ended().error?.code == .idleTimeout)
+            #expect(recording.log.ends.isEmpty)
+            gate.open()
+            recording.resume()
+            let log = try await recording.ended()
+            #expect(log.error == nil)
+            #expect(String(decoding: log.body, as: UTF8.self) == "abcdef")
+        }
+    }
+
+    @Test func aHandleThatIsUsedAgainKeepsNoLimit() async throws {
+        let gate = try Gate()
+        let server = try RawServer([
+            [
+                .readRequest, .respond(body: "first"), .readRequest, .wait(gate), .respond(body: "second"),
+                .waitForClientClose,
+            ],
+            [.readRequest, .stall],
+        ])
+        try await withTransport { transport in
+            var limited = try Request.to(server.baseURL)
+            limited.timeouts = Timeouts(firstByte: .milliseconds(40), idle: .milliseconds(40))
+            #expect(try await transport.answer(to: limited).text == "first")
+            var unlimited = try Request.to(server.baseURL)
+            unlimited.timeouts = .unlimited
+            let recording = Recording(transport.send(unlimited))
+            _ = try await server.until { $0.requests.count == 2 ? true : nil }
+            limited.timeouts = Timeouts(firstByte: .milliseconds(200))
+            let other = try await Recording(transport.send(limited)).ended()
+            #expect(other.error?.code == .firstByteTimeout)
+            #expect(recording.log.ends.isEmpty)
+            gate.open()
+            #expect(try await recording.ended().error == nil)
+        }
+    }
+
+    /// The loop is kept busy until the limit has passed and the whole answer waits in its socket.
+    @Test func aLoopThatWasHeldUpDoesNotTakeItForTheServersSilence() async throws {
+        let limit = Duration.milliseconds(500)
+        let isSent = Slots(0)
+        try await withTransport { transport in
+            let loop = transport.loop
+            let server = try RawServer { _ in
+                loop.schedule {
+                    let begin = loop.now
+                    isSent.take()
+                    while loop.now - begin < limit + .milliseconds(10) {}
+                }
+                return [.respond(body: "in time")]
+            }
+            var request = try Request.to(server.baseURL)
+            request.timeouts = Timeouts(firstByte: limit)
+            let recording = Recording(transport.send(request))
+            _ = try await server.until { $0.connections.first.flatMap { $0.bytesSent > 0 ? true : nil } }
+            isSent.give()
+            let log = try await recording.ended()
+            #expect(log.error == nil)
+            #expect(String(decoding: log.body, as: UTF8.self) == "in time")
+        }
+    }
+}
