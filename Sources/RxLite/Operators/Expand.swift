@@ -3,9 +3,11 @@ extension Observable {
     /// and all of these streams have ended, or with the first error of any.
     ///
     /// ```
-    ///                     a------|
-    /// expand { --$0$0-| } (until there are four)
-    ///                     a-(aa)-(aaaa)-|
+    ///            -1-----|
+    /// of 1       --2|
+    /// of 2       --3|
+    /// expand
+    ///            -1-2-3-|
     /// ```
     ///
     /// ```swift

@@ -26,6 +26,12 @@ extension Observable {
     }
 
     /// Sends `value` if the source finishes without one.
+    ///
+    /// ```
+    ///                     -----|
+    /// ifEmpty(default: 0)
+    ///                     -----(0|)
+    /// ```
     @inlinable
     public func ifEmpty(default value: Element) -> Observable { ifEmpty(switchTo: .just(value)) }
 

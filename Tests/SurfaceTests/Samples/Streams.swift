@@ -127,11 +127,3 @@ func cancellingFromOtherThreads() {
         print("no callback runs or will run")
     }
 }
-
-func underTest() throws {
-    let clock = VirtualScheduler()
-    let source: MarbleSource<String, Never> = try clock.cold("-a-b|")
-    let recorder = Recorder(source.observable.delay(.milliseconds(2)), on: clock)
-    try clock.run()
-    try recorder.expect("---a-b|")
-}

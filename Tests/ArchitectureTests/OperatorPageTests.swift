@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+
+/// The pages of Docs/RxLite name what is there: all operators, and nothing else.
+@Suite struct OperatorPageTests {
+    /// The public functions of the operators' folder, as a page writes them: the name, and the first label if
+    /// there is one.
+    static func operators(in file: SourceFile) -> Set<String> {
+        Set(
+            Declaration.all(in: file).filter(\.isPublicFunction).map { function in
+                let label = function.labels.first.map { $0 == "_" ? "" : "\($0):" } ?? ""
+                return "\(function.name)(\(label)"
+            })
+    }
+
+    @Test func everyOperatorHasItsPlace() throws {
+        let page = try Self.text(of: "Operators.md")
+        let files = try SourceFile.all(in: "Sources/RxLite/Operators")
+        let operators = files.reduce(Set()) { $0.union(Self.operators(in: $1)) }
+        #expect(operators.count > 60)
+        for name in operators.sorted() where !page.containsCall(name) {
+            Issue.record("Docs/RxLite/Operators.md does not say what \(name)…) is for")
+        }
+    }
+
+    @Test(arguments: try pages())
+    func whatTheTablesNameIsThere(_ page: String) throws {
+        let labels = try Self.labels.get()
+        for (name, label) in Self.calls(in: try Self.text(of: page)) {
+            guard let known = labels[name] else {
+                Issue.record("Docs/RxLite/\(page) names \(name)(), which is not there")
+                continue
+            }
+            guard let label else { continue }
+            #expect(known.contains(label), "Docs/RxLite/\(page) names \(name)(\(label):), which is not there")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("    public func take(\n        while predicate: Int, inclusive: Bool\n    )", ["take(while:"]),
+            ("public static func zip<A, B>(_ a: A, _ b: B)", ["zip("]), ("func map(_ a: Int)", []),
+            ("public func `catch`<E>(_ a: E) where E: P", ["catch("]),
+            ("public func last() -> Int", ["last("]),
+            ("// public func a()", []),
+        ] as [(String, Set<String>)])
+    func declarationsAreRead(text: String, names: Set<String>) {
+        #expect(Self.operators(in: SourceFile(path: "Sources/X/Y.swift", text: text)) == names)
+    }
+
+    @Test func callsInTablesAreRead() {
+        let page = """
+            | Theirs | RxLite | What differs |
+            |---|---|---|
+            | `a(b:)` | `take(until:)`, `map(_:).filter` | `c()` |
+
+            `d()`
+            """
+        let calls = Self.calls(in: page).map { "\($0.name) \($0.label ?? "")" }
+        #expect(calls == ["take until", "map "])
+    }
+
+    /// What is called in the column of a table that is headed `RxLite` or `Operator`.
+    static func calls(in page: String) -> [(name: String, label: String?)] {
+        var column: Int?
+        var calls: [(name: String, label: String?)] = []
+        for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
+            guard line.hasPrefix("|") else {
+                column = nil
+                continue
+            }
+            let cells = line.replacing(#"\|"#, with: "/").split(
+                separator: "|", omittingEmptySubsequences: false
+            )
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+            guard let ours = column else {
+                column = cells.firstIndex { ["RxLite", "Operator"].contains($0) }
+                continue
+            }
+            guard ours < cells.count else { continue }
+            for code in cells[ours].matches(of: #/`([^`]+)`/#) {
+                for call in code.1.matches(of: #/(\w+)\((?:(\w+):)?/#) {
+                    calls.append((String(call.1), call.2.flatMap { $0 == "_" ? nil : String($0) }))
+                }
+            }
+        }
+        return calls
+    }
+
+    /// What RxLite and RxTesting declare, and the labels of all functions of that name.
+    static let labels = Result {
+        let files = try SourceFile.all(in: "Sources/RxLite") + SourceFile.all(in: "Sources/RxTesting")
+        return files.flatMap(Declaration.all).reduce(into: [String: Set<String>]()) {
+            $0[$1.name, default: []].formUnion($1.labels)
+        }
+    }
+
+    static let folder = SourceFile.root.appendingPathComponent("Docs/RxLite")
+
+    static func pages() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
+            .sorted()
+    }
+
+    static func text(of page: String) throws -> String {
+        try String(contentsOf: folder.appendingPathComponent(page), encoding: .utf8)
+    }
+}
+
+extension String {
+    /// Whether `name` stands in here, and not as the end of a longer one.
+    fileprivate func containsCall(_ name: String) -> Bool {
+        ranges(of: name).contains { range in
+            range.lowerBound == startIndex || !(self[index(before: range.lowerBound)].isLetter)
+        }
+    }
+}
