@@ -208,18 +208,20 @@ final class EasyHandle {
 
     // MARK: Results
 
-    /// What the last transfer took (`CURLINFO_*_TIME_T`).
-    func metrics() -> TransferMetrics {
+    /// Adds what curl knows of the last transfer: times (`CURLINFO_*_TIME_T`) and bytes.
+    func complete(_ metrics: inout TransferMetrics) {
         var connections = 0
         unsafe _ = rxcurl_easy_getinfo_long(raw, CURLINFO_NUM_CONNECTS, &connections)
-        let isReused = connections == 0
-        return TransferMetrics(
-            resolved: isReused ? .zero : time(CURLINFO_NAMELOOKUP_TIME_T),
-            connected: isReused
-                ? .zero : max(time(CURLINFO_CONNECT_TIME_T), time(CURLINFO_APPCONNECT_TIME_T)),
-            firstByte: time(CURLINFO_STARTTRANSFER_TIME_T),
-            total: time(CURLINFO_TOTAL_TIME_T),
-            isConnectionReused: isReused)
+        metrics.isConnectionReused = connections == 0
+        if connections > 0 {
+            metrics.resolved = time(CURLINFO_NAMELOOKUP_TIME_T)
+            metrics.connected = time(CURLINFO_CONNECT_TIME_T)
+            metrics.secured = time(CURLINFO_APPCONNECT_TIME_T)
+        }
+        metrics.sent = time(CURLINFO_PRETRANSFER_TIME_T)
+        metrics.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
+        metrics.total = time(CURLINFO_TOTAL_TIME_T)
+        metrics.bodyBytesReceived = receivedBytes
     }
 
     /// The socket of the last transfer's connection, if that is still open (`CURLINFO_ACTIVESOCKET`).

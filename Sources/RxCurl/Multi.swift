@@ -42,12 +42,13 @@ final class Multi: @unchecked Sendable {
     @safe @exclusivity(unchecked) var kick: Kick?
     @safe @exclusivity(unchecked) var timer: LoopTimer?
     /// Asks for a second look at ``overdue``.
-    var secondLook: Kick?
+    @safe @exclusivity(unchecked) var secondLook: Kick?
     /// Transfers of which a limit seems to have passed.
-    var overdue: [Transfer] = []
+    @safe @exclusivity(unchecked) var overdue: [Transfer] = []
     @safe @exclusivity(unchecked) var sockets: [Watch] = []
     /// What is common to all answers of a server.
     @safe @exclusivity(unchecked) var statusLine = StatusLine()
+    @safe @exclusivity(unchecked) var addresses = AddressCache()
 
     @safe @exclusivity(unchecked) var pool = EasyHandlePool()
     @safe @exclusivity(unchecked) private var headers = HeaderListCache()

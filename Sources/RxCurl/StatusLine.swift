@@ -6,6 +6,8 @@ internal import HTTPTypes
 struct StatusLine {
     private var line: [UInt8] = []
     private var status: HTTPResponse.Status?
+    /// The version of the line that was read last: `HTTP/1.1`.
+    private(set) var version: String?
 
     /// The status, or `nil` if the line is none.
     mutating func read(_ bytes: UnsafeRawBufferPointer) -> HTTPResponse.Status? {
@@ -13,6 +15,7 @@ struct StatusLine {
         guard let parsed = unsafe Self.parse(bytes) else { return nil }
         unsafe line = Array(bytes)
         status = parsed
+        version = unsafe String(decoding: bytes.prefix { $0 > 0x20 }, as: UTF8.self)
         return parsed
     }
 

@@ -25,11 +25,13 @@ final class Transfer: @unchecked Sendable {
     @safe @exclusivity(unchecked) var head: ResponseHead?
     @safe @exclusivity(unchecked) var metrics = TransferMetrics()
     @safe @exclusivity(unchecked) var status: HTTPResponse.Status?
+    @safe @exclusivity(unchecked) private var httpVersion: String?
     @safe @exclusivity(unchecked) var upload: UploadProgress?
     @safe @exclusivity(unchecked) private var contentOffset = 0
-    /// When a body that is streamed began to be read, and when its answer began: curl's own time of the first
-    /// byte is that of the first byte sent for these.
+    /// When a body that is streamed began to be read, when all of it had gone, and when its answer began: curl's
+    /// own time of the first byte is that of the first byte sent for these.
     @safe @exclusivity(unchecked) private var startedAt: Duration?
+    @safe @exclusivity(unchecked) private var sentAt: Duration?
     @safe @exclusivity(unchecked) private var answeredAt: Duration?
     @safe @exclusivity(unchecked) private var clock: TransferClock
     @safe @exclusivity(unchecked) private var isWatchingResume = false
@@ -83,8 +85,11 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: What curl says
 
-    func willSend() -> Bool {
+    func willSend(to peer: Peer) -> Bool {
         guard state.willSend() else { return false }
+        metrics.remoteAddress = peer.address
+        metrics.remotePort = peer.port
+        metrics.localPort = peer.localPort
         fieldLines.removeAll(keepingCapacity: true)
         interim = []
         return true
@@ -96,6 +101,7 @@ final class Transfer: @unchecked Sendable {
         if state.phase == .statusLine {
             if isStreamed, answeredAt == nil { answeredAt = transport.loop.now }
             status = unsafe transport.multi.statusLine.read(line)
+            httpVersion = transport.multi.statusLine.version
             action = state.receiveStatusLine(status: status?.code, byteCount: line.count)
             fieldLines.removeAll(keepingCapacity: true)
             length = AnnouncedLength()
@@ -179,6 +185,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     func reportUpload(_ sent: Int64) {
+        if sentAt == nil, sent >= request.body.count { sentAt = transport.loop.now }
         guard upload?.isComplete == false, !observer.scope.isPaused,
             let event = upload?.advance(to: sent, now: transport.loop.now)
         else { return }
@@ -209,11 +216,16 @@ final class Transfer: @unchecked Sendable {
     }
 
     private func takeMetrics(from handle: EasyHandle) {
-        metrics = handle.metrics()
+        handle.complete(&metrics)
+        metrics.httpVersion = httpVersion
+        metrics.headBytesReceived = state.headBytes
+        metrics.bodyBytesDecoded = state.decodedBytes
+        metrics.bodyBytesSent = isStreamed ? handle.sentBytes : request.body.count
         if !metrics.isConnectionReused, let socket = handle.socket {
             transport.multi.keepWatching(socket, isPlain: target.isPlain && transport.multi.proxy == "")
         }
         if let startedAt, let answeredAt { metrics.firstByte = answeredAt - startedAt }
+        if let startedAt, let sentAt { metrics.sent = min(sentAt - startedAt, metrics.firstByte) }
     }
 
     /// Gives the handle back before anybody is told: they may want it for the next request.

@@ -61,7 +61,8 @@ struct TransferState {
     /// Bytes of all header lines so far.
     private(set) var headBytes = 0
     private var interimHeads = 0
-    private var decodedBytes = 0
+    /// Bytes of the body that have been delivered.
+    private(set) var decodedBytes = 0
     /// Informational heads that are complete but that the consumer paused before.
     private var heldInterimHeads = 0
     /// The head is complete but the consumer paused before it.
