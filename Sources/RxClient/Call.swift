@@ -14,6 +14,8 @@ public struct Call: Endpoint {
     public var method: HTTPRequest.Method
     /// The path below the client's base URL, or an absolute URL of the same origin.
     public var path: String
+    /// What the placeholders of the path stand for.
+    public var pathValues: PathValues
     /// The parameters.
     public var parameters: Parameters
     /// Parameters for the URL's query besides a body.
@@ -25,11 +27,12 @@ public struct Call: Endpoint {
 
     /// Creates a call.
     public init(
-        _ method: HTTPRequest.Method, _ path: String, _ parameters: Parameters = .none,
-        query: Parameters.Values = [:], headers: [String: String] = [:]
+        _ method: HTTPRequest.Method, _ path: String, at pathValues: PathValues = [:],
+        _ parameters: Parameters = .none, query: Parameters.Values = [:], headers: [String: String] = [:]
     ) {
         self.method = method
         self.path = path
+        self.pathValues = pathValues
         self.parameters = parameters
         self.query = query
         self.headers = headers

@@ -3,51 +3,58 @@ public import RxHTTP
 public import RxLite
 
 /// The short way: from a path to a response in one line. Each goes through all stages of
-/// ``Client/request(_:)``; decode what comes with `decode`.
+/// ``Client/request(_:)``; decode what comes with `decode`. Placeholders of a path get their values by `at:`.
+///
+/// ```swift
+/// client.get("/users/{id}", at: ["id": id]).decode(User.self)
+/// client.post("/cart", ["goods": 7, "count": 2]).decode(Cart.self)
+/// ```
 extension Client {
     /// GET.
     public func get(
-        _ path: String, query: Parameters.Values = [:], headers: [String: String] = [:]
+        _ path: String, at pathValues: PathValues = [:], query: Parameters.Values = [:],
+        headers: [String: String] = [:]
     ) -> Observable<Response, NetworkError> {
-        request(Call(.get, path, query: query, headers: headers))
+        request(Call(.get, path, at: pathValues, query: query, headers: headers))
     }
 
     /// HEAD.
     public func head(
-        _ path: String, query: Parameters.Values = [:], headers: [String: String] = [:]
+        _ path: String, at pathValues: PathValues = [:], query: Parameters.Values = [:],
+        headers: [String: String] = [:]
     ) -> Observable<Response, NetworkError> {
-        request(Call(.head, path, query: query, headers: headers))
+        request(Call(.head, path, at: pathValues, query: query, headers: headers))
     }
 
     /// POST.
     public func post(
-        _ path: String, _ parameters: Parameters = .none, query: Parameters.Values = [:],
-        headers: [String: String] = [:]
+        _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
+        query: Parameters.Values = [:], headers: [String: String] = [:]
     ) -> Observable<Response, NetworkError> {
-        request(Call(.post, path, parameters, query: query, headers: headers))
+        request(Call(.post, path, at: pathValues, parameters, query: query, headers: headers))
     }
 
     /// PUT.
     public func put(
-        _ path: String, _ parameters: Parameters = .none, query: Parameters.Values = [:],
-        headers: [String: String] = [:]
+        _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
+        query: Parameters.Values = [:], headers: [String: String] = [:]
     ) -> Observable<Response, NetworkError> {
-        request(Call(.put, path, parameters, query: query, headers: headers))
+        request(Call(.put, path, at: pathValues, parameters, query: query, headers: headers))
     }
 
     /// PATCH.
     public func patch(
-        _ path: String, _ parameters: Parameters = .none, query: Parameters.Values = [:],
-        headers: [String: String] = [:]
+        _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
+        query: Parameters.Values = [:], headers: [String: String] = [:]
     ) -> Observable<Response, NetworkError> {
-        request(Call(.patch, path, parameters, query: query, headers: headers))
+        request(Call(.patch, path, at: pathValues, parameters, query: query, headers: headers))
     }
 
     /// DELETE.
     public func delete(
-        _ path: String, _ parameters: Parameters = .none, query: Parameters.Values = [:],
-        headers: [String: String] = [:]
+        _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
+        query: Parameters.Values = [:], headers: [String: String] = [:]
     ) -> Observable<Response, NetworkError> {
-        request(Call(.delete, path, parameters, query: query, headers: headers))
+        request(Call(.delete, path, at: pathValues, parameters, query: query, headers: headers))
     }
 }

@@ -20,9 +20,9 @@ extension Client {
     func answer<E: Endpoint>(
         _ endpoint: E, page: PagePlacement?
     ) -> Observable<Answer<E.Output>, NetworkError> {
-        serialized(endpoint, page: page) { request in
-            let attempts = Attempts(
-                of: request, retrying: endpoint.retry ?? self.configuration.retry, on: self.scheduler)
+        drafted(endpoint, page: page) { draft throws(NetworkError) in
+            let attempts = try Attempts(
+                of: draft, retrying: endpoint.retry ?? self.configuration.retry, on: self.scheduler)
             let session = endpoint.usesSession ? self.configuration.session : nil
             let envelope = self.envelope(of: endpoint)
 
@@ -53,9 +53,9 @@ extension Client {
     ///     .decode([Goods].self)
     /// ```
     public func response(_ endpoint: some Endpoint) -> Observable<Response, NetworkError> {
-        serialized(endpoint) { request in
+        drafted(endpoint) { draft throws(NetworkError) in
             let session = endpoint.usesSession ? self.configuration.session : nil
-            let attempts = Attempts(of: request, retrying: .never, on: self.scheduler)
+            let attempts = try Attempts(of: draft, retrying: .never, on: self.scheduler)
             return self.send(attempts, session: session)
                 .checkStatus(envelope: self.envelope(of: endpoint))
                 .deadline(of: attempts)
@@ -65,16 +65,15 @@ extension Client {
     /// One attempt at each subscription: credential, then the transport with redirects.
     private func send(_ attempts: Attempts, session: Session?) -> Observable<Response, NetworkError> {
         Observable(scheduler: scheduler) { observer in
-            let request = attempts.next()
-            guard let session, !request.isCredentialFree else {
-                return self.exchange(request).subscribe(observer)
-            }
-            session.authorize(request)
-                .flatMap { request in
+            Observable<Response, NetworkError>.deferred { () throws(NetworkError) in
+                let request = try attempts.next()
+                guard let session, !request.isCredentialFree else { return self.exchange(request) }
+                return session.authorize(request).flatMap { request in
                     attempts.note(request.credentialStamp)
                     return self.exchange(request)
                 }
-                .subscribe(observer)
+            }
+            .subscribe(observer)
         }
     }
 
@@ -84,13 +83,13 @@ extension Client {
     }
 
     /// Makes the request anew for each subscription; what cannot be made fails before anything is sent.
-    private func serialized<T>(
+    private func drafted<T>(
         _ endpoint: some Endpoint, page: PagePlacement? = nil,
-        then stages: @escaping @Sendable (Request) -> Observable<T, NetworkError>
+        then stages: @escaping @Sendable (Draft) throws(NetworkError) -> Observable<T, NetworkError>
     ) -> Observable<T, NetworkError> {
         Observable(scheduler: scheduler) { [configuration] observer in
             Observable<T, NetworkError>.deferred { () throws(NetworkError) in
-                stages(try Request(endpoint, configuration: configuration, page: page))
+                try stages(try Draft(endpoint, configuration: configuration, page: page))
             }
             .subscribe(observer)
         }

@@ -27,6 +27,15 @@ public struct ClientConfiguration: Sendable {
     /// Whether an absolute URL given as a path may lead to another origin than the base URL's. Default no.
     /// Such a request carries neither the session's credential nor the secret fields of ``headers``.
     public var allowsOtherOrigins = false
+    /// How parameters travel that do not say it themselves. Default as JSON.
+    public var parameterFormat = ParameterFormat.json
+    /// How lists and nested objects are written in queries and forms. Default `id=1&id=2` and `user[name]=anna`.
+    public var parameterStyle = ParameterStyle()
+    /// Rewrites the parameters of every endpoint that does not opt out, after the endpoint's own rewriting; such
+    /// as adding a version to all of them. Default `nil`: they stay as they are.
+    public var rewriteParameters: (@Sendable (Parameters) throws(NetworkError) -> Parameters)?
+    /// Signs every request whose endpoint does not opt out. Default none.
+    public var signature: Signature?
     /// The files of the machine, for downloads and whatever else is kept on disk. Default none; a client over
     /// libcurl has those of its transport.
     public var files: (any FileSystem)?

@@ -21,14 +21,21 @@ public protocol Endpoint<Output>: Sendable {
     /// What a successful answer becomes.
     associatedtype Output: Sendable
 
-    /// The path below the client's base URL, or an absolute URL of the same origin.
+    /// The path below the client's base URL, or an absolute URL of the same origin. A placeholder such as `{id}`
+    /// stands for one of ``pathValues``.
     var path: String { get }
+    /// What the placeholders of the path stand for, one segment each. Default none.
+    var pathValues: PathValues { get }
     /// The method.
     var method: HTTPRequest.Method { get }
     /// The parameters. Default none.
     var parameters: Parameters { get }
     /// Parameters for the URL's query besides a body. Default none.
     var query: Parameters.Values { get }
+    /// Whether the client's ``ClientConfiguration/rewriteParameters`` applies. Default true.
+    var usesParameterRewriting: Bool { get }
+    /// Whether the client's ``ClientConfiguration/signature`` applies. Default true.
+    var isSigned: Bool { get }
     /// Header fields, over the client's. Default none.
     var headers: [String: String] { get }
     /// The envelope of the answer. Default the client's.
@@ -41,6 +48,10 @@ public protocol Endpoint<Output>: Sendable {
     var timeouts: Timeouts? { get }
     /// Whether the request carries the session's credential. Default true; logging in does not.
     var usesSession: Bool { get }
+
+    /// Rewrites the parameters, before the client does. Default: they stay as they are. Made for families of
+    /// endpoints that share a rule through a protocol of their own.
+    func rewrite(_ parameters: Parameters) throws(NetworkError) -> Parameters
 
     /// Makes the output of a successful answer. Default: decodes JSON.
     func output(from response: Response) throws(NetworkError) -> Output
@@ -62,6 +73,12 @@ extension Endpoint {
     /// None.
     public var query: Parameters.Values { [:] }
     /// None.
+    public var pathValues: PathValues { [:] }
+    /// Yes.
+    public var usesParameterRewriting: Bool { true }
+    /// Yes.
+    public var isSigned: Bool { true }
+    /// None.
     public var headers: [String: String] { [:] }
     /// The client's.
     public var envelope: EnvelopeChoice { .client }
@@ -73,6 +90,9 @@ extension Endpoint {
     public var timeouts: Timeouts? { nil }
     /// Yes.
     public var usesSession: Bool { true }
+
+    /// The parameters as they are.
+    public func rewrite(_ parameters: Parameters) throws(NetworkError) -> Parameters { parameters }
 }
 
 extension Endpoint where Output: Decodable {

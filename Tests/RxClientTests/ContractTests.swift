@@ -22,6 +22,13 @@ import Testing
         }
     }
 
+    /// One request with 2.5 s for all of it.
+    private static let limited = Result { () throws(NetworkError) in
+        var configuration = ClientConfiguration(baseURL: "https://a.test")
+        configuration.timeouts.total = .milliseconds(2500)
+        return try Draft(Call(.get, "/"), configuration: configuration)
+    }
+
     static let stages = [
         Stage("checkStatus") { source, _ in responses(source).checkStatus() },
         Stage("unwrap") { source, _ in responses(source).unwrap(Envelope()) },
@@ -46,10 +53,11 @@ import Testing
         },
         Stage("deadline") { source, clock in
             Observable<Response, NetworkError>(scheduler: source.scheduler) { observer in
-                var request = request
-                request.timeouts.total = .milliseconds(2500)
-                let attempts = Attempts(of: request, retrying: .never, on: clock)
-                responses(source).deadline(of: attempts).subscribe(observer)
+                Observable<Response, NetworkError>.deferred { () throws(NetworkError) in
+                    let attempts = try Attempts(of: limited.get(), retrying: .never, on: clock)
+                    return responses(source).deadline(of: attempts)
+                }
+                .subscribe(observer)
             }
         },
         Stage("response(to:)") { source, _ in

@@ -13,8 +13,9 @@ import Testing
     ) throws(NetworkError) -> Request {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configure(&configuration)
-        return try Request(
-            Call(.post, path, parameters, query: query, headers: headers), configuration: configuration)
+        return try Draft(
+            Call(.post, path, parameters, query: query, headers: headers), configuration: configuration
+        ).serialized()
     }
 
     private func query(_ request: Request) -> String? {

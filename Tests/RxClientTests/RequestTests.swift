@@ -133,8 +133,8 @@ import Testing
     func headerOrder() throws {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.headers = ["X-A": "client", "X-B": "client"]
-        let request = try Request(
-            Call(.get, "/x", headers: ["x-a": "endpoint"]), configuration: configuration)
+        let request = try Draft(Call(.get, "/x", headers: ["x-a": "endpoint"]), configuration: configuration)
+            .serialized()
         #expect(
             Set(request.headerFields.map { "\($0.name.canonicalName): \($0.value)" }) == [
                 "x-a: endpoint", "x-b: client",
@@ -173,7 +173,7 @@ import Testing
         configuration.timeouts = Timeouts(attempt: .seconds(1))
         configuration.bodyLimit = 7
         configuration.secretFields = [.userAgent]
-        let request = try Request(Call(.get, "/x"), configuration: configuration)
+        let request = try Draft(Call(.get, "/x"), configuration: configuration).serialized()
         #expect(request.timeouts == Timeouts(attempt: .seconds(1)))
         #expect(request.bodyLimit == 7)
         #expect(request.secretFields == [.userAgent])

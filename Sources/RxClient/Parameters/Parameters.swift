@@ -8,16 +8,19 @@ import RxHTTP
 /// .query(["page": 1, "keyword": "green tea"])   // ?keyword=green%20tea&page=1
 /// .json(NewGoods(name: "tea"))                   // {"name":"tea"}
 /// .form(["user": "anna", "password": secret])    // password=…&user=anna
+/// ["id": 7]                                      // as the client's format says
 /// ```
 ///
 /// Values come from a dictionary or any `Encodable` model and follow the client's encoder; the keys of a
-/// dictionary stay as they are. In a query or a form, a list repeats its key, a nested object reads
-/// `key[member]`, and `null` is left out. Keys go out in alphabetical order.
+/// dictionary stay as they are. In a query or a form, `null` is left out, names go out in alphabetical order, and
+/// lists and nested objects are written as the ``ParameterStyle`` says: this one's, or else the client's.
 public struct Parameters: Sendable {
     /// The names and values of parameters given in place.
     public typealias Values = [String: any Encodable & Sendable]
 
     private enum Format {
+        /// The client's ``ParameterFormat`` for methods with content, otherwise the query.
+        case standard
         case query
         case json
         case form
@@ -27,6 +30,8 @@ public struct Parameters: Sendable {
     private let format: Format
     private let model: (any Encodable & Sendable)?
     private var additions: Values = [:]
+    private var removals: Set<String> = []
+    private var style: ParameterStyle?
 
     private init(_ format: Format, _ model: (any Encodable & Sendable)? = nil) {
         self.format = format
@@ -35,6 +40,11 @@ public struct Parameters: Sendable {
 
     /// No parameters.
     public static let none = Parameters(.query)
+
+    /// As the client's ``ClientConfiguration/parameterFormat`` says; into the query with GET, HEAD and DELETE.
+    public static func standard(_ model: some Encodable & Sendable) -> Parameters {
+        Parameters(.standard, model)
+    }
 
     /// Into the URL's query, after what is there.
     public static func query(_ values: Values) -> Parameters { query(values.mapValues(ParameterValue.init)) }
@@ -61,39 +71,100 @@ public struct Parameters: Sendable {
     public func adding(_ values: Values) -> Parameters {
         var parameters = self
         parameters.additions.merge(values) { $1 }
+        parameters.removals.subtract(values.keys)
+        return parameters
+    }
+
+    /// The same without the members called `names`.
+    public func removing(_ names: String...) -> Parameters {
+        var parameters = self
+        parameters.removals.formUnion(names)
+        for name in names { parameters.additions[name] = nil }
+        return parameters
+    }
+
+    /// The same, with lists and nested objects written in another way than the client's.
+    public func styled(_ style: ParameterStyle) -> Parameters {
+        var parameters = self
+        parameters.style = style
         return parameters
     }
 
     /// Puts the parameters into a request.
     ///
     /// - Throws: `invalidParameters`, naming what cannot be encoded.
-    func apply(to request: inout Request, _ encoder: JSONEncoder) throws(NetworkError) {
-        switch format {
-        case .query:
-            try request.appendQuery(try members(encoder).pairs(named: "").encodedAsQuery)
+    func apply(to request: inout Request, _ configuration: ClientConfiguration) throws(NetworkError) {
+        let style = style ?? configuration.parameterStyle
+        let encoder = configuration.encoder
+        switch format(for: request.method, configuration) {
+        case .query, .standard:
+            try request.appendQuery(try style.write(try pairs(encoder, style)))
         case .form:
-            let body = try members(encoder).pairs(named: "").encodedAsForm
+            let body = try pairs(encoder, style).encodedAsForm
             request.setBody(Array(body.utf8), contentType: "application/x-www-form-urlencoded")
         case .json:
             let data =
-                if let model, additions.isEmpty { try encoder.data(of: model) } else {
-                    try encoder.data(of: try members(encoder))
+                if let model, additions.isEmpty, removals.isEmpty { try encoder.data(of: model) } else {
+                    try encoder.data(of: try namedTree(encoder))
                 }
             request.setBody(Array(data), contentType: "application/json")
         case .text(let text):
             request.setBody(Array(text.utf8), contentType: "text/plain; charset=utf-8")
-            try request.appendQuery(try members(encoder).pairs(named: "").encodedAsQuery)
+            try request.appendQuery(try style.write(try pairs(encoder, style)))
         }
     }
 
-    /// All parameters as one JSON object.
-    private func members(_ encoder: JSONEncoder) throws(NetworkError) -> JSONValue {
-        var members: [String: JSONValue] = [:]
-        if let model { members = try encoder.members(of: model) }
-        if !additions.isEmpty {
-            members.merge(try encoder.members(of: additions.mapValues(ParameterValue.init))) { $1 }
+    private func format(for method: HTTPRequest.Method, _ configuration: ClientConfiguration) -> Format {
+        guard case .standard = format else { return format }
+        switch (method, configuration.parameterFormat) {
+        case (.get, _), (.head, _), (.delete, _), (_, .query): return .query
+        case (_, .json): return .json
+        case (_, .form): return .form
         }
+    }
+
+    /// The parameters as they are signed: every scalar under its full name; none of a list at the top, or of a text.
+    func signedPairs(_ configuration: ClientConfiguration) throws(NetworkError) -> [ParameterPair] {
+        guard let tree = try tree(configuration.encoder) else { return [] }
+        return tree.pairs(style ?? configuration.parameterStyle)
+    }
+
+    private func pairs(
+        _ encoder: JSONEncoder, _ style: ParameterStyle
+    ) throws(NetworkError) -> [ParameterPair] {
+        try namedTree(encoder).pairs(style)
+    }
+
+    private func namedTree(_ encoder: JSONEncoder) throws(NetworkError) -> JSONValue {
+        guard let tree = try tree(encoder) else {
+            throw NetworkError(.invalidParameters, "the parameters have no names")
+        }
+        return tree
+    }
+
+    /// All parameters as one JSON object; `nil` for a model that is none.
+    private func tree(_ encoder: JSONEncoder) throws(NetworkError) -> JSONValue? {
+        var members: [String: JSONValue] = [:]
+        if let model {
+            guard case .object(let own) = try encoder.tree(of: model) else { return nil }
+            members = own
+        }
+        if !additions.isEmpty,
+            case .object(let more) = try encoder.tree(of: additions.mapValues(ParameterValue.init))
+        {
+            members.merge(more) { $1 }
+        }
+        for name in removals { members[name] = nil }
         return .object(members)
+    }
+}
+
+extension Parameters: ExpressibleByDictionaryLiteral {
+    /// As the client's ``ClientConfiguration/parameterFormat`` says; into the query with GET, HEAD and DELETE. Of
+    /// several values for one name the last counts.
+    public init(dictionaryLiteral elements: (String, any Encodable & Sendable)...) {
+        let values = Values(elements) { $1 }
+        self = .standard(values.mapValues(ParameterValue.init))
     }
 }
 
@@ -105,85 +176,5 @@ private struct ParameterValue: Encodable, Sendable {
     func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(value)
-    }
-}
-
-extension JSONEncoder {
-    /// The document for `model`, or `invalidParameters` naming what cannot be encoded.
-    fileprivate func data(of model: some Encodable) throws(NetworkError) -> Data {
-        do {
-            return try encode(model)
-        } catch EncodingError.invalidValue(_, let context) {
-            // The value may be, or hold, a secret.
-            throw NetworkError(
-                .invalidParameters,
-                "what is at \(context.codingPath.text(or: "the top")) cannot be encoded: "
-                    + context.debugDescription)
-        } catch {
-            throw NetworkError(.invalidParameters, "the parameters cannot be encoded: \(error)")
-        }
-    }
-
-    fileprivate func members(of model: some Encodable) throws(NetworkError) -> [String: JSONValue] {
-        let data = try data(of: model)
-        guard let tree = try? JSONDecoder().decode(JSONValue.self, from: data),
-            case .object(let members) = tree
-        else { throw NetworkError(.invalidParameters, "the parameters have no names") }
-        return members
-    }
-}
-
-extension JSONValue {
-    fileprivate func pairs(named name: String) -> [(name: String, value: String)] {
-        switch self {
-        case .null: []
-        case .bool, .integer, .unsigned, .number, .string: [(name, scalarText ?? "")]
-        case .array(let elements): elements.flatMap { $0.pairs(named: name) }
-        case .object(let members):
-            members.sorted { $0.key < $1.key }.flatMap { key, value in
-                value.pairs(named: name.isEmpty ? key : "\(name)[\(key)]")
-            }
-        }
-    }
-}
-
-extension [(name: String, value: String)] {
-    fileprivate var encodedAsQuery: String {
-        map { "\($0.name.percentEncoded)=\($0.value.percentEncoded)" }.joined(separator: "&")
-    }
-
-    fileprivate var encodedAsForm: String {
-        map { "\($0.name.formEncoded)=\($0.value.formEncoded)" }.joined(separator: "&")
-    }
-}
-
-extension Request {
-    /// Adds encoded pairs to the query.
-    mutating func appendQuery(_ query: String) throws(NetworkError) {
-        guard !query.isEmpty else { return }
-        var text = url.absoluteString
-        if let fragment = text.firstIndex(of: "#") { text.removeSubrange(fragment...) }
-        let separator =
-            if !text.contains("?") { "?" } else { text.hasSuffix("?") || text.hasSuffix("&") ? "" : "&" }
-        guard let url = URL(string: text + separator + query) else {
-            throw NetworkError(.invalidURL, "the query cannot be added to the URL", request: self)
-        }
-        self.url = url
-    }
-
-    /// Takes the parameters called `name` out of the query.
-    mutating func removeQuery(named name: String) {
-        let parts = url.absoluteString.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2 else { return }
-        let names = [name, name.percentEncoded]
-        let pairs = parts[1].prefix { $0 != "#" }.split(separator: "&", omittingEmptySubsequences: false)
-        let kept = pairs.filter { pair in !names.contains(String(pair.prefix { $0 != "=" })) }
-        guard kept.count < pairs.count else { return }
-        url = URL(string: parts[0] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))) ?? url
-    }
-
-    fileprivate mutating func setBody(_ bytes: [UInt8], contentType: String) {
-        body = .bytes(bytes)
-        if headerFields[.contentType] == nil { headerFields[.contentType] = contentType }
     }
 }

@@ -5,6 +5,24 @@ extension String {
     /// As `application/x-www-form-urlencoded` has it (WHATWG URL §5.2): space as `+`.
     var formEncoded: String { encoded(keeping: "*-._", spaceAs: "+") }
 
+    /// With every `%XX` as its byte; what is no such escape stays, bytes that are no UTF-8 become U+FFFD.
+    var percentDecoded: String {
+        guard utf8.contains(UInt8(ascii: "%")) else { return self }
+        var output: [UInt8] = []
+        var rest = Array(utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let high = rest.first?.hexDigitValue,
+                let low = rest.dropFirst().first?.hexDigitValue
+            {
+                output.append(high << 4 | low)
+                rest = rest.dropFirst(2)
+            } else {
+                output.append(byte)
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
     private func encoded(keeping punctuation: StaticString, spaceAs space: Unicode.Scalar?) -> String {
         let kept = Set(Array(punctuation.description.utf8))
         let digits = Array("0123456789ABCDEF".utf8)
@@ -21,5 +39,16 @@ extension String {
             }
         }
         return String(decoding: output, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    fileprivate var hexDigitValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
     }
 }

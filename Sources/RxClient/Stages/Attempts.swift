@@ -7,6 +7,7 @@ import Synchronization
 final class Attempts: Sendable {
     let replay = Replay()
     let scheduler: any Scheduler
+    private let draft: Draft
     private let request: Request
     private let retrying: RetryPolicy<NetworkError>
     private let deadline: Duration?
@@ -19,19 +20,26 @@ final class Attempts: Sendable {
     }
 
     /// The time of ``Timeouts/total`` begins here.
-    init(of request: Request, retrying policy: RetryPolicy<NetworkError>, on scheduler: any Scheduler) {
-        self.request = request
+    ///
+    /// - Throws: what cannot be serialised.
+    init(
+        of draft: Draft, retrying policy: RetryPolicy<NetworkError>, on scheduler: any Scheduler
+    ) throws(NetworkError) {
+        self.draft = draft
+        request = try draft.serialized()
         self.scheduler = scheduler
         retrying = policy
         deadline = request.timeouts.total.map { scheduler.now + $0 }
     }
 
-    /// The request for the next attempt.
-    func next() -> Request {
-        progress.withLock { progress in
+    /// The request for the next attempt, signed anew from the second one on.
+    func next() throws(NetworkError) -> Request {
+        let progress = progress.withLock { progress in
             progress.count += 1
-            return request(progress)
+            return progress
         }
+        let isRenewed = draft.isSigned && progress.count > 1
+        return request(isRenewed ? try draft.serialized() : request, progress)
     }
 
     /// Settles whose request it is.
@@ -58,11 +66,11 @@ final class Attempts: Sendable {
     fileprivate var timeout: NetworkError {
         NetworkError(
             .totalTimeout, "total timeout: no answer within \(request.timeouts.total ?? .zero)",
-            request: progress.withLock { request($0) })
+            request: progress.withLock { self.request(request, $0) })
     }
 
-    private func request(_ progress: Progress) -> Request {
-        var request = request
+    private func request(_ serialized: Request, _ progress: Progress) -> Request {
+        var request = serialized
         request.attempt = max(progress.count, 1)
         request.credentialStamp = progress.stamp
         return request

@@ -1,45 +1,5 @@
 import FoundationEssentials
-import HTTPTypes
 import RxHTTP
-
-extension Request {
-    /// Serialises an endpoint: URL, header fields, parameters.
-    ///
-    /// - Throws: `invalidURL`, `invalidHeader`, `invalidParameters`, or `paging` for a page on another origin
-    ///   that is not asked for by GET or HEAD; nothing has been sent then.
-    ///
-    /// - Parameter page: which page of the endpoint, if it has pages.
-    init(
-        _ endpoint: some Endpoint, configuration: ClientConfiguration, page: PagePlacement? = nil
-    ) throws(NetworkError) {
-        self.init(
-            method: endpoint.method, url: try configuration.url(for: endpoint.path),
-            timeouts: endpoint.timeouts ?? configuration.timeouts, bodyLimit: configuration.bodyLimit)
-        secretFields = configuration.secretFields
-        isDeclaredIdempotent = endpoint.isIdempotent
-        for (name, value) in configuration.headers { try setField(name, to: value) }
-        if !configuration.baseURL.isEmpty, Origin(url) != configuration.baseOrigin { dropSecrets() }
-        for (name, value) in endpoint.headers { try setField(name, to: value) }
-        try endpoint.parameters.adding(page?.parameters ?? [:]).apply(to: &self, configuration.encoder)
-        if !endpoint.query.isEmpty {
-            try Parameters.query(endpoint.query).apply(to: &self, configuration.encoder)
-        }
-        guard let link = page?.link else { return }
-        guard let origin = Origin(link) else {
-            throw NetworkError(
-                .invalidURL, "the link to the next page is no http or https URL", request: self)
-        }
-        if origin != Origin(url) {
-            guard method == .get || method == .head else {
-                throw NetworkError(
-                    .paging, "the next page is on another origin, \(origin.host), where no \(method) is sent",
-                    request: self)
-            }
-            dropSecrets()
-        }
-        url = link
-    }
-}
 
 extension ClientConfiguration {
     /// The origin of the base URL; `nil` if it is no absolute http or https URL.
@@ -47,6 +7,9 @@ extension ClientConfiguration {
 
     /// The URL that a path stands for: below the base URL, or an absolute one of the same origin.
     func url(for path: String) throws(NetworkError) -> URL {
+        guard !path.hasDotSegments else {
+            throw NetworkError(.invalidURL, "\(path.withoutSecrets) has a segment . or ..")
+        }
         if ["http://", "https://"].contains(where: { path.prefix($0.count).lowercased() == $0 }) {
             let (url, origin) = try Self.parse(path)
             guard allowsOtherOrigins || baseURL.isEmpty || origin == baseOrigin else {

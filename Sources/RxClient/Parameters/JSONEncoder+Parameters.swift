@@ -1,0 +1,29 @@
+import FoundationEssentials
+import RxHTTP
+
+extension JSONEncoder {
+    /// The document for `model`, or `invalidParameters` naming what cannot be encoded.
+    func data(of model: some Encodable) throws(NetworkError) -> Data {
+        do {
+            return try encode(model)
+        } catch EncodingError.invalidValue(_, let context) {
+            // The value may be, or hold, a secret.
+            throw NetworkError(
+                .invalidParameters,
+                "what is at \(context.codingPath.text(or: "the top")) cannot be encoded: "
+                    + context.debugDescription)
+        } catch {
+            throw NetworkError(.invalidParameters, "the parameters cannot be encoded: \(error)")
+        }
+    }
+
+    /// The document for `model` as a tree.
+    func tree(of model: some Encodable) throws(NetworkError) -> JSONValue {
+        let data = try data(of: model)
+        do {
+            return try JSONDecoder().decode(JSONValue.self, from: data)
+        } catch {
+            throw NetworkError(.invalidParameters, "the parameters cannot be encoded: \(error)")
+        }
+    }
+}

@@ -1,0 +1,115 @@
+public import RxHTTP
+
+/// How lists and nested objects are written where there are only names and values: in queries and forms.
+public struct ParameterStyle: Sendable {
+    /// How a list is written.
+    public enum Lists: Sendable {
+        /// `id=1&id=2`
+        case repeated
+        /// `id[]=1&id[]=2`
+        case brackets
+        /// `id[0]=1&id[1]=2`
+        case indexed
+        /// `id=1%2C2`, which reads `id=1,2`; a list that holds lists or objects repeats its key.
+        case commaSeparated
+    }
+
+    /// How a member of an object is named.
+    public enum Objects: Sendable {
+        /// `user[name]=anna`
+        case brackets
+        /// `user.name=anna`
+        case dots
+    }
+
+    /// How a list is written. Default repeated.
+    public var lists: Lists
+    /// How a member of an object is named. Default in brackets.
+    public var objects: Objects
+
+    /// Writes a query from its pairs, for servers with rules of their own. Default `nil`: `name=value`, each
+    /// escaped down to RFC 3986's unreserved characters, joined by `&`.
+    public var query: (@Sendable ([ParameterPair]) throws(NetworkError) -> String)?
+
+    /// Creates a style.
+    public init(
+        lists: Lists = .repeated, objects: Objects = .brackets,
+        query: (@Sendable ([ParameterPair]) throws(NetworkError) -> String)? = nil
+    ) {
+        self.lists = lists
+        self.objects = objects
+        self.query = query
+    }
+
+    func write(_ pairs: [ParameterPair]) throws(NetworkError) -> String {
+        guard !pairs.isEmpty else { return "" }
+        guard let query else { return pairs.encodedAsQuery }
+        let text = try query(pairs)
+        // RFC 3986 §3.4, and what servers take besides.
+        guard text.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "#") }) else {
+            throw NetworkError(
+                .invalidParameters, "the query is written with a # or with what is no visible ASCII character"
+            )
+        }
+        return text
+    }
+}
+
+extension JSONValue {
+    /// The scalars in the tree, each under its full name. `null` is left out; keys are in order.
+    func pairs(_ style: ParameterStyle) -> [ParameterPair] { pairs(style, named: "") }
+
+    private func pairs(_ style: ParameterStyle, named name: String) -> [ParameterPair] {
+        switch self {
+        case .null: []
+        case .bool, .integer, .unsigned, .number, .string: [(name, scalarText ?? "")]
+        case .array(let elements): Self.pairs(of: elements, style, named: name)
+        case .object(let members):
+            members.sorted { $0.key < $1.key }.flatMap { key, value in
+                value.pairs(style, named: style.objects.member(key, of: name))
+            }
+        }
+    }
+
+    private static func pairs(
+        of elements: [JSONValue], _ style: ParameterStyle, named name: String
+    ) -> [ParameterPair] {
+        switch style.lists {
+        case .repeated: elements.flatMap { $0.pairs(style, named: name) }
+        case .brackets: elements.flatMap { $0.pairs(style, named: "\(name)[]") }
+        case .indexed:
+            elements.enumerated().flatMap { index, element in
+                element.pairs(style, named: "\(name)[\(index)]")
+            }
+        case .commaSeparated:
+            if case let texts = elements.compactMap(\.scalarText), texts.count == elements.count {
+                texts.isEmpty ? [] : [(name, texts.joined(separator: ","))]
+            } else {
+                elements.flatMap { $0.pairs(style, named: name) }
+            }
+        }
+    }
+}
+
+extension ParameterStyle.Objects {
+    fileprivate func member(_ key: String, of name: String) -> String {
+        guard !name.isEmpty else { return key }
+        return switch self {
+        case .brackets: "\(name)[\(key)]"
+        case .dots: "\(name).\(key)"
+        }
+    }
+}
+
+/// One name and its value, before either is escaped.
+public typealias ParameterPair = (name: String, value: String)
+
+extension [ParameterPair] {
+    var encodedAsQuery: String {
+        map { "\($0.name.percentEncoded)=\($0.value.percentEncoded)" }.joined(separator: "&")
+    }
+
+    var encodedAsForm: String {
+        map { "\($0.name.formEncoded)=\($0.value.formEncoded)" }.joined(separator: "&")
+    }
+}

@@ -1,0 +1,34 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+
+extension Request {
+    /// Adds encoded pairs to the query.
+    mutating func appendQuery(_ query: String) throws(NetworkError) {
+        guard !query.isEmpty else { return }
+        var text = url.absoluteString
+        if let fragment = text.firstIndex(of: "#") { text.removeSubrange(fragment...) }
+        let separator =
+            if !text.contains("?") { "?" } else { text.hasSuffix("?") || text.hasSuffix("&") ? "" : "&" }
+        guard let url = URL(string: text + separator + query) else {
+            throw NetworkError(.invalidURL, "the query cannot be added to the URL", request: self)
+        }
+        self.url = url
+    }
+
+    /// Takes the parameters called `name` out of the query.
+    mutating func removeQuery(named name: String) {
+        let parts = url.absoluteString.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return }
+        let names = [name, name.percentEncoded]
+        let pairs = parts[1].prefix { $0 != "#" }.split(separator: "&", omittingEmptySubsequences: false)
+        let kept = pairs.filter { pair in !names.contains(String(pair.prefix { $0 != "=" })) }
+        guard kept.count < pairs.count else { return }
+        url = URL(string: parts[0] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))) ?? url
+    }
+
+    mutating func setBody(_ bytes: [UInt8], contentType: String) {
+        body = .bytes(bytes)
+        if headerFields[.contentType] == nil { headerFields[.contentType] = contentType }
+    }
+}

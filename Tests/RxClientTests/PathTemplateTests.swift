@@ -1,0 +1,64 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import Testing
+
+@testable import RxClient
+
+@Suite struct PathTemplateTests {
+    private func url(
+        _ path: String, _ values: PathValues = [:], base: String = "https://a.test/v1"
+    ) throws -> String {
+        try Draft(Call(.get, path, at: values), configuration: ClientConfiguration(baseURL: base))
+            .serialized().url.absoluteString
+    }
+
+    @Test(
+        "A value is one segment, whatever is in it",
+        arguments: [
+            ("7", "7"), ("a b", "a%20b"), ("a/b", "a%2Fb"), ("../admin", "..%2Fadmin"),
+            ("?x=1#y", "%3Fx%3D1%23y"),
+            ("%2e%2e", "%252e%252e"), ("grün", "gr%C3%BCn"), ("a\r\nb", "a%0D%0Ab"), ("{id}", "%7Bid%7D"),
+            ("a\\b", "a%5Cb"), ("...", "..."), (";v=1", "%3Bv%3D1"),
+        ])
+    func escaping(value: String, escaped: String) throws {
+        #expect(try url("/users/{id}/posts", ["id": value]) == "https://a.test/v1/users/\(escaped)/posts")
+    }
+
+    @Test("Several placeholders, values of any type that has a text, parts of a segment")
+    func several() throws {
+        #expect(
+            try url("/{kind}/v{major}.{minor}/{kind}", ["kind": "tea", "major": 1, "minor": 2.5])
+                == "https://a.test/v1/tea/v1.2.5/tea")
+    }
+
+    @Test(
+        "What does not fit is an error before anything is sent",
+        arguments: [
+            ("/users/{id}", [:]), ("/users/{id}", ["id": ""]), ("/users/{id", ["id": 1]),
+            ("/users", ["id": 1]), ("/users/{id}", ["id": 1, "name": 2]),
+        ] as [(String, PathValues)])
+    func misfits(path: String, values: PathValues) {
+        let error = #expect(throws: NetworkError.self) { try url(path, values) }
+        #expect(error?.code == .invalidParameters)
+    }
+
+    @Test(
+        "No path leads out of its place by dot segments, in plain, escaped, or through a value",
+        arguments: [
+            ("/users/{id}", "."), ("/users/{id}", ".."), ("/a/../b", nil), ("/a/..", nil), ("/./b", nil),
+            ("/a/%2e%2E/b", nil), ("/a/.%2e/b", nil), ("..", nil), ("/a\\..\\b", nil), ("/a/{x}./b", "."),
+            ("/..?q=1", nil),
+        ] as [(String, String?)])
+    func traversal(path: String, value: String?) {
+        let values: PathValues = value.map { [path.contains("{x}") ? "x" : "id": $0] } ?? [:]
+        let error = #expect(throws: NetworkError.self) { try url(path, values) }
+        #expect(error?.code == .invalidURL)
+        #expect(throws: NetworkError.self) { try url("https://a.test" + path, values) }
+    }
+
+    @Test("Dots elsewhere are dots", arguments: ["/a.b/..c/d..", "/x?p=../y", "/.well-known/x"])
+    func plainDots(path: String) throws {
+        #expect(try url(path) == "https://a.test/v1" + path)
+    }
+}

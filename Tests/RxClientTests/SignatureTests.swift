@@ -1,0 +1,115 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+@testable import RxClient
+
+@Suite struct SignatureTests {
+    private let clock = VirtualScheduler()
+
+    private struct Signed: Endpoint {
+        typealias Output = Response
+        var path = "/x"
+        var method = HTTPRequest.Method.post
+        var parameters: Parameters
+        var query: Parameters.Values = [:]
+        var usesParameterRewriting = true
+        var isSigned = true
+
+        func rewrite(_ parameters: Parameters) throws(NetworkError) -> Parameters {
+            parameters.adding(["from": "endpoint", "who": "endpoint"])
+        }
+    }
+
+    private func configuration() -> ClientConfiguration {
+        var configuration = ClientConfiguration(baseURL: "https://a.test")
+        configuration.rewriteParameters = { $0.adding(["version": "1.0.0", "who": "client"]) }
+        configuration.signature = Signature { content in .parameters(["sign": content.canonicalQuery]) }
+        return configuration
+    }
+
+    private func signature(_ request: Request) -> String? {
+        request.url.query()?.split(separator: "&").first { $0.hasPrefix("sign=") }
+            .map { String($0.dropFirst(5)).percentDecoded }
+    }
+
+    @Test("The endpoint rewrites, then the client, then the signature sees what comes of it")
+    func order() throws {
+        let endpoint = Signed(parameters: .query(["b": [2, 10], "a": "x y&z", "n": ["k": true]]))
+        let request = try Draft(endpoint, configuration: configuration()).serialized()
+        #expect(
+            signature(request)
+                == "a=x%20y%26z&b=10&b=2&from=endpoint&n%5Bk%5D=true&version=1.0.0&who=client")
+    }
+
+    @Test("What is in the path's query and beside a body is signed, in one order with the body's members")
+    func wholeRequest() throws {
+        let endpoint = Signed(
+            path: "/x?z=%C3%BC&empty", parameters: .json(["m": ["deep": 1]]), query: ["q": 1])
+        let request = try Draft(endpoint, configuration: configuration()).serialized()
+        guard case .bytes(let bytes) = request.body else { return #expect(Bool(false)) }
+        #expect(
+            String(decoding: bytes, as: UTF8.self).contains(
+                #""sign":"empty=&from=endpoint&m%5Bdeep%5D=1&q=1&version=1.0.0&who=client&z=%C3%BC""#))
+    }
+
+    @Test("An endpoint opts out of either")
+    func optOut() throws {
+        let plain = Signed(
+            method: .get, parameters: .query(["a": 1]), usesParameterRewriting: false, isSigned: false)
+        let request = try Draft(plain, configuration: configuration()).serialized()
+        #expect(request.url.query() == "a=1&from=endpoint&who=endpoint")
+    }
+
+    @Test("A signature can be a header field; an illegal one is an error before anything is sent")
+    func header() throws {
+        var configuration = configuration()
+        configuration.signature = Signature { _ in .headers(["X-Sign": "abc"]) }
+        let endpoint = Signed(parameters: .none)
+        #expect(
+            try Draft(endpoint, configuration: configuration).serialized()
+                .headerFields[#require(HTTPField.Name("X-Sign"))] == "abc")
+        configuration.signature = Signature { _ in .headers(["X-Sign": "a\r\nb"]) }
+        #expect(throws: NetworkError.self) {
+            try Draft(endpoint, configuration: configuration).serialized()
+        }
+    }
+
+    @Test("Each attempt is signed anew from the unsigned request, under the same id")
+    func anew() throws {
+        let nonce = Atomic(0)
+        let transport = ScriptedTransport(
+            on: clock,
+            [.when(.get, "/x", .status(.serviceUnavailable), .failure(.connectionLost), .status(.ok))])
+        var configuration = ClientConfiguration(baseURL: "https://a.test")
+        configuration.signature = Signature { content in
+            #expect(content.parameters.map(\.name) == ["a"])
+            return .parameters(["nonce": nonce.add(1, ordering: .relaxed).newValue])
+        }
+        let client = Client(configuration: configuration, transport: transport)
+        let recorder = Recorder(client.get("/x", query: ["a": 1]), on: clock)
+        try clock.run()
+        #expect(recorder.failure == nil)
+        #expect(transport.requests.map { $0.url.query() } == ["nonce=1&a=1", "nonce=2&a=1", "nonce=3&a=1"])
+        #expect(Set(transport.requests.map(\.id)).count == 1)
+        #expect(transport.requests.map(\.attempt) == [1, 2, 3])
+    }
+
+    @Test("A signature that throws fails the request with its error, and nothing is sent")
+    func failing() throws {
+        let transport = ScriptedTransport(on: clock) { _ in .status(.ok) }
+        var configuration = ClientConfiguration(baseURL: "https://a.test")
+        configuration.signature = Signature { _ throws(NetworkError) in
+            throw NetworkError(.invalidParameters, "no key")
+        }
+        let client = Client(configuration: configuration, transport: transport)
+        let recorder = Recorder(client.get("/x"), on: clock)
+        try clock.run()
+        #expect(recorder.failure?.message == "no key")
+        #expect(transport.requests.isEmpty)
+    }
+}
