@@ -4,7 +4,7 @@ public import RxLite
 ///
 /// ```swift
 /// let violations = await ContractChecker.violations { source, clock in
-///     source.debounced(.seconds(1), on: clock)
+///     source.debounce(.seconds(1), on: clock)
 /// }
 /// #expect(violations.isEmpty)
 /// ```
