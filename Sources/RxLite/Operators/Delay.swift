@@ -1,12 +1,6 @@
 extension Observable {
     /// Each value and the end, `delay` later. An error is not delayed and overtakes what waits.
     ///
-    /// ```
-    ///             --1--2-----|
-    /// delay(3 ms)
-    ///             -----1--2-----|
-    /// ```
-    ///
     /// - Parameter scheduler: keeps the time. Default: the stream's own, else a clock of the library's.
     @inlinable
     public func delay(_ delay: Duration, on scheduler: (any Scheduler)? = nil) -> Observable {

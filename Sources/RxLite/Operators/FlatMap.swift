@@ -18,19 +18,6 @@ extension Observable {
     /// Each value starts a stream; their values become one stream, which ends when the source and all of
     /// them have ended, or with the first error of any.
     ///
-    /// ```
-    ///                   -1----2-|
-    /// of a value v      v--v--v|
-    /// flatMap(.merge)
-    ///                   -1--1-21-2--2|
-    /// flatMap(.concat)
-    ///                   -1--1--12--2--2|
-    /// flatMap(.latest)
-    ///                   -1--1-2--2--2|
-    /// flatMap(.first)
-    ///                   -1--1--1|
-    /// ```
-    ///
     /// ```swift
     /// query.flatMap(.latest) { client.get("/search", query: ["q": $0]) }
     /// ```

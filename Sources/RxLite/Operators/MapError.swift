@@ -1,11 +1,5 @@
 extension Observable {
     /// The same values, with the error transformed.
-    ///
-    /// ```
-    ///                      --1--2--#
-    /// mapError { Lost($0) }
-    ///                      --1--2--#     another error
-    /// ```
     @inlinable
     public func mapError<E>(_ transform: @escaping @Sendable (Failure) -> E) -> Observable<Element, E> {
         lift { observer in

@@ -1,11 +1,5 @@
 extension Observable {
     /// On an error, starts the stream again, up to `count` times. The error after the last try stands.
-    ///
-    /// ```
-    ///          -1-#
-    /// retry(1)
-    ///          -1--1-#
-    /// ```
     @inlinable
     public func retry(_ count: Int) -> Observable {
         retry(RetryPolicy { _, history in history.count < count ? .retry(after: .zero) : .stop })

@@ -21,14 +21,6 @@ public struct ShareReset: OptionSet, Sendable {
 extension Observable {
     /// One run of the stream for all who subscribe while it lasts.
     ///
-    /// ```
-    ///                                 --1--2--3--|
-    /// share(), joined after 6 ms
-    ///                                 --------3--|
-    /// share(replay: 1), joined after 6 ms
-    ///                                 ------2-3--|
-    /// ```
-    ///
     /// The first subscriber starts it. Replayed and live values come in one order, none twice and none
     /// left out.
     ///

@@ -11,16 +11,6 @@ public enum TimeoutPhase: Sendable {
 extension Observable {
     /// Ends with an error when what is waited for takes longer than `limit`; the source is stopped.
     ///
-    /// ```
-    ///                                 --1-----2-|
-    /// timeout(4 ms, until: .firstValue)
-    ///                                 --1-----2-|
-    /// timeout(4 ms, until: .nextValue)
-    ///                                 --1---#
-    /// timeout(4 ms)
-    ///                                 --1-#
-    /// ```
-    ///
     /// - Parameters:
     ///   - limit: the longest wait, counted from the subscription.
     ///   - phase: what must come within it. Default: the end.

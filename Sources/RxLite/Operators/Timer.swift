@@ -1,11 +1,6 @@
 extension Observable where Element == Void {
     /// One value after `delay`, then the end.
     ///
-    /// ```
-    /// timer(3 ms)
-    ///             ---(x|)     x = ()
-    /// ```
-    ///
     /// - Parameter scheduler: keeps the time and delivers. Default: a clock of the library's own.
     @inlinable
     public static func timer(
