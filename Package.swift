@@ -34,6 +34,8 @@ let package = Package(
         .systemLibrary(
             name: "CLibcurl", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+        .systemLibrary(
+            name: "CLibpsl", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"]), .brew(["libpsl"])]),
 
         .target(name: "RxLite", swiftSettings: settings),
         .target(name: "RxLoop", dependencies: ["RxLite", "CLibuv"], swiftSettings: settings),
@@ -45,7 +47,7 @@ let package = Package(
             name: "RxClient", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
         .target(
             name: "RxNetworking",
-            dependencies: ["RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite", .httpTypes],
+            dependencies: ["RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl", .httpTypes],
             swiftSettings: settings),
         .target(name: "RxTesting", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
 
@@ -73,6 +75,8 @@ let package = Package(
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(
             name: "SurfaceTests", dependencies: ["RxNetworking", "RxTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "RxNetworkingTests", dependencies: ["RxNetworking", "TestServers"], swiftSettings: settings),
         .testTarget(name: "RxLoopTests", dependencies: ["RxLoop", "RxLite"], swiftSettings: settings),
         .testTarget(
             name: "RxCurlTests",

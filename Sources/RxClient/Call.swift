@@ -24,6 +24,8 @@ public struct Call: Endpoint {
     public var headers: [String: String]
     /// Whether the request carries the session's credential. Default true.
     public var usesSession = true
+    /// Whether the request carries the jar's cookies, and its answers fill it. Default true.
+    public var usesCookies = true
 
     /// Creates a call.
     public init(

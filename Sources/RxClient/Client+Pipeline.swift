@@ -26,7 +26,7 @@ extension Client {
             let session = endpoint.usesSession ? self.configuration.session : nil
             let envelope = self.envelope(of: endpoint)
 
-            return self.send(attempts, session: session)
+            return self.send(attempts, session: session, cookies: self.cookies(for: endpoint))
                 .checkStatus(envelope: envelope)
                 .unwrap(envelope)
                 .relogin(through: session, replay: attempts.replay)
@@ -56,29 +56,32 @@ extension Client {
         drafted(endpoint) { draft throws(NetworkError) in
             let session = endpoint.usesSession ? self.configuration.session : nil
             let attempts = try Attempts(of: draft, retrying: .never, on: self.scheduler)
-            return self.send(attempts, session: session)
+            return self.send(attempts, session: session, cookies: self.cookies(for: endpoint))
                 .checkStatus(envelope: self.envelope(of: endpoint))
                 .deadline(of: attempts)
         }
     }
 
-    /// One attempt at each subscription: credential, then the transport with redirects.
-    private func send(_ attempts: Attempts, session: Session?) -> Observable<Response, NetworkError> {
+    /// One attempt at each subscription: credential, then cookies and transport at each redirect.
+    private func send(
+        _ attempts: Attempts, session: Session?, cookies: CookieJar?
+    ) -> Observable<Response, NetworkError> {
         Observable(scheduler: scheduler) { observer in
             Observable<Response, NetworkError>.deferred { () throws(NetworkError) in
                 let request = try attempts.next()
-                guard let session, !request.isCredentialFree else { return self.exchange(request) }
+                guard let session, !request.isCredentialFree else { return self.exchange(request, cookies) }
                 return session.authorize(request).flatMap { request in
                     attempts.note(request.credentialStamp)
-                    return self.exchange(request)
+                    return self.exchange(request, cookies)
                 }
             }
             .subscribe(observer)
         }
     }
 
-    private func exchange(_ request: Request) -> Observable<Response, NetworkError> {
-        transport.send(request, following: configuration.redirects)
+    private func exchange(_ request: Request, _ cookies: CookieJar?) -> Observable<Response, NetworkError> {
+        (cookies.map { CookieTransport(transport: transport, jar: $0) } ?? transport)
+            .send(request, following: configuration.redirects)
             .response(to: request, decoder: configuration.decoder)
     }
 
@@ -93,6 +96,10 @@ extension Client {
             }
             .subscribe(observer)
         }
+    }
+
+    private func cookies(for endpoint: some Endpoint) -> CookieJar? {
+        endpoint.usesCookies ? configuration.cookies : nil
     }
 
     private func envelope(of endpoint: some Endpoint) -> Envelope? {

@@ -16,6 +16,9 @@ public struct ClientConfiguration: Sendable {
     public var envelope: Envelope?
     /// Who is logged in. Default nobody.
     public var session: Session?
+    /// The jar that requests take their cookies from and answers put theirs into. Default `nil`: none are sent
+    /// and none are kept.
+    public var cookies: CookieJar?
     /// When to try again. Default: two retries of what is safe to repeat, with growing waits.
     public var retry: RetryPolicy<NetworkError> = .exponentialBackoff()
     /// How long each phase may take.

@@ -48,6 +48,8 @@ public protocol Endpoint<Output>: Sendable {
     var timeouts: Timeouts? { get }
     /// Whether the request carries the session's credential. Default true; logging in does not.
     var usesSession: Bool { get }
+    /// Whether the request carries the jar's cookies, and its answers fill it. Default true.
+    var usesCookies: Bool { get }
 
     /// Rewrites the parameters, before the client does. Default: they stay as they are. Made for families of
     /// endpoints that share a rule through a protocol of their own.
@@ -90,6 +92,8 @@ extension Endpoint {
     public var timeouts: Timeouts? { nil }
     /// Yes.
     public var usesSession: Bool { true }
+    /// Yes.
+    public var usesCookies: Bool { true }
 
     /// The parameters as they are.
     public func rewrite(_ parameters: Parameters) throws(NetworkError) -> Parameters { parameters }

@@ -21,12 +21,19 @@ extension Date {
             Int(digits: $0)
         }
         guard let day = Int(digits: fields.day), let year = Int(year: fields.year),
-            let month = Self.httpMonths.firstIndex(of: fields.month), (1...31).contains(day),
-            clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
-            hour < 24, minute < 60, second <= 60
+            let month = Self.httpMonths.firstIndex(of: fields.month),
+            clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2]
         else { return nil }
-        let days = Self.daysSince1970(year: year, month: month + 1, day: day)
-        let (nextYear, nextMonth) = month == 11 ? (year + 1, 1) : (year, month + 2)
+        self.init(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
+    }
+
+    /// A time in UTC; `nil` for one that is not in the calendar. The second may be a leap second, 60.
+    package init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
+        guard (0...9999).contains(year), (1...12).contains(month), (1...31).contains(day),
+            (0..<24).contains(hour), (0..<60).contains(minute), (0...60).contains(second)
+        else { return nil }
+        let days = Self.daysSince1970(year: year, month: month, day: day)
+        let (nextYear, nextMonth) = month == 12 ? (year + 1, 1) : (year, month + 1)
         guard days < Self.daysSince1970(year: nextYear, month: nextMonth, day: 1) else { return nil }
         self.init(timeIntervalSince1970: Double(days * 86400 + hour * 3600 + minute * 60 + second))
     }

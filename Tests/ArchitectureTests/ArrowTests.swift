@@ -9,7 +9,7 @@ import Testing
         "RxLoop": ["RxLite", "CLibuv"],
         "RxCurl": ["RxHTTP", "RxLoop", "RxLite", "CLibcurl"],
         "RxClient": ["RxHTTP", "RxLite"],
-        "RxNetworking": ["RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite"],
+        "RxNetworking": ["RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl"],
         "RxTesting": ["RxHTTP", "RxLite"],
     ]
 

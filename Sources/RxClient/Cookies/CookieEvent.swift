@@ -1,0 +1,14 @@
+public import FoundationEssentials
+public import RxHTTP
+
+/// What happens to a ``CookieJar``.
+public enum CookieEvent: Sendable {
+    /// A cookie is new, or has a new value.
+    case stored(Cookie)
+    /// A cookie is gone: taken back by its server, removed by the app, expired, or pushed out by the limits.
+    case removed(Cookie)
+    /// What the server at this URL tried to set was not taken.
+    case refused(CookieRefusal, from: URL)
+    /// The storage could not be read or written, or what it held is no jar. The jar goes on in memory.
+    case storageFailed(NetworkError)
+}

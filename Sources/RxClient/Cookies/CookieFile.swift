@@ -1,0 +1,33 @@
+import FoundationEssentials
+import RxHTTP
+
+/// A dumped jar: JSON, so that a person can read it and later versions can add to it.
+struct CookieFile: Codable {
+    var version = 1
+    let cookies: [Cookie]
+
+    init(_ cookies: [Cookie]) { self.cookies = cookies }
+
+    /// - Throws: `file` for what is no dumped jar.
+    init(bytes: [UInt8]) throws(NetworkError) {
+        do {
+            self = try JSONDecoder().decode(CookieFile.self, from: Data(bytes))
+        } catch {
+            throw NetworkError(.file, "the saved cookies cannot be read: they are no jar")
+        }
+        guard version == 1 else {
+            throw NetworkError(.file, "the saved cookies cannot be read: they are of version \(version)")
+        }
+    }
+
+    /// - Throws: `file` for a date that JSON cannot hold, which a jar with an endless lifetime may have.
+    func bytes() throws(NetworkError) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return Array(try encoder.encode(self))
+        } catch {
+            throw NetworkError(.file, "the cookies cannot be saved: a date is out of range")
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import FoundationEssentials
+public import RxHTTP
+public import RxLite
+import Synchronization
+
+extension CookieJar {
+    // MARK: - Restoring
+
+    /// Takes in what the storage holds; the first request does so as well. One value, then the end.
+    ///
+    /// What holds no jar is reported and written over with the next save. What cannot be read fails, is never
+    /// written over, and is tried again by the next call or request; the jar goes on in memory meanwhile.
+    /// Cookies that were set before stay.
+    public func restore() -> Observable<Void, NetworkError> {
+        .deferred {
+            self.contents.withLock { contents in
+                guard !contents.isRestored, let storage = self.storage else { return .just(()) }
+                if let running = contents.restoring { return running }
+                let run = self.restore(from: storage).share(replay: 1, reset: [])
+                contents.restoring = run
+                return run
+            }
+        }
+    }
+
+    /// The same for requests, which go on whatever comes of it.
+    var restored: Observable<Void, NetworkError> { restore().catch { _ in .just(()) } }
+
+    var isRestored: Bool { contents.withLock { $0.isRestored } }
+
+    private func restore(from storage: CookieStorage) -> Observable<Void, NetworkError> {
+        Observable.concat([storage.load, .just(nil)]).take(1).observe(on: clock)
+            .map { bytes throws(NetworkError) in
+                do throws(NetworkError) {
+                    let saved = try bytes.map { bytes throws(NetworkError) in try CookieFile(bytes: bytes) }
+                    self.finishRestoring(saved?.cookies ?? [])
+                } catch {
+                    self.finishRestoring([])
+                    throw error
+                }
+            }
+            .catch { error in
+                let ended = self.change { contents in
+                    contents.events.append(.storageFailed(error))
+                    return contents.restoring.take()
+                }
+                return withExtendedLifetime(ended) { .fail(error) }
+            }
+    }
+
+    private func finishRestoring(_ saved: [Cookie]) {
+        let now = currentDate()
+        let ended = contents.withLock { contents in
+            var store = emptyStore
+            store.restore(
+                saved.filter { cookie in !contents.earlyRemovals.contains { $0(cookie) } }, at: now)
+            store.restore(contents.store.all(at: now), at: now)
+            contents.store = store
+            contents.isRestored = true
+            contents.earlyRemovals = []
+            return contents.restoring.take()
+        }
+        withExtendedLifetime(ended) {}
+    }
+
+    // MARK: - Saving
+
+    /// Saves what has not been saved yet, now. One value once everything up to this moment is safe, then the
+    /// end; fails if it cannot be written, and the next change or flush tries again.
+    ///
+    /// ```swift
+    /// try await jar.flush().first()
+    /// ```
+    public func flush() -> Observable<Void, NetworkError> {
+        .create { emitter in
+            guard self.storage != nil, self.saving.withLock({ $0.wait(emitter) }) else {
+                emitter.send(())
+                return emitter.finish()
+            }
+            self.save()
+        }
+    }
+
+    /// The cookies as bytes, such as ``CookieStorage`` keeps: all that have not expired, or without session
+    /// cookies.
+    public func dump(includingSessionCookies: Bool = true) throws(NetworkError) -> [UInt8] {
+        try CookieFile(cookies.filter { includingSessionCookies || !$0.isSession }).bytes()
+    }
+
+    /// Takes in what ``dump(includingSessionCookies:)`` gave, in place of cookies of the same name, domain
+    /// and path. Cookies that no server could have set are left out.
+    ///
+    /// - Throws: `file` for what is no dump; the jar is as before.
+    public func restore(from bytes: [UInt8]) throws(NetworkError) {
+        let cookies = try CookieFile(bytes: bytes).cookies
+        let now = currentDate()
+        change { contents in
+            contents.events += contents.store.restore(cookies, at: now).map(CookieEvent.stored)
+        }
+    }
+
+    /// Has a change saved, `delay` from now at the latest; without a delay even while a write runs.
+    func saveSoon(after delay: Duration) {
+        guard storage != nil else { return }
+        saving.withLock { $0.noteChange(isUrgent: delay == .zero) }
+        startTimer(delay)
+    }
+
+    private func startTimer(_ delay: Duration) {
+        let due = clock.now + delay
+        guard saving.withLock({ $0.needsTimer(due: due) }) else { return }
+        _ = clock.schedule(after: delay) { self.save() }
+    }
+
+    private func save() {
+        guard let storage, let change = saving.withLock({ $0.beginWriting() }) else { return }
+        restored
+            .flatMap { () throws(NetworkError) -> Observable<Void, NetworkError> in
+                guard self.isRestored else {
+                    throw NetworkError(.file, "the cookies are not saved over what cannot be read")
+                }
+                return storage.save(try self.dump(includingSessionCookies: self.keepsSessionCookies))
+            }
+            .subscribe(onNext: {}) { completion in self.endSaving(change, completion) }
+    }
+
+    private func endSaving(_ change: Int, _ completion: Completion<NetworkError>) {
+        let isSaved = if case .finished = completion { true } else { false }
+        let (ready, isAwaited) = saving.withLock { saving in
+            (saving.endWriting(change, isSaved: isSaved), saving.isAwaited)
+        }
+        switch completion {
+        case .finished:
+            for waiter in ready {
+                waiter.send(())
+                waiter.finish()
+            }
+            if isAwaited { save() } else { startTimer(saveDelay) }
+        case .failed(let error):
+            self.change { $0.events.append(.storageFailed(error)) }
+            for waiter in ready { waiter.fail(error) }
+            if isAwaited { save() }
+        }
+    }
+}

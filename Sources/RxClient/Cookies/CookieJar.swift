@@ -1,0 +1,229 @@
+public import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+public import RxLite
+import Synchronization
+
+/// Keeps the cookies that servers set, and gives them back to those servers (RFC 6265).
+///
+/// ```swift
+/// var configuration = ClientConfiguration()
+/// configuration.cookies = CookieJar(file: "cookies.json")
+/// let client = Client(baseURL: "https://api.example.com/v1", configuration: configuration)
+/// ```
+///
+/// A client with a jar reads and fills it at each request, at each redirect on its way too. A jar can be
+/// shared by several clients: cookies belong to hosts, not to clients. All of it is safe from any thread.
+///
+/// A jar with a storage restores it before the first request goes out, and saves what has changed a second
+/// later, several changes at once; ``flush()`` does not wait.
+public final class CookieJar: Sendable {
+    struct Contents {
+        var store: CookieStore
+        /// Whether what the storage held is in the store.
+        var isRestored: Bool
+        /// What was removed before it was restored, and must not come back with it.
+        var earlyRemovals: [@Sendable (Cookie) -> Bool] = []
+        /// The restoring that runs.
+        var restoring: Observable<Void, NetworkError>?
+        /// Counts the times everything was removed.
+        var epoch = 0
+        var events: [CookieEvent] = []
+    }
+
+    let contents: Mutex<Contents>
+    let saving = Mutex(CookieSaving())
+    let storage: CookieStorage?
+    let keepsSessionCookies: Bool
+    let saveDelay: Duration
+    let clock: any Scheduler
+    let currentDate: @Sendable () -> Date
+    let emptyStore: CookieStore
+    private let signal = Signal<CookieEvent>()
+    /// Events are delivered in the order in which they came about.
+    private let delivery = Lane()
+
+    /// Creates a jar.
+    ///
+    /// - Parameters:
+    ///   - publicSuffixes: the domains that no cookie may be set for.
+    ///   - limits: how much is kept.
+    ///   - storage: where cookies outlive the process. Default: nowhere.
+    ///   - keepsSessionCookies: whether cookies without an end are saved too. Default no: they end with the
+    ///     process.
+    ///   - saveDelay: how long after a change it is saved. Default 1 s.
+    ///   - clock: measures that. Default: a clock of the library's.
+    ///   - currentDate: what expiry dates are measured against.
+    public init(
+        publicSuffixes: PublicSuffixes, limits: CookieLimits = CookieLimits(),
+        storage: CookieStorage? = nil, keepsSessionCookies: Bool = false,
+        saveDelay: Duration = .seconds(1), clock: any Scheduler = ActorScheduler.shared,
+        currentDate: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        emptyStore = CookieStore(publicSuffixes, limits)
+        contents = Mutex(Contents(store: emptyStore, isRestored: storage == nil))
+        self.storage = storage
+        self.keepsSessionCookies = keepsSessionCookies
+        self.saveDelay = saveDelay
+        self.clock = clock
+        self.currentDate = currentDate
+    }
+
+    /// What happens to the jar, from the time of subscription on. What is restored is no event.
+    public var events: Observable<CookieEvent, Never> { signal.observable }
+
+    /// Every cookie that has not expired, in the order of their creation.
+    public var cookies: [Cookie] {
+        let now = currentDate()
+        return contents.withLock { $0.store.all(at: now) }
+    }
+
+    /// The cookies that a request to `url` would carry, in that order.
+    public func cookies(for url: URL) -> [Cookie] {
+        guard let origin = CookieOrigin(url) else { return [] }
+        let now = currentDate()
+        return contents.withLock { $0.store.cookies(for: origin, at: now) }
+    }
+
+    /// Sets a cookie as if the server at `url` had.
+    ///
+    /// ```swift
+    /// try jar.set("theme=dark; Path=/; Max-Age=86400", from: url)
+    /// ```
+    ///
+    /// - Parameter line: the value of a `Set-Cookie` field. One that has expired takes the cookie back.
+    public func set(_ line: String, from url: URL) throws(CookieRefusal) {
+        guard let origin = CookieOrigin(url) else { throw .invalidURL }
+        try set(line, from: origin, epoch: nil)
+    }
+
+    private func set(_ line: String, from origin: CookieOrigin, epoch: Int?) throws(CookieRefusal) {
+        let setCookie = try SetCookie(line)
+        let now = currentDate()
+        let outcome = change { contents -> Result<Void, CookieRefusal> in
+            // An answer to a request from before everything was removed.
+            guard epoch == nil || epoch == contents.epoch else { return .success(()) }
+            do throws(CookieRefusal) {
+                let changes = try contents.store.set(setCookie, from: origin, at: now)
+                contents.events += [changes.stored].compactMap(\.self).map(CookieEvent.stored)
+                contents.events += changes.removed.map(CookieEvent.removed)
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try outcome.get()
+    }
+
+    // MARK: - Removing
+
+    /// Removes every cookie, also those which answers under way would set, and saves at once: logging out.
+    public func removeAll() {
+        remove(isAll: true) { _ in true }
+    }
+
+    /// Removes the cookies of a domain and of the hosts below it.
+    public func removeAll(domain: String) {
+        let domain = CookieOrigin.canonical(domain.hasPrefix(".") ? String(domain.dropFirst()) : domain)
+        remove { $0.domain == domain || $0.domain.hasSuffix("." + domain) }
+    }
+
+    /// Removes the cookies that nothing gives an end, as closing a browser does.
+    public func removeSessionCookies() {
+        remove(where: \.isSession)
+    }
+
+    /// Removes one cookie.
+    public func remove(_ cookie: Cookie) {
+        remove { $0.isSame(as: cookie) }
+    }
+
+    private func remove(isAll: Bool = false, where isUnwanted: @escaping @Sendable (Cookie) -> Bool) {
+        change { contents in
+            if isAll { contents.epoch += 1 }
+            if !contents.isRestored { contents.earlyRemovals.append(isUnwanted) }
+            contents.events += contents.store.removeAll(where: isUnwanted).map(CookieEvent.removed)
+        }
+        saveSoon(after: .zero)
+    }
+
+    /// Removes every cookie whenever `session` logs out or has its login refused, until the subscription is
+    /// cancelled.
+    @discardableResult
+    public func removeAll(onLogoutOf session: Session) -> Subscription {
+        session.events.subscribe(onNext: { event in
+            if case .loggedOut = event { self.removeAll() }
+        })
+    }
+
+    // MARK: - Carrying requests
+
+    /// `request` with its cookies, and what ``store(_:for:epoch:)`` wants to know later.
+    ///
+    /// A `Cookie` field that the request has stands first, and the jar's cookies of the same names are left out.
+    func adding(to request: Request) -> (Request, epoch: Int) {
+        guard let origin = CookieOrigin(request.url) else { return (request, 0) }
+        let now = currentDate()
+        let (cookies, epoch) = contents.withLock { contents in
+            (contents.store.take(for: origin, at: now), contents.epoch)
+        }
+        guard !cookies.isEmpty else { return (request, epoch) }
+        let own = request.headerFields[values: .cookie].joined(separator: "; ")
+        let names = own.isEmpty ? [] : Set(own.split(separator: ";").map(\.cookieName))
+        let added = cookies.filter { !names.contains($0.name[...]) }.map(\.pair)
+        var request = request
+        request.headerFields[.cookie] = ((own.isEmpty ? [] : [own]) + added).joined(separator: "; ")
+        return (request, epoch)
+    }
+
+    /// Takes what the answer to `request` sets.
+    func store(_ head: ResponseHead, for request: Request, epoch: Int) {
+        guard head[.setCookie] != nil, let origin = CookieOrigin(request.url) else { return }
+        for line in head.headerFields[values: .setCookie] {
+            do throws(CookieRefusal) {
+                try set(line, from: origin, epoch: epoch)
+            } catch {
+                let refusal = error
+                change { $0.events.append(.refused(refusal, from: request.url)) }
+            }
+        }
+    }
+
+    // MARK: -
+
+    /// Changes the contents, tells what came of it, and has it saved.
+    @discardableResult
+    func change<Result>(_ change: (inout Contents) -> Result) -> Result {
+        let (result, isChanged) = contents.withLock { contents in
+            let count = contents.events.count
+            return (change(&contents), contents.events[count...].contains(where: \.isChange))
+        }
+        delivery.enter {
+            let events = self.contents.withLock { contents in
+                defer { contents.events = [] }
+                return contents.events
+            }
+            for event in events { self.signal.send(event) }
+        }
+        if isChanged { saveSoon(after: saveDelay) }
+        return result
+    }
+}
+
+extension CookieEvent {
+    fileprivate var isChange: Bool {
+        switch self {
+        case .stored, .removed: true
+        case .refused, .storageFailed: false
+        }
+    }
+}
+
+extension Substring {
+    /// Of one `name=value` in a `Cookie` field.
+    fileprivate var cookieName: Substring {
+        guard let equals = firstIndex(of: "=") else { return "" }
+        let name = self[..<equals].drop { $0 == " " || $0 == "\t" }
+        return name.lastIndex { $0 != " " && $0 != "\t" }.map { name[...$0] } ?? ""
+    }
+}

@@ -1,0 +1,81 @@
+import FoundationEssentials
+import RxHTTP
+
+/// Where a request goes, as far as cookies care.
+struct CookieOrigin {
+    /// In lower case and ASCII; an IPv6 address without brackets.
+    let host: String
+    /// Whether the host is an IP address: no other host is below it.
+    let isAddress: Bool
+    /// Percent-encoded as in the URL; never empty.
+    let path: String
+    /// Whether it is https.
+    let isSecure: Bool
+
+    /// `nil` for what is no absolute http or https URL.
+    init?(_ url: URL) {
+        guard let origin = Origin(url), let host = url.host(percentEncoded: false) else { return nil }
+        self.host = Self.canonical(host)
+        isAddress = Self.isAddress(self.host)
+        let path = url.path(percentEncoded: true)
+        self.path = path.hasPrefix("/") ? path : "/"
+        isSecure = origin.scheme == "https"
+    }
+
+    /// The directory of the path: where a cookie goes whose server names no path (RFC 6265 §5.1.4).
+    var defaultPath: String {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+
+    /// Whether a cookie that `domain` set may go to the host (RFC 6265 §5.1.3).
+    func isWithin(_ domain: String) -> Bool {
+        host == domain || (!isAddress && host.hasSuffix("." + domain))
+    }
+
+    /// The host, and each domain above it.
+    var domains: [String] {
+        guard !isAddress else { return [host] }
+        return sequence(first: host[...]) { domain in
+            domain.firstIndex(of: ".").map { domain[domain.index(after: $0)...] }
+        }
+        .filter { !$0.isEmpty }.map(String.init)
+    }
+
+    /// A host name in lower case and ASCII, as resolvers take it (RFC 6265 §5.1.2).
+    static func canonical(_ host: String) -> String {
+        let name = host.lowercased()
+        guard !name.utf8.allSatisfy({ $0 < 0x80 }) else { return name }
+        return name.split(separator: ".", omittingEmptySubsequences: false)
+            .map { Punycode.label(String($0)) }.joined(separator: ".")
+    }
+
+    /// IPv6, or a name whose last label is a number, which is IPv4 in one of its spellings
+    /// (WHATWG URL, "ends in a number").
+    static func isAddress(_ host: String) -> Bool {
+        guard !host.utf8.contains(UInt8(ascii: ":")) else { return true }
+        let last = host.split(separator: ".").last ?? ""
+        guard !last.isEmpty else { return false }
+        if last.hasPrefix("0x") { return last.utf8.dropFirst(2).allSatisfy(\.isHexDigit) }
+        return last.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+}
+
+extension String {
+    /// Whether the path is `other`, or in the folder of that name (RFC 6265 §5.1.4).
+    func isBelow(_ other: String) -> Bool {
+        let slash = UInt8(ascii: "/")
+        guard utf8.starts(with: other.utf8) else { return false }
+        return utf8.count == other.utf8.count || other.utf8.last == slash
+            || utf8.dropFirst(other.utf8.count).first == slash
+    }
+}
+
+extension UInt8 {
+    fileprivate var isHexDigit: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,38 @@
+public import RxHTTP
+public import RxLite
+
+/// Where a ``CookieJar`` keeps its cookies while the process is not there.
+public struct CookieStorage: Sendable {
+    let load: Observable<[UInt8]?, NetworkError>
+    let save: @Sendable ([UInt8]) -> Observable<Void, NetworkError>
+
+    /// Creates a storage.
+    ///
+    /// - Parameters:
+    ///   - load: gives what was saved last; `nil` where nothing has been.
+    ///   - save: puts bytes in place of what was saved before, whole or not at all, and ends when they are
+    ///     safe. Called for one save at a time.
+    public init(
+        load: Observable<[UInt8]?, NetworkError>,
+        save: @escaping @Sendable ([UInt8]) -> Observable<Void, NetworkError>
+    ) {
+        self.load = load
+        self.save = save
+    }
+
+    /// A file, replaced as a whole at each save, with mode 0600.
+    public static func file(_ path: String, on files: any FileSystem) -> CookieStorage {
+        // The most that a jar at its limits can take, doubled.
+        let limit = Int64(64 << 20)
+        let load = files.status(of: path).flatMap(.concat) {
+            status throws(NetworkError) -> Observable<[UInt8]?, NetworkError> in
+            guard let status else { return .just(nil) }
+            guard status.size <= limit else {
+                throw NetworkError(.file, "the cookie file \(path) has \(status.size) bytes: that is none")
+            }
+            return files.read(path, from: 0, count: nil, expecting: status)
+                .collect().map { Array($0.joined()) }
+        }
+        return CookieStorage(load: load) { files.replace(path, with: $0) }
+    }
+}

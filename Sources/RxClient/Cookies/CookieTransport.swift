@@ -1,0 +1,25 @@
+import RxHTTP
+import RxLite
+
+/// A transport whose requests carry the cookies of a jar and whose answers fill it: below the following of
+/// redirects, so that each hop does both.
+struct CookieTransport: Transport {
+    let transport: any Transport
+    let jar: CookieJar
+
+    var scheduler: any Scheduler { transport.scheduler }
+
+    func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
+        Observable(scheduler: scheduler) { observer in
+            guard !jar.isRestored else { return exchange(request).subscribe(observer) }
+            jar.restored.flatMap { exchange(request) }.subscribe(observer)
+        }
+    }
+
+    private func exchange(_ request: Request) -> Observable<TransferEvent, NetworkError> {
+        let (sent, epoch) = jar.adding(to: request)
+        return transport.send(sent).handleEvents(onNext: { event in
+            if case .head(let head) = event { jar.store(head, for: request, epoch: epoch) }
+        })
+    }
+}

@@ -1,0 +1,178 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+@testable import RxClient
+
+/// Cookies on the way of a request: between the credential and the transport, at each hop.
+@Suite struct CookieStageTests {
+    private let clock = VirtualScheduler()
+
+    private func client(
+        _ bench: CookieBench, baseURL: String = "https://a.test",
+        _ answer: @escaping @Sendable (Request) -> ScriptedTransport.Answer
+    ) -> (Client, ScriptedTransport) {
+        let transport = ScriptedTransport(on: clock, answer: answer)
+        var configuration = ClientConfiguration(baseURL: baseURL)
+        configuration.cookies = bench.jar
+        return (Client(configuration: configuration, transport: transport), transport)
+    }
+
+    private static func setting(
+        _ cookies: String..., status: HTTPResponse.Status = .ok, location: String? = nil
+    ) -> ScriptedTransport.Answer {
+        var headers = HTTPFields()
+        for cookie in cookies { headers.append(HTTPField(name: .setCookie, value: cookie)) }
+        headers[.location] = location
+        return .status(status, headers: headers, after: .milliseconds(1))
+    }
+
+    @Test("Kept from one answer, sent with the next request, and not where there is no jar")
+    func keptAndSent() throws {
+        let bench = CookieBench(on: clock)
+        let (client, transport) = client(bench) { request in
+            request.url.path == "/login" ? Self.setting("a=1; Path=/", "b=2; Path=/shop") : .status(.ok)
+        }
+        client.post("/login").flatMap { _ in client.get("/shop/1") }
+            .flatMap { _ in client.get("/other") }.subscribe()
+        try clock.run()
+        #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, "b=2; a=1", "a=1"])
+        let other = Client(
+            configuration: ClientConfiguration(baseURL: "https://a.test"), transport: transport)
+        other.get("/shop").subscribe()
+        var call = Call(.post, "/login")
+        call.usesCookies = false
+        bench.jar.removeAll()
+        client.request(call).subscribe()
+        try clock.run()
+        #expect(transport.requests.suffix(2).map { $0.headerFields[.cookie] } == [nil, nil])
+        #expect(bench.jar.cookies.isEmpty)
+    }
+
+    @Test("Each hop of a redirect sends its own cookies, and what it sets goes with the next")
+    func redirects() throws {
+        let bench = CookieBench(on: clock)
+        try bench.set("there=0; Path=/", from: "https://b.test")
+        let (client, transport) = client(bench) { request in
+            switch request.url.absoluteString {
+            case "https://a.test/1": Self.setting("a=1; Path=/", status: .found, location: "/2")
+            case "https://a.test/2":
+                Self.setting("a=2; Path=/", "b=2", status: .seeOther, location: "https://b.test/3")
+            case "https://b.test/3":
+                Self.setting("c=3", status: .temporaryRedirect, location: "https://a.test/4")
+            default: Self.setting("d=4")
+            }
+        }
+        client.get("/1").subscribe()
+        try clock.run()
+        #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, "a=1", "there=0", "a=2; b=2"])
+        #expect(bench.field("https://a.test/") == "a=2; b=2; d=4")
+        #expect(bench.field("https://b.test/") == "there=0; c=3")
+    }
+
+    @Test(arguments: [
+        ("x=9", "x=9; a=1; b=2"), ("a=9", "a=9; b=2"), ("a = 9; c=3;b=", "a = 9; c=3;b="),
+        ("bare", "bare; a=1; b=2"),
+        ("A=1", "A=1; a=1; b=2"), ("", "a=1; b=2"),
+    ])
+    func aFieldOfTheRequestItselfStandsFirst(own: String, sent: String) throws {
+        let bench = CookieBench(on: clock)
+        try bench.set("a=1", from: "https://a.test")
+        try bench.set("b=2", from: "https://a.test")
+        let (client, transport) = client(bench) { request in
+            request.url.path == "/1" ? Self.setting(status: .found, location: "https://b.test") : .status(.ok)
+        }
+        client.get("/1", headers: ["Cookie": own]).subscribe()
+        try clock.run()
+        #expect(transport.requests.map { $0.headerFields[.cookie] } == [sent, nil])
+    }
+
+    @Test("Failed answers, retries and replays too")
+    func retries() throws {
+        let bench = CookieBench(on: clock)
+        let (client, transport) = client(bench) { request in
+            request.headerFields[.cookie] == nil
+                ? Self.setting("a=1", status: .serviceUnavailable) : .status(.ok)
+        }
+        client.get("/").subscribe()
+        try clock.run()
+        #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, "a=1"])
+    }
+
+    @Test(
+        "The first request waits for the saved cookies and goes without where they cannot be read",
+        arguments: [
+            false, true,
+        ])
+    func waitsForTheFile(isUnreadable: Bool) throws {
+        let old = CookieBench(isStored: true)
+        try old.set("a=1; Max-Age=1000", from: "https://a.test")
+        try old.clock.run()
+        let gate = Signal<Void>()
+        old.storage.contents.withLock { contents in
+            contents.gate = gate.observable
+            contents.loads = 0
+            contents.loadErrors = isUnreadable ? [NetworkError(.file, "no")] : []
+        }
+        let bench = CookieBench(isStored: true, on: clock, storage: old.storage)
+        let (client, transport) = client(bench) { _ in .status(.ok) }
+        for _ in 0..<3 { client.get("/").subscribe() }
+        let cancelled = client.get("/").subscribe()
+        try clock.run()
+        #expect(transport.requests.isEmpty)
+        cancelled.cancel()
+        gate.send()
+        try clock.run()
+        #expect(transport.requests.count == 3)
+        let expected = isUnreadable ? nil : "a=1"
+        #expect(transport.requests.allSatisfy { $0.headerFields[.cookie] == expected })
+        #expect(bench.storage.loads == 1)
+        #expect(bench.events == (isUnreadable ? ["! no"] : []))
+    }
+
+    @Test("An answer to a request from before the logout sets nothing")
+    func lateAnswers() throws {
+        let bench = CookieBench(on: clock)
+        let (client, _) = client(bench) { _ in Self.setting("a=1") }
+        client.get("/").subscribe()
+        bench.jar.removeAll()
+        try clock.run()
+        #expect(bench.jar.cookies.isEmpty)
+        client.get("/").subscribe()
+        try clock.run()
+        #expect(bench.jar.cookies.count == 1)
+    }
+
+    @Test("What is refused is told, with the reason")
+    func refusals() throws {
+        let bench = CookieBench(on: clock)
+        let (client, _) = client(bench) { _ in Self.setting("a=1; Domain=test", "b=1", "=") }
+        client.get("/").subscribe()
+        try clock.run()
+        #expect(bench.events == ["! publicSuffix", "+ b=1", "! empty"])
+    }
+
+    @Test("Shared by clients on many threads, every cookie arrives and every event has its place")
+    func fromManyThreads() async throws {
+        let bench = CookieBench()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    for round in 0..<100 {
+                        try? bench.set("n\(number)=\(round)", from: "http://a.test")
+                        _ = bench.field("http://a.test")
+                    }
+                }
+            }
+        }
+        #expect(bench.jar.cookies.count == 8)
+        for number in 0..<8 {
+            let own = bench.events.filter { $0.hasPrefix("+ n\(number)=") }
+            #expect(own == (0..<100).map { "+ n\(number)=\($0)" })
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import RxNetworking
+import TestServers
+import Testing
+
+/// A jar over real sockets, files and the system's list of public suffixes.
+@Suite(.timeLimit(.minutes(1))) struct CookieTests {
+    private func client(_ server: RawServer, _ jar: CookieJar) -> Client {
+        var configuration = ClientConfiguration()
+        configuration.cookies = jar
+        return Client(baseURL: server.baseURL, configuration: configuration)
+    }
+
+    @Test(
+        "The system's list has wildcards, exceptions, private suffixes and names in Unicode",
+        arguments: [
+            ("com", true), ("co.uk", true), ("example.com", false), ("github.io", true),
+            ("me.github.io", false),
+            ("foo.ck", true), ("www.ck", false), ("kawasaki.jp", true), ("x.kawasaki.jp", true),
+            ("city.kawasaki.jp", false), ("xn--55qx5d.cn", true), ("x.xn--55qx5d.cn", false),
+            ("localhost", true),
+            ("unheard-of", true), ("a.unheard-of", false),
+        ])
+    func systemList(domain: String, isPublicSuffix: Bool) throws {
+        let jar = CookieJar()
+        let url = try #require(URL(string: "https://host.\(domain)/"))
+        if isPublicSuffix {
+            #expect(throws: CookieRefusal.publicSuffix) { try jar.set("a=1; Domain=\(domain)", from: url) }
+        } else {
+            try jar.set("a=1; Domain=\(domain)", from: url)
+            #expect(jar.cookies.first?.isHostOnly == false)
+        }
+    }
+
+    @Test("Each hop of a redirect reads the jar and fills it; another host sees nothing of the first's")
+    func redirectsOverSockets() async throws {
+        let server = try RawServer { request in
+            let other = "http://localhost:" + (request.field("Host")?.split(separator: ":").last ?? "")
+            switch request.target {
+            case "/login": return [.respond(302, ["Set-Cookie": "a=1; Path=/", "Location": "/first"])]
+            case "/first":
+                return [
+                    .respond(
+                        303,
+                        [
+                            "Set-Cookie": "b=2", "set-cookie": "a=; Path=/; Max-Age=0",
+                            "Location": other + "/second",
+                        ])
+                ]
+            case "/second": return [.respond(307, ["Set-Cookie": "c=3", "Location": other + "/third"])]
+            default: return [.respond(200, ["Set-Cookie": "d=4"])]
+            }
+        }
+        let jar = CookieJar()
+        let response = try await client(server, jar).get("/login").first()
+        #expect(response?.status == .ok)
+        let sent = server.record.requests.map { "\($0.target) \($0.field("Cookie") ?? "-")" }
+        #expect(sent == ["/login -", "/first a=1", "/second -", "/third c=3"])
+        #expect(
+            jar.cookies.map { "\($0.domain) \($0.name)" } == ["127.0.0.1 b", "localhost c", "localhost d"])
+    }
+
+    @Test("Saved with mode 0600, restored before the first request, removed by logging out")
+    func fileJar() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "cookies.\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "jar.json").path
+        let server = try RawServer { _ in [.respond(200, ["Set-Cookie": "id=42; Max-Age=1000; Path=/"])] }
+        let first = CookieJar(file: path)
+        _ = try await client(server, first).get("/").first()
+        try await first.flush().first()
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["jar.json"])
+
+        let second = CookieJar(file: path)
+        _ = try await client(server, second).get("/").first()
+        #expect(server.record.requests.map { $0.field("Cookie") } == [nil, "id=42"])
+        second.removeAll()
+        try await second.flush().first()
+        let third = CookieJar(file: path)
+        try await third.restore().first()
+        #expect(third.cookies.isEmpty)
+
+        try Data("no jar".utf8).write(to: URL(filePath: path))
+        let broken = CookieJar(file: path)
+        await #expect(throws: NetworkError.self) { try await broken.restore().first() }
+        _ = try await client(server, broken).get("/").first()
+        try await broken.flush().first()
+        let healed = CookieJar(file: path)
+        try await healed.restore().first()
+        #expect(healed.cookies.map(\.name) == ["id"])
+    }
+
+    @Test("A file that cannot be read is an error and stays as it is")
+    func unreadableFile() async throws {
+        let folder = FileManager.default.temporaryDirectory.path
+        let jar = CookieJar(file: folder)
+        let server = try RawServer { _ in [.respond(200, ["Set-Cookie": "id=42; Max-Age=1000"])] }
+        _ = try await client(server, jar).get("/").first()
+        await #expect(throws: NetworkError.self) { try await jar.flush().first() }
+        #expect(jar.cookies.count == 1)
+    }
+}
