@@ -4,46 +4,98 @@ public import HTTPTypes
 /// One HTTP request as a transport sends it: everything decided, nothing sent yet.
 public struct Request: Sendable {
     /// The method; any RFC 9110 token.
-    public var method: HTTPRequest.Method
+    public var method: HTTPRequest.Method {
+        get { parts.method }
+        _modify { yield &parts.method }
+    }
     /// The absolute http or https URL. A fragment is not sent.
-    public var url: URL
+    public var url: URL {
+        get { parts.url }
+        _modify { yield &parts.url }
+    }
     /// The header fields. `Host`, `Content-Length` and `Transfer-Encoding` are the transport's to set.
-    public var headerFields: HTTPFields
+    public var headerFields: HTTPFields {
+        get { parts.headerFields }
+        _modify { yield &parts.headerFields }
+    }
     /// The content, if any.
-    public var body: Body
+    public var body: Body {
+        get { parts.body }
+        _modify { yield &parts.body }
+    }
     /// How long each phase may take.
-    public var timeouts: Timeouts
+    public var timeouts: Timeouts {
+        get { parts.timeouts }
+        _modify { yield &parts.timeouts }
+    }
     /// The most bytes of decoded body that may be gathered in memory. Default 256 MiB.
-    public var bodyLimit: Int
+    public var bodyLimit: Int {
+        get { parts.bodyLimit }
+        _modify { yield &parts.bodyLimit }
+    }
     /// Fields that hold secrets, besides `Authorization`, `Cookie` and `Proxy-Authorization`: never sent to
     /// another origin on a redirect, never shown in logs and errors.
-    public var secretFields: Set<HTTPField.Name> = []
+    public var secretFields: Set<HTTPField.Name> {
+        get { parts.secretFields }
+        _modify { yield &parts.secretFields }
+    }
     /// Which login's credential the request carries, if any.
-    public var credentialStamp: CredentialStamp?
+    public var credentialStamp: CredentialStamp? {
+        get { parts.credentialStamp }
+        _modify { yield &parts.credentialStamp }
+    }
     /// Whether no credential may be put into the request, since it leaves the origin it was made for.
-    public var isCredentialFree = false
+    public var isCredentialFree: Bool {
+        get { parts.isCredentialFree }
+        _modify { yield &parts.isCredentialFree }
+    }
     /// Whether the request may be sent twice though its method does not promise it.
-    public var isDeclaredIdempotent = false
+    public var isDeclaredIdempotent: Bool {
+        get { parts.isDeclaredIdempotent }
+        _modify { yield &parts.isDeclaredIdempotent }
+    }
     /// Whether starting over from the first request would repeat nothing that must not be: false once a
     /// request that is not idempotent, or whose body can be sent only once, has been redirected.
-    var canStartOver = true
+    var canStartOver: Bool {
+        get { parts.canStartOver }
+        _modify { yield &parts.canStartOver }
+    }
     /// The number that names this request in logs, events and errors, the same for all its attempts.
-    public var id: RequestID
+    public var id: RequestID {
+        get { parts.id }
+        _modify { yield &parts.id }
+    }
     /// Which attempt this is, from 1.
-    public var attempt: Int
+    public var attempt: Int {
+        get { parts.attempt }
+        _modify { yield &parts.attempt }
+    }
+
+    @CopyOnWrite private var parts: Parts
+
+    private struct Parts: Sendable {
+        var method: HTTPRequest.Method
+        var url: URL
+        var headerFields: HTTPFields
+        var body: Body
+        var timeouts: Timeouts
+        var bodyLimit: Int
+        var secretFields: Set<HTTPField.Name> = []
+        var credentialStamp: CredentialStamp?
+        var isCredentialFree: Bool = false
+        var isDeclaredIdempotent: Bool = false
+        var canStartOver: Bool = true
+        var id: RequestID
+        var attempt: Int
+    }
 
     /// Creates a request with a new id.
     public init(
         method: HTTPRequest.Method = .get, url: URL, headerFields: HTTPFields = [:], body: Body = .empty,
         timeouts: Timeouts = Timeouts(), bodyLimit: Int = 256 << 20
     ) {
-        self.method = method
-        self.url = url
-        self.headerFields = headerFields
-        self.body = body
-        self.timeouts = timeouts
-        self.bodyLimit = bodyLimit
-        self.id = .next()
-        self.attempt = 1
+        parts = Parts(
+            method: method, url: url, headerFields: headerFields, body: body, timeouts: timeouts,
+            bodyLimit: bodyLimit, id: .next(), attempt: 1)
     }
 }
