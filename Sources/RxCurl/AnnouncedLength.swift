@@ -7,7 +7,7 @@
 /// The `Content-Length` of an answer. libcurl takes the last of several, reads `2abc` as 2 and takes a number
 /// beyond 63 bits for none; an answer whose length is not certain has to be refused (RFC 9112 §6.3).
 struct AnnouncedLength {
-    private var value: Int?
+    private(set) var value: Int?
 
     /// Looks at a field line; false if it is a length that is none or contradicts the one before. A list of the
     /// same number is that number.

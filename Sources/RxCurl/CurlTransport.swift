@@ -67,7 +67,7 @@ public final class CurlTransport: Transport {
         let target: Target
         do throws(NetworkError) {
             target = try Target(of: request)
-            if request.method == .head, request.body.count > 0 {
+            if request.method == .head, !request.body.isEmpty {
                 throw NetworkError(.invalidParameters, "HEAD carries no content", request: request)
             }
         } catch {
@@ -75,7 +75,38 @@ public final class CurlTransport: Transport {
             error.isUnsent = true
             return observer.scope.perform { [error] in observer.fail(error) }
         }
-        let transfer = Transfer(request, to: target, for: observer, by: self)
+        switch request.body {
+        case .empty: begin(request, .none, to: target, observer)
+        case .bytes(let bytes): begin(request, TransferContent(bytes), to: target, observer)
+        case .streamed(let body): open(body, for: request, to: target, observer)
+        }
+    }
+
+    /// Finds out what there is to send before curl is told of the request.
+    private func open(
+        _ body: StreamedBody, for request: Request, to target: Target,
+        _ observer: Observer<TransferEvent, NetworkError>
+    ) {
+        let scope = observer.scope.child()
+        body.open(files).ifEmpty(fail: NetworkError(.invalidParameters, "the body has no content")).subscribe(
+            Observer(scope: scope) { content in
+                scope.close()
+                let content = TransferContent(content, isReplayable: body.isReplayable)
+                self.begin(request, content, to: target, observer)
+            } end: { completion in
+                scope.close()
+                guard case .failed(let error) = completion else { return }
+                var unsent = error.attributed(to: request)
+                unsent.isUnsent = true
+                observer.fail(unsent)
+            })
+    }
+
+    private func begin(
+        _ request: Request, _ content: TransferContent, to target: Target,
+        _ observer: Observer<TransferEvent, NetworkError>
+    ) {
+        let transfer = Transfer(request, with: content, to: target, for: observer, by: self)
         observer.scope.onClose { transfer.cancel() }
         if loop.ownsCurrentThread { return multi.perform(.add(transfer)) }
         let multi = multi

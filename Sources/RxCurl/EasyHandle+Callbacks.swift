@@ -56,18 +56,23 @@ private let onHeader: curl_write_callback = { bytes, size, count, context in
 
 private let onRead: curl_read_callback = { bytes, size, count, context in
     guard let transfer = unsafe EasyHandle.transfer(context) else { return Int(CURL_READFUNC_ABORT) }
-    return unsafe transfer.readContent(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+    let buffer = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+    return switch unsafe transfer.readContent(into: buffer) {
+    case .bytes(let count): count
+    case .none: Int(CURL_READFUNC_PAUSE)
+    case .end: 0
+    }
 }
 
 private let onSeek: curl_seek_callback = { context, offset, origin in
     guard let transfer = unsafe EasyHandle.transfer(context), origin == SEEK_SET,
-        transfer.seekContent(to: Int(offset))
+        offset == 0, transfer.rewindContent()
     else { return CURL_SEEKFUNC_FAIL }
     return CURL_SEEKFUNC_OK
 }
 
 private let onProgress: curl_xferinfo_callback = { context, _, _, _, sent in
-    if sent > 0 { unsafe EasyHandle.transfer(context)?.reportUpload(Int64(sent)) }
+    if sent > 0 { unsafe EasyHandle.transfer(context)?.reportUpload() }
     return 0
 }
 

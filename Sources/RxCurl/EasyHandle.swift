@@ -33,10 +33,6 @@ final class EasyHandle {
     private var settings = Settings()
     private var failure: CurlError?
 
-    /// A body up to this size is copied once and sent together with the header in one go
-    /// (`CURLOPT_POSTFIELDS`); a larger one is read from where it is.
-    static let inlineContentLimit = 64 << 10
-
     /// Everything that can differ between two transfers on one handle.
     private struct Settings {
         enum Content: Equatable {
@@ -45,7 +41,8 @@ final class EasyHandle {
         var url: String?
         var method: String?
         var content = Content.unset
-        var contentCount = -1
+        var contentCount: Int64?
+        var continueWait: Duration?
         var connectTimeout: Duration?? = nil
         var headers: HeaderList?
     }
@@ -125,7 +122,11 @@ final class EasyHandle {
             set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(connectTimeout))
             settings.connectTimeout = .some(connectTimeout)
         }
-        setContent(transfer.request.body, method: transfer.request.method)
+        setContent(transfer.content, method: transfer.request.method)
+        if let wait = transfer.continueWait, settings.continueWait != wait {
+            set(CURLOPT_EXPECT_100_TIMEOUT_MS, Self.milliseconds(wait))
+            settings.continueWait = wait
+        }
         if let failure {
             isSpent = true
             throw failure
@@ -144,28 +145,29 @@ final class EasyHandle {
         set(CURLOPT_URL, text)
     }
 
-    private func setContent(_ body: Body, method: HTTPRequest.Method) {
-        guard case .bytes(let bytes) = body, !bytes.isEmpty else {
-            switch method {
-            case .get: return setContent(.none, method: nil)
-            case .head: return setContent(.noBody, method: nil)
-            case .post: return setContent(.inline, method: nil)
-            case .put, .patch: return setContent(.inline, method: method.rawValue)
-            default: return setContent(.none, method: method.rawValue)
-            }
-        }
+    private func setContent(_ content: TransferContent, method: HTTPRequest.Method) {
         let name = method == .post ? nil : method.rawValue
-        if bytes.count > Self.inlineContentLimit {
-            return setContent(.streamed, count: bytes.count, method: name)
+        switch content {
+        case .none:
+            switch method {
+            case .get: setContent(.none, method: nil)
+            case .head: setContent(.noBody, method: nil)
+            case .post, .put, .patch: setContent(.inline, method: name)
+            default: setContent(.none, method: name)
+            }
+        case .inline(let bytes):
+            unsafe bytes.withUnsafeBytes { unsafe inlineContent().copyMemory(from: $0) }
+            setContent(.inline, count: Int64(bytes.count), method: name)
+        case .streamed(let source):
+            // −1 is curl's word for an unknown length.
+            setContent(.streamed, count: source.length ?? -1, method: name)
         }
-        unsafe bytes.withUnsafeBytes { unsafe inlineContent().copyMemory(from: $0) }
-        setContent(.inline, count: bytes.count, method: name)
     }
 
-    private func setContent(_ content: Settings.Content, count: Int = 0, method: String?) {
+    private func setContent(_ content: Settings.Content, count: Int64 = 0, method: String?) {
         if settings.content != content {
             settings.content = content
-            settings.contentCount = -1
+            settings.contentCount = nil
             set(CURLOPT_NOPROGRESS, content == .streamed ? 0 : 1)
             // Setting the fields makes it a POST, hence the order.
             unsafe set(CURLOPT_POSTFIELDS, content == .inline ? inlineContent().baseAddress : nil)
@@ -194,7 +196,8 @@ final class EasyHandle {
     /// The buffer for small bodies, which curl reads from while the transfer runs.
     private func inlineContent() -> UnsafeMutableRawBufferPointer {
         if let content = unsafe content { return unsafe content }
-        let made = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.inlineContentLimit, alignment: 16)
+        let made = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: TransferContent.inlineLimit, alignment: 16)
         unsafe content = unsafe made
         return unsafe made
     }
@@ -264,7 +267,7 @@ final class EasyHandle {
         unsafe note(rxcurl_easy_setopt_pointer(raw, option, value), option)
     }
 
-    private func setOffset(_ option: CURLoption, _ value: Int) {
+    private func setOffset(_ option: CURLoption, _ value: Int64) {
         unsafe note(rxcurl_easy_setopt_offset(raw, option, curl_off_t(value)), option)
     }
 

@@ -11,13 +11,12 @@ final class HeaderList {
 
     /// Builds the list for `fields`; throws ``NetworkError/Code/invalidHeader``.
     ///
-    /// - Parameter hasBody: whether the request sends content, so that what curl would add to it by itself
-    ///   is taken out: a form's `Content-Type`, and `Expect`, which costs a round trip or a second's wait.
-    init(_ fields: [HTTPField], hasBody: Bool, request: Request) throws(NetworkError) {
+    /// - Parameter extras: what the transport has to say besides.
+    init(_ fields: [HTTPField], _ extras: Extras, request: Request) throws(NetworkError) {
         var list: UnsafeMutablePointer<curl_slist>?
         var flaw: String?
         for field in fields where flaw == nil {
-            flaw = Self.flaw(in: field)
+            flaw = Self.flaw(in: field, extras)
             guard flaw == nil else { break }
             let grown = unsafe field.withUnsafeBytesOfValue { value in
                 // A name alone takes a header out; with a semicolon it is sent empty.
@@ -35,10 +34,10 @@ final class HeaderList {
             }
             if let grown = unsafe grown { unsafe list = grown } else { flaw = "out of memory" }
         }
-        if hasBody, flaw == nil {
-            for name in ["Content-Type", "Expect"]
-            where !fields.contains(where: { $0.name.canonicalName == name.lowercased() }) {
-                if let grown = unsafe curl_slist_append(list, name + ":") { unsafe list = grown }
+        if flaw == nil {
+            let hasType = fields.contains { $0.name == .contentType }
+            for line in extras.lines(hasType: hasType) {
+                if let grown = unsafe curl_slist_append(list, line) { unsafe list = grown }
             }
         }
         if let flaw {
@@ -50,14 +49,16 @@ final class HeaderList {
 
     deinit { unsafe curl_slist_free_all(raw) }
 
-    private static func flaw(in field: HTTPField) -> String? {
+    private static func flaw(in field: HTTPField, _ extras: Extras) -> String? {
         let name = field.name
         guard !name.rawName.isEmpty, name.rawName.utf8.allSatisfy(isTokenByte) else {
             return "the header name \(name.rawName.debugDescription) is not a token"
         }
         switch name.canonicalName {
-        case "host", "content-length", "transfer-encoding":
+        case "host", "content-length", "transfer-encoding", "expect":
             return "\(name) is set by the transport"
+        case "content-encoding" where extras.compression != .none:
+            return "\(name) is set by the transport, which compresses the body"
         default: break
         }
         let isLegal = unsafe field.withUnsafeBytesOfValue { value in
@@ -81,7 +82,7 @@ final class HeaderList {
 struct HeaderListCache {
     private struct Entry {
         let fields: [HTTPField]
-        let hasBody: Bool
+        let extras: HeaderList.Extras
         let list: HeaderList
     }
 
@@ -90,17 +91,18 @@ struct HeaderListCache {
 
     /// The list for the fields of the transfer's request, made now if it is not there; throws
     /// ``NetworkError/Code/invalidHeader``.
-    mutating func list(for transfer: Transfer, hasBody: Bool) throws(NetworkError) -> HeaderList? {
+    mutating func list(for transfer: Transfer) throws(NetworkError) -> HeaderList? {
         let wanted = transfer.request.headerFields
-        if wanted.isEmpty, !hasBody { return nil }
-        if let found = entries.firstIndex(where: { $0.hasBody == hasBody && Self.match($0.fields, wanted) }) {
+        let extras = HeaderList.Extras(of: transfer)
+        if wanted.isEmpty, extras.framing == .none { return nil }
+        if let found = entries.firstIndex(where: { $0.extras == extras && Self.match($0.fields, wanted) }) {
             if found > 0 { entries.swapAt(found, found - 1) }
             return entries[max(0, found - 1)].list
         }
         let fields = Array(wanted)
-        let list = try HeaderList(fields, hasBody: hasBody, request: transfer.request)
+        let list = try HeaderList(fields, extras, request: transfer.request)
         if entries.count == Self.capacity { entries.removeLast() }
-        entries.append(Entry(fields: fields, hasBody: hasBody, list: list))
+        entries.append(Entry(fields: fields, extras: extras, list: list))
         return list
     }
 

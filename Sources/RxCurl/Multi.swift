@@ -26,6 +26,9 @@ final class Multi: @unchecked Sendable {
         case cancel(Transfer)
         case resume(Transfer)
         case timeOut(Transfer, NetworkError.Code)
+        case breakOff(Transfer, NetworkError)
+        case feed(Transfer)
+        case wrapUp(Transfer)
         case close
     }
 
@@ -57,7 +60,7 @@ final class Multi: @unchecked Sendable {
     /// Whether a call into curl, or the reading of its messages, is under way.
     @safe @exclusivity(unchecked) private var isBusy = false
     /// How many transfers are paused with bytes that curl keeps.
-    @safe @exclusivity(unchecked) private(set) var heldCount = 0
+    @safe @exclusivity(unchecked) var heldCount = 0
     /// Whether curl wants to be called again at once.
     @safe @exclusivity(unchecked) private var isDue = false
     var shutdownHook: (any Cancellable)?
@@ -114,6 +117,11 @@ final class Multi: @unchecked Sendable {
             guard !transfer.isOver else { return }
             transfer.end(code, transfer.text(of: code))
             drop(transfer)
+        case .breakOff(let transfer, let error):
+            transfer.end(error)
+            drop(transfer)
+        case .feed(let transfer): feed(transfer)
+        case .wrapUp(let transfer): transfer.wrapUp()
         case .close: close()
         }
     }
@@ -130,7 +138,7 @@ final class Multi: @unchecked Sendable {
             }
             let list: HeaderList?
             do throws(NetworkError) {
-                list = try headers.list(for: transfer, hasBody: transfer.sendsContent)
+                list = try headers.list(for: transfer)
             } catch {
                 pool.give(handle)
                 return transfer.end(error)
@@ -162,6 +170,7 @@ final class Multi: @unchecked Sendable {
     func release(_ handle: EasyHandle) {
         letGo(handle)
         handle.limits?.stop()
+        handle.transfer?.content.source?.close()
         handle.transfer?.handle = nil
         handle.transfer = nil
         if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }
@@ -172,27 +181,6 @@ final class Multi: @unchecked Sendable {
         }
         handle.slot = -1
         if !handle.isSpent { pool.give(handle) }
-    }
-
-    /// Notes that curl keeps bytes for a paused transfer.
-    func hold(_ handle: EasyHandle) {
-        guard !handle.isHeld else { return }
-        handle.isHeld = true
-        heldCount += 1
-    }
-
-    private func letGo(_ handle: EasyHandle) {
-        guard handle.isHeld else { return }
-        handle.isHeld = false
-        heldCount -= 1
-    }
-
-    /// Lets curl go on with a transfer that it was told to pause. It may deliver before this returns.
-    func unpause(_ handle: EasyHandle) {
-        letGo(handle)
-        let code = unsafe curl_easy_pause(handle.raw, CURLPAUSE_CONT)
-        // What fails here is what curl had kept and could not hand over; it ends the transfer the same way.
-        if code != CURLE_OK, let transfer = handle.transfer { transfer.complete(handle, code) }
     }
 
     // MARK: Driving curl

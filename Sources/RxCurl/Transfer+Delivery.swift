@@ -22,7 +22,7 @@ extension Transfer {
 
     func deliverHead() {
         while !interim.isEmpty { deliverInterim() }
-        if let event = upload?.finish(at: Int64(uploadedBytes)) { deliver(event) }
+        deliverUploadEnd()
         if let head { deliver(.head(head)) }
     }
 
@@ -30,17 +30,6 @@ extension Transfer {
         guard let status else { return }
         deliver(.trailers(ResponseHead(status: status, fieldLines: fieldLines).headerFields))
     }
-
-    /// What has gone out when the answer comes: for a small body all of it, since that is sent in one go.
-    private var uploadedBytes: Int {
-        isStreamed ? handle?.sentBytes ?? 0 : request.body.count
-    }
-
-    /// Whether curl has handed all of the content to the network. What is in one go with the head counts as such.
-    var isContentSent: Bool { !isStreamed || (handle?.sentBytes ?? 0) >= request.body.count }
-
-    /// Whether the body is read bit by bit while it is sent.
-    var isStreamed: Bool { request.body.count > EasyHandle.inlineContentLimit }
 
     /// Hands an event on. On the loop the lane is nearly always free, and then nothing is allocated.
     func deliver(_ event: TransferEvent) {

@@ -19,7 +19,7 @@ final class Transfer: @unchecked Sendable {
     let observer: Observer<TransferEvent, NetworkError>
     @safe @exclusivity(unchecked) var state: TransferState
     @safe @exclusivity(unchecked) var fieldLines: [UInt8] = []
-    @safe @exclusivity(unchecked) private var length = AnnouncedLength()
+    @safe @exclusivity(unchecked) var length = AnnouncedLength()
     /// Informational heads that have not been delivered.
     @safe @exclusivity(unchecked) var interim: [ResponseHead] = []
     @safe @exclusivity(unchecked) var head: ResponseHead?
@@ -27,20 +27,28 @@ final class Transfer: @unchecked Sendable {
     @safe @exclusivity(unchecked) var status: HTTPResponse.Status?
     @safe @exclusivity(unchecked) private var httpVersion: String?
     @safe @exclusivity(unchecked) var upload: UploadProgress?
-    @safe @exclusivity(unchecked) private var contentOffset = 0
+    /// What curl had counted as sent when it was done.
+    @safe @exclusivity(unchecked) private(set) var sentAtEnd = 0
+    let content: TransferContent
+    /// How long curl waits for `100 Continue` before it sends the content; `nil` if it does not ask.
+    let continueWait: Duration?
     /// When a body that is streamed began to be read, when all of it had gone, and when its answer began: curl's
     /// own time of the first byte is that of the first byte sent for these.
     @safe @exclusivity(unchecked) private var startedAt: Duration?
-    @safe @exclusivity(unchecked) private var sentAt: Duration?
+    @safe @exclusivity(unchecked) var sentAt: Duration?
     @safe @exclusivity(unchecked) private var answeredAt: Duration?
     @safe @exclusivity(unchecked) private var clock: TransferClock
     @safe @exclusivity(unchecked) private var isWatchingResume = false
 
     init(
-        _ request: Request, to target: Target, for observer: Observer<TransferEvent, NetworkError>,
+        _ request: Request, with content: TransferContent, to target: Target,
+        for observer: Observer<TransferEvent, NetworkError>,
         by transport: CurlTransport
     ) {
         self.request = request
+        self.content = content
+        let policy = request.continuePolicy
+        continueWait = policy.asks(before: content.length) ? policy.wait : nil
         self.target = target
         self.observer = observer
         self.transport = transport
@@ -48,19 +56,11 @@ final class Transfer: @unchecked Sendable {
         state = TransferState(
             isRepeatable: request.isIdempotent,
             limits: .init(headBytes: transport.configuration.headerLimit))
-        if request.body.count > 0 { upload = UploadProgress(total: request.body.count) }
+        if content.length != 0 { upload = UploadProgress(total: content.length) }
     }
 
     /// Whether nothing is delivered any more.
     var isOver: Bool { state.isOver }
-
-    /// Whether the request has content, be it none of it: then curl adds header fields of its own.
-    var sendsContent: Bool {
-        switch request.method {
-        case .post, .put, .patch: true
-        default: request.body.count > 0
-        }
-    }
 
     /// The attempt begins: its limits count from now.
     func start() {
@@ -80,8 +80,11 @@ final class Transfer: @unchecked Sendable {
             }
         let moved = state.headBytes + (handle?.receivedBytes ?? 0) + (handle?.sentBytes ?? 0)
         return clock.look(
-            at: transport.loop.nanoseconds, phase: phase, progress: moved, isWaived: observer.scope.isPaused)
+            at: transport.loop.nanoseconds, phase: phase, progress: moved, isWaived: isWaiting)
     }
+
+    /// Whether nothing moves because somebody here is slow: the consumer, or who makes the content.
+    private var isWaiting: Bool { observer.scope.isPaused || content.source?.isStarved == true }
 
     // MARK: What curl says
 
@@ -102,14 +105,18 @@ final class Transfer: @unchecked Sendable {
             if isStreamed, answeredAt == nil { answeredAt = transport.loop.now }
             status = unsafe transport.multi.statusLine.read(line)
             httpVersion = transport.multi.statusLine.version
-            action = state.receiveStatusLine(status: status?.code, byteCount: line.count)
+            action = state.receiveStatusLine(
+                status: status?.code, byteCount: line.count, asksFirst: asksFirst)
             fieldLines.removeAll(keepingCapacity: true)
             length = AnnouncedLength()
         } else if unsafe Self.isEmptyLine(line) {
             let isPaused = observer.scope.isPaused
             if isPaused { watchResume() }
             action = state.receiveEndOfHead(byteCount: line.count, isPaused: isPaused)
-            if state.phase == .body, head == nil { makeHead() }
+            if state.phase == .body, head == nil {
+                makeHead()
+                noteEarlyAnswer()
+            }
         } else {
             action = state.receiveFieldLine(
                 byteCount: line.count, keepsLengthCertain: unsafe length.admit(line))
@@ -158,6 +165,7 @@ final class Transfer: @unchecked Sendable {
         case .deliver(let headFirst):
             if headFirst { deliverHead() }
             deliver(.chunk(unsafe Array(bytes)))
+            noteEarlyAnswer()
             return .taken
         case .wait:
             if let handle { transport.multi.hold(handle) }
@@ -166,41 +174,18 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    /// Hands over the next bytes of a large body.
-    func readContent(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        guard case .bytes(let bytes) = request.body, contentOffset < bytes.count else { return 0 }
-        let count = min(buffer.count, bytes.count - contentOffset)
-        unsafe bytes.withUnsafeBytes { source in
-            unsafe buffer.copyMemory(
-                from: UnsafeRawBufferPointer(rebasing: source[contentOffset..<(contentOffset + count)]))
-        }
-        contentOffset += count
-        return count
-    }
-
-    func seekContent(to offset: Int) -> Bool {
-        guard (0...request.body.count).contains(offset) else { return false }
-        contentOffset = offset
-        return true
-    }
-
-    func reportUpload(_ sent: Int64) {
-        if sentAt == nil, sent >= request.body.count { sentAt = transport.loop.now }
-        guard upload?.isComplete == false, !observer.scope.isPaused,
-            let event = upload?.advance(to: sent, now: transport.loop.now)
-        else { return }
-        deliver(event)
-    }
-
     /// curl is done with the transfer. The handle is still here; the results are read from it.
     func complete(_ handle: EasyHandle, _ result: CURLcode) {
         let isPaused = observer.scope.isPaused
         if isPaused { watchResume() }
-        switch state.complete(succeeded: result == CURLE_OK, isPaused: isPaused) {
+        // Who has the answer need not care that the server did not take all of the request.
+        let succeeded = result == CURLE_OK || result == CURLE_SEND_ERROR && isAnswerWhole(handle)
+        switch state.complete(succeeded: succeeded, isPaused: isPaused) {
         case .finish(let headFirst):
             takeMetrics(from: handle)
             release(handle)
             if headFirst { deliverHead() }
+            deliverUploadEnd()
             finish()
         case .wait:
             takeMetrics(from: handle)
@@ -216,11 +201,12 @@ final class Transfer: @unchecked Sendable {
     }
 
     private func takeMetrics(from handle: EasyHandle) {
+        sentAtEnd = handle.sentBytes
         handle.complete(&metrics)
         metrics.httpVersion = httpVersion
         metrics.headBytesReceived = state.headBytes
         metrics.bodyBytesDecoded = state.decodedBytes
-        metrics.bodyBytesSent = isStreamed ? handle.sentBytes : request.body.count
+        metrics.bodyBytesSent = Int(uploadedBytes)
         if !metrics.isConnectionReused, let socket = handle.socket {
             transport.multi.keepWatching(socket, isPlain: target.isPlain && transport.multi.proxy == "")
         }
@@ -260,8 +246,9 @@ final class Transfer: @unchecked Sendable {
 
     func end(_ error: NetworkError) {
         guard state.breakOff() else { return }
-        var error = error
+        var error = error.attributed(to: request)
         error.isUnsent = !state.isSent
+        error.head = head
         fail(error)
     }
 
@@ -281,7 +268,9 @@ final class Transfer: @unchecked Sendable {
                 clock.restart(at: transport.loop.nanoseconds)
                 if let handle { transport.multi.unpause(handle) }
                 return
-            case .finish: finish()
+            case .finish:
+                deliverUploadEnd()
+                finish()
             }
         }
     }

@@ -17,36 +17,6 @@ struct TransferState {
         case ended
     }
 
-    /// What the server or curl did that is not accepted.
-    enum Refusal: Equatable {
-        /// More header bytes than ``Limits/headBytes``.
-        case headTooLarge
-        /// More informational answers than ``Limits/interimHeads``.
-        case tooManyInterimHeads
-        /// A head that does not begin with a status line.
-        case malformedStatusLine
-        /// A `Content-Length` that is no number, or several that differ.
-        case uncertainLength
-        /// An unasked-for 101 (RFC 9110 §15.2.2).
-        case switchedProtocols
-        /// A decoded body over ``Limits/expansion`` times what came in.
-        case expanded
-        /// curl is about to send a second time what must be sent once.
-        case sentTwice
-    }
-
-    /// What a transfer may take at most.
-    struct Limits: Equatable {
-        /// Bytes of all header lines together, informational heads and trailers included.
-        var headBytes = 256 << 10
-        /// Informational heads before the final one.
-        var interimHeads = 100
-        /// How many times larger than on the wire a decoded body may be.
-        var expansion = 100
-        /// Decoded bytes below which expansion does not matter.
-        var expansionFloor = 1 << 20
-    }
-
     private(set) var phase = Phase.statusLine
     /// Why the transfer was broken off from here, if it was.
     private(set) var refusal: Refusal?
@@ -54,6 +24,9 @@ struct TransferState {
     private(set) var isSent = false
     /// Whether curl sent the request more than once.
     private(set) var isResent = false
+    /// Whether the server refused to be asked before the content is sent (417), which curl then does not do again.
+    private(set) var isExpectationRefused = false
+    private var maySendAgain = false
 
     private let limits: Limits
     /// Whether sending the request twice does no harm.
@@ -92,11 +65,12 @@ struct TransferState {
     mutating func willSend() -> Bool {
         guard !isOver else { return false }
         if isSent {
-            guard isRepeatable else {
+            guard isRepeatable && phase != .body || maySendAgain else {
                 refusal = .sentTwice
                 return false
             }
-            isResent = true
+            if !maySendAgain { isResent = true }
+            maySendAgain = false
             phase = .statusLine
             heldInterimHeads = 0
             holdsTrailers = false
@@ -124,12 +98,21 @@ struct TransferState {
 
     /// A status line came, or what stands in its place.
     ///
-    /// - Parameter status: the status code, `nil` if the line does not have one.
-    mutating func receiveStatusLine(status: Int?, byteCount: Int) -> HeadAction {
+    /// - Parameters:
+    ///   - status: the status code, `nil` if the line does not have one.
+    ///   - asksFirst: whether the server has been asked if it takes the content, and has not got it. If it refuses
+    ///     the question itself (417), curl sends the request again without.
+    mutating func receiveStatusLine(
+        status: Int?, byteCount: Int, asksFirst: Bool = false
+    ) -> HeadAction {
         guard admit(byteCount) else { return .refuse }
         guard let status, (100...999).contains(status) else { return refuse(.malformedStatusLine) }
         guard status != 101 else { return refuse(.switchedProtocols) }
-        let isInterim = status < 200
+        if status == 417, asksFirst, !isExpectationRefused {
+            isExpectationRefused = true
+            maySendAgain = true
+        }
+        let isInterim = status < 200 || maySendAgain
         if isInterim {
             interimHeads += 1
             guard interimHeads <= limits.interimHeads else { return refuse(.tooManyInterimHeads) }
@@ -159,6 +142,7 @@ struct TransferState {
         switch phase {
         case .fieldLines(isInterim: true):
             phase = .statusLine
+            guard !maySendAgain else { return .skip }
             heldInterimHeads = isPaused ? heldInterimHeads + 1 : 0
             return isPaused ? .holdInterim : .deliverInterim
         case .fieldLines(isInterim: false):

@@ -17,6 +17,8 @@ extension NetworkError {
         public static let invalidParameters = Code(rawValue: "invalidParameters")
         /// A file could not be read or written.
         public static let file = Code(rawValue: "file")
+        /// The request's body came out longer or shorter than announced.
+        public static let bodyLength = Code(rawValue: "bodyLength")
         /// The transport has been shut down.
         public static let shutDown = Code(rawValue: "shutDown")
 

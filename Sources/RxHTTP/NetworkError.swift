@@ -55,6 +55,10 @@ public struct NetworkError: Error, Sendable {
         self.code = code
         self.message = message
         guard let request else { return }
+        attribute(to: request)
+    }
+
+    private mutating func attribute(to request: Request) {
         requestID = request.id
         method = request.method
         url = request.url.redacted
@@ -62,6 +66,13 @@ public struct NetworkError: Error, Sendable {
         isReplayable = request.body.isReplayable && request.canStartOver
         isIdempotent = request.isIdempotent && request.canStartOver
         credentialStamp = request.credentialStamp
+    }
+
+    /// The same failure, of something that `request` needed, as its own.
+    package func attributed(to request: Request) -> NetworkError {
+        var error = self
+        error.attribute(to: request)
+        return error
     }
 
     /// The status of the answer, if one had begun.

@@ -10,7 +10,8 @@ extension Request: CustomStringConvertible, CustomDebugStringConvertible, Custom
         parts += headerFields.map { field in
             "\(field.name.rawName): \(hiddenFields.contains(field.name) ? "…" : field.value)"
         }
-        return (parts + ["\(body.count) bytes"]).joined(separator: ", ")
+        let size = body.count.map { "\($0) bytes" } ?? "a stream"
+        return (parts + [size]).joined(separator: ", ")
     }
 
     /// The same as ``description``.

@@ -23,6 +23,16 @@ public struct Request: Sendable {
         get { parts.body }
         _modify { yield &parts.body }
     }
+    /// How the content is compressed on its way. Default not at all.
+    public var compression: Compression {
+        get { parts.compression }
+        _modify { yield &parts.compression }
+    }
+    /// Whether the server is asked before the content is sent. Default never.
+    public var continuePolicy: ContinuePolicy {
+        get { parts.continuePolicy }
+        _modify { yield &parts.continuePolicy }
+    }
     /// How long each phase may take.
     public var timeouts: Timeouts {
         get { parts.timeouts }
@@ -78,6 +88,8 @@ public struct Request: Sendable {
         var url: URL
         var headerFields: HTTPFields
         var body: Body
+        var compression = Compression.none
+        var continuePolicy = ContinuePolicy.never
         var timeouts: Timeouts
         var bodyLimit: Int
         var secretFields: Set<HTTPField.Name> = []

@@ -53,7 +53,7 @@ import Testing
     func namesThePhase(_ stall: Stall) async throws {
         let server = try RawServer([stall.steps, [.readRequest, .respond(body: "well")]])
         var request = try Request.to(
-            server.baseURL, method: stall.body.count > 0 ? .put : .get, body: stall.body)
+            server.baseURL, method: !stall.body.isEmpty ? .put : .get, body: stall.body)
         request.timeouts = stall.limits
         let log = try await withTransport { transport in
             let log = try await Recording(transport.send(request)).ended()

@@ -9,10 +9,12 @@ extension File {
         public var modified: Duration
     }
 
-    /// What a path leads to (`uv_fs_stat`); ``UVError/notFound`` where there is nothing.
+    /// The regular file that a path leads to (`uv_fs_stat`); ``UVError/notFound`` where there is nothing.
     public static func status(of path: String) throws(UVError) -> Status {
         try check(path)
-        return try unsafe kind { unsafe uv_fs_stat(nil, $0, path, nil) }.status
+        let (status, isRegular) = try unsafe kind { unsafe uv_fs_stat(nil, $0, path, nil) }
+        guard isRegular else { throw .invalidArgument }
+        return status
     }
 
     /// Gives a file another path, in place of what is there, and makes that last (`uv_fs_rename`, and

@@ -63,7 +63,8 @@ import Testing
 
     @Test func aFailedSourceLeavesWhatCameBefore() throws {
         let files = MemoryFileSystem(on: clock)
-        let chunks = Observable<[UInt8], NetworkError>.concat([.just([1, 2]), .fail(NetworkError(.connectionLost, ""))])
+        let failure = NetworkError(.connectionLost, "")
+        let chunks = Observable<[UInt8], NetworkError>.concat([.just([1, 2]), .fail(failure)])
         #expect(try result(files.append(chunks, to: "a", at: 0)).1?.code == .connectionLost)
         #expect(files["a"] == [1, 2])
     }

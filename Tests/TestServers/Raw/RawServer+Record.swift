@@ -45,6 +45,8 @@ extension RawServer {
             public internal(set) var bytesSent = 0
             /// How many times the client's slowness, or its pause, made the server wait before sending more.
             public internal(set) var sendStalls = 0
+            /// How many bytes ``Step/waitForClientClose`` has read and dropped.
+            public internal(set) var bytesDropped = 0
             /// How it ended; `nil` while it is open.
             public internal(set) var end: End?
         }

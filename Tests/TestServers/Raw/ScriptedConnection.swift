@@ -58,7 +58,11 @@ struct ScriptedConnection: ~Copyable {
             try socket.waitForHangUp()
             throw .clientClosed
         case .waitForClientClose:
-            while true { _ = try socket.receive() }
+            let (index, board) = (index, board)
+            while true {
+                let count = try socket.receive().count
+                board.update { $0.connections[index].bytesDropped += count }
+            }
         case .close:
             socket.endSending()
             while true { _ = try socket.receive() }

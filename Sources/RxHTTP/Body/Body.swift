@@ -4,6 +4,9 @@ public enum Body: Sendable {
     case empty
     /// Bytes in memory, sent with their length.
     case bytes([UInt8])
+    /// Content that is made while it is sent: see ``file(_:range:)``, ``stream(_:length:isReplayable:)`` and
+    /// ``Multipart``.
+    case streamed(StreamedBody)
 
     /// The UTF-8 bytes of a text.
     public static func text(_ text: String) -> Body { .bytes(Array(text.utf8)) }
@@ -12,14 +15,19 @@ public enum Body: Sendable {
     public var isReplayable: Bool {
         switch self {
         case .empty, .bytes: true
+        case .streamed(let body): body.isReplayable
         }
     }
 
-    /// The number of bytes.
-    public var count: Int {
+    /// The number of bytes; `nil` where that turns out when the body is sent.
+    public var count: Int64? {
         switch self {
         case .empty: 0
-        case .bytes(let bytes): bytes.count
+        case .bytes(let bytes): Int64(bytes.count)
+        case .streamed(let body): body.count
         }
     }
+
+    /// Whether it is certain that there is nothing to send.
+    public var isEmpty: Bool { count == 0 }
 }

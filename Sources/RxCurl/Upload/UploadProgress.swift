@@ -2,13 +2,13 @@ internal import RxHTTP
 
 /// Decides which of curl's upload counts are reported: at most 20 a second, and the last one always.
 struct UploadProgress {
-    private let total: Int64
+    private let total: Int64?
     private var reported: Int64 = -1
     private var reportedAt: Duration?
     private static let interval = Duration.milliseconds(50)
 
-    /// - Parameter total: the bytes to send; more than none.
-    init(total: Int) { self.total = Int64(total) }
+    /// - Parameter total: the bytes to send; more than none, or `nil` if it is not known.
+    init(total: Int64?) { self.total = total }
 
     /// Whether everything has been reported as sent.
     var isComplete: Bool { reported == total }
@@ -16,17 +16,17 @@ struct UploadProgress {
     /// The event for `sent` bytes, if it is time for one. A count that goes back, since curl sends again on a
     /// new connection, is not reported.
     mutating func advance(to sent: Int64, now: Duration) -> TransferEvent? {
-        let sent = min(sent, total)
+        let sent = min(sent, total ?? .max)
         guard sent > max(reported, 0) else { return nil }
-        if sent < total, let reportedAt, now - reportedAt < Self.interval { return nil }
+        if sent != total, let reportedAt, now - reportedAt < Self.interval { return nil }
         reportedAt = now
         return report(sent)
     }
 
     /// The event that has to come before the head, unless it has come.
     mutating func finish(at sent: Int64) -> TransferEvent? {
-        let sent = min(max(sent, reported), total)
-        return sent == reported ? nil : report(sent)
+        let sent = min(max(sent, reported), total ?? .max)
+        return sent <= max(reported, 0) && sent != total ? nil : sent == reported ? nil : report(sent)
     }
 
     private mutating func report(_ sent: Int64) -> TransferEvent {

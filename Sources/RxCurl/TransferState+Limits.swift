@@ -1,0 +1,31 @@
+extension TransferState {
+    /// What the server or curl did that is not accepted.
+    enum Refusal: Equatable {
+        /// More header bytes than ``Limits/headBytes``.
+        case headTooLarge
+        /// More informational answers than ``Limits/interimHeads``.
+        case tooManyInterimHeads
+        /// A head that does not begin with a status line.
+        case malformedStatusLine
+        /// A `Content-Length` that is no number, or several that differ.
+        case uncertainLength
+        /// An unasked-for 101 (RFC 9110 §15.2.2).
+        case switchedProtocols
+        /// A decoded body over ``Limits/expansion`` times what came in.
+        case expanded
+        /// curl is about to send a second time what must be sent once.
+        case sentTwice
+    }
+
+    /// What a transfer may take at most.
+    struct Limits: Equatable {
+        /// Bytes of all header lines together, informational heads and trailers included.
+        var headBytes = 256 << 10
+        /// Informational heads before the final one.
+        var interimHeads = 100
+        /// How many times larger than on the wire a decoded body may be.
+        var expansion = 100
+        /// Decoded bytes below which expansion does not matter.
+        var expansionFloor = 1 << 20
+    }
+}

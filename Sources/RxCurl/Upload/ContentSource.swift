@@ -1,0 +1,154 @@
+internal import RxHTTP
+internal import RxLite
+internal import RxLoop
+
+/// Where curl reads the content of a request from, unless it is small: takes chunks from a stream, ahead of curl but
+/// not far.
+///
+/// The stream is subscribed to when curl first asks, which it does when the connection is ready.
+final class ContentSource: @unchecked Sendable {
+    // Unchecked: touched on the loop only.
+
+    /// What there is for curl.
+    enum Supply {
+        /// So many bytes were copied.
+        case bytes(Int)
+        /// There will be more; ``Multi/feed(_:)`` is called then.
+        case none
+        /// That was all.
+        case end
+    }
+
+    /// The number of bytes, if it is known.
+    let length: Int64?
+    private let chunks: Observable<[UInt8], NetworkError>
+    private let isReplayable: Bool
+
+    /// How many bytes are read ahead before the stream is paused, and with how many it goes on.
+    private static let highWater = 256 << 10
+    private static let lowWater = 64 << 10
+
+    private var scope: Scope?
+    private var waiting: [[UInt8]] = []
+    /// Where curl is: which of them, and how far in it.
+    private var index = 0
+    private var offset = 0
+    private var waitingBytes = 0
+    private var isPaused = false
+    private var hasStarted = false
+    private var hasEnded = false
+    /// How many bytes curl has taken.
+    private(set) var takenBytes: Int64 = 0
+    /// Whether curl has been told to wait.
+    private(set) var isStarved = false
+
+    /// Whether curl has taken everything.
+    var isExhausted: Bool { hasEnded && waitingBytes == 0 }
+
+    init(_ chunks: Observable<[UInt8], NetworkError>, length: Int64?, isReplayable: Bool) {
+        self.length = length
+        self.chunks = chunks
+        self.isReplayable = isReplayable
+    }
+
+    /// Copies what is there, as much as fits.
+    func read(into buffer: UnsafeMutableRawBufferPointer, for transfer: Transfer) -> Supply {
+        if !hasStarted { start(for: transfer) }
+        var filled = 0
+        while filled < buffer.count, index < waiting.count {
+            let piece = waiting[index]
+            let count = min(buffer.count - filled, piece.count - offset)
+            unsafe piece.withUnsafeBytes { source in
+                let part = unsafe UnsafeRawBufferPointer(rebasing: source[offset..<(offset + count)])
+                unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]).copyMemory(from: part)
+            }
+            filled += count
+            offset += count
+            if offset == piece.count {
+                waiting[index] = []
+                index += 1
+                offset = 0
+            }
+        }
+        if index == waiting.count {
+            waiting.removeAll(keepingCapacity: true)
+            index = 0
+        }
+        waitingBytes -= filled
+        takenBytes += Int64(filled)
+        if isPaused, waitingBytes <= Self.lowWater { resume() }
+        if filled > 0 { return .bytes(filled) }
+        if hasEnded { return .end }
+        isStarved = true
+        return .none
+    }
+
+    /// curl asks no more, so nobody is waited for.
+    func stopWaiting() { isStarved = false }
+
+    /// Goes back to the first byte, if the content can be had again or nothing of it was taken.
+    func rewind() -> Bool {
+        guard takenBytes > 0 else { return true }
+        guard isReplayable else { return false }
+        close()
+        hasStarted = false
+        takenBytes = 0
+        return true
+    }
+
+    /// Leaves the stream. Nothing comes of it any more.
+    func close() {
+        scope?.cancel()
+        scope = nil
+        waiting = []
+        (index, offset, waitingBytes) = (0, 0, 0)
+        (isPaused, hasEnded, isStarved) = (false, false, false)
+        hasStarted = true
+    }
+
+    private func start(for transfer: Transfer) {
+        hasStarted = true
+        let lane = Lane(scheduler: transfer.transport.loop)
+        let scope = Scope(lane: lane)
+        self.scope = scope
+        let observer = Observer<[UInt8], NetworkError>(
+            scope: scope, next: { self.receive($0, for: transfer) },
+            end: { completion in
+                scope.close()
+                self.receive(completion, for: transfer)
+            })
+        lane.enter { [chunks] in chunks.subscribe(observer) }
+    }
+
+    private func receive(_ chunk: [UInt8], for transfer: Transfer) {
+        guard !chunk.isEmpty else { return }
+        waiting.append(chunk)
+        waitingBytes += chunk.count
+        if !isPaused, waitingBytes >= Self.highWater {
+            isPaused = true
+            scope?.pause()
+        }
+        supply(transfer)
+    }
+
+    private func receive(_ completion: Completion<NetworkError>, for transfer: Transfer) {
+        scope = nil
+        switch completion {
+        case .finished:
+            hasEnded = true
+            supply(transfer)
+        case .failed(let error): transfer.transport.multi.perform(.breakOff(transfer, error))
+        }
+    }
+
+    private func supply(_ transfer: Transfer) {
+        guard isStarved else { return }
+        isStarved = false
+        transfer.transport.multi.perform(.feed(transfer))
+    }
+
+    private func resume() {
+        isPaused = false
+        if let scope { scope.enter { scope.resume() } }
+    }
+}

@@ -1,0 +1,69 @@
+import HTTPTypes
+
+extension Part {
+    /// The header fields of the part and the empty line after them.
+    ///
+    /// - Throws: `invalidParameters` for what could not stand in them.
+    func head() throws(NetworkError) -> String {
+        var head = "Content-Disposition: form-data; name=\"\(try Self.quotable(name, "name", of: self))\""
+        if let fileName { head += "; filename=\"\(try Self.quotable(fileName, "file name", of: self))\"" }
+        if let contentType {
+            guard HTTPField.isValidValue(contentType), !contentType.isEmpty,
+                contentType.utf8.allSatisfy({ $0 < 0x80 })
+            else { throw flaw("\(contentType.debugDescription) is no content type") }
+            head += "\r\nContent-Type: \(contentType)"
+        }
+        return head + "\r\n\r\n"
+    }
+
+    private static func quotable(
+        _ text: String, _ kind: String, of part: Part
+    ) throws(NetworkError) -> String {
+        guard text.utf8.allSatisfy({ $0 != 0 && $0 != 0x0A && $0 != 0x0D }) else {
+            throw part.flaw("its \(kind) holds CR, LF or NUL")
+        }
+        return text.utf8.contains(0x22)
+            ? text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "%22") : text
+    }
+
+    private func flaw(_ message: String) -> NetworkError {
+        NetworkError(.invalidParameters, "the part \(name.debugDescription) of the form: \(message)")
+    }
+
+    /// Whether the part is in memory and holds the text.
+    func holds(_ text: String) -> Bool {
+        guard case .bytes(let bytes) = body else { return false }
+        return bytes.contains(Array(text.utf8))
+    }
+}
+
+extension UInt8 {
+    var isLetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: false
+        }
+    }
+
+    /// Whether it is a `tchar` of RFC 9110 §5.6.2.
+    var isTokenByte: Bool { isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
+}
+
+extension [UInt8] {
+    /// Whether `pattern` occurs, by the algorithm of Horspool: it looks at every n-th byte where a pattern of n
+    /// bytes mostly is not.
+    func contains(_ pattern: [UInt8]) -> Bool {
+        guard let last = pattern.last else { return true }
+        var steps = [Int](repeating: pattern.count, count: 256)
+        for (index, byte) in pattern.dropLast().enumerated() { steps[Int(byte)] = pattern.count - 1 - index }
+        var end = pattern.count
+        while end <= count {
+            let byte = self[end - 1]
+            if byte == last, self[(end - pattern.count)..<end].elementsEqual(pattern) { return true }
+            end += steps[Int(byte)]
+        }
+        return false
+    }
+}
