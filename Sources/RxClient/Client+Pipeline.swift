@@ -66,27 +66,45 @@ extension Client {
     private func send(
         _ attempts: Attempts, session: Session?, cookies: CookieJar?
     ) -> Observable<Response, NetworkError> {
+        send(attempts, session: session, cookies: cookies) { events, request in
+            events.response(to: request, decoder: self.configuration.decoder)
+        }
+    }
+
+    /// The same for what is made of the events of the exchange and of the request as it is sent.
+    func send<T>(
+        _ attempts: Attempts, session: Session?, cookies: CookieJar?,
+        preparing prepare: @escaping @Sendable (inout Request) -> Void = { _ in },
+        as result:
+            @escaping @Sendable (
+                Observable<TransferEvent, NetworkError>, Request
+            ) -> Observable<T, NetworkError>
+    ) -> Observable<T, NetworkError> {
         Observable(scheduler: scheduler) { observer in
-            Observable<Response, NetworkError>.deferred { () throws(NetworkError) in
-                let request = try attempts.next()
-                guard let session, !request.isCredentialFree else { return self.exchange(request, cookies) }
+            Observable<T, NetworkError>.deferred { () throws(NetworkError) in
+                var request = try attempts.next()
+                prepare(&request)
+                guard let session, !request.isCredentialFree else {
+                    return result(self.exchange(request, cookies), request)
+                }
                 return session.authorize(request).flatMap { request in
                     attempts.note(request.credentialStamp)
-                    return self.exchange(request, cookies)
+                    return result(self.exchange(request, cookies), request)
                 }
             }
             .subscribe(observer)
         }
     }
 
-    private func exchange(_ request: Request, _ cookies: CookieJar?) -> Observable<Response, NetworkError> {
+    private func exchange(
+        _ request: Request, _ cookies: CookieJar?
+    ) -> Observable<TransferEvent, NetworkError> {
         (cookies.map { CookieTransport(transport: transport, jar: $0) } ?? transport)
             .send(request, following: configuration.redirects)
-            .response(to: request, decoder: configuration.decoder)
     }
 
     /// Makes the request anew for each subscription; what cannot be made fails before anything is sent.
-    private func drafted<T>(
+    func drafted<T>(
         _ endpoint: some Endpoint, page: PagePlacement? = nil,
         then stages: @escaping @Sendable (Draft) throws(NetworkError) -> Observable<T, NetworkError>
     ) -> Observable<T, NetworkError> {
@@ -98,11 +116,11 @@ extension Client {
         }
     }
 
-    private func cookies(for endpoint: some Endpoint) -> CookieJar? {
+    func cookies(for endpoint: some Endpoint) -> CookieJar? {
         endpoint.usesCookies ? configuration.cookies : nil
     }
 
-    private func envelope(of endpoint: some Endpoint) -> Envelope? {
+    func envelope(of endpoint: some Endpoint) -> Envelope? {
         switch endpoint.envelope {
         case .client: configuration.envelope
         case .none: nil

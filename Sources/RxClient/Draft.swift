@@ -49,7 +49,7 @@ struct Draft: Sendable {
     /// - Throws: `invalidParameters`, `invalidHeader`, what the signature throws, or `paging` for a page on another
     ///   origin that is not asked for by GET or HEAD.
     func serialized() throws(NetworkError) -> Request {
-        let unsigned = try serialized(parameters)
+        let unsigned = try unsigned()
         guard let signature else { return unsigned }
         let content = Signature.Content(request: unsigned, parameters: try signedPairs(of: unsigned))
         let addition = try signature.sign(content)
@@ -58,6 +58,9 @@ struct Draft: Sendable {
         for (name, value) in addition.headers { try signed.setField(name, to: value) }
         return signed
     }
+
+    /// The request without its signature, which may differ from one time to the next.
+    func unsigned() throws(NetworkError) -> Request { try serialized(parameters) }
 
     private func serialized(_ parameters: Parameters) throws(NetworkError) -> Request {
         var request = request

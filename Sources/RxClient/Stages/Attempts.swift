@@ -17,6 +17,8 @@ final class Attempts: Sendable {
         var count = 0
         /// As whom the request has been sent.
         var stamp: CredentialStamp?
+        /// Whether part of an answer is out.
+        var hasAnswer = false
     }
 
     /// The time of ``Timeouts/total`` begins here.
@@ -58,6 +60,21 @@ final class Attempts: Sendable {
                 }
                 return .stop
             }, stamp: retrying.stamp)
+    }
+
+    /// Part of an answer is out: no further attempt can make up for it.
+    func noteAnswer() {
+        progress.withLock { $0.hasAnswer = true }
+        _ = replay.use()
+    }
+
+    /// The same up to ``noteAnswer()``.
+    var policyUntilAnswer: RetryPolicy<NetworkError> {
+        let policy = policy
+        return RetryPolicy(
+            { error, history in
+                self.progress.withLock { $0.hasAnswer } ? .stop : policy.decide(error, history)
+            }, stamp: policy.stamp)
     }
 
     /// How long all attempts together may take, and the error when they have.

@@ -63,10 +63,9 @@ extension Response {
             error.codingPath = ""
             return error
         }
-        let (context, missing) = decodingError.details
-        error.codingPath = (context.codingPath + missing).text(or: "")
-        error.message =
-            "at \((context.codingPath + missing).text(or: "the top")): \(context.debugDescription)"
+        let place = decodingError.place
+        error.codingPath = place.path
+        error.message = "at \(place.path.isEmpty ? "the top" : place.path): \(place.description)"
         return error
     }
 }
@@ -110,27 +109,5 @@ extension String {
         let words = split(separator: "_")
         guard let first = words.first else { return self }
         return words.dropFirst().reduce(String(first)) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
-    }
-}
-
-extension DecodingError {
-    fileprivate var details: (Context, missing: [any CodingKey]) {
-        switch self {
-        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
-            (context, [])
-        case .keyNotFound(let key, let context): (context, [key])
-        @unknown default: (Context(codingPath: [], debugDescription: "\(self)"), [])
-        }
-    }
-}
-
-extension [any CodingKey] {
-    /// `data.goods[3].price`
-    func text(or empty: String) -> String {
-        guard !isEmpty else { return empty }
-        return reduce("") { path, key in
-            if let index = key.intValue { return "\(path)[\(index)]" }
-            return path.isEmpty ? key.stringValue : "\(path).\(key.stringValue)"
-        }
     }
 }

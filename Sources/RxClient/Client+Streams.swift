@@ -1,0 +1,34 @@
+public import RxHTTP
+public import RxLite
+
+extension Client {
+    /// The answer of an endpoint as it comes, for bodies that are too large, or too slow, to wait for.
+    ///
+    /// Chain what is to become of it: `chunks()`, `lines()`, `jsonLines(_:)`, `serverSentEvents()`, `file(at:in:)`.
+    /// A subscriber that is full stops the network.
+    ///
+    /// ```swift
+    /// client.stream(Call(.get, "/goods.jsonl")).jsonLines(Goods.self)
+    ///     .subscribe(onNext: { goods in … }, onFailure: { error in … })
+    /// ```
+    ///
+    /// Until the answer begins it goes the way of ``request(_:)``: credential, retry, relogin; a status that is no
+    /// success fails with `status`. From then on a failure is a failure, since part of the answer is out already.
+    /// The endpoint's envelope and output do not matter. ``Timeouts/attempt`` and ``Timeouts/total`` count to the
+    /// end of the body.
+    public func stream(_ endpoint: some Endpoint) -> Observable<TransferEvent, NetworkError> {
+        drafted(endpoint) { draft throws(NetworkError) in
+            let attempts = try Attempts(
+                of: draft, retrying: endpoint.retry ?? self.configuration.retry, on: self.scheduler)
+            let session = endpoint.usesSession ? self.configuration.session : nil
+            let envelope = self.envelope(of: endpoint)
+            return self.send(attempts, session: session, cookies: self.cookies(for: endpoint)) { events, request in
+                events.checkStatus(of: request, envelope: envelope)
+            }
+            .handleEvents(onNext: { event in if case .head = event { attempts.noteAnswer() } })
+            .relogin(through: session, replay: attempts.replay)
+            .retry(attempts.policyUntilAnswer)
+            .deadline(of: attempts)
+        }
+    }
+}

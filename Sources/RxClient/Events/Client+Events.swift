@@ -1,0 +1,102 @@
+import HTTPTypes
+public import RxHTTP
+public import RxLite
+
+extension Client {
+    /// Server-sent events, with a new connection whenever one ends, as the HTML standard has it
+    /// (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+    ///
+    /// ```swift
+    /// client.events(Call(.get, "/prices")).messages()
+    ///     .subscribe(onNext: { event in show(event.data) })
+    /// ```
+    ///
+    /// A new connection names the last event that came (`Last-Event-ID`). It waits three seconds, or what the server
+    /// said last (`retry`, at least 0.1 s); after connections that failed twice as long each time, up to a minute or the server's
+    /// own time, whichever is longer. The answer 204 ends the stream. It fails for good with `status` for every other
+    /// status but 200, with `invalidResponse` where the answer is no `text/event-stream`, and with what no further
+    /// try would mend, such as an invalid URL or certificate. The client's retry policy does not count; its session
+    /// does.
+    ///
+    /// A connection has no ``Timeouts/attempt`` and no ``Timeouts/total``: it lasts as long as it does. Silence ends
+    /// it (``Timeouts/idle``) only where the endpoint has timeouts of its own. Requests that must not be sent twice (POST) are refused with `invalidParameters`; for these there is
+    /// `stream(…).serverSentEvents()`.
+    ///
+    /// - Parameters:
+    ///   - endpoint: what is asked for.
+    ///   - lastEventID: the event after which the first connection goes on; empty for none.
+    ///   - limit: the most bytes of one event; a larger one ends the stream with `tooLarge`. Default 1 MiB.
+    public func events(
+        _ endpoint: some Endpoint, lastEventID: String = "", limit: Int = 1 << 20
+    ) -> Observable<EventSourceUpdate, NetworkError> {
+        Observable(scheduler: scheduler) { [scheduler] observer in
+            EventSource(lastEventID: lastEventID, on: scheduler) { lastEventID in
+                self.connection(endpoint, lastEventID: lastEventID, limit: limit)
+            }
+            .updates.subscribe(observer)
+        }
+    }
+
+    /// One connection.
+    private func connection(
+        _ endpoint: some Endpoint, lastEventID: String, limit: Int
+    ) -> Observable<EventSource.Signal, NetworkError> {
+        drafted(endpoint) { draft throws(NetworkError) in
+            let draftRequest = try draft.unsigned()
+            guard draftRequest.isIdempotent, draftRequest.body.isReplayable else {
+                throw NetworkError(
+                    .invalidParameters, "a request that must not be sent twice is no event source",
+                    request: draftRequest)
+            }
+            let attempts = try Attempts(of: draft, retrying: .never, on: self.scheduler)
+            let session = endpoint.usesSession ? self.configuration.session : nil
+            let envelope = self.envelope(of: endpoint)
+            return self.send(
+                attempts, session: session, cookies: self.cookies(for: endpoint),
+                preparing: { request in
+                    request.askForEvents(after: lastEventID)
+                    if endpoint.timeouts == nil { request.timeouts.idle = nil }
+                }
+            ) { events, request in
+                events.checkStatus(of: request, envelope: envelope)
+                    .afterHead { head, rest throws(NetworkError) in
+                        guard head.status != .noContent else { return .just(.stop) }
+                        try head.checkEventStream(of: request)
+                        return rest.parsed { EventStreamParser(lastEventID: lastEventID, limit: limit) }
+                            .map { .found($0) }
+                            .startWith(.open(head))
+                    }
+            }
+            .relogin(through: session, replay: attempts.replay)
+        }
+    }
+}
+
+extension Request {
+    fileprivate mutating func askForEvents(after lastEventID: String) {
+        timeouts.attempt = nil
+        timeouts.total = nil
+        if headerFields[.accept] == nil { headerFields[.accept] = "text/event-stream" }
+        headerFields[.cacheControl] = "no-store"
+        if !lastEventID.isEmpty { headerFields[.lastEventID] = lastEventID }
+    }
+}
+
+extension ResponseHead {
+    fileprivate func checkEventStream(of request: Request) throws(NetworkError) {
+        let type = self[.contentType] ?? ""
+        let essence = type.prefix { $0 != ";" }.trimmingPrefix { $0 == " " || $0 == "\t" }
+        var error: NetworkError
+        if status != .ok {
+            error = NetworkError(.status, "the answer to an event source is 200", request: request)
+        } else if essence.lowercased().split(whereSeparator: \.isWhitespace) != ["text/event-stream"] {
+            error = NetworkError(
+                .invalidResponse, "the answer is no text/event-stream but \(type.debugDescription)",
+                request: request)
+        } else {
+            return
+        }
+        error.head = self
+        throw error
+    }
+}

@@ -1,0 +1,22 @@
+public import RxHTTP
+public import RxLite
+
+/// What happens to an event source.
+public enum EventSourceUpdate: Sendable {
+    /// The server has begun to send events, for the first time or again.
+    case open(ResponseHead)
+    /// An event.
+    case message(ServerSentEvent)
+    /// The connection has ended, or none came about; the next is tried so much later. `because` is `nil` where the
+    /// server ended it in order.
+    case reconnecting(after: Duration, because: NetworkError?)
+}
+
+extension Observable where Element == EventSourceUpdate {
+    /// The events alone.
+    public func messages() -> Observable<ServerSentEvent, Failure> {
+        compactMap { update in
+            if case .message(let event) = update { event } else { nil }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import HTTPTypes
+public import RxHTTP
+public import RxLite
+
+extension Observable where Element == TransferEvent, Failure == NetworkError {
+    /// Fails with `status`, once the body is there, unless the answer's status is a success (200 to 299); nothing of
+    /// such an answer is sent on. As ``checkStatus(envelope:)`` of a response, for an answer that is a stream.
+    ///
+    /// - Parameters:
+    ///   - request: what is answered, for the error.
+    ///   - accepted: statuses that are let through as well.
+    ///   - envelope: where the server's message stands.
+    public func checkStatus(
+        of request: Request, accepting accepted: Set<Int> = [], envelope: Envelope? = nil
+    ) -> Observable<TransferEvent, NetworkError> {
+        lift { observer in StatusGate(request, accepted, envelope, into: observer).input }
+    }
+}
+
+/// Lets the events of a success through, and makes an error of everything else.
+private final class StatusGate: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+    private var request: Request
+    private let accepted: Set<Int>
+    private let envelope: Envelope?
+    private let observer: Observer<TransferEvent, NetworkError>
+    private let source: Scope
+    /// Gathers what the server says about its refusal.
+    private var refusal: Observer<TransferEvent, NetworkError>?
+
+    init(
+        _ request: Request, _ accepted: Set<Int>, _ envelope: Envelope?,
+        into observer: Observer<TransferEvent, NetworkError>
+    ) {
+        self.request = request
+        self.accepted = accepted
+        self.envelope = envelope
+        self.observer = observer
+        source = observer.scope.child()
+    }
+
+    var input: Observer<TransferEvent, NetworkError> {
+        observer.scope.onClose { self.refusal = nil }
+        return Observer(
+            scope: source, next: { self.receive($0) },
+            end: { completion in
+                self.source.close()
+                if let refusal = self.refusal {
+                    refusal.end(completion)
+                } else {
+                    self.observer.end(completion)
+                }
+            })
+    }
+
+    private func receive(_ event: TransferEvent) {
+        switch event {
+        case .redirected(let request): self.request = request
+        case .head(let head) where head.status.kind != .successful && !accepted.contains(head.status.code):
+            beginRefusal()
+        default: break
+        }
+        if let refusal { refusal.next(event) } else { observer.next(event) }
+    }
+
+    private func beginRefusal() {
+        let scope = observer.scope.child()
+        Observable<TransferEvent, NetworkError> { self.refusal = $0 }
+            .response(to: request)
+            .checkStatus(envelope: envelope)
+            .subscribe(
+                Observer(scope: scope, next: { _ in }) { completion in
+                    scope.close()
+                    self.source.close()
+                    self.observer.end(completion)
+                })
+    }
+}

@@ -1,0 +1,120 @@
+package import RxLite
+
+extension Observable where Element == TransferEvent, Failure == NetworkError {
+    /// Goes on, once the head of the answer is there, with the stream that `transform` makes of it and of what
+    /// comes after it.
+    ///
+    /// The rest can be subscribed to once, at any time; until then the network waits. When the stream that was made
+    /// ends, the transfer is closed.
+    package func afterHead<T>(
+        _ transform:
+            @escaping @Sendable (
+                ResponseHead, _ rest: Observable<TransferEvent, NetworkError>
+            ) throws(NetworkError) -> Observable<T, NetworkError>
+    ) -> Observable<T, NetworkError> {
+        lift { observer in HeadSplit(into: observer, transform).input }
+    }
+}
+
+/// One running ``RxLite/Observable/afterHead(_:)``.
+private final class HeadSplit<T: Sendable>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+    private let observer: Observer<T, NetworkError>
+    private let transform:
+        @Sendable (ResponseHead, Observable<TransferEvent, NetworkError>) throws(NetworkError) -> Observable<
+            T, NetworkError
+        >
+    private let source: Scope
+    private let result: Scope
+    private var hasHead = false
+    private var rest: Observer<TransferEvent, NetworkError>?
+    /// What came before somebody wanted the rest.
+    private var early: [TransferEvent] = []
+    private var completion: Completion<NetworkError>?
+    private var isSourcePaused = false
+
+    init(
+        into observer: Observer<T, NetworkError>,
+        _ transform:
+            @escaping @Sendable (
+                ResponseHead, Observable<TransferEvent, NetworkError>
+            ) throws(NetworkError) -> Observable<T, NetworkError>
+    ) {
+        self.observer = observer
+        self.transform = transform
+        source = observer.scope.child()
+        result = observer.scope.child()
+    }
+
+    var input: Observer<TransferEvent, NetworkError> {
+        observer.scope.onClose { self.rest = nil }
+        return Observer(scope: source, next: { self.receive($0) }, end: { self.receive($0) })
+    }
+
+    private func receive(_ event: TransferEvent) {
+        if hasHead { return handOn(event) }
+        guard case .head(let head) = event else { return }
+        hasHead = true
+        pauseSource()
+        let rest = Observable<TransferEvent, NetworkError>(scheduler: observer.scope.lane.scheduler) {
+            observer in
+            self.start(observer)
+        }
+        let stream: Observable<T, NetworkError>
+        do throws(NetworkError) { stream = try transform(head, rest) } catch { return end(.failed(error)) }
+        stream.subscribe(Observer(scope: result, next: observer.next, end: { self.end($0) }))
+    }
+
+    private func end(_ completion: Completion<NetworkError>) {
+        source.close()
+        result.close()
+        observer.end(completion)
+    }
+
+    private func start(_ observer: Observer<TransferEvent, NetworkError>) {
+        rest = observer
+        observer.scope.onResume { self.goOn() }
+        observer.scope.onClose {
+            self.rest = nil
+            self.source.close()
+        }
+        observer.scope.perform { self.goOn() }
+    }
+
+    private func handOn(_ event: TransferEvent) {
+        guard let rest, early.isEmpty, !rest.scope.isPaused else {
+            early.append(event)
+            return pauseSource()
+        }
+        rest.next(event)
+        if rest.scope.isPaused { pauseSource() }
+    }
+
+    private func receive(_ completion: Completion<NetworkError>) {
+        source.close()
+        guard hasHead else { return end(completion) }
+        self.completion = completion
+        goOn()
+    }
+
+    /// Hands on what waits, then lets the network go on.
+    private func goOn() {
+        while let rest, rest.scope.isOpen, !rest.scope.isPaused, !early.isEmpty {
+            rest.next(early.removeFirst())
+        }
+        guard let rest, rest.scope.isOpen, early.isEmpty, !rest.scope.isPaused else { return }
+        if let completion {
+            self.completion = nil
+            return rest.end(completion)
+        }
+        guard isSourcePaused else { return }
+        isSourcePaused = false
+        source.resume()
+    }
+
+    private func pauseSource() {
+        guard !isSourcePaused, source.isOpen else { return }
+        isSourcePaused = true
+        source.pause()
+    }
+}

@@ -1,0 +1,31 @@
+public import RxLite
+
+extension Observable where Element == TransferEvent, Failure == NetworkError {
+    /// Writes the body to a file and tells how far it is; ends when the file is at `path`, whole and synced.
+    ///
+    /// Until then the bytes are beside it, in `path` with `.part` behind; when the stream fails or is cancelled these
+    /// are of no use, and the next download to the path replaces them. A slow disk stops the network. There is no
+    /// limit of size. A client's `download` can go on from where it was interrupted.
+    ///
+    /// ```swift
+    /// client.stream(Call(.post, "/report", .json(["year": 2026]))).file(at: "/tmp/report.pdf", in: files)
+    ///     .subscribe(onFinish: { print("saved") })
+    /// ```
+    ///
+    /// - Returns: the progress, as of ``RxLite/Observable/downloadProgress()``; its bytes have been written.
+    public func file(
+        at path: String, in files: any FileSystem
+    ) -> Observable<TransferProgress, NetworkError> {
+        let clock = scheduler ?? ActorScheduler.shared
+        let draft = path + ".part"
+        let written = afterHead { head, rest in
+            let expected = head.isCoded ? nil : head.contentLength
+            return files.append(rest.chunks(), to: draft, at: 0)
+                .map { TransferProgress(bytes: $0, expected: expected) }
+        }
+        let moved = Observable<TransferProgress, NetworkError>.deferred {
+            files.move(draft, to: path).flatMap { _ in .empty() }
+        }
+        return .concat([written.throttled(on: clock), moved])
+    }
+}

@@ -1,0 +1,19 @@
+public import RxLite
+
+extension Observable where Element == TransferEvent, Failure == NetworkError {
+    /// The events of a body that is a `text/event-stream`, each as soon as its blank line is there; one that is
+    /// incomplete in the end is dropped. Works for any method. A client's `events` also connects again.
+    ///
+    /// ```swift
+    /// client.stream(Call(.post, "/chat", .json(["prompt": "tea?"]))).serverSentEvents()
+    ///     .subscribe(onNext: { event in print(event.data) })
+    /// ```
+    ///
+    /// - Parameter limit: the most bytes of one event. A larger one fails with `tooLarge`. Default 1 MiB.
+    public func serverSentEvents(limit: Int = 1 << 20) -> Observable<ServerSentEvent, NetworkError> {
+        parsed { EventStreamParser(limit: limit) }
+            .compactMap { found in
+                if case .event(let event) = found { event } else { nil }
+            }
+    }
+}

@@ -1,0 +1,234 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@Suite struct EventSourceTests {
+    private let clock = VirtualScheduler()
+
+    private static func answer(
+        _ text: String, type: String? = "text/event-stream", status: HTTPResponse.Status = .ok,
+        then end: ScriptedTransport.Step = .finish
+    ) -> ScriptedTransport.Answer {
+        var fields = HTTPFields()
+        fields[.contentType] = type
+        return .steps(
+            .head(ResponseHead(status: status, headerFields: fields)), .chunk(Array(text.utf8)), end)
+    }
+
+    private func source(
+        _ answers: ScriptedTransport.Answer..., call: Call = Call(.get, "/events"), lastEventID: String = ""
+    ) -> (Recorder<String, NetworkError>, ScriptedTransport) {
+        let book = Book(answers)
+        let transport = ScriptedTransport(on: clock) { _ in book.next() }
+        let client = Client(
+            configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
+        let recorder = Recorder(
+            client.events(call, lastEventID: lastEventID, limit: 50).map { update in
+                switch update {
+                case .open(let head): "open \(head.status.code)"
+                case .message(let event): "\(event.type) \(event.data) \(event.lastEventID)"
+                case .reconnecting(let delay, let error):
+                    "again in \(delay / .milliseconds(1)): \(error?.code.rawValue ?? "closed")"
+                }
+            }, on: clock)
+        return (recorder, transport)
+    }
+
+    @Test("Opens, sends, connects again with the last id, and ends with 204")
+    func life() throws {
+        let (recorder, transport) = source(
+            Self.answer("id: 1\ndata: a\n\ndata: b\n\nid: 2\n\n"), Self.answer("data: c\n\ndata: half"),
+            .status(.noContent))
+        try clock.run()
+        #expect(
+            recorder.values == [
+                "open 200", "message a 1", "message b 1", "again in 3000.0: closed", "open 200",
+                "message c 2", "again in 3000.0: closed",
+            ])
+        #expect(recorder.isFinished)
+        #expect(transport.requests.map { $0.headerFields[.init("Last-Event-ID")!] } == [nil, "2", "2"])
+        #expect(transport.requests.allSatisfy { $0.headerFields[.accept] == "text/event-stream" })
+        #expect(transport.requests.allSatisfy { $0.headerFields[.cacheControl] == "no-store" })
+        #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(3), .seconds(6)])
+    }
+
+    @Test("The server's retry counts from then on; nothing is tried sooner than in 0.1 s")
+    func retryField() throws {
+        let (recorder, transport) = source(
+            Self.answer("retry: 500\n\n"), Self.answer("data: a\n\n"), Self.answer("retry: 0\n"),
+            .status(.noContent))
+        try clock.run()
+        #expect(recorder.isFinished)
+        #expect(
+            transport.exchanges.map(\.startedAt) == [
+                .zero, .milliseconds(500), .seconds(1), .milliseconds(1100),
+            ])
+    }
+
+    @Test("Connections that fail are tried ever more slowly, up to a minute; one that opens begins anew")
+    func backoff() throws {
+        let failures = Array(repeating: ScriptedTransport.Answer.failure(.connect), count: 7)
+        let book = Book(
+            failures + [
+                Self.answer("", then: .fail(NetworkError(.connectionLost, "cut"))), .status(.noContent),
+            ])
+        let transport = ScriptedTransport(on: clock) { _ in book.next() }
+        let client = Client(
+            configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
+        let recorder = Recorder(client.events(Call(.get, "/")), on: clock)
+        try clock.run()
+        #expect(recorder.isFinished)
+        let starts = transport.exchanges.map { $0.startedAt / .seconds(1) }
+        #expect(zip(starts, starts.dropFirst()).map { $1 - $0 } == [3, 6, 12, 24, 48, 60, 60, 3])
+    }
+
+    @Test(
+        "What passes is tried again",
+        arguments: [
+            NetworkError.Code.resolve, .connect, .connectionLost, .emptyReply, .partialBody, .connectTimeout,
+            .firstByteTimeout, .idleTimeout,
+        ])
+    func passing(code: NetworkError.Code) throws {
+        let (recorder, _) = source(.failure(code), Self.answer("data: a\n\n"), .status(.noContent))
+        try clock.run()
+        #expect(
+            recorder.values == [
+                "again in 3000.0: \(code.rawValue)", "open 200", "message a ", "again in 3000.0: closed",
+            ])
+    }
+
+    @Test(
+        "What does not pass fails for good",
+        arguments: [
+            NetworkError.Code.tls, .invalidURL, .invalidHeader, .tooManyRedirects, .shutDown, .loginExpired,
+        ])
+    func lasting(code: NetworkError.Code) throws {
+        let (recorder, transport) = source(.failure(code))
+        try clock.run()
+        #expect(recorder.values.isEmpty)
+        #expect(recorder.failure?.code == code)
+        #expect(transport.exchanges.count == 1)
+    }
+
+    @Test(
+        "Every status but 200 and 204 fails for good",
+        arguments: [201, 202, 205, 206, 304, 401, 404, 500, 503])
+    func status(code: Int) throws {
+        let (recorder, transport) = source(Self.answer("data: a\n\n", status: .init(code: code)))
+        try clock.run()
+        #expect(recorder.values.isEmpty)
+        #expect(recorder.failure?.code == .status)
+        #expect(recorder.failure?.status?.code == code)
+        #expect(recorder.failure?.requestID != nil)
+        #expect(transport.exchanges.count == 1)
+        #expect(transport.runningCount == 0)
+    }
+
+    @Test(
+        "An answer of another type fails for good",
+        arguments: [
+            (nil, false), ("text/plain", false), ("text/event-streams", false), ("", false),
+            ("x text/event-stream", false), ("text/event-stream; charset=utf-8", true),
+            ("Text/Event-Stream", true), ("text/event-stream ;x", true),
+        ] as [(String?, Bool)])
+    func type(type: String?, isRight: Bool) throws {
+        let (recorder, transport) = source(Self.answer("data: a\n\n", type: type, then: .stall))
+        try clock.run()
+        #expect(recorder.values == (isRight ? ["open 200", "message a "] : []))
+        #expect(recorder.failure?.code == (isRight ? nil : .invalidResponse))
+        recorder.cancel()
+        #expect(transport.runningCount == 0)
+    }
+
+    @Test("It can begin after an event that is known")
+    func beginning() throws {
+        let (recorder, transport) = source(Self.answer("data: a\n\n", then: .stall), lastEventID: "täglich 7")
+        try clock.run()
+        #expect(recorder.values == ["open 200", "message a täglich 7"])
+        #expect(transport.requests[0].headerFields[.init("Last-Event-ID")!] == "täglich 7")
+    }
+
+    @Test("An event over the limit ends it")
+    func limit() throws {
+        let (recorder, _) = source(
+            Self.answer("data: a\n\ndata: " + String(repeating: "x", count: 50), then: .stall))
+        try clock.run()
+        #expect(recorder.values == ["open 200", "message a "])
+        #expect(recorder.failure?.code == .tooLarge)
+    }
+
+    @Test("What must not be sent twice is refused before it is sent")
+    func post() throws {
+        let (recorder, transport) = source(Self.answer(""), call: Call(.post, "/events"))
+        try clock.run()
+        #expect(recorder.failure?.code == .invalidParameters)
+        #expect(transport.exchanges.isEmpty)
+    }
+
+    @Test("Quiet connections stay, whatever the client's limits are; an endpoint's own idle limit holds")
+    func timeouts() throws {
+        struct Impatient: Endpoint {
+            typealias Output = Void
+            let path = "/events"
+            let method = HTTPRequest.Method.get
+            let timeouts: Timeouts? = Timeouts(idle: .seconds(40), attempt: .seconds(1), total: .seconds(1))
+        }
+        let transport = ScriptedTransport(on: clock) { _ in Self.answer("data: a\n\n", then: .stall) }
+        var configuration = ClientConfiguration(baseURL: "http://shop.test")
+        configuration.timeouts = Timeouts(attempt: .seconds(1), total: .seconds(1))
+        let client = Client(configuration: configuration, transport: transport)
+        let recorder = Recorder(client.events(Call(.get, "/events")), on: clock)
+        let other = Recorder(client.events(Impatient()), on: clock)
+        try clock.advance(by: .seconds(3600))
+        #expect(recorder.completion == nil && other.completion == nil)
+        #expect(transport.requests.map(\.timeouts.idle) == [nil, .seconds(40)])
+        #expect(transport.requests.allSatisfy { $0.timeouts.attempt == nil })
+        recorder.cancel()
+        other.cancel()
+    }
+
+    @Test("Cancelling while connected, and while waiting, ends everything", arguments: [1, 4])
+    func cancel(second: Int) throws {
+        let (recorder, transport) = source(
+            Self.answer("", then: .stall))
+        _ = recorder
+        let (waiting, other) = source(.failure(.connect))
+        try clock.advance(by: .seconds(second))
+        recorder.cancel()
+        waiting.cancel()
+        try clock.run()
+        #expect(transport.runningCount == 0 && other.runningCount == 0)
+        #expect(clock.pendingCount == 0)
+        #expect(waiting.completion == nil)
+    }
+
+    @Test("One who is slow gets each event once, and holds the next connection back")
+    func brake() throws {
+        let book = Book([Self.answer("id: 1\ndata: a\n\nid: 2\ndata: b\n\n"), .status(.noContent)])
+        let transport = ScriptedTransport(on: clock) { _ in book.next() }
+        let client = Client(
+            configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
+        let recorder = Recorder(
+            client.events(Call(.get, "/")).messages().slowly(.seconds(10), on: clock), on: clock)
+        try clock.run()
+        #expect(recorder.values.map(\.data) == ["a", "b"])
+        #expect(recorder.isFinished)
+        #expect(transport.requests.last?.headerFields[.init("Last-Event-ID")!] == "2")
+    }
+
+    @Test("A thousand reconnections keep no timer and no transfer")
+    func long() throws {
+        let transport = ScriptedTransport(on: clock) { _ in Self.answer("retry: 1000\ndata: a\n\n") }
+        let client = Client(
+            configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
+        let recorder = Recorder(client.events(Call(.get, "/")).messages().take(1000), on: clock)
+        try clock.run()
+        #expect(recorder.values.count == 1000)
+        #expect(transport.runningCount == 0)
+        #expect(clock.pendingCount == 0)
+    }
+}

@@ -1,0 +1,122 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@Suite struct StreamTests {
+    private let clock = VirtualScheduler()
+
+    private func client(
+        session: Session? = nil, _ rules: ScriptedTransport.Rule...
+    ) -> (Client, ScriptedTransport) {
+        var configuration = ClientConfiguration(baseURL: "http://shop.test")
+        configuration.session = session
+        configuration.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
+        let transport = ScriptedTransport(on: clock, rules)
+        return (Client(configuration: configuration, transport: transport), transport)
+    }
+
+    private func lines(
+        _ client: Client, _ call: Call = Call(.get, "/log")
+    ) throws -> Recorder<String, NetworkError> {
+        let recorder = Recorder(client.stream(call).lines(), on: clock)
+        try clock.run()
+        return recorder
+    }
+
+    private static let ok = ScriptedTransport.Step.head(ResponseHead(status: .ok))
+
+    @Test("Before the answer a failure is tried again, and a status that passes")
+    func retries() throws {
+        let (client, transport) = client(
+            .when(
+                .get, "/log", .failure(.connectionLost), .status(.serviceUnavailable),
+                .bytes(Array("a\nb".utf8))))
+        let recorder = try lines(client)
+        #expect(recorder.values == ["a", "b"])
+        #expect(recorder.isFinished)
+        #expect(transport.requests.map(\.attempt) == [1, 2, 3])
+        #expect(Set(transport.requests.map(\.id)).count == 1)
+    }
+
+    @Test("Once the answer has begun a failure stands")
+    func failsAfterHead() throws {
+        let (client, transport) = client(
+            .when(
+                .get, "/log",
+                .steps(Self.ok, .chunk(Array("a\nb".utf8)), .fail(NetworkError(.connectionLost, "cut")))))
+        let recorder = try lines(client)
+        #expect(recorder.values == ["a"])
+        #expect(recorder.failure?.code == .connectionLost)
+        #expect(transport.exchanges.count == 1)
+    }
+
+    @Test("A status that is no success is an error with the server's words, and nothing is sent on")
+    func status() throws {
+        let (client, _) = client(
+            .when(
+                .get, "/log",
+                .steps(
+                    .interim(ResponseHead(status: .continue)),
+                    .head(ResponseHead(status: .notFound)), .chunk(Array(#"{"mess"#.utf8)),
+                    .chunk(Array(#"age":"no log"}"#.utf8)), .finish)))
+        let recorder = Recorder(client.stream(Call(.get, "/log")), on: clock)
+        try clock.run()
+        #expect(recorder.failure?.code == .status)
+        #expect(recorder.failure?.status == .notFound)
+        #expect(recorder.failure?.message == "no log")
+        #expect(recorder.failure?.body.count == 20)
+        #expect(recorder.values.allSatisfy { if case .interim = $0 { true } else { false } })
+    }
+
+    @Test("An error body that breaks off, or that has no end, is what it is", arguments: [false, true])
+    func brokenStatus(isEndless: Bool) throws {
+        let head = ScriptedTransport.Step.head(ResponseHead(status: .notFound))
+        let end: ScriptedTransport.Step = isEndless ? .stall : .fail(NetworkError(.partialBody, "cut"))
+        let transport = ScriptedTransport(on: clock) { _ in
+            .steps(head, .chunk(Array(repeating: 1, count: 11)), end)
+        }
+        var configuration = ClientConfiguration(baseURL: "http://shop.test")
+        configuration.bodyLimit = isEndless ? 10 : 20
+        configuration.retry = .never
+        let recorder = try lines(Client(configuration: configuration, transport: transport))
+        #expect(recorder.failure?.code == (isEndless ? .tooLarge : .partialBody))
+        #expect(transport.runningCount == 0)
+    }
+
+    @Test("An expired login is renewed and the request sent once more, before the answer")
+    func relogin() throws {
+        let session = Session(credential: Credential(token: "old"), clock: clock) {
+            .just(Credential(token: "new"))
+        }
+        let (client, transport) = client(
+            session: session,
+            .when(.get, "/log", .status(.unauthorized), .bytes(Array("a".utf8))))
+        let recorder = try lines(client)
+        #expect(recorder.values == ["a"])
+        #expect(transport.requests.map { $0.headerFields[.authorization] } == ["Bearer old", "Bearer new"])
+    }
+
+    @Test("The total timeout counts to the end of the body")
+    func total() throws {
+        var configuration = ClientConfiguration(baseURL: "http://shop.test")
+        configuration.timeouts.total = .seconds(5)
+        let transport = ScriptedTransport(on: clock) { _ in .steps(Self.ok, .chunk([0x61, 0x0A]), .stall) }
+        let recorder = try lines(Client(configuration: configuration, transport: transport))
+        #expect(recorder.values == ["a"])
+        #expect(recorder.failure?.code == .totalTimeout)
+        #expect(transport.exchanges.map(\.outcome) == [.cancelled])
+    }
+
+    @Test("Cancelling closes the transfer")
+    func cancel() throws {
+        let (client, transport) = client(.when(.get, "/log", .steps(Self.ok, .chunk([0x61, 0x0A]), .stall)))
+        let recorder = try lines(client)
+        recorder.cancel()
+        #expect(recorder.values == ["a"])
+        #expect(transport.exchanges.map(\.outcome) == [.cancelled])
+    }
+}
