@@ -1,0 +1,116 @@
+import FoundationEssentials
+import HTTPTypes
+public import RxHTTP
+public import RxLite
+
+extension Client {
+    /// Downloads to a file, and goes on where an earlier download to the same path was interrupted, by whatever: a
+    /// failure, a cancel, the end of the process.
+    ///
+    /// ```swift
+    /// client.download(Call(.get, "/map.osm"), to: "/var/lib/app/map.osm")
+    ///     .subscribe(onNext: { event in
+    ///         switch event {
+    ///         case .progress(let progress): show(progress.fraction)
+    ///         case .finished(let file): show(file.size)
+    ///         }
+    ///     })
+    /// ```
+    ///
+    /// The file appears at `path` whole or not at all, and replaces what was there. Until then its bytes are beside
+    /// it in `path.part`, with a record of what they are in `path.part.json`. They are only added to if the server
+    /// says that the file is the same: the record's URL, `If-Range` with the strong entity tag or the date, and a
+    /// `Content-Range` that fits exactly (RFC 9110 §13.1.5, §14). Otherwise it begins anew. The body is asked for
+    /// uncompressed, and has no limit of size.
+    ///
+    /// A failure leaves what has come for the next attempt, be it the client's retry policy's or a later
+    /// download. An answer that is no success fails with `status` and never reaches a file. Two downloads to one
+    /// path at the same time are refused with `file`; other processes are not looked at.
+    ///
+    /// - Parameters:
+    ///   - endpoint: what is asked for. Only GET can go on; everything else begins anew.
+    ///   - path: where the file is to be. Its folder must exist.
+    ///   - ignored: names of query parameters that do not say which file it is, such as signatures that expire.
+    ///   - files: where `path` is. Default: the configuration's.
+    /// - Returns: the progress, at most 20 values a second and always the last; then what is at the path.
+    public func download(
+        _ endpoint: some Endpoint, to path: String, ignoringQuery ignored: Set<String> = [],
+        in files: (any FileSystem)? = nil
+    ) -> Observable<DownloadEvent, NetworkError> {
+        serialized(endpoint) { request in
+            guard let files = files ?? self.configuration.files else {
+                return .fail(NetworkError(.file, "the client's configuration has no files", request: request))
+            }
+            let attempts = Attempts(
+                of: request, retrying: endpoint.retry ?? self.configuration.retry, on: self.scheduler)
+            let session = endpoint.usesSession ? self.configuration.session : nil
+            let envelope = self.envelope(of: endpoint)
+            let download = Download(
+                path: path, files: files, clock: self.scheduler,
+                url: request.url.identifying(ignoring: ignored), isResumable: request.method == .get)
+            return download.attempt { prepare in
+                self.send(attempts, session: session, preparing: prepare) { events, request in
+                    events.checkStatus(of: request, accepting: [416], envelope: envelope)
+                }
+            }
+            .mapError { $0.naming(request) }
+            .relogin(through: session, replay: attempts.replay)
+            .retry(attempts.policy)
+            .deadline(of: attempts)
+            .alone(at: path, in: files, for: request)
+        }
+    }
+}
+
+extension Observable where Failure == NetworkError {
+    /// Fails while another download to the path runs.
+    fileprivate func alone(
+        at path: String, in files: any FileSystem, for request: Request
+    ) -> Observable {
+        Observable(scheduler: scheduler) { observer in
+            guard let leave = BusyPaths.take(path, in: files) else {
+                let error = NetworkError(
+                    .file, "another download to \(path) is running", request: request)
+                return observer.scope.perform { observer.fail(error) }
+            }
+            let scope = observer.scope.child()
+            // A download that follows from the end of this one finds the path free.
+            scope.onClose(leave)
+            self.subscribe(
+                Observer(scope: scope, next: observer.next) { completion in
+                    scope.close()
+                    observer.end(completion)
+                })
+        }
+    }
+}
+
+extension NetworkError {
+    /// The same error; of one that knows no request, about this one.
+    fileprivate func naming(_ request: Request) -> NetworkError {
+        guard requestID == nil else { return self }
+        var error = self
+        let named = NetworkError(code, message, request: request)
+        error.requestID = named.requestID
+        error.method = named.method
+        error.url = named.url
+        error.isReplayable = named.isReplayable
+        error.isIdempotent = named.isIdempotent
+        return error
+    }
+}
+
+extension URL {
+    /// Without user info, fragment and the query parameters of these names.
+    fileprivate func identifying(ignoring names: Set<String>) -> String {
+        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
+            return absoluteString
+        }
+        (parts.user, parts.password, parts.fragment) = (nil, nil, nil)
+        if !names.isEmpty {
+            let kept = parts.queryItems?.filter { !names.contains($0.name) }
+            parts.queryItems = kept?.isEmpty == false ? kept : nil
+        }
+        return parts.string ?? absoluteString
+    }
+}

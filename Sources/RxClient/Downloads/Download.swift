@@ -1,0 +1,180 @@
+import FoundationEssentials
+import RxHTTP
+import RxLite
+
+/// A download to a path: where its files are, and one attempt after the other.
+struct Download: Sendable {
+    let path: String
+    let files: any FileSystem
+    let clock: any Scheduler
+    /// Where the file is from, as it is recorded.
+    let url: String
+    /// Whether part of an answer can be asked for.
+    let isResumable: Bool
+
+    /// Sends the request after it has been prepared; every status but successes and 416 is a failure by then.
+    typealias Send =
+        @Sendable (
+            _ prepare: @escaping @Sendable (inout Request) -> Void
+        ) -> Observable<TransferEvent, NetworkError>
+
+    private var draft: String { path + ".part" }
+    private var sidecar: String { path + ".part.json" }
+
+    /// One attempt. What it leaves when it fails, the next one goes on from.
+    func attempt(_ send: @escaping Send) -> Observable<DownloadEvent, NetworkError> {
+        plan.flatMap(.concat) { plan in attempt(plan, send) }
+    }
+
+    // MARK: What is there
+
+    private var plan: Observable<DownloadPlan, NetworkError> {
+        guard isResumable else { return .just(.fromTheStart) }
+        return files.status(of: draft).flatMap(.concat) { status in
+            guard let status, status.size > 0 else { return .just(.fromTheStart) }
+            return record.map { DownloadPlan(url: url, record: $0, size: status.size) }
+        }
+    }
+
+    private var record: Observable<DownloadRecord?, NetworkError> {
+        files.status(of: sidecar).flatMap(.concat) { status in
+            guard let status, status.size <= DownloadRecord.sizeLimit else { return .just(nil) }
+            return files.read(sidecar).reduce([]) { $0 + $1 }.map { DownloadRecord($0) }
+        }
+    }
+
+    // MARK: What comes
+
+    private enum Step: Sendable {
+        case event(DownloadEvent)
+        case attempt(DownloadPlan?)
+    }
+
+    private func attempt(
+        _ plan: DownloadPlan, _ send: @escaping Send
+    ) -> Observable<DownloadEvent, NetworkError> {
+        send { plan.prepare(&$0) }
+            .afterHead { head, rest throws(NetworkError) in
+                switch plan.decide(head) {
+                case .append(let offset, let end, let total):
+                    return write(rest, of: head, from: offset, end: end, total: total)
+                case .begin(let total): return begin(rest, of: head, total: total)
+                case .complete(let total): return finish(head, size: total, from: total)
+                case .startOver: return .just(.attempt(.fromTheStart))
+                case .refuse:
+                    var error = NetworkError(
+                        .invalidResponse, "a part of the file came, and nobody asked for one")
+                    error.head = head
+                    throw error
+                }
+            }
+            .flatMap(.concat) { step in
+                switch step {
+                case .event(let event): .just(event)
+                case .attempt(let plan?): attempt(plan, send)
+                case .attempt(nil): attempt(send)
+                }
+            }
+    }
+
+    /// The record is never that of a later version than the bytes: first these go, then it comes, then they do.
+    private func begin(
+        _ body: Observable<TransferEvent, NetworkError>, of head: ResponseHead, total: Int64?
+    ) -> Observable<Step, NetworkError> {
+        let record =
+            isResumable && !head.isCoded ? DownloadRecord(of: url, answeredBy: head, length: total) : nil
+        return .concat([
+            files.remove(draft).flatMap { _ in .empty() },
+            .deferred { () throws(NetworkError) in
+                guard let record else { return files.remove(sidecar).flatMap { _ in .empty() } }
+                return files.replace(sidecar, with: try record.encoded()).flatMap { _ in .empty() }
+            },
+            .deferred { write(body, of: head, from: 0, end: total, total: total) },
+        ])
+    }
+
+    private func write(
+        _ body: Observable<TransferEvent, NetworkError>, of head: ResponseHead, from offset: Int64,
+        end: Int64?,
+        total: Int64?
+    ) -> Observable<Step, NetworkError> {
+        .deferred {
+            let written = WrittenSize(offset, limit: end, head: head)
+            let progress = files.append(written.limit(body.chunks()), to: draft, at: offset)
+                .map { size in
+                    written.size = size
+                    return TransferProgress(bytes: size, expected: total)
+                }
+                .throttled(on: clock)
+                .map { Step.event(.progress($0)) }
+            return .concat([
+                progress,
+                .deferred { () throws(NetworkError) in
+                    if let end, written.size < end { throw written.incomplete }
+                    // A server may give less than what is missing.
+                    guard written.size == total ?? written.size else { return .just(.attempt(nil)) }
+                    return place(head, size: written.size, from: offset)
+                },
+            ])
+        }
+    }
+
+    /// Nothing is to be added. What an earlier process wrote may still have to be synced.
+    private func finish(
+        _ head: ResponseHead, size: Int64, from offset: Int64
+    ) -> Observable<Step, NetworkError> {
+        .concat([
+            files.append(.empty(), to: draft, at: size).map {
+                .event(.progress(TransferProgress(bytes: $0, expected: size)))
+            },
+            .deferred { place(head, size: size, from: offset) },
+        ])
+    }
+
+    private func place(
+        _ head: ResponseHead, size: Int64, from offset: Int64
+    ) -> Observable<Step, NetworkError> {
+        let file = DownloadedFile(path: path, size: size, resumedFrom: offset, head: head)
+        return .concat([
+            files.move(draft, to: path).flatMap { _ in .empty() },
+            .deferred { files.remove(sidecar).flatMap { _ in .empty() } },
+            .just(.event(.finished(file))),
+        ])
+    }
+}
+
+/// How much of a file has been written, and how much may be.
+private final class WrittenSize: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+    var size: Int64
+    private var received: Int64
+    private let end: Int64?
+    private let head: ResponseHead
+
+    init(_ offset: Int64, limit end: Int64?, head: ResponseHead) {
+        size = offset
+        received = offset
+        self.end = end
+        self.head = head
+    }
+
+    /// Fails before the first byte too many.
+    func limit(_ chunks: Observable<[UInt8], NetworkError>) -> Observable<[UInt8], NetworkError> {
+        guard let end else { return chunks }
+        return chunks.map { bytes throws(NetworkError) in
+            self.received += Int64(bytes.count)
+            guard self.received <= end else {
+                throw self.error(.invalidResponse, "the answer is longer than it said")
+            }
+            return bytes
+        }
+    }
+
+    var incomplete: NetworkError { error(.partialBody, "the answer ended before it was whole") }
+
+    private func error(_ code: NetworkError.Code, _ message: String) -> NetworkError {
+        var error = NetworkError(code, message)
+        error.head = head
+        return error
+    }
+}

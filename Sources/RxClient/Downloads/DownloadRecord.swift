@@ -1,0 +1,77 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+
+/// What is known of a file that is half downloaded: stands as JSON beside it.
+struct DownloadRecord: Codable, Equatable, Sendable {
+    /// Where it comes from, without what signs the request.
+    let url: String
+    /// The strong entity tag, if it has one.
+    let etag: String?
+    /// The `Last-Modified`, if it has no entity tag and that is a strong validator.
+    let lastModified: String?
+    /// The length of the whole, if it is known.
+    let length: Int64?
+
+    /// More is no record.
+    static let sizeLimit = 64 << 10
+
+    /// The record of an answer, if what it brings can be told from another version of it.
+    ///
+    /// A weak entity tag does not do, and rules out the date (RFC 9110 §13.1.5). A date does only if the answer is
+    /// at least a second younger (§8.8.2.2).
+    init?(of url: String, answeredBy head: ResponseHead, length: Int64?) {
+        self.url = url
+        self.length = length
+        if let tag = head[.eTag] {
+            guard Self.isStrongTag(tag) else { return nil }
+            (etag, lastModified) = (tag, nil)
+        } else {
+            guard let modified = head[.lastModified], let then = Date(httpDate: modified),
+                let now = head[.date].flatMap({ Date(httpDate: $0) }), now.timeIntervalSince(then) >= 1
+            else { return nil }
+            (etag, lastModified) = (nil, modified)
+        }
+    }
+
+    /// The record that `bytes` hold; `nil` for what is none.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count <= Self.sizeLimit,
+            // Whatever else is wrong with it: then there is nothing to go on from.
+            let record = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
+            record.length ?? 0 >= 0
+        else { return nil }
+        switch (record.etag, record.lastModified) {
+        case (let tag?, nil): guard Self.isStrongTag(tag) else { return nil }
+        case (nil, let date?): guard Date(httpDate: date) != nil else { return nil }
+        default: return nil
+        }
+        self = record
+    }
+
+    func encoded() throws(NetworkError) -> [UInt8] {
+        do {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return Array(try encoder.encode(self))
+        } catch {
+            throw NetworkError(.file, "the record of a download cannot be written: \(error)")
+        }
+    }
+
+    /// What `If-Range` carries.
+    var validator: String? { etag ?? lastModified }
+
+    /// Whether an answer is about the same version, as far as it says.
+    func matches(_ head: ResponseHead) -> Bool {
+        if let etag { return head[.eTag].map { $0 == etag } ?? true }
+        return head[.lastModified].map { $0 == lastModified } ?? true
+    }
+
+    /// `"` etagc* `"` (RFC 9110 §8.8.3), in ASCII.
+    private static func isStrongTag(_ tag: String) -> Bool {
+        let bytes = Array(tag.utf8)
+        return bytes.count >= 2 && bytes.first == UInt8(ascii: "\"") && bytes.last == UInt8(ascii: "\"")
+            && bytes.dropFirst().dropLast().allSatisfy { $0 == 0x21 || (0x23...0x7E).contains($0) }
+    }
+}
