@@ -22,7 +22,8 @@ extension Client {
                 of: draft, retrying: endpoint.retry ?? self.configuration.retry, on: self.scheduler)
             let session = endpoint.usesSession ? self.configuration.session : nil
             let envelope = self.envelope(of: endpoint)
-            return self.send(attempts, session: session, cookies: self.cookies(for: endpoint)) { events, request in
+            return self.send(attempts, session: session, cookies: self.cookies(for: endpoint)) {
+                events, request in
                 events.checkStatus(of: request, envelope: envelope)
             }
             .handleEvents(onNext: { event in if case .head = event { attempts.noteAnswer() } })

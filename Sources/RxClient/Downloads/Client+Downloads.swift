@@ -30,26 +30,30 @@ extension Client {
     /// - Parameters:
     ///   - endpoint: what is asked for. Only GET can go on; everything else begins anew.
     ///   - path: where the file is to be. Its folder must exist.
-    ///   - ignored: names of query parameters that do not say which file it is, such as signatures that expire.
+    ///   - ignored: names of query parameters that do not say which file it is, such as signatures that the URL
+    ///     came with. What the client's own signature adds does not count anyway.
     ///   - files: where `path` is. Default: the configuration's.
     /// - Returns: the progress, at most 20 values a second and always the last; then what is at the path.
     public func download(
         _ endpoint: some Endpoint, to path: String, ignoringQuery ignored: Set<String> = [],
         in files: (any FileSystem)? = nil
     ) -> Observable<DownloadEvent, NetworkError> {
-        serialized(endpoint) { request in
+        drafted(endpoint) { draft throws(NetworkError) in
+            let request = try draft.unsigned()
             guard let files = files ?? self.configuration.files else {
-                return .fail(NetworkError(.file, "the client's configuration has no files", request: request))
+                throw NetworkError(.file, "the client's configuration has no files", request: request)
             }
-            let attempts = Attempts(
-                of: request, retrying: endpoint.retry ?? self.configuration.retry, on: self.scheduler)
+            let attempts = try Attempts(
+                of: draft, retrying: endpoint.retry ?? self.configuration.retry, on: self.scheduler)
             let session = endpoint.usesSession ? self.configuration.session : nil
             let envelope = self.envelope(of: endpoint)
             let download = Download(
                 path: path, files: files, clock: self.scheduler,
                 url: request.url.identifying(ignoring: ignored), isResumable: request.method == .get)
             return download.attempt { prepare in
-                self.send(attempts, session: session, preparing: prepare) { events, request in
+                self.send(
+                    attempts, session: session, cookies: self.cookies(for: endpoint), preparing: prepare
+                ) { events, request in
                     events.checkStatus(of: request, accepting: [416], envelope: envelope)
                 }
             }
