@@ -77,6 +77,13 @@ let package = Package(
             name: "SurfaceTests", dependencies: ["RxNetworking", "RxTesting"], swiftSettings: settings),
         .testTarget(
             name: "RxNetworkingTests", dependencies: ["RxNetworking", "TestServers"], swiftSettings: settings),
+        // Drives the client by JSON lines, for suites that are written in other languages.
+        .executableTarget(
+            name: "conformance-driver", dependencies: ["RxNetworking"], path: "Tests/ConformanceDriver",
+            swiftSettings: settings),
+        .testTarget(
+            name: "ConformanceDriverTests", dependencies: ["conformance-driver", "TestServers"],
+            swiftSettings: settings),
         .testTarget(name: "RxLoopTests", dependencies: ["RxLoop", "RxLite"], swiftSettings: settings),
         .testTarget(
             name: "RxCurlTests",

@@ -85,22 +85,17 @@ extension Client {
                 var request = try attempts.next()
                 prepare(&request)
                 guard let session, !request.isCredentialFree else {
-                    return result(self.exchange(request, cookies), request)
+                    return result(
+                        self.exchange(request, following: self.configuration.redirects, cookies), request)
                 }
                 return session.authorize(request).flatMap { request in
                     attempts.note(request.credentialStamp)
-                    return result(self.exchange(request, cookies), request)
+                    return result(
+                        self.exchange(request, following: self.configuration.redirects, cookies), request)
                 }
             }
             .subscribe(observer)
         }
-    }
-
-    private func exchange(
-        _ request: Request, _ cookies: CookieJar?
-    ) -> Observable<TransferEvent, NetworkError> {
-        (cookies.map { CookieTransport(transport: transport, jar: $0) } ?? transport)
-            .send(request, following: configuration.redirects)
     }
 
     /// Makes the request anew for each subscription; what cannot be made fails before anything is sent.

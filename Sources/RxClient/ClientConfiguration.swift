@@ -28,7 +28,7 @@ public struct ClientConfiguration: Sendable {
     /// The most bytes of body gathered in memory. Default 256 MiB.
     public var bodyLimit = 256 << 20
     /// Whether an absolute URL given as a path may lead to another origin than the base URL's. Default no.
-    /// Such a request carries neither the session's credential nor the secret fields of ``headers``.
+    /// Such a request carries neither the session's credential, nor the secret fields of ``headers``, nor cookies.
     public var allowsOtherOrigins = false
     /// How parameters travel that do not say it themselves. Default as JSON.
     public var parameterFormat = ParameterFormat.json

@@ -6,8 +6,21 @@ public struct RedirectPolicy: Sendable, Equatable {
     /// The most redirects of one request. Default 10; 0 hands every redirect answer to the caller.
     public var limit: Int
 
+    /// Whether a redirect answer fails with `invalidRedirect` instead.
+    private var isRefusing = false
+
     /// Creates a policy.
     public init(limit: Int = 10) { self.limit = limit }
+
+    /// Every redirect answer goes to the caller.
+    public static let manual = RedirectPolicy(limit: 0)
+
+    /// Every redirect answer (301, 302, 303, 307, 308) fails with `invalidRedirect`.
+    public static let refused: RedirectPolicy = {
+        var policy = RedirectPolicy.manual
+        policy.isRefusing = true
+        return policy
+    }()
 
     /// The request that `head`, the answer to `request`, asks for instead, or `nil` if it is an answer like
     /// any other (RFC 9110 §15.4).
@@ -16,9 +29,13 @@ public struct RedirectPolicy: Sendable, Equatable {
     /// A body that would have to be repeated and can be sent only once is not: the answer stands. To another
     /// origin the request goes without `Authorization`, `Cookie`, `Proxy-Authorization` and the fields marked secret.
     ///
-    /// - Throws: `tooManyRedirects` if `count` have been followed already; `invalidRedirect` from https to
+    /// - Throws: `tooManyRedirects` if `count` have been followed already; `invalidRedirect` if none is allowed, from https to
     ///   http, to another scheme, to what is no URL, or to two different ones.
     func redirect(_ request: Request, to head: ResponseHead, count: Int) throws(NetworkError) -> Request? {
+        if isRefusing, [301, 302, 303, 307, 308].contains(head.status.code) {
+            throw NetworkError(
+                .invalidRedirect, "the answer is a redirect, which is refused", request: request)
+        }
         guard limit > 0, 300..<400 ~= head.status.code, head[.location] != nil else { return nil }
         var next = request
         switch head.status.code {

@@ -61,7 +61,7 @@ public struct PagingRule: Sendable {
     /// Pages joined by `Link: <…>; rel="next"` (RFC 8288). The last has no such link.
     ///
     /// A link to another origin is followed without credentials: without `Authorization`, `Cookie`,
-    /// `Proxy-Authorization`, the fields marked secret and the session's credential. The request's method, its
+    /// `Proxy-Authorization`, the fields marked secret, the session's credential and the jar's cookies. The request's method, its
     /// body and all its other header fields go along. Only GET and HEAD are sent there; with another method
     /// such a link fails with `paging`, as does one to what is no http or https URL.
     public static let link = PagingRule(first: nil) { position in

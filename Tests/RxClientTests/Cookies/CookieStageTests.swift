@@ -91,6 +91,35 @@ import Testing
         #expect(transport.requests.map { $0.headerFields[.cookie] } == [sent, nil])
     }
 
+    @Test("A page on another origin is asked for without cookies, and sets none")
+    func otherOrigins() throws {
+        let bench = CookieBench(on: clock)
+        try bench.set("a=1", from: "https://a.test")
+        try bench.set("b=1", from: "https://b.test")
+        let (client, transport) = client(bench) { request in
+            let link = request.url.host() == "a.test" ? #"<https://b.test/2>; rel="next""# : ""
+            return .json("[1]", headers: [.link: link, .setCookie: "c=1"])
+        }
+        client.items(Call(.get, "/1"), .link) { Page([$0.status.code]) }.subscribe()
+        try clock.run()
+        #expect(transport.requests.map { $0.headerFields[.cookie] } == ["a=1", nil])
+        #expect(bench.field("https://b.test") == "b=1")
+    }
+
+    @Test("A request made by hand carries them too, unless it is told not to")
+    func exchanges() throws {
+        let bench = CookieBench(on: clock)
+        try bench.set("a=1", from: "https://a.test")
+        let (client, transport) = client(bench) { _ in Self.setting("b=1", status: .found, location: "/2") }
+        let request = Request(url: try #require(URL(string: "https://a.test/1")))
+        client.exchange(request, following: .manual).subscribe()
+        client.exchange(request, following: .manual, usesCookies: false).subscribe()
+        let refused = Recorder(client.exchange(request, following: .refused).map { _ in 0 }, on: clock)
+        try clock.run()
+        #expect(transport.requests.map { $0.headerFields[.cookie] } == ["a=1", nil, "a=1"])
+        #expect(refused.failure?.code == .invalidRedirect)
+    }
+
     @Test("Failed answers, retries and replays too")
     func retries() throws {
         let bench = CookieBench(on: clock)

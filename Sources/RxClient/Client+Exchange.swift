@@ -1,0 +1,39 @@
+public import RxHTTP
+public import RxLite
+
+extension Client {
+    /// One exchange of a request made by hand, as it stands: with the jar's cookies and redirects, and without
+    /// credential, retry, and judgement of the status. Whatever the answer is, its events come as they come;
+    /// `response(to:)` gathers them.
+    ///
+    /// ```swift
+    /// let request = Request(method: .put, url: url, body: .bytes(image))
+    /// client.exchange(request, following: .manual).response(to: request)
+    /// ```
+    ///
+    /// The configuration's header fields, timeouts and limits do not go into it; ``Timeouts/total`` does not count.
+    ///
+    /// - Parameters:
+    ///   - request: what is sent.
+    ///   - redirects: which redirects are followed. Default: the client's policy.
+    ///   - usesCookies: whether the jar takes part, if there is one. Default true.
+    public func exchange(
+        _ request: Request, following redirects: RedirectPolicy? = nil, usesCookies: Bool = true
+    ) -> Observable<TransferEvent, NetworkError> {
+        Observable(scheduler: scheduler) { [configuration] observer in
+            let cookies = usesCookies ? configuration.cookies : nil
+            self.exchange(request, following: redirects ?? configuration.redirects, cookies)
+                .subscribe(observer)
+        }
+    }
+
+    /// Cookies, then the transport, at each redirect.
+    func exchange(
+        _ request: Request, following redirects: RedirectPolicy, _ cookies: CookieJar?
+    ) -> Observable<TransferEvent, NetworkError> {
+        guard let cookies, !request.isCredentialFree else {
+            return transport.send(request, following: redirects)
+        }
+        return CookieTransport(transport: transport, jar: cookies).send(request, following: redirects)
+    }
+}

@@ -1,0 +1,22 @@
+import Foundation
+import RxNetworking
+
+extension Driver {
+    /// An event source: goes on until it is closed, or the server says that it is over.
+    func openEvents(_ command: Command) throws(CommandError) {
+        let id = command.id
+        var call = Call(.get, try url(of: command).absoluteString)
+        call.headers = try headers(of: command)
+        call.usesCookies = command.credentials != .omit
+        let updates = client.events(call)
+            .map { EventAnswer(id, $0) }
+            .catch { error in .just(EventAnswer(id, because: error)) }
+            .setFailureType(to: NetworkError.self)
+        try begin(
+            command, updates, isEndless: true,
+            onNext: { answer, operation in
+                if answer.isLast { operation.end(with: answer) } else { operation.write(answer) }
+            },
+            onFinish: { operation in operation.end(with: EventAnswer(id, because: nil)) })
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import RxNetworking
+
+extension Driver {
+    /// One exchange.
+    func fetch(_ command: Command) throws(CommandError) {
+        let request = try request(of: command)
+        let redirects: RedirectPolicy =
+            switch command.redirect ?? .follow {
+            case .follow: RedirectPolicy()
+            case .manual: .manual
+            case .error: .refused
+            }
+        let events = client.exchange(
+            request, following: redirects, usesCookies: command.credentials != .omit)
+        let interim = State<[ResponseHead]>([])
+        let id = command.id
+        let responses = events.handleEvents(onNext: { event in
+            switch event {
+            case .redirected: interim.value = []
+            case .interim(let head): interim.update { $0.append(head) }
+            default: break
+            }
+        }).response(to: request)
+        try begin(
+            command, responses,
+            onNext: { response, operation in
+                operation.end(with: FetchAnswer(id: id, response: response, interim: interim.value))
+            })
+    }
+
+    private func request(of command: Command) throws(CommandError) -> Request {
+        guard let method = HTTPRequest.Method(command.method ?? "GET") else {
+            throw CommandError("the method is no token")
+        }
+        var request = Request(method: method, url: try url(of: command))
+        for line in command.headers ?? [] {
+            guard line.count == 2 else { throw CommandError("a header is a list of name and value") }
+            do throws(NetworkError) {
+                request.headerFields.append(try field(line[0], line[1]))
+            } catch {
+                throw CommandError(error.code.rawValue, error.message)
+            }
+        }
+        if let text = command.bodyBase64 {
+            guard let body = Data(base64Encoded: text) else { throw CommandError("the body is no base64") }
+            request.body = .bytes(Array(body))
+        }
+        return request
+    }
+
+    private func field(_ name: String, _ value: String) throws(NetworkError) -> HTTPField {
+        var checked = Request(url: URL(filePath: "/"))
+        try checked.setField(name, to: value)
+        return checked.headerFields[checked.headerFields.startIndex]
+    }
+}

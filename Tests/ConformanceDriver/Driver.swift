@@ -1,0 +1,89 @@
+import Foundation
+import RxNetworking
+
+/// Carries out commands.
+struct Driver: Sendable {
+    let client: Client
+    let output: Output
+    let operations: Operations
+
+    init(client: Client, output: Output) {
+        self.client = client
+        self.output = output
+        operations = Operations(output: output)
+    }
+
+    /// One line of input.
+    func perform(_ line: String) {
+        let data = Data(line.utf8)
+        do {
+            perform(try JSONDecoder().decode(Command.self, from: data))
+        } catch {
+            let id = (try? JSONDecoder().decode(Command.Identified.self, from: data))?.id
+            output.write(ErrorAnswer(id, "invalidCommand", Self.problem(error)))
+        }
+    }
+
+    private func perform(_ command: Command) {
+        do throws(CommandError) {
+            switch command.op {
+            case .fetch: try fetch(command)
+            case .pages: try pages(command)
+            case .openEvents: try openEvents(command)
+            case .cancel:
+                let answer = ErrorAnswer(command.id, "cancelled", "cancelled by a command")
+                operations.cancel(command.id, with: answer)
+            case .closeEvents: operations.cancel(command.id, with: nil as ErrorAnswer?)
+            }
+        } catch {
+            output.write(ErrorAnswer(command.id, error.code, error.message))
+        }
+    }
+
+    /// Starts an operation, which ends with the failure of `stream` if not before.
+    func begin<T>(
+        _ command: Command, _ stream: Observable<T, NetworkError>, isEndless: Bool = false,
+        onNext: @escaping @Sendable (T, Operations.Handle) -> Void,
+        onFinish: @escaping @Sendable (Operations.Handle) -> Void = { _ in }
+    ) throws(CommandError) {
+        let id = command.id
+        let isNew = operations.begin(id, isEndless: isEndless) { operation in
+            stream.subscribe(
+                onNext: { onNext($0, operation) },
+                onFailure: { operation.end(with: ErrorAnswer(id, $0)) },
+                onFinish: { onFinish(operation) })
+        }
+        guard isNew else { throw CommandError("an operation of this id has not ended") }
+    }
+
+    /// The URL that the command must have.
+    func url(of command: Command) throws(CommandError) -> URL {
+        guard let text = command.url, let url = URL(string: text) else {
+            throw CommandError("invalidURL", "there must be a url")
+        }
+        return url
+    }
+
+    private static func problem(_ error: any Error) -> String {
+        guard let error = error as? DecodingError else { return "\(error)" }
+        switch error {
+        case .dataCorrupted(let context), .typeMismatch(_, let context), .valueNotFound(_, let context):
+            return context.debugDescription
+        case .keyNotFound(let key, _): return "\(key.stringValue) is missing"
+        @unknown default: return "\(error)"
+        }
+    }
+}
+
+/// A command that cannot be begun.
+struct CommandError: Error {
+    let code: String
+    let message: String
+
+    init(_ message: String) { self.init("invalidCommand", message) }
+
+    init(_ code: String, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}
