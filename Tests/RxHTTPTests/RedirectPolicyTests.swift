@@ -54,6 +54,20 @@ import Testing
         #expect(next.id == sent.id)
     }
 
+    @Test("Handed out or refused, with a target or without", arguments: [301, 302, 303, 307, 308])
+    func notFollowed(status: Int) throws {
+        #expect(try follow(request(), status, "/next", policy: .manual) == nil)
+        for location in ["/next", nil] {
+            let error = #expect(throws: NetworkError.self) {
+                try follow(request(), status, location, policy: .refused)
+            }
+            #expect(error?.code == .invalidRedirect)
+        }
+        for other in [200, 300, 304, 404] {
+            #expect(try follow(request(), other, "/next", policy: .refused) == nil)
+        }
+    }
+
     @Test(
         "Other statuses, and any without Location, are answers like any other",
         arguments: [200, 201, 300, 304, 305, 306, 400, 401, 404, 500])

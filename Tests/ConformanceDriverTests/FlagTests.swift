@@ -1,0 +1,38 @@
+import Foundation
+import TestServers
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct FlagTests {
+    @Test("A server's own authority is trusted where it is named, and HTTP/2 is no condition")
+    func authoritiesAndVersions() async throws {
+        let server = try NginxServer()
+        let distrusting = try DriverProcess()
+        let trusting = try DriverProcess("--cacert", server.certificatePath)
+        let modern = try DriverProcess("--cacert", server.certificatePath, "--http2")
+        let url = server.tlsBaseURL + "/echo"
+        let refused = try await distrusting.fetch(1, url)
+        #expect(refused.error?.hasPrefix("tls") == true)
+        #expect(try await trusting.fetch(1, url).version == "HTTP/1.1")
+        // The server offers no HTTP/2, and is spoken to all the same.
+        #expect(try await modern.fetch(1, url).version == "HTTP/1.1")
+        for driver in [distrusting, trusting, modern] { #expect(try await driver.end().status == 0) }
+    }
+
+    @Test func everythingGoesThroughAProxy() async throws {
+        let proxy = try RawServer { request in [.respond(200, body: request.target)] }
+        let driver = try DriverProcess("--proxy", proxy.baseURL)
+        let url = "http://behind.invalid/a?b"
+        let answer = try await driver.fetch(1, url)
+        #expect(answer.text == url)
+        #expect(answer.url == url)
+        #expect(try await proxy.nextRequest().field("Host") == "behind.invalid")
+    }
+}
+
+extension Answer {
+    /// The protocol that nginx was spoken to with.
+    fileprivate var version: String? {
+        struct Echo: Decodable { let `protocol`: String }
+        return body.flatMap { try? JSONDecoder().decode(Echo.self, from: Data($0)) }?.protocol
+    }
+}
