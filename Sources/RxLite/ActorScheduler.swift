@@ -3,10 +3,12 @@ import Synchronization
 /// Runs work on an actor, the main actor for one, and keeps the time of the continuous clock.
 ///
 /// ```swift
-/// goods.observe(on: ActorScheduler.main).subscribe { goods in
-///     MainActor.assumeIsolated { show(goods) }
-/// }
+/// goods.observe(on: ActorScheduler.main)   // from here on down everything runs on the main actor
 /// ```
+///
+/// Callbacks that the compiler knows to be on the actor come with
+/// ``Observable/subscribe(onMain:onFailure:onFinish:)`` and
+/// ``Observable/subscribe(isolatedTo:onNext:onFailure:onFinish:)``.
 public final class ActorScheduler: Scheduler {
     /// Runs work on the main actor.
     public static let main = ActorScheduler(MainActor.shared)

@@ -3,9 +3,9 @@
 /// Safe from any thread and from within the stream's own callbacks. Calls from one thread arrive in their
 /// order; what comes after the end, or after the subscriber has gone, is dropped.
 public struct Emitter<Element: Sendable, Failure: Error>: Sendable {
-    private let observer: Observer<Element, Failure>
+    @usableFromInline let observer: Observer<Element, Failure>
 
-    @usableFromInline
+    @inlinable
     init(_ observer: Observer<Element, Failure>) { self.observer = observer }
 
     @usableFromInline
@@ -16,14 +16,21 @@ public struct Emitter<Element: Sendable, Failure: Error>: Sendable {
     }
 
     /// Sends a value.
+    @inlinable
     public func send(_ value: Element) {
         let scope = observer.scope
         if scope.lane.tryEnter() {
             if scope.isOpen { observer.next(value) }
             scope.lane.leave()
         } else {
-            scope.lane.enqueue { [observer] in if observer.scope.isOpen { observer.next(value) } }
+            enqueue(value)
         }
+    }
+
+    @inlinable
+    @inline(never)
+    func enqueue(_ value: Element) {
+        observer.scope.lane.enqueue { [observer] in if observer.scope.isOpen { observer.next(value) } }
     }
 
     /// Ends the stream well.
@@ -37,6 +44,7 @@ public struct Emitter<Element: Sendable, Failure: Error>: Sendable {
     }
 
     /// Whether nobody listens any more: the stream has ended or was cancelled.
+    @inlinable
     public var isCancelled: Bool { !observer.scope.isOpen }
 
     /// Whether the subscriber is full. Values sent all the same are delivered; code that can wait does so

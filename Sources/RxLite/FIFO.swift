@@ -43,3 +43,5 @@ struct FIFO<Element> {
         for slot in slots[head...] { slot.map(body) }
     }
 }
+
+extension FIFO: Sendable where Element: Sendable {}

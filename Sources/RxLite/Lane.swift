@@ -20,6 +20,7 @@ public final class Lane: Sendable {
     private let outside = Mutex(Outside())
     @usableFromInline let hasOutside = Atomic<Bool>(false)
     @usableFromInline let cancelled = Atomic<Bool>(false)
+    @usableFromInline let pausing = Atomic<Int>(0)
     /// How deep calls that nest are at the moment. Changed only from inside the lane.
     @usableFromInline let depth = Atomic<Int>(0)
     @inlinable static var depthLimit: Int { 32 }
@@ -139,6 +140,14 @@ public final class Lane: Sendable {
     var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
     func markCancelled() { cancelled.store(true, ordering: .relaxed) }
+
+    /// Whether a pause of the whole subscription is on its way into the lane.
+    @inlinable
+    var isPausing: Bool { pausing.load(ordering: .relaxed) > 0 }
+
+    func beginPausing() { pausing.add(1, ordering: .relaxed) }
+
+    func endPausing() { pausing.subtract(1, ordering: .relaxed) }
 
     @inlinable
     var isHere: Bool {

@@ -23,6 +23,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
     /// What is torn down: the first apart, since most scopes have no other.
     @safe @exclusivity(unchecked) private var teardown: (@Sendable () -> Void)?
     @safe @exclusivity(unchecked) private var laterTeardowns: [@Sendable () -> Void] = []
+    @safe @exclusivity(unchecked) private var brakes: [@Sendable () -> Void] = []
     @safe @exclusivity(unchecked) private var resumptions: [@Sendable () -> Void] = []
     @safe @exclusivity(unchecked) private var parent: Scope?
     @safe @exclusivity(unchecked) private var firstChild: Scope?
@@ -64,7 +65,10 @@ public final class Scope: Cancellable, @unchecked Sendable {
 
     /// Whether the consumer is full: a source that can wait sends nothing until ``onResume(_:)`` calls.
     @inlinable
-    public var isPaused: Bool { pauses.load(ordering: .relaxed) > 0 }
+    public var isPaused: Bool { isHeld || lane.isPausing }
+
+    /// Whether a pause has reached it.
+    @inlinable var isHeld: Bool { pauses.load(ordering: .relaxed) > 0 }
 
     /// A scope for one source among several, or one that may end before this one.
     public func child() -> Scope { child(of: nil) }
@@ -81,7 +85,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
     func adopt(_ child: Scope) {
         guard isOpen else { return child.phase.store(Phase.closed, ordering: .relaxed) }
         child.phase.store(Phase.open, ordering: .relaxed)
-        child.pauses.store(isPaused ? 1 : 0, ordering: .relaxed)
+        child.pauses.store(isHeld ? 1 : 0, ordering: .relaxed)
         child.parent = self
         unsafe firstChild?.previous = child
         // Swapped, since what is moved need not be retained.
@@ -106,6 +110,13 @@ public final class Scope: Cancellable, @unchecked Sendable {
     /// Runs `resumption` each time the scope goes from paused to running.
     public func onResume(_ resumption: @escaping @Sendable () -> Void) {
         if isOpen { resumptions.append(resumption) }
+    }
+
+    /// Runs `brake` each time the scope goes from running to paused. For sources in a lane of their own; others
+    /// look at ``isPaused``.
+    @usableFromInline
+    func onPause(_ brake: @escaping @Sendable () -> Void) {
+        if isOpen { brakes.append(brake) }
     }
 
     /// Ends the source: no event of it is wanted any more. Children close first, then teardowns run, last
@@ -153,6 +164,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
     private func tearDown() {
         parent?.unlink(self)
         if !resumptions.isEmpty { resumptions = [] }
+        if !brakes.isEmpty { brakes = [] }
         while let teardown = popTeardown() { teardown() }
     }
 
@@ -165,20 +177,31 @@ public final class Scope: Cancellable, @unchecked Sendable {
     public func pause() {
         var pending = [self]
         while let scope = pending.popLast() {
-            if scope.pauses.add(1, ordering: .relaxed).oldValue == 0 { pending += scope.children() }
+            guard scope.pauses.add(1, ordering: .relaxed).oldValue == 0 else { continue }
+            pending += scope.children()
+            for brake in scope.brakes { brake() }
         }
     }
 
     /// Takes one ``pause()`` back; with the last one, paused sources go on from inside this call. Without a
     /// pause it does nothing.
     public func resume() {
-        guard isPaused else { return }
+        guard isHeld else { return }
         var pending = [self]
         while let scope = pending.popLast() {
             guard scope.pauses.subtract(1, ordering: .relaxed).newValue == 0 else { continue }
             // Children that a resumption starts are not paused by what is taken back here.
             pending += scope.children()
             for resumption in scope.resumptions where scope.isOpen && !scope.isPaused { resumption() }
+        }
+    }
+
+    /// Puts the brake on from any thread. Sources see it at once, also from within what they send.
+    func pauseFromAnywhere() {
+        lane.beginPausing()
+        lane.enter {
+            if self.isOpen { self.pause() }
+            self.lane.endPausing()
         }
     }
 

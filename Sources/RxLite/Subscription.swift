@@ -15,7 +15,7 @@ public struct Subscription: Cancellable {
 
     /// Puts the brake on: sources that can wait (sequences, bodies, pages) send nothing until
     /// ``resume()``. Calls nest. Safe from any thread.
-    public func pause() { scope.enter { [scope] in scope.pause() } }
+    public func pause() { scope.pauseFromAnywhere() }
 
     /// Takes one ``pause()`` back.
     public func resume() { scope.enter { [scope] in scope.resume() } }

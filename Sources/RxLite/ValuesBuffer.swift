@@ -7,29 +7,24 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
 
     @usableFromInline
     struct Contents {
-        @usableFromInline var values = FIFO<Element>()
+        @usableFromInline var waiting: Waiting<Element, Failure>
         @usableFromInline var completion: Completion<Failure>?
         @usableFromInline var waiter: CheckedContinuation<Event, Never>?
-        @usableFromInline var isStreamPaused = false
-        @usableFromInline var droppedCount = 0
 
         @inlinable
         init(completion: Completion<Failure>? = nil, droppedCount: Int = 0) {
+            waiting = Waiting(droppedCount: droppedCount)
             self.completion = completion
-            self.droppedCount = droppedCount
         }
     }
 
-    @usableFromInline let policy: BufferPolicy
-    /// What a value that finds `policy`'s limit reached ends the stream with, instead of being dropped.
-    @usableFromInline let overflow: Failure?
+    @usableFromInline let policy: BufferPolicy<Failure>
     @usableFromInline let scope: Scope
     @usableFromInline let contents = Mutex(Contents())
 
     @inlinable
-    init(_ stream: Observable<Element, Failure>, _ policy: BufferPolicy, overflow: Failure?) {
+    init(_ stream: Observable<Element, Failure>, _ policy: BufferPolicy<Failure>) {
         self.policy = policy
-        self.overflow = overflow
         scope = Scope(lane: Lane(scheduler: stream.scheduler))
         // The stream holds the buffer, not the iterator: letting go of the iterator cancels it.
         let observer = Observer<Element, Failure>(
@@ -39,14 +34,14 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
     }
 
     @inlinable
-    var droppedCount: Int { contents.withLock { $0.droppedCount } }
+    var droppedCount: Int { contents.withLock { $0.waiting.droppedCount } }
 
     @inlinable
     func cancel() {
         // What was waiting is let go of here, after the lock.
         let before = contents.withLock { contents in
             let before = contents
-            contents = Contents(completion: .finished, droppedCount: contents.droppedCount)
+            contents = Contents(completion: .finished, droppedCount: contents.waiting.droppedCount)
             return before
         }
         scope.cancel()
@@ -70,12 +65,8 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
     @inlinable
     func take(orWaitWith continuation: CheckedContinuation<Event, Never>? = nil) -> Event? {
         let (event, mustResume) = contents.withLock { contents -> (Event?, Bool) in
-            if let value = contents.values.popFirst() {
-                guard contents.isStreamPaused, case .suspend(_, let low) = policy,
-                    contents.values.count <= max(low, 0)
-                else { return (.success(value), false) }
-                contents.isStreamPaused = false
-                return (.success(value), true)
+            if let value = contents.waiting.values.popFirst() {
+                return (.success(value), contents.waiting.resumesSource(policy))
             }
             switch contents.completion {
             case .finished: return (.success(nil), false)
@@ -93,43 +84,23 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
 
     @inlinable
     func receive(_ value: Element) {
-        // A dropped value is let go of here, after the lock.
-        let (waiter, mustPause, hasOverflown, _) = contents.withLock {
-            contents -> (CheckedContinuation<Event, Never>?, Bool, Bool, Element?) in
+        let (waiter, admission) = contents.withLock {
+            contents -> (CheckedContinuation<Event, Never>?, Waiting<Element, Failure>.Admission) in
             if let waiter = contents.waiter {
                 contents.waiter = nil
-                return (waiter, false, false, nil)
+                return (waiter, .kept)
             }
-            guard contents.completion == nil else { return (nil, false, false, nil) }
-            switch policy {
-            case .latest(let limit):
-                contents.values.append(value)
-                if contents.values.count > limit {
-                    contents.droppedCount += 1
-                    return (nil, false, false, contents.values.popFirst())
-                }
-            case .oldest(let limit):
-                if contents.values.count < limit {
-                    contents.values.append(value)
-                } else {
-                    contents.droppedCount += 1
-                    contents.completion = overflow.map { .failed($0) }
-                    return (nil, false, overflow != nil, nil)
-                }
-            case .unbounded:
-                contents.values.append(value)
-            case .suspend(let high, _):
-                contents.values.append(value)
-                if !contents.isStreamPaused && contents.values.count >= high {
-                    contents.isStreamPaused = true
-                    return (nil, true, false, nil)
-                }
-            }
-            return (nil, false, false, nil)
+            guard contents.completion == nil else { return (nil, .kept) }
+            let admission = contents.waiting.append(value, policy)
+            if case .overflown(let error) = admission { contents.completion = .failed(error) }
+            return (nil, admission)
         }
         waiter?.resume(returning: .success(value))
-        if mustPause { scope.pause() }
-        if hasOverflown { scope.close() }
+        switch admission {
+        case .kept, .dropped: break
+        case .full: scope.pause()
+        case .overflown: scope.close()
+        }
     }
 
     @inlinable

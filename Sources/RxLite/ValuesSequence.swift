@@ -1,16 +1,3 @@
-/// What happens to values that come faster than they are taken.
-public enum BufferPolicy: Sendable, Equatable {
-    /// When `high` values wait the stream is paused, and goes on when they are down to `low`. Sources that
-    /// cannot pause (signals, timers) are buffered without limit.
-    case suspend(high: Int, low: Int)
-    /// The latest so many are kept, older ones dropped.
-    case latest(Int)
-    /// The first so many are kept, newer ones dropped.
-    case oldest(Int)
-    /// All are kept.
-    case unbounded
-}
-
 extension Observable {
     /// The stream for a `for try await` loop. Each loop subscribes anew; leaving the loop, or cancelling
     /// its task, cancels the stream.
@@ -19,41 +6,34 @@ extension Observable {
     /// for try await line in lines.values(buffering: .suspend(high: 64, low: 16)) { … }
     /// ```
     ///
-    /// - Parameter policy: what happens to values that the loop is not quick enough for.
-    @inlinable
-    public func values(buffering policy: BufferPolicy) -> Values<Element, Failure> {
-        Values(stream: self, policy: policy, overflow: nil)
-    }
-
-    /// The stream for a `for try await` loop that must neither miss a value nor fall far behind: when more
-    /// than `limit` values wait, the stream is cancelled, and `error` comes after those that wait.
+    /// A loop that must neither miss a value nor fall far behind has the stream fail when it does:
     ///
     /// ```swift
-    /// ticks.setFailureType(to: TooSlow.self).values(bufferingUpTo: 256, orFailWith: TooSlow())
+    /// ticks.setFailureType().values(buffering: .fail(above: 256, with: TooSlow()))
     /// ```
+    ///
+    /// - Parameter policy: what happens to values that the loop is not quick enough for.
     @inlinable
-    public func values(bufferingUpTo limit: Int, orFailWith error: Failure) -> Values<Element, Failure> {
-        Values(stream: self, policy: .oldest(limit), overflow: error)
+    public func values(buffering policy: BufferPolicy<Failure>) -> Values<Element, Failure> {
+        Values(stream: self, policy: policy)
     }
 }
 
 /// A stream as an asynchronous sequence, with the stream's own error type.
 public struct Values<Element: Sendable, Failure: Error>: AsyncSequence, Sendable {
     @usableFromInline let stream: Observable<Element, Failure>
-    @usableFromInline let policy: BufferPolicy
-    @usableFromInline let overflow: Failure?
+    @usableFromInline let policy: BufferPolicy<Failure>
 
     @inlinable
-    init(stream: Observable<Element, Failure>, policy: BufferPolicy, overflow: Failure?) {
+    init(stream: Observable<Element, Failure>, policy: BufferPolicy<Failure>) {
         self.stream = stream
         self.policy = policy
-        self.overflow = overflow
     }
 
     /// Subscribes.
     @inlinable
     public func makeAsyncIterator() -> Iterator {
-        Iterator(buffer: ValuesBuffer(stream, policy, overflow: overflow))
+        Iterator(buffer: ValuesBuffer(stream, policy))
     }
 
     /// Takes the values of one subscription.

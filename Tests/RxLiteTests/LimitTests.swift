@@ -31,6 +31,22 @@ import Testing
         MarbleCase("take(for:), cancelled", "-a", span: "^-!") {
             try $0.cold("-a-b|").take(for: .milliseconds(9))
         },
+        MarbleCase("take(until:)", "-a--|") { try $0.cold("-a----b|").take(until: $0.cold("----x#")) },
+        MarbleCase("take(until:), error of the notifier", "-a--#") {
+            try $0.cold("-a----b|").take(until: $0.cold("----#"))
+        },
+        MarbleCase("take(until:), error of the notifier at once", "#") {
+            try $0.cold("-a-b|").take(until: Observable<Int, Lost>.fail(Lost()))
+        },
+        MarbleCase("take(until:), end of the notifier", "-a-b|") {
+            try $0.cold("-a-b|").take(until: $0.cold("--|"))
+        },
+        MarbleCase("take(until:) of a signal", "-a--|") {
+            try $0.cold("-a----b|").take(until: $0.coldNever("----x"))
+        },
+        MarbleCase("first", "-(a|)") { try $0.cold("-a-b-|").first() },
+        MarbleCase("first of none", "-|") { try $0.cold("-|").first() },
+        MarbleCase("first, error", "-#") { try $0.cold("-#").first() },
         MarbleCase("last", "-----(b|)") { try $0.cold("-a-b-|").last() },
         MarbleCase("last of none", "-|") { try $0.cold("-|").last() },
         MarbleCase("last, error", "----#") { try $0.cold("-a-b#").last() },
@@ -64,6 +80,15 @@ import Testing
         MarbleCase("skip(until:) never", "----|") { try $0.cold("-a-b|").skip(until: $0.coldNever("")) },
         MarbleCase("skip(until:), error first", "--#") {
             try $0.cold("-a#").skip(until: $0.coldNever("---x"))
+        },
+        MarbleCase("skip(until:), error of the notifier", "--#") {
+            try $0.cold("-a-b|").skip(until: $0.cold("--#"))
+        },
+        MarbleCase("skip(until:), error of the notifier after its value", "---b|") {
+            try $0.cold("-a-b|").skip(until: $0.cold("--x#"))
+        },
+        MarbleCase("skip(until:), error of the notifier at once", "#") {
+            try $0.cold("-a-b|").skip(until: Observable<Int, Lost>.fail(Lost()))
         },
         // Who was subscribed first is first.
         MarbleCase("skip(until:) at the same time", "-a|") {

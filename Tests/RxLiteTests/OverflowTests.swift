@@ -5,10 +5,11 @@ import Testing
 @Suite struct OverflowTests {
     @Test(
         arguments: [
-            (BufferPolicy.unbounded, 0), (.latest(3), 7), (.latest(0), 10), (.latest(10), 0), (.oldest(3), 7),
+            (BufferPolicy<Never>.unbounded, 0), (.latest(3), 7), (.latest(0), 10), (.latest(10), 0),
+            (.oldest(3), 7),
             (.oldest(0), 10), (.suspend(high: 2, low: 1), 0),
-        ] as [(BufferPolicy, Int)])
-    func droppedValuesAreCounted(_ policy: BufferPolicy, _ dropped: Int) async {
+        ] as [(BufferPolicy<Never>, Int)])
+    func droppedValuesAreCounted(_ policy: BufferPolicy<Never>, _ dropped: Int) async {
         let iterator = Observable<Int, Never>.sequence(1...10).values(buffering: policy).makeAsyncIterator()
         while await iterator.next() != nil {}
         #expect(iterator.droppedCount == dropped)
@@ -44,7 +45,7 @@ import Testing
         let stream = signal.observable.setFailureType(to: Lost.self).handleEvents(onCancel: {
             isCancelled.change { $0 = true }
         })
-        let iterator = stream.values(bufferingUpTo: limit, orFailWith: Lost()).makeAsyncIterator()
+        let iterator = stream.values(buffering: .fail(above: limit, with: Lost())).makeAsyncIterator()
         for number in 0..<max(limit, 0) { signal.send(number) }
         #expect(!isCancelled.value)
         signal.send(9)
@@ -59,12 +60,14 @@ import Testing
     @Test func withRoomNothingFails() async throws {
         let stream = Observable<Int, Lost>.sequence(0..<5)
         var values: [Int] = []
-        for try await value in stream.values(bufferingUpTo: 5, orFailWith: Lost()) { values.append(value) }
+        for try await value in stream.values(buffering: .fail(above: 5, with: Lost())) {
+            values.append(value)
+        }
         #expect(values == [0, 1, 2, 3, 4])
     }
 
     @Test func anEndlessSourceStopsWhenItOverflows() async {
-        let iterator = Observable<Int, Lost>.sequence(0...).values(bufferingUpTo: 3, orFailWith: Lost())
+        let iterator = Observable<Int, Lost>.sequence(0...).values(buffering: .fail(above: 3, with: Lost()))
             .makeAsyncIterator()
         var values: [Int] = []
         await #expect(throws: Lost()) { while let value = try await iterator.next() { values.append(value) } }

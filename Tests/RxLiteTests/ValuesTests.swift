@@ -5,13 +5,13 @@ import Testing
 @Suite struct ValuesTests {
     @Test(
         arguments: [
-            (BufferPolicy.unbounded, Array(1...10)), (.latest(3), [8, 9, 10]), (.latest(1), [10]),
+            (BufferPolicy<Never>.unbounded, Array(1...10)), (.latest(3), [8, 9, 10]), (.latest(1), [10]),
             (.latest(0), []),
             (.oldest(3), [1, 2, 3]), (.oldest(0), []), (.suspend(high: 2, low: 1), Array(1...10)),
             (.suspend(high: 1, low: 0), Array(1...10)), (.suspend(high: 0, low: -5), Array(1...10)),
             (.suspend(high: 3, low: 9), Array(1...10)),
-        ] as [(BufferPolicy, [Int])])
-    func policies(_ policy: BufferPolicy, _ expected: [Int]) async {
+        ] as [(BufferPolicy<Never>, [Int])])
+    func policies(_ policy: BufferPolicy<Never>, _ expected: [Int]) async {
         var values: [Int] = []
         for await value in Observable<Int, Never>.sequence(1...10).values(buffering: policy) {
             values.append(value)
@@ -21,10 +21,10 @@ import Testing
 
     @Test(
         arguments: [
-            (BufferPolicy.unbounded, [1, 2, 3]), (.latest(2), [2, 3]), (.oldest(1), [1]),
+            (BufferPolicy<Lost>.unbounded, [1, 2, 3]), (.latest(2), [2, 3]), (.oldest(1), [1]),
             (.suspend(high: 9, low: 0), [1, 2, 3]),
-        ] as [(BufferPolicy, [Int])])
-    func theErrorComesAfterTheValues(_ policy: BufferPolicy, _ expected: [Int]) async {
+        ] as [(BufferPolicy<Lost>, [Int])])
+    func theErrorComesAfterTheValues(_ policy: BufferPolicy<Lost>, _ expected: [Int]) async {
         let stream = Observable<Int, Lost>.concat([.sequence([1, 2, 3]), .fail(Lost())])
         var values: [Int] = []
         var isCaught = false
@@ -54,8 +54,8 @@ import Testing
         #expect(taken.value <= 104)
     }
 
-    @Test(arguments: [BufferPolicy.latest(1), .oldest(1), .unbounded])
-    func anEndlessSourceElsewhereIsTakenFromWithAnyPolicy(_ policy: BufferPolicy) async {
+    @Test(arguments: [BufferPolicy<Never>.latest(1), .oldest(1), .unbounded])
+    func anEndlessSourceElsewhereIsTakenFromWithAnyPolicy(_ policy: BufferPolicy<Never>) async {
         let stream = Observable<Int, Never>.sequence(0...).observe(on: ActorScheduler.shared)
         var last = -1
         var count = 0
@@ -135,7 +135,7 @@ import Testing
     @Test func nothingOfAStreamStaysAfterItsIterator() async {
         let count = LiveCount()
         let signal = Signal<Counted>()
-        for policy in [BufferPolicy.unbounded, .latest(1), .oldest(1), .suspend(high: 2, low: 1)] {
+        for policy in [BufferPolicy<Never>.unbounded, .latest(1), .oldest(1), .suspend(high: 2, low: 1)] {
             let iterator = signal.observable.values(buffering: policy).makeAsyncIterator()
             for _ in 0..<5 { signal.send(Counted(count)) }
             _ = await iterator.next()

@@ -7,10 +7,6 @@ enum Difference {
             "delay: the end comes when the delay has passed, whether or not values wait",
         "operators/share-spec.js share > share() > should not fail on reentrant subscription":
             "a value sent from within a callback is delivered after it, never inside it",
-        "operators/skipUntil-spec.js skipUntil > should raise an error if notifier throws and source is hot":
-            "skip(until:): the notifier is a stream that cannot fail; here its error was made silence",
-        "operators/skipUntil-spec.js skipUntil > should raise error if cold source is never and notifier errors":
-            "skip(until:): the notifier is a stream that cannot fail; here its error was made silence",
         "operators/sequenceEqual-spec.js sequenceEqual > should use the provided comparator function":
             "pairs that zip makes are in the order of the streams, not in that of arrival",
         "observables/generate-spec.js generate > should accept a scheduler":

@@ -6,7 +6,13 @@ extension Observable {
     /// let goods = Observable<Goods, StoreError>.async { () throws(StoreError) in try await store.load() }
     /// ```
     ///
-    /// Cancelling the stream cancels the task; what it returns or throws after that goes nowhere. The value
+    /// ```
+    /// async { work }
+    ///                ----(1|)     when work has returned
+    /// ```
+    ///
+    /// Cancelling the stream cancels the task; what it returns or throws after that goes nowhere. While the
+    /// subscriber is paused the value waits. It
     /// arrives on the thread that the closure ends on, unless the stream is part of one with a scheduler.
     @inlinable
     public static func async(
@@ -17,10 +23,7 @@ extension Observable {
             let task = Task {
                 do throws(Failure) {
                     let value = try await work()
-                    observer.scope.enter {
-                        observer.next(value)
-                        if observer.scope.isOpen { observer.finish() }
-                    }
+                    observer.scope.enter { observer.emitOnly(value) }
                 } catch {
                     observer.scope.enter { observer.fail(error) }
                 }

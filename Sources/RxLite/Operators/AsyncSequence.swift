@@ -9,6 +9,11 @@ extension Observable {
     /// Observable(bytes).buffer(count: 4096)
     /// ```
     ///
+    /// ```
+    /// Observable(elements)
+    ///                      --1---2-3--|     as they come
+    /// ```
+    ///
     /// An element is asked for when the one before has been delivered and the subscription is not paused.
     /// Cancelling the stream cancels the task.
     public init<Elements: AsyncSequence & Sendable>(_ elements: Elements)

@@ -36,6 +36,12 @@ extension Observable {
     /// The values in lists that are closed when they are `time` old, empty or not, or have `count` values; the
     /// next list begins then. What has come until the end is delivered with it, at an error dropped.
     ///
+    /// ```
+    ///                              -123-----4-|
+    /// buffer(count: 2, time: 4 ms)
+    ///                              --A---B---C(D|)     A = 1,2   B = 3   C = 4   D = none
+    /// ```
+    ///
     /// - Parameters:
     ///   - count: how many values make a list; less than one counts as one.
     ///   - time: how long a list stays open.

@@ -7,6 +7,9 @@ extension Observable {
     /// collect()
     ///           -----------([1,2,3]|)
     /// ```
+    ///
+    /// Awaited, `collect()` returns the array itself. Where neither `await` nor what follows tells them apart,
+    /// in an async function, the type does: `let list: Observable<[Int], Never> = numbers.collect()`.
     @inlinable
     public func collect() -> Observable<[Element], Failure> {
         lift { observer in
@@ -22,8 +25,12 @@ extension Observable {
         }
     }
 
-    /// All values, once the stream has ended well. When the task is cancelled the stream is too, and those
-    /// that came until then are returned.
+    /// Waits for all values, until the stream has ended well. When the task is cancelled the stream is too, and
+    /// those that came until then are returned.
+    ///
+    /// ```swift
+    /// let squares = await Observable.sequence(1...3).map { $0 * $0 }.collect()   // [1, 4, 9]
+    /// ```
     public func collect() async throws(Failure) -> [Element] {
         var collected: [Element] = []
         for try await value in values(buffering: .suspend(high: 256, low: 64)) { collected.append(value) }

@@ -14,7 +14,7 @@ extension Observable {
     public static func combineLatest<A, B>(
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>
     ) -> Observable where Element == (A, B) {
-        combineLatest(on: a.scheduler ?? b.scheduler) { combining, observer in
+        combination(on: a.scheduler ?? b.scheduler) { (combining: LatestCombining<Failure>, observer) in
             let (a, b) = (combining.input(a), combining.input(b))
             return { observer.next((a.latest, b.latest)) }
         }
@@ -25,7 +25,8 @@ extension Observable {
     public static func combineLatest<A, B, C>(
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>
     ) -> Observable where Element == (A, B, C) {
-        combineLatest(on: a.scheduler ?? b.scheduler ?? c.scheduler) { combining, observer in
+        combination(on: a.scheduler ?? b.scheduler ?? c.scheduler) {
+            (combining: LatestCombining<Failure>, observer) in
             let (a, b, c) = (combining.input(a), combining.input(b), combining.input(c))
             return { observer.next((a.latest, b.latest, c.latest)) }
         }
@@ -37,7 +38,8 @@ extension Observable {
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>,
         _ d: Observable<D, Failure>
     ) -> Observable where Element == (A, B, C, D) {
-        combineLatest(on: a.scheduler ?? b.scheduler ?? c.scheduler ?? d.scheduler) { combining, observer in
+        combination(on: a.scheduler ?? b.scheduler ?? c.scheduler ?? d.scheduler) {
+            (combining: LatestCombining<Failure>, observer) in
             let (a, b, c, d) = (
                 combining.input(a), combining.input(b), combining.input(c), combining.input(d)
             )
@@ -51,8 +53,8 @@ extension Observable {
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>,
         _ d: Observable<D, Failure>, _ e: Observable<E, Failure>
     ) -> Observable where Element == (A, B, C, D, E) {
-        combineLatest(on: a.scheduler ?? b.scheduler ?? c.scheduler ?? d.scheduler ?? e.scheduler) {
-            combining, observer in
+        combination(on: a.scheduler ?? b.scheduler ?? c.scheduler ?? d.scheduler ?? e.scheduler) {
+            (combining: LatestCombining<Failure>, observer) in
             let (a, b, c, d, e) = (
                 combining.input(a), combining.input(b), combining.input(c), combining.input(d),
                 combining.input(e)
@@ -67,23 +69,10 @@ extension Observable {
     public static func combineLatest<Input>(_ streams: [Observable<Input, Failure>]) -> Observable
     where Element == [Input] {
         guard !streams.isEmpty else { return .empty() }
-        return combineLatest(on: Observable<Input, Failure>.commonScheduler(of: streams)) {
-            combining, observer in
+        return combination(on: Observable<Input, Failure>.commonScheduler(of: streams)) {
+            (combining: LatestCombining<Failure>, observer) in
             let inputs = streams.map { combining.input($0) }
             return { observer.next(inputs.map { $0.latest }) }
-        }
-    }
-
-    /// `connect` makes the inputs, and returns what hands their values on.
-    @inlinable
-    static func combineLatest(
-        on scheduler: (any Scheduler)?,
-        _ connect: @escaping @Sendable (LatestCombining<Failure>, Observer<Element, Failure>) -> () -> Void
-    ) -> Observable {
-        Observable(scheduler: scheduler) { observer in
-            guard observer.scope.isOpen else { return }
-            let core = LatestCombining(into: observer)
-            core.start(connect(core, observer))
         }
     }
 }

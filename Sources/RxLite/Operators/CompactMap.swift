@@ -1,5 +1,11 @@
 extension Observable {
     /// Each value, transformed, without those that become `nil`. A thrown error ends the stream.
+    ///
+    /// ```
+    ///                      --1--x--3--|
+    /// compactMap { Int($0) }
+    ///                      --1-----3--|
+    /// ```
     @inlinable
     public func compactMap<T: Sendable>(
         _ transform: @escaping @Sendable (Element) throws(Failure) -> T?

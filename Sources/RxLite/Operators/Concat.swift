@@ -1,5 +1,12 @@
 extension Observable {
     /// One stream after another, each started when the one before has ended well.
+    ///
+    /// ```
+    ///        --1--2|
+    ///              -3--4|
+    /// concat
+    ///        --1--2-3--4|
+    /// ```
     @inlinable
     public static func concat(_ streams: [Observable]) -> Observable {
         Observable<Observable, Failure>(scheduler: commonScheduler(of: streams)) { observer in

@@ -1,6 +1,11 @@
 extension Observable {
     /// A stream from code that calls back: `start` begins the work and keeps the emitter.
     ///
+    /// ```
+    /// create
+    ///        --1-----2---|     when send(1), send(2), finish() are called
+    /// ```
+    ///
     /// ```swift
     /// let ticks = Observable<Int, Never>.create { emitter in
     ///     let source = TickSource { emitter.send($0) }

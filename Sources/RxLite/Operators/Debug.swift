@@ -5,6 +5,12 @@ extension Observable {
     /// unchanged.
     ///
     /// ```
+    ///              --1--2--|
+    /// debug("tea")
+    ///              --1--2--|     four lines, with "subscribed"
+    /// ```
+    ///
+    /// ```
     /// 0.000 s  tea #1 subscribed
     /// 0.124 s  tea #1 value 1: Oolong
     /// 0.310 s  tea #1 failed after 1 value: timed out

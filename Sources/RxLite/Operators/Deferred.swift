@@ -1,5 +1,10 @@
 extension Observable {
-    /// The stream that `make` returns, made anew for each subscription.
+    /// The stream that `make` returns, made anew for each subscription. A thrown error is the stream's.
+    ///
+    /// ```
+    /// deferred { --1-| }
+    ///                    --1-|
+    /// ```
     @inlinable
     public static func deferred(
         _ make: @escaping @Sendable () throws(Failure) -> Observable

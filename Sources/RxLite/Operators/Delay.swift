@@ -1,6 +1,15 @@
 extension Observable {
     /// Each value and the end, `delay` later. An error is not delayed and overtakes what waits.
     ///
+    /// ```
+    ///             -1--2-|
+    /// delay(3 ms)
+    ///             ----1--2-|
+    /// ```
+    ///
+    /// All that is on its way is kept (``BufferPolicy/unbounded``). While the subscriber is paused it waits, and
+    /// the source is paused as well.
+    ///
     /// - Parameter scheduler: keeps the time. Default: the stream's own, else a clock of the library's.
     @inlinable
     public func delay(_ delay: Duration, on scheduler: (any Scheduler)? = nil) -> Observable {
@@ -19,6 +28,8 @@ final class DelayLine<Element: Sendable, Failure: Error>: @unchecked Sendable {
     private let scope: Scope
     private var line = FIFO<(due: Duration, value: Element?)>()
     private var timer: (any Cancellable)?
+    /// A value is due, and the subscriber is paused.
+    private var isHeldUp = false
 
     @usableFromInline
     init(_ delay: Duration, _ clock: any Scheduler, into observer: Observer<Element, Failure>) {
@@ -34,6 +45,7 @@ final class DelayLine<Element: Sendable, Failure: Error>: @unchecked Sendable {
             self.timer?.cancel()
             self.line.removeAll()
         }
+        observer.scope.onResume { if self.isHeldUp { self.deliver() } }
         return Observer(
             scope: scope, next: { self.append($0) },
             end: { completion in
@@ -55,7 +67,9 @@ final class DelayLine<Element: Sendable, Failure: Error>: @unchecked Sendable {
 
     /// Keeps the timer that has fired until it sets the next, so that what is appended meanwhile sets none.
     private func deliver() {
+        isHeldUp = false
         while let first = line.first, first.due <= clock.now {
+            if observer.scope.isPaused && first.value != nil { return isHeldUp = true }
             _ = line.popFirst()
             guard let value = first.value else { return observer.finish() }
             observer.next(value)

@@ -45,6 +45,8 @@ final class Expansion<Element: Sendable, Failure: Error>: @unchecked Sendable {
     private let transform: @Sendable (Element) throws(Failure) -> Observable<Element, Failure>
     /// Everything of this operator; closed on the first error.
     private let scope: Scope
+    /// The streams'. It stands before the source's: after a pause a stream that was begun goes on first.
+    private let streamScope: Scope
     private let sourceScope: Scope
     private var waiting = FIFO<Element>()
     private var running = 0
@@ -61,6 +63,7 @@ final class Expansion<Element: Sendable, Failure: Error>: @unchecked Sendable {
         self.observer = observer
         self.transform = transform
         scope = observer.scope.child()
+        streamScope = scope.child()
         sourceScope = scope.child()
     }
 
@@ -88,10 +91,10 @@ final class Expansion<Element: Sendable, Failure: Error>: @unchecked Sendable {
         let stream: Observable<Element, Failure>
         do throws(Failure) { stream = try transform(value) } catch { return end(.failed(error)) }
         guard scope.isOpen else { return }
-        let streamScope = scope.child()
+        let ownScope = streamScope.child()
         stream.subscribeNested(
-            Observer(scope: streamScope, next: { self.receive($0) }) { completion in
-                streamScope.close()
+            Observer(scope: ownScope, next: { self.receive($0) }) { completion in
+                ownScope.close()
                 self.receiveEnd(completion)
             })
     }

@@ -1,5 +1,10 @@
 extension Observable {
     /// No value, and an error at once.
+    ///
+    /// ```
+    /// fail(error)
+    ///             #
+    /// ```
     @inlinable
     public static func fail(_ error: Failure) -> Observable {
         Observable { observer in observer.scope.perform { observer.fail(error) } }

@@ -1,6 +1,12 @@
 extension Observable {
     /// Runs `action` once for each subscription: after its end was delivered, or when it is cancelled.
     ///
+    /// ```
+    ///                    --1--2--|
+    /// finally { action }
+    ///                    --1--2--|action
+    /// ```
+    ///
     /// An operator below that goes on after the end (`catch`, `retry`, `concat` …) closes what has ended
     /// before it begins anything else; `action` runs then. Of several, the one nearest to the source runs
     /// first; what the source itself tears down comes before them all.

@@ -18,6 +18,15 @@ extension Observable {
     /// Each value starts a stream; their values become one stream, which ends when the source and all of
     /// them have ended, or with the first error of any.
     ///
+    /// ```
+    ///                          -a------b---c-|
+    /// flatMap { --$0--$0| }
+    ///                          ---a--a---b--bc--c|   .merge, the default
+    ///                          ---a--a---b--b--c--c| .concat
+    ///                          ---a--a---b---c--c|   .latest
+    ///                          ---a--a---b--b|       .first
+    /// ```
+    ///
     /// ```swift
     /// query.flatMap(.latest) { client.get("/search", query: ["q": $0]) }
     /// ```

@@ -23,6 +23,9 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     let transform: @Sendable (Element) throws(Failure) -> Observable<T, Failure>
     /// Everything of this operator; closed on the first error.
     @usableFromInline let scope: Scope
+    /// The inner streams'. It stands before the outer's: after a pause a stream that was begun goes on before the
+    /// outer one sends what would replace it, or would be dropped for it.
+    @usableFromInline let innerScope: Scope
     @usableFromInline let outerScope: Scope
     @safe @exclusivity(unchecked) @usableFromInline var latest: Scope?
     /// The scope of an inner stream that ended at once, for the next one.
@@ -32,6 +35,7 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     @safe @exclusivity(unchecked) @usableFromInline var isOuterDone = false
     @safe @exclusivity(unchecked) @usableFromInline var isOuterPaused = false
     @safe @exclusivity(unchecked) @usableFromInline var isStarting = false
+    @safe @exclusivity(unchecked) @usableFromInline var startsOnResume = false
 
     @inlinable
     init(
@@ -45,6 +49,7 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
         target = observer.target
         self.transform = transform
         scope = observer.scope.child()
+        innerScope = scope.child()
         outerScope = scope.child()
     }
 
@@ -94,8 +99,8 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
 
     @inlinable
     func takeScope() -> Scope {
-        guard let spare = spare.take() else { return scope.child(of: self) }
-        scope.adopt(spare)
+        guard let spare = spare.take() else { return innerScope.child(of: self) }
+        innerScope.adopt(spare)
         return spare
     }
 
@@ -124,12 +129,25 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     @inlinable
     func startWaiting() {
         guard case .merge = strategy, !isStarting else { return }
+        guard !scope.isPaused else { return startWaitingLater() }
         isStarting = true
-        while running < limit, scope.isOpen, let value = waiting.popFirst() { start(value) }
+        while running < limit, scope.isOpen, !scope.isPaused, let value = waiting.popFirst() { start(value) }
         isStarting = false
+        if scope.isPaused && !waiting.isEmpty { startWaitingLater() }
         if isOuterPaused && waiting.isEmpty && scope.isOpen {
             isOuterPaused = false
             outerScope.resume()
+        }
+    }
+
+    /// While the subscriber is paused no value that waits starts a stream.
+    @usableFromInline
+    func startWaitingLater() {
+        guard !startsOnResume else { return }
+        startsOnResume = true
+        scope.onResume {
+            self.startWaiting()
+            self.endIfDone()
         }
     }
 

@@ -1,6 +1,12 @@
 extension Observable {
     /// Calls along the way; the stream itself is unchanged.
     ///
+    /// ```
+    ///                        --1--2--|
+    /// handleEvents(onNext: …)
+    ///                        --1--2--|     called with 1, with 2
+    /// ```
+    ///
     /// - Parameters:
     ///   - onSubscribe: before the source starts.
     ///   - onNext: before each value is handed on.
@@ -19,10 +25,10 @@ extension Observable {
             scope.onClose { if !hasEnded.value { onCancel() } }
             onSubscribe()
             return Observer(
-                scope: scope,
-                next: { value in
+                scope: scope, target: Link(observer),
+                receive: { value, link in
                     onNext(value)
-                    observer.next(value)
+                    unsafe unsafeDowncast(link, to: Link<Element, Failure>.self).observer.next(value)
                 },
                 end: { completion in
                     hasEnded.value = true

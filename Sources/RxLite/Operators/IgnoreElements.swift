@@ -1,6 +1,12 @@
 extension Observable {
     /// Only the end, without values.
     ///
+    /// ```
+    ///                  --1--2--|
+    /// ignoreElements()
+    ///                  --------|
+    /// ```
+    ///
     /// ```swift
     /// upload.ignoreElements(as: Receipt.self).merge(with: receipts)
     /// ```

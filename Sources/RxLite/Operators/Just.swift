@@ -1,5 +1,10 @@
 extension Observable {
-    /// One value, then the end.
+    /// One value, then the end. While the subscriber is paused it waits.
+    ///
+    /// ```
+    /// just(1)
+    ///         (1|)
+    /// ```
     @inlinable
     public static func just(_ value: Element) -> Observable {
         Observable { observer in observer.sendOnly(value) }
@@ -24,9 +29,12 @@ extension Observer {
         emitOnly(value)
     }
 
+    /// While the subscriber is paused it waits.
     @inlinable
     func emitOnly(_ value: Element) {
-        if scope.isOpen { finish(with: value) }
+        guard scope.isOpen else { return }
+        guard !scope.isPaused else { return scope.onResume { [self] in finish(with: value) } }
+        finish(with: value)
     }
 
     /// Sends a value and ends, unless the value makes the subscriber leave.

@@ -1,26 +1,8 @@
-/// One running combineLatest. It counts its inputs, which have types of their own.
+/// One running combineLatest.
 @usableFromInline
-final class LatestCombining<Failure: Error>: @unchecked Sendable {
-    // Unchecked: runs only inside the subscription's lane, which is serial.
-
-    /// Hands the latest values on.
-    @usableFromInline var emit: () -> Void = {}
-    @usableFromInline let scope: Scope
-    /// How many inputs have not sent anything yet.
-    @usableFromInline var missingCount = 0
+final class LatestCombining<Failure: Error>: Combination<Failure>, @unchecked Sendable {
+    // Unchecked as its superclass is.
     @usableFromInline var runningCount = 0
-    @usableFromInline var starts: [() -> Void] = []
-    @usableFromInline let end: @Sendable (Completion<Failure>) -> Void
-
-    @inlinable
-    init<Output>(into observer: Observer<Output, Failure>) {
-        end = observer.end
-        scope = observer.scope.child()
-        scope.onClose {
-            self.emit = {}
-            self.starts = []
-        }
-    }
 
     /// Adds an input.
     @inlinable
@@ -28,21 +10,6 @@ final class LatestCombining<Failure: Error>: @unchecked Sendable {
         let input = LatestInput<Element, Failure>(of: self)
         starts.append { input.start(stream) }
         return input
-    }
-
-    /// Starts the inputs, one after the other, with `emit` for what they have in common.
-    @inlinable
-    func start(_ emit: @escaping () -> Void) {
-        self.emit = emit
-        let starts = starts
-        self.starts = []
-        for start in starts { start() }
-    }
-
-    @inlinable
-    func finish(_ completion: Completion<Failure>) {
-        scope.close()
-        end(completion)
     }
 }
 

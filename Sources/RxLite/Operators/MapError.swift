@@ -1,5 +1,11 @@
 extension Observable {
     /// The same values, with the error transformed.
+    ///
+    /// ```
+    ///                         --1--2--#
+    /// mapError { Other($0) }
+    ///                         --1--2--#     the other error
+    /// ```
     @inlinable
     public func mapError<E>(_ transform: @escaping @Sendable (Failure) -> E) -> Observable<Element, E> {
         lift { observer in

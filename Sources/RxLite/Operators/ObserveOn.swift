@@ -4,13 +4,28 @@ extension Observable {
     /// The same events, delivered on `scheduler`: everything from here on down, user callbacks and
     /// teardown included, runs there.
     ///
-    /// What arrives faster than it can be delivered waits in order; when 256 values wait the source is
-    /// paused, and goes on when they are down to 64.
+    /// ```
+    ///                       -1-2-3-|
+    /// observe(on: elsewhere)
+    ///                       --1-2-3-|     on elsewhere, as soon as it has time
+    /// ```
+    ///
+    /// What arrives faster than it can be delivered waits in order. A view that shows only what is current
+    /// takes `.latest(1)`.
+    ///
+    /// - Parameters:
+    ///   - scheduler: delivers.
+    ///   - policy: how many values may wait, and what happens to more. Default: when 256 wait the source is
+    ///     paused, and goes on when they are down to 64.
+    ///   - droppedCount: counts up with each value that `policy` has no room for. Default: not counted.
     @inlinable
-    public func observe(on scheduler: any Scheduler) -> Observable {
+    public func observe(
+        on scheduler: any Scheduler, buffering policy: BufferPolicy<Failure> = .suspend(high: 256, low: 64),
+        countingDropped droppedCount: State<Int>? = nil
+    ) -> Observable {
         let upstream = self
         return Observable(scheduler: scheduler) { observer in
-            Relay(upstream, to: observer, on: scheduler).start()
+            Relay(upstream, to: observer, on: scheduler, policy, droppedCount).start()
         }
     }
 }
@@ -20,11 +35,10 @@ extension Observable {
 final class Relay<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline
     struct Queue {
-        @usableFromInline var values: [Element] = []
+        @usableFromInline var waiting = Waiting<Element, Failure>()
         @usableFromInline var completion: Completion<Failure>?
         /// A delivery is to come: it is posted, or waits for a paused observer's resumption.
         @usableFromInline var isScheduled = false
-        @usableFromInline var isSourcePaused = false
 
         @inlinable
         init() {}
@@ -33,22 +47,23 @@ final class Relay<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline let upstream: Observable<Element, Failure>
     @usableFromInline let observer: Observer<Element, Failure>
     @usableFromInline let scheduler: any Scheduler
+    @usableFromInline let policy: BufferPolicy<Failure>
+    @usableFromInline let droppedCount: State<Int>?
     @usableFromInline let sourceScope: Scope
     @usableFromInline let queue = Mutex(Queue())
     /// Touched only from inside the observer's lane: a resumption during a delivery must not overtake it.
     @usableFromInline let isDelivering = Confined(false)
 
-    @inlinable static var highWater: Int { 256 }
-    @inlinable static var lowWater: Int { 64 }
-
     @inlinable
     init(
         _ upstream: Observable<Element, Failure>, to observer: Observer<Element, Failure>,
-        on scheduler: any Scheduler
+        on scheduler: any Scheduler, _ policy: BufferPolicy<Failure>, _ droppedCount: State<Int>?
     ) {
         self.upstream = upstream
         self.observer = observer
         self.scheduler = scheduler
+        self.policy = policy
+        self.droppedCount = droppedCount
         sourceScope = Scope(lane: Lane(scheduler: upstream.scheduler, feeding: observer.scope.lane))
     }
 
@@ -70,15 +85,20 @@ final class Relay<Element: Sendable, Failure: Error>: Sendable {
 
     @inlinable
     func append(_ value: Element) {
-        let (mustSchedule, mustPause) = queue.withLock { queue in
-            queue.values.append(value)
-            let mustSchedule = !queue.isScheduled
-            let mustPause = !queue.isSourcePaused && queue.values.count >= Self.highWater
-            queue.isScheduled = true
-            if mustPause { queue.isSourcePaused = true }
-            return (mustSchedule, mustPause)
+        let (admission, mustSchedule) = queue.withLock { queue in
+            let admission = queue.waiting.append(value, policy)
+            if case .overflown(let error) = admission { queue.completion = .failed(error) }
+            defer { queue.isScheduled = true }
+            return (admission, !queue.isScheduled)
         }
-        if mustPause { sourceScope.pause() }
+        switch admission {
+        case .kept: break
+        case .full: sourceScope.pause()
+        case .dropped: droppedCount?.update { $0 += 1 }
+        case .overflown:
+            droppedCount?.update { $0 += 1 }
+            sourceScope.close()
+        }
         if mustSchedule { scheduleDelivery() }
     }
 
@@ -102,37 +122,45 @@ final class Relay<Element: Sendable, Failure: Error>: Sendable {
     @inlinable
     func deliver() {
         guard !isDelivering.value, observer.scope.isOpen, !observer.scope.isPaused else { return }
-        let batch = queue.withLock { queue in
-            defer { queue.values = [] }
-            return queue.values
+        var batch = queue.withLock { queue in
+            defer { queue.waiting.values.removeAll() }
+            return queue.waiting.values
         }
         isDelivering.value = true
-        let rest = deliver(batch)
+        while observer.scope.isOpen && !observer.scope.isPaused, let value = batch.popFirst() {
+            observer.next(value)
+        }
         isDelivering.value = false
         guard observer.scope.isOpen else { return }
 
-        let (completion, mustSchedule, mustResume) = queue.withLock {
-            queue -> (Completion<Failure>?, Bool, Bool) in
-            queue.values.insert(contentsOf: rest, at: 0)
-            let mustResume = queue.isSourcePaused && queue.values.count <= Self.lowWater
-            if mustResume { queue.isSourcePaused = false }
-            if observer.scope.isPaused { return (nil, false, mustResume) }
-            queue.isScheduled = !queue.values.isEmpty
-            return (queue.values.isEmpty ? queue.completion : nil, queue.isScheduled, mustResume)
+        let (admissions, completion, mustSchedule, mustResume) = queue.withLock {
+            queue -> ([Waiting<Element, Failure>.Admission], Completion<Failure>?, Bool, Bool) in
+            let admissions = queue.waiting.putBack(batch, policy)
+            for case .overflown(let error) in admissions { queue.completion = .failed(error) }
+            let mustResume = queue.waiting.resumesSource(policy)
+            if observer.scope.isPaused { return (admissions, nil, false, mustResume) }
+            queue.isScheduled = !queue.waiting.values.isEmpty
+            let completion = queue.isScheduled ? nil : queue.completion
+            return (admissions, completion, queue.isScheduled, mustResume)
         }
+        if !admissions.isEmpty { settle(admissions) }
         if let completion { return observer.end(completion) }
         if mustSchedule { scheduleDelivery() }
         if mustResume { sourceScope.enter { self.sourceScope.resume() } }
     }
 
-    /// Delivers values one by one, and returns what is left when the observer pauses.
+    /// Does what follows when values that an observer did not take go back to those which wait.
     @inlinable
-    func deliver(_ batch: [Element]) -> ArraySlice<Element> {
-        for (index, value) in batch.enumerated() {
-            if observer.scope.isPaused { return batch[index...] }
-            guard observer.scope.isOpen else { break }
-            observer.next(value)
+    func settle(_ admissions: [Waiting<Element, Failure>.Admission]) {
+        for admission in admissions {
+            switch admission {
+            case .kept: break
+            case .full: sourceScope.enter { self.sourceScope.pause() }
+            case .dropped: droppedCount?.update { $0 += 1 }
+            case .overflown:
+                droppedCount?.update { $0 += 1 }
+                sourceScope.cancel()
+            }
         }
-        return []
     }
 }

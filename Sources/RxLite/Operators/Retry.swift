@@ -1,11 +1,23 @@
 extension Observable {
     /// On an error, starts the stream again, up to `count` times. The error after the last try stands.
+    ///
+    /// ```
+    ///          --1#
+    /// retry(2)
+    ///          --1--1--1#
+    /// ```
     @inlinable
     public func retry(_ count: Int) -> Observable {
         retry(RetryPolicy { _, history in history.count < count ? .retry(after: .zero) : .stop })
     }
 
     /// On an error, asks `policy` whether and when to start the stream again.
+    ///
+    /// ```
+    ///                              --1#
+    /// retry { after 3 ms, once }
+    ///                              --1-----1#
+    /// ```
     ///
     /// The failed attempt is closed before the next begins. Attempts that fail at once are retried in a
     /// loop, without growing the stack. Cancelling cancels the wait.

@@ -1,6 +1,12 @@
 extension Observable {
     /// On an error, leaves it to another stream when to start again: one that `notices` makes of the errors.
     ///
+    /// ```
+    ///                                  --1#
+    /// retry(when: { _ in ----x---| })
+    ///                                  --1------1-|     the notices begin with the first error
+    /// ```
+    ///
     /// ```swift
     /// load.retry(when: { errors in
     ///     errors.flatMap { error in reachability.observable.filter { $0 }.take(1) }

@@ -11,22 +11,21 @@ extension Observable {
     public func sample<Notice>(by notifier: Observable<Notice, Failure>) -> Observable {
         Observable(scheduler: scheduler) { [source] observer in
             let latest = Confined<Element?>(nil)
-            observer.scope.onClose { latest.value = nil }
-            source(Observer(scope: observer.scope, next: { latest.value = $0 }, end: observer.end))
-            guard observer.scope.isOpen else { return }
-            let notifierScope = observer.scope.child()
-            notifier.subscribe(
+            let scope = observer.scope.child()
+            scope.onClose { latest.value = nil }
+            source(
                 Observer(
-                    scope: notifierScope,
-                    next: { _ in
-                        guard let value = latest.value else { return }
-                        latest.value = nil
-                        observer.next(value)
-                    },
+                    scope: scope.child(), next: { latest.value = $0 },
                     end: { completion in
-                        notifierScope.close()
-                        if case .failed = completion { observer.end(completion) }
+                        scope.close()
+                        observer.end(completion)
                     }))
+            guard scope.isOpen else { return }
+            notifier.notify(observer, in: scope) { _, _ in
+                guard let value = latest.value else { return }
+                latest.value = nil
+                observer.next(value)
+            }
         }
     }
 

@@ -1,6 +1,11 @@
 extension Observable {
     /// The elements of a sequence, then the end.
     ///
+    /// ```
+    /// sequence(1...3)
+    ///                 (123|)
+    /// ```
+    ///
     /// Endless sequences are fine: after each element it looks whether anybody still listens, and while the
     /// subscription is paused it takes no further element.
     @inlinable

@@ -1,5 +1,11 @@
 extension Observable where Failure == Never {
     /// The same stream where one that can fail is asked for.
+    ///
+    /// ```
+    ///                  --1--2--|     Failure == Never
+    /// setFailureType()
+    ///                  --1--2--|     any Failure
+    /// ```
     @inlinable
     public func setFailureType<E>(to _: E.Type = E.self) -> Observable<Element, E> {
         lift { observer in

@@ -21,8 +21,17 @@ public struct ShareReset: OptionSet, Sendable {
 extension Observable {
     /// One run of the stream for all who subscribe while it lasts.
     ///
+    /// ```
+    ///         --1--2--3--|        runs once
+    /// share()
+    ///         --1--2--3--|
+    ///            ^-2--3--|        subscribed later
+    /// share(replay: 1)
+    ///            1-2--3--|        the same, with the value before at once
+    /// ```
+    ///
     /// The first subscriber starts it. Replayed and live values come in one order, none twice and none
-    /// left out.
+    /// left out. While one of the subscribers is paused, so is the source.
     ///
     /// - Parameters:
     ///   - replay: how many of the latest values a later subscriber gets first. Default 0.
@@ -37,10 +46,11 @@ extension Observable {
 /// The run that the subscribers of one shared stream have in common.
 @usableFromInline
 final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
+    @usableFromInline typealias Connection = SharedConnection<Element, Failure>
+
     @usableFromInline
     struct Contents {
-        @usableFromInline var hub: Hub<Element, Failure>?
-        @usableFromInline var connection: Scope?
+        @usableFromInline var connection: Connection?
         @usableFromInline var users = 0
         /// Subscribers that leave because of the end do not make the run forgotten.
         @usableFromInline var hasEnded = false
@@ -66,65 +76,65 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
     @inlinable
     func join(_ observer: Observer<Element, Failure>) {
         guard observer.scope.isOpen else { return }
-        let newHub = Hub<Element, Failure>(replaying: replay)
-        let connection = Scope(lane: Lane(scheduler: stream.scheduler))
-        connection.lane.takeUnshared()
-        let hub = contents.withLock { contents in
+        let new = Connection(replaying: replay, on: stream.scheduler)
+        let connection = contents.withLock { contents in
             contents.users += 1
-            if let hub = contents.hub { return hub }
-            contents.hub = newHub
-            contents.connection = connection
-            return newHub
+            if let connection = contents.connection { return connection }
+            contents.connection = new
+            return new
         }
-        hub.add(observer)
-        observer.scope.onClose { self.leave(hub) }
-        guard hub === newHub else { return }
-        observer.scope.lane.afterLeaving { self.start(hub, connection) }
+        connection.hub.add(observer)
+        connection.follow(observer.scope)
+        observer.scope.onClose { self.leave(connection) }
+        guard connection === new else { return }
+        observer.scope.lane.afterLeaving { self.start(connection) }
     }
 
     @inlinable
-    func start(_ hub: Hub<Element, Failure>, _ connection: Scope) {
-        if connection.isOpen {
+    func start(_ connection: Connection) {
+        let scope = connection.scope
+        if scope.isOpen {
+            connection.brake()
             stream.subscribe(
-                Observer(scope: connection, next: { hub.send($0) }) { completion in
-                    connection.end { self.end(hub, completion) }
-                })
+                Observer(
+                    scope: scope,
+                    next: { value in
+                        connection.hub.send(value)
+                        connection.brake()
+                    },
+                    end: { completion in scope.end { self.end(connection, completion) } }))
         }
-        connection.lane.leave()
+        scope.lane.leave()
     }
 
     @inlinable
-    func leave(_ left: Hub<Element, Failure>) {
-        let connection = contents.withLock { contents -> Scope? in
-            guard contents.hub === left else { return nil }
+    func leave(_ left: Connection) {
+        let isUnused = contents.withLock { contents in
+            guard contents.connection === left else { return false }
             contents.users -= 1
-            guard contents.users == 0, !contents.hasEnded, reset.contains(.unused) else { return nil }
-            defer { contents = Contents() }
-            return contents.connection
+            guard contents.users == 0, !contents.hasEnded, reset.contains(.unused) else { return false }
+            contents = Contents()
+            return true
         }
-        connection?.cancel()
+        if isUnused { left.scope.cancel() }
     }
 
     /// Forgets the run before its end goes out, so that who subscribes from within the end starts anew.
     @inlinable
-    func end(_ ended: Hub<Element, Failure>, _ completion: Completion<Failure>) {
+    func end(_ ended: Connection, _ completion: Completion<Failure>) {
         let forgets =
             switch completion {
             case .finished: reset.contains(.finished)
             case .failed: reset.contains(.failed)
             }
-        let forgotten = contents.withLock { contents -> Contents? in
-            guard contents.hub === ended else { return nil }
-            let before = contents
+        contents.withLock { contents in
+            guard contents.connection === ended else { return }
             contents = Contents()
             if !forgets {
-                contents.hub = ended
+                contents.connection = ended
                 contents.hasEnded = true
             }
-            return before
         }
-        ended.end(completion)
-        // Let go of here, not under the lock.
-        _ = forgotten
+        ended.hub.end(completion)
     }
 }

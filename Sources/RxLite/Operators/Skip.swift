@@ -47,8 +47,8 @@ extension Observable {
         }
     }
 
-    /// The values from the time on when `notifier` sends its first. If it ends without one, no value comes;
-    /// the source's end does all the same.
+    /// The values from the time on when `notifier` sends its first. If it finishes without one, no value
+    /// comes; the source's end does all the same. Its error ends the stream, unless it has sent before.
     ///
     /// ```
     ///             --1--2--3--4--|
@@ -56,26 +56,30 @@ extension Observable {
     ///             --------3--4--|
     /// ```
     @inlinable
-    public func skip<Notice>(until notifier: Observable<Notice, Never>) -> Observable {
+    public func skip<Notice>(until notifier: Observable<Notice, Failure>) -> Observable {
         Observable(scheduler: scheduler) { [source] observer in
             let isSkipping = Confined(true)
             let scope = observer.scope.child()
-            let notifierScope = scope.child()
-            notifier.subscribe(
-                Observer(
-                    scope: notifierScope,
-                    next: { _ in
-                        notifierScope.close()
-                        isSkipping.value = false
-                    },
-                    end: { _ in notifierScope.close() }))
+            notifier.notify(observer, in: scope) { _, notifierScope in
+                notifierScope.close()
+                isSkipping.value = false
+            }
+            guard scope.isOpen else { return }
+            // A child too: after a pause the streams go on in the order in which they were started.
             source(
                 Observer(
-                    scope: scope, next: { value in if !isSkipping.value { observer.next(value) } },
+                    scope: scope.child(), next: { value in if !isSkipping.value { observer.next(value) } },
                     end: { completion in
                         scope.close()
                         observer.end(completion)
                     }))
         }
+    }
+
+    /// The values from the time on when a signal, or another stream that cannot fail, sends its first.
+    @inlinable
+    @_disfavoredOverload
+    public func skip<Notice>(until notifier: Observable<Notice, Never>) -> Observable {
+        skip(until: notifier.setFailureType())
     }
 }

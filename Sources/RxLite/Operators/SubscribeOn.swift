@@ -1,6 +1,12 @@
 extension Observable {
     /// The same events, from a source that is started on `scheduler`, and not within `subscribe`.
     ///
+    /// ```
+    ///                          --1--2--|
+    /// subscribe(on: elsewhere)
+    ///                          ---1--2--|     begun when elsewhere had time
+    /// ```
+    ///
     /// For sources that work, or wait, while they are being subscribed to:
     ///
     /// ```swift

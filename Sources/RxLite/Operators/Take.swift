@@ -10,22 +10,43 @@ extension Observable {
     @inlinable
     public func take(_ count: Int) -> Observable {
         guard count > 0 else { return .empty() }
-        return lift { observer in
-            let scope = observer.scope.child()
-            let remaining = Confined(count)
-            return Observer(
-                scope: scope,
-                next: { value in
-                    remaining.value -= 1
-                    guard remaining.value == 0 else { return observer.next(value) }
-                    scope.close()
-                    observer.next(value)
-                    if observer.scope.isOpen { observer.finish() }
-                },
-                end: { completion in
-                    scope.close()
-                    observer.end(completion)
-                })
+        return Observable(scheduler: scheduler) { [source] observer in
+            let taking = Taking(count, into: observer)
+            source(
+                Observer(
+                    scope: taking.scope, target: taking,
+                    receive: { value, target in
+                        unsafe unsafeDowncast(target, to: Taking<Element, Failure>.self).receive(value)
+                    },
+                    end: { completion in
+                        taking.scope.close()
+                        taking.observer.end(completion)
+                    }))
         }
+    }
+}
+
+/// One running take.
+@usableFromInline
+final class Taking<Element: Sendable, Failure: Error>: @unchecked Sendable {
+    // Unchecked, and spared the checks of exclusivity: touched only from inside the subscription's lane, which is
+    // serial.
+    @safe @exclusivity(unchecked) @usableFromInline var remaining: Int
+    @usableFromInline let observer: Observer<Element, Failure>
+    @usableFromInline let scope: Scope
+
+    @inlinable
+    init(_ count: Int, into observer: Observer<Element, Failure>) {
+        remaining = count
+        self.observer = observer
+        scope = observer.scope.child()
+    }
+
+    @inlinable
+    func receive(_ value: Element) {
+        remaining -= 1
+        guard remaining == 0 else { return observer.next(value) }
+        scope.close()
+        observer.finish(with: value)
     }
 }

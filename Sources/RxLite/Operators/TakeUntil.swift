@@ -1,6 +1,7 @@
 extension Observable {
-    /// The values until `notifier` sends its first; then the end. A notifier that ends without a value
-    /// changes nothing; one that sends on subscription keeps the source from being started.
+    /// The values until `notifier` sends its first; then the end. A notifier that finishes without a value
+    /// changes nothing, its error ends the stream; one that sends on subscription keeps the source from being
+    /// started.
     ///
     /// ```
     ///            --1--2--3--4--|
@@ -8,26 +9,29 @@ extension Observable {
     ///            --1--2--|
     /// ```
     @inlinable
-    public func take<Notice>(until notifier: Observable<Notice, Never>) -> Observable {
+    public func take<Notice>(until notifier: Observable<Notice, Failure>) -> Observable {
         Observable(scheduler: scheduler) { [source] observer in
             let scope = observer.scope.child()
-            let notifierScope = scope.child()
-            notifier.subscribe(
-                Observer(
-                    scope: notifierScope,
-                    next: { _ in
-                        scope.close()
-                        observer.finish()
-                    },
-                    end: { _ in notifierScope.close() }))
+            notifier.notify(observer, in: scope) { _, _ in
+                scope.close()
+                observer.finish()
+            }
             guard scope.isOpen else { return }
+            // A child too: after a pause the streams go on in the order in which they were started.
             source(
                 Observer(
-                    scope: scope, as: observer,
+                    scope: scope.child(), as: observer,
                     end: { completion in
                         scope.close()
                         observer.end(completion)
                     }))
         }
+    }
+
+    /// The values until a signal, or another stream that cannot fail, sends its first; then the end.
+    @inlinable
+    @_disfavoredOverload
+    public func take<Notice>(until notifier: Observable<Notice, Never>) -> Observable {
+        take(until: notifier.setFailureType())
     }
 }

@@ -11,6 +11,16 @@ public enum TimeoutPhase: Sendable {
 extension Observable {
     /// Ends with an error when what is waited for takes longer than `limit`; the source is stopped.
     ///
+    /// ```
+    ///                                 --1------2-|
+    /// timeout(7 ms)
+    ///                                 --1----#
+    /// timeout(4 ms, until: .nextValue)
+    ///                                 --1---#
+    /// timeout(4 ms, until: .firstValue)
+    ///                                 --1------2-|
+    /// ```
+    ///
     /// - Parameters:
     ///   - limit: the longest wait, counted from the subscription.
     ///   - phase: what must come within it. Default: the end.
@@ -30,44 +40,36 @@ extension Observable {
 @usableFromInline
 final class TimeoutWatch<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
-    private let limit: Duration
-    private let phase: TimeoutPhase
-    private let clock: any Scheduler
-    private let error: @Sendable () -> Failure
-    private let observer: Observer<Element, Failure>
-    private let scope: Scope
-    private var deadline: Duration
-    private var timer: (any Cancellable)?
+    @usableFromInline let limit: Duration
+    @usableFromInline let phase: TimeoutPhase
+    @usableFromInline let alarm: Alarm
+    @usableFromInline let error: @Sendable () -> Failure
+    @usableFromInline let observer: Observer<Element, Failure>
+    @usableFromInline let scope: Scope
+    @usableFromInline var deadline: Duration
 
-    @usableFromInline
+    @inlinable
     init(
         _ limit: Duration, _ phase: TimeoutPhase, _ clock: any Scheduler,
         _ error: @escaping @Sendable () -> Failure, into observer: Observer<Element, Failure>
     ) {
         self.limit = limit
         self.phase = phase
-        self.clock = clock
         self.error = error
         self.observer = observer
         scope = observer.scope.child()
+        alarm = Alarm(clock, in: scope)
         deadline = clock.now + limit
     }
 
-    @usableFromInline
-    var input: Observer<Element, Failure> {
-        arm(after: limit)
-        scope.onClose {
-            self.timer?.cancel()
-            self.timer = nil
-        }
+    @inlinable var input: Observer<Element, Failure> {
+        alarm.set(after: limit) { self.check() }
         return Observer(
             scope: scope,
             next: { value in
                 switch self.phase {
-                case .firstValue:
-                    self.timer?.cancel()
-                    self.timer = nil
-                case .nextValue: self.deadline = self.clock.now + self.limit
+                case .firstValue: self.alarm.cancel()
+                case .nextValue: self.deadline = self.alarm.clock.now + self.limit
                 case .end: break
                 }
                 self.observer.next(value)
@@ -78,14 +80,10 @@ final class TimeoutWatch<Element: Sendable, Failure: Error>: @unchecked Sendable
             })
     }
 
-    private func arm(after delay: Duration) {
-        timer = clock.schedule(after: delay) { self.scope.enter { self.check() } }
-    }
-
-    private func check() {
-        guard timer != nil else { return }
-        let remaining = deadline - clock.now
-        guard remaining <= .zero else { return arm(after: remaining) }
+    @usableFromInline
+    func check() {
+        let remaining = deadline - alarm.clock.now
+        guard remaining <= .zero else { return alarm.set(after: remaining) { self.check() } }
         scope.close()
         observer.fail(error())
     }

@@ -1,6 +1,11 @@
 extension Observable where Element == Void {
     /// One value after `delay`, then the end.
     ///
+    /// ```
+    /// timer(3 ms)
+    ///             ---(x|)
+    /// ```
+    ///
     /// - Parameter scheduler: keeps the time and delivers. Default: a clock of the library's own.
     @inlinable
     public static func timer(

@@ -15,15 +15,7 @@ extension Observable {
         Observable<T, Failure>(scheduler: scheduler) { [source] observer in
             let latest = Confined<Other?>(nil)
             let scope = observer.scope.child()
-            let otherScope = scope.child()
-            other.subscribe(
-                Observer(
-                    scope: otherScope, next: { latest.value = $0 },
-                    end: { completion in
-                        guard case .failed = completion else { return otherScope.close() }
-                        scope.close()
-                        observer.end(completion)
-                    }))
+            other.notify(observer, in: scope) { value, _ in latest.value = value }
             guard scope.isOpen else { return }
             // A child too: after a pause the streams go on in the order in which they were started.
             let sourceScope = scope.child()

@@ -15,7 +15,7 @@ extension Observable {
     public static func zip<A, B>(
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>
     ) -> Observable where Element == (A, B) {
-        zip(on: a.scheduler ?? b.scheduler) { zip, observer in
+        combination(on: a.scheduler ?? b.scheduler) { (zip: Zipping<Failure>, observer) in
             let (a, b) = (zip.input(a), zip.input(b))
             return { observer.next((a.take(), b.take())) }
         }
@@ -26,7 +26,7 @@ extension Observable {
     public static func zip<A, B, C>(
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>
     ) -> Observable where Element == (A, B, C) {
-        zip(on: a.scheduler ?? b.scheduler ?? c.scheduler) { zip, observer in
+        combination(on: a.scheduler ?? b.scheduler ?? c.scheduler) { (zip: Zipping<Failure>, observer) in
             let (a, b, c) = (zip.input(a), zip.input(b), zip.input(c))
             return { observer.next((a.take(), b.take(), c.take())) }
         }
@@ -38,7 +38,8 @@ extension Observable {
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>,
         _ d: Observable<D, Failure>
     ) -> Observable where Element == (A, B, C, D) {
-        zip(on: a.scheduler ?? b.scheduler ?? c.scheduler ?? d.scheduler) { zip, observer in
+        combination(on: a.scheduler ?? b.scheduler ?? c.scheduler ?? d.scheduler) {
+            (zip: Zipping<Failure>, observer) in
             let (a, b, c, d) = (zip.input(a), zip.input(b), zip.input(c), zip.input(d))
             return { observer.next((a.take(), b.take(), c.take(), d.take())) }
         }
@@ -50,7 +51,8 @@ extension Observable {
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>, _ c: Observable<C, Failure>,
         _ d: Observable<D, Failure>, _ e: Observable<E, Failure>
     ) -> Observable where Element == (A, B, C, D, E) {
-        zip(on: a.scheduler ?? b.scheduler ?? c.scheduler ?? d.scheduler ?? e.scheduler) { zip, observer in
+        combination(on: a.scheduler ?? b.scheduler ?? c.scheduler ?? d.scheduler ?? e.scheduler) {
+            (zip: Zipping<Failure>, observer) in
             let (a, b, c, d, e) = (zip.input(a), zip.input(b), zip.input(c), zip.input(d), zip.input(e))
             return { observer.next((a.take(), b.take(), c.take(), d.take(), e.take())) }
         }
@@ -62,22 +64,10 @@ extension Observable {
     public static func zip<Input>(_ streams: [Observable<Input, Failure>]) -> Observable
     where Element == [Input] {
         guard !streams.isEmpty else { return .empty() }
-        return zip(on: Observable<Input, Failure>.commonScheduler(of: streams)) { zip, observer in
+        return combination(on: Observable<Input, Failure>.commonScheduler(of: streams)) {
+            (zip: Zipping<Failure>, observer) in
             let inputs = streams.map { zip.input($0) }
             return { observer.next(inputs.map { $0.take() }) }
-        }
-    }
-
-    /// `connect` makes the inputs, and returns what hands their values on.
-    @inlinable
-    static func zip(
-        on scheduler: (any Scheduler)?,
-        _ connect: @escaping @Sendable (Zipping<Failure>, Observer<Element, Failure>) -> () -> Void
-    ) -> Observable {
-        Observable(scheduler: scheduler) { observer in
-            guard observer.scope.isOpen else { return }
-            let core = Zipping(into: observer)
-            core.start(connect(core, observer))
         }
     }
 }

@@ -1,29 +1,12 @@
-/// One running zip. It counts its inputs, which have types of their own.
+/// One running zip.
 @usableFromInline
-final class Zipping<Failure: Error>: @unchecked Sendable {
-    // Unchecked: runs only inside the subscription's lane, which is serial.
+final class Zipping<Failure: Error>: Combination<Failure>, @unchecked Sendable {
+    // Unchecked as its superclass is.
 
-    /// Takes a value of each input and hands them on.
-    @usableFromInline var emit: () -> Void = {}
-    @usableFromInline let scope: Scope
-    /// How many inputs have no value waiting.
-    @usableFromInline var emptyCount = 0
     /// Whether an input has ended and all its values are taken.
     @usableFromInline var isExhausted = false
     /// Paused inputs with no value left.
     @usableFromInline var drained: [Scope] = []
-    @usableFromInline var starts: [() -> Void] = []
-    @usableFromInline let end: @Sendable (Completion<Failure>) -> Void
-
-    @inlinable
-    init<Output>(into observer: Observer<Output, Failure>) {
-        end = observer.end
-        scope = observer.scope.child()
-        scope.onClose {
-            self.emit = {}
-            self.starts = []
-        }
-    }
 
     /// Adds an input.
     @inlinable
@@ -33,18 +16,9 @@ final class Zipping<Failure: Error>: @unchecked Sendable {
         return input
     }
 
-    /// Starts the inputs, one after the other, with `emit` for what they have in common.
-    @inlinable
-    func start(_ emit: @escaping () -> Void) {
-        self.emit = emit
-        let starts = starts
-        self.starts = []
-        for start in starts { start() }
-    }
-
     @inlinable
     func emitIfComplete() {
-        guard emptyCount == 0 else { return }
+        guard missingCount == 0 else { return }
         emit()
         guard scope.isOpen else { return }
         if isExhausted { return finish(.finished) }
@@ -52,12 +26,6 @@ final class Zipping<Failure: Error>: @unchecked Sendable {
         let resuming = drained
         drained = []
         for input in resuming { input.resume() }
-    }
-
-    @inlinable
-    func finish(_ completion: Completion<Failure>) {
-        scope.close()
-        end(completion)
     }
 }
 
@@ -79,7 +47,7 @@ final class ZipInput<Element: Sendable, Failure: Error>: @unchecked Sendable {
     init(of zipping: Zipping<Failure>) {
         self.zipping = zipping
         scope = zipping.scope.child()
-        zipping.emptyCount += 1
+        zipping.missingCount += 1
         zipping.scope.onClose { self.values.removeAll() }
     }
 
@@ -95,7 +63,7 @@ final class ZipInput<Element: Sendable, Failure: Error>: @unchecked Sendable {
     func take() -> Element {
         let value = values.popFirst()!
         guard values.isEmpty else { return value }
-        zipping.emptyCount += 1
+        zipping.missingCount += 1
         if hasEnded {
             zipping.isExhausted = true
         } else if isPaused {
@@ -109,7 +77,7 @@ final class ZipInput<Element: Sendable, Failure: Error>: @unchecked Sendable {
     func receive(_ value: Element) {
         values.append(value)
         if values.count == 1 {
-            zipping.emptyCount -= 1
+            zipping.missingCount -= 1
             zipping.emitIfComplete()
         } else if !isPaused && values.count >= Self.highWater {
             isPaused = true

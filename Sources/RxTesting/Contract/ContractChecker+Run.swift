@@ -55,8 +55,13 @@ extension ContractChecker {
         let scope: Scope
         var leavesInValue = Int.max
         var pausesInValue = Int.max
+        var staysPausedFromValue = Int.max
+        /// How many values had been taken from the source when the pause began.
+        var sentAtPause: Int? { hasPaused.value == 0 ? nil : pausedAfter.value }
+        let probe: ContractProbe
         private let stream: Observable<Output, Failure>
-        private let probe: ContractProbe
+        private let pausedAfter = Counter()
+        private let hasPaused = Counter()
 
         init(_ stream: Observable<Output, Failure>, _ probe: ContractProbe) {
             self.stream = stream
@@ -66,6 +71,7 @@ extension ContractChecker {
 
         func start() {
             let (scope, probe, last, pausing) = (scope, probe, leavesInValue, pausesInValue)
+            let (staying, pausedAfter, hasPaused) = (staysPausedFromValue, pausedAfter, hasPaused)
             let observer = Observer<Output, Failure>(
                 scope: scope,
                 next: { _ in
@@ -74,6 +80,11 @@ extension ContractChecker {
                         if probe.valueCount == pausing {
                             scope.pause()
                             scope.resume()
+                        }
+                        if probe.valueCount == staying {
+                            scope.pause()
+                            pausedAfter.set(probe.sent)
+                            hasPaused.add()
                         }
                         guard probe.valueCount == last else { return }
                         probe.close()

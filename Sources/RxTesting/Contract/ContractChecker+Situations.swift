@@ -30,6 +30,53 @@ extension ContractChecker {
         return before.violations + within.violations
     }
 
+    /// A pause that lasts must stop a source that sends at once and without end, whatever stands between; one that
+    /// ends must go on from there.
+    static func lastingPause<Output, Failure>(
+        _ apply: @escaping Application<Output, Failure>, isEager: Bool
+    ) -> [ContractViolation] {
+        // More than any buffer holds.
+        let limit = 600
+        func run(_ situation: String, _ pause: (Consumer<Output, Failure>, VirtualScheduler) throws -> Void)
+            -> ContractProbe
+        {
+            let probe = ContractProbe("source of \(limit), \(situation)")
+            let clock = VirtualScheduler()
+            let consumer = Consumer(apply(immediate(limit, .finished, probe), clock), probe)
+            do {
+                try pause(consumer, clock)
+                try clock.advance(by: patience)
+            } catch {
+                probe.report(.endsInVirtualTime, "\(error)")
+            }
+            consumer.leave()
+            return probe
+        }
+
+        let plain = run("never paused") { consumer, _ in consumer.start() }
+        let lasting = run("paused in value 2") { consumer, clock in
+            consumer.staysPausedFromValue = 2
+            consumer.start()
+            try clock.advance(by: patience)
+            let (sent, before) = (consumer.probe.sent, consumer.sentAtPause)
+            guard let before, isEager ? sent == limit && before < limit : sent > before else { return }
+            consumer.probe.report(.brake, "\(sent - before) values were taken while paused")
+        }
+        let ending = run("paused in value 2, then resumed") { consumer, clock in
+            consumer.staysPausedFromValue = 2
+            consumer.start()
+            let scope = consumer.scope
+            for _ in 0..<100 where !scope.isPaused && scope.isOpen {
+                try clock.advance(by: .milliseconds(100))
+            }
+            scope.lane.enter { scope.resume() }
+        }
+        if ending.outcome != plain.outcome {
+            ending.report(.sameAfterPause, "\(ending.outcome) instead of \(plain.outcome)")
+        }
+        return lasting.violations + ending.violations
+    }
+
     private static func run<Output, Failure>(
         _ apply: @escaping Application<Output, Failure>, source index: Int, _ probe: ContractProbe,
         _ start: (Consumer<Output, Failure>) -> Void

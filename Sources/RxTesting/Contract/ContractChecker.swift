@@ -25,7 +25,7 @@ public enum ContractChecker {
     ///
     /// - Parameters:
     ///   - isEager: whether the operator takes values from a source although the subscriber is paused (it
-    ///     collects, or hands on to others). Default `false`.
+    ///     has a buffer, which must have a limit). Default `false`.
     ///   - isDeferred: whether the operator delivers values later than it takes them, so that it cannot stop
     ///     a source that sends at once and without end. Default `false`.
     ///   - apply: puts the operator on the source.
@@ -40,6 +40,7 @@ public enum ContractChecker {
             violations += pauses(apply, source: index, isEager: isEager)
         }
         violations += earlyStop(apply, isDeferred: isDeferred)
+        violations += lastingPause(apply, isEager: isEager)
         violations += await threads(apply)
         return violations
     }

@@ -81,5 +81,7 @@ final class Counter: Sendable {
     @discardableResult
     func add() -> Int { number.add(1, ordering: .relaxed).oldValue }
 
+    func set(_ value: Int) { number.store(value, ordering: .relaxed) }
+
     func reset() { number.store(0, ordering: .relaxed) }
 }

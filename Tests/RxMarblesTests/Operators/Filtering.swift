@@ -9,11 +9,11 @@ enum Filtering {
         case "take": source.take(try use.number(0))
         case "takeWhile":
             source.numbered().take(while: try use.predicate(0), inclusive: use[1].isTrue).map(\.value)
-        case "takeUntil": source.take(until: use.input(0).unfailing())
+        case "takeUntil": source.take(until: use.input(0))
         case "takeLast": try last(try use.number(0), of: source)
         case "skip": source.skip(try use.number(0))
         case "skipWhile": source.numbered().skip(while: try use.predicate(0)).map(\.value)
-        case "skipUntil": source.skip(until: use.input(0).unfailing())
+        case "skipUntil": source.skip(until: use.input(0))
         case "skipLast": butLast(try use.number(0), of: source)
         case "first":
             source.filtered(by: use.lambda(use[0])).take(1).ifEmpty(switchTo: use.fallback(or: .empty))
@@ -90,12 +90,5 @@ extension Set {
     fileprivate func inserting(_ element: Element) -> (isNew: Bool, set: Set) {
         var set = self
         return (set.insert(element).inserted, set)
-    }
-}
-
-extension Observable<Value, RecordedError> {
-    /// The stream for where one is asked for that cannot fail: an error is silence.
-    func unfailing() -> Observable<Value, Never> {
-        self.catch { _ in .never() }
     }
 }

@@ -85,7 +85,7 @@ enum Timing {
             source.flatMap(.first) { value throws(RecordedError) in
                 .concat([.just(value), graph.input(try wait(value)).take(1).ignoreElements(as: Value.self)])
             }
-            .take(until: end.unfailing())
+            .take(until: end)
         }
     }
 

@@ -1,0 +1,19 @@
+extension Observable {
+    /// Runs this stream beside the source of an operator: `receive` takes its values, with the scope it runs in; its
+    /// error closes `scope` and ends the operator's stream, its end changes nothing.
+    @inlinable
+    func notify<T>(
+        _ observer: Observer<T, Failure>, in scope: Scope,
+        _ receive: @escaping @Sendable (Element, Scope) -> Void
+    ) {
+        let ownScope = scope.child()
+        subscribe(
+            Observer(
+                scope: ownScope, next: { receive($0, ownScope) },
+                end: { completion in
+                    guard case .failed = completion else { return ownScope.close() }
+                    scope.close()
+                    observer.end(completion)
+                }))
+    }
+}

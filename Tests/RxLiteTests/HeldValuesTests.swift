@@ -1,0 +1,178 @@
+import RxLite
+import RxTesting
+import Testing
+
+/// What has been taken from a source, and waits for a subscriber that is paused.
+@Suite struct HeldValuesTests {
+    private let clock = VirtualScheduler()
+    private let log = Log<Int>()
+
+    @Test func justWaits() {
+        let signal = Signal<Void>()
+        let subscription = signal.observable.flatMap { Observable<Int, Never>.just(7) }
+            .subscribe { [log] in log.add($0) }
+        subscription.pause()
+        signal.send()
+        #expect(log.entries == [])
+        subscription.resume()
+        subscription.pause()
+        subscription.resume()
+        #expect(log.entries == [7])
+    }
+
+    @Test func aDelayHoldsWhatIsDue() throws {
+        let subscription = Observable<Int, Never>.interval(.seconds(1), on: clock).delay(
+            .seconds(3), on: clock
+        )
+        .subscribe { [log] in log.add($0) }
+        try clock.advance(to: .seconds(4))
+        #expect(log.entries == [0])
+        subscription.pause()
+        try clock.advance(to: .seconds(9))
+        #expect(log.entries == [0])
+        subscription.resume()
+        #expect(log.entries == [0, 1, 2, 3, 4, 5])
+        try clock.advance(to: .seconds(10))
+        #expect(log.entries == [0, 1, 2, 3, 4, 5, 6])
+        subscription.cancel()
+        #expect(clock.pendingCount == 0)
+    }
+
+    @Test func aDelayedValueThatPausesHoldsTheNext() throws {
+        let held = Shared<Subscription?>(nil)
+        let new = Observable<Int, Never>.concat([.just(1), .just(2)]).delay(.seconds(3), on: clock).subscribe(
+            onNext: { [log] value in
+                log.add(value)
+                held.value?.pause()
+            },
+            onFinish: { [log] in log.add(0) })
+        held.change { $0 = new }
+        try clock.advance(by: .seconds(60))
+        #expect(log.entries == [1])
+        new.resume()
+        #expect(log.entries == [1, 2, 0])
+    }
+
+    @Test(arguments: [FlattenStrategy.concat, .merge(limit: 2)])
+    func valuesThatWaitForTheirTurnStartNothing(_ strategy: FlattenStrategy) throws {
+        let started = Shared(0)
+        let numbers = Signal<Int>()
+        let end = Signal<Void>()
+        let ends = Shared(0)
+        let subscription = numbers.observable.take(until: end.observable)
+            .flatMap(strategy) { [clock] number in
+                Observable<Void, Never>.timer(.seconds(1), on: clock).map { number }
+                    .handleEvents(onSubscribe: { started.change { $0 += 1 } })
+            }
+            .subscribe(onNext: { [log] in log.add($0) }, onFinish: { ends.change { $0 += 1 } })
+        for number in 0..<6 { numbers.send(number) }
+        end.send()
+        let running = started.value
+        subscription.pause()
+        try clock.advance(by: .seconds(60))
+        #expect(started.value == running)
+        subscription.resume()
+        try clock.advance(by: .seconds(60))
+        #expect(log.entries == Array(0..<6))
+        #expect(ends.value == 1)
+    }
+
+    @Test func whatEndsWhilePausedGoesOnAtTheResumption() throws {
+        let ends = Shared(0)
+        let numbers = Signal<Int>()
+        let end = Signal<Void>()
+        let subscription = numbers.observable.take(until: end.observable)
+            .flatMap(.concat) { [clock] number in
+                number == 0
+                    ? Observable<Void, Never>.timer(.seconds(1), on: clock).map { number }
+                    : .sequence([number])
+            }
+            .subscribe(onNext: { [log] in log.add($0) }, onFinish: { ends.change { $0 += 1 } })
+        numbers.send(0)
+        numbers.send(1)
+        end.send()
+        subscription.pause()
+        try clock.advance(by: .seconds(60))
+        #expect(log.entries == [0])
+        subscription.resume()
+        #expect(log.entries == [0, 1])
+        #expect(ends.value == 1)
+    }
+
+    // A shared stream
+
+    /// Two who listen to one run of 1 to 5, and how many of it have been taken.
+    private func share(
+        _ first: @escaping @Sendable (Int) -> Void, _ second: @escaping @Sendable (Int) -> Void
+    ) -> (start: Signal<Void>, taken: Shared<Int>, first: Subscription, second: Subscription) {
+        let start = Signal<Void>()
+        let taken = Shared(0)
+        let shared = start.observable.flatMap { Observable<Int, Never>.sequence(1...5) }
+            .handleEvents(onNext: { _ in taken.change { $0 += 1 } }).share()
+        return (start, taken, shared.subscribe(onNext: first), shared.subscribe(onNext: second))
+    }
+
+    @Test func oneSubscriberPausesASharedSource() {
+        let held = Shared<Subscription?>(nil)
+        let other = Log<Int>()
+        let run = share(
+            { [log] value in
+                log.add(value)
+                if value == 2 { held.value?.pause() }
+            }, { other.add($0) })
+        held.change { $0 = run.first }
+        run.start.send()
+        #expect(run.taken.value == 2)
+        #expect(log.entries == [1, 2])
+        #expect(other.entries == [1, 2])
+        run.first.resume()
+        #expect(log.entries == [1, 2, 3, 4, 5])
+        #expect(other.entries == [1, 2, 3, 4, 5])
+    }
+
+    @Test func aSharedSourceGoesOnWhenThePausedSubscriberLeaves() {
+        let run = share({ _ in }, { [log] in log.add($0) })
+        run.first.pause()
+        run.second.pause()
+        run.start.send()
+        #expect(run.taken.value == 0)
+        run.second.resume()
+        #expect(run.taken.value == 0)
+        run.first.cancel()
+        #expect(run.taken.value == 5)
+        #expect(log.entries == [1, 2, 3, 4, 5])
+    }
+
+    @Test func aSubscriberThatComesPausedPausesASharedSource() {
+        let taken = Shared(0)
+        let shared = Observable<Int, Never>.sequence(1...5)
+            .handleEvents(onNext: { _ in taken.change { $0 += 1 } }).share()
+        let scope = Scope()
+        scope.pause()
+        scope.lane.enter {
+            shared.subscribe(
+                Observer(scope: scope, next: { [log] in log.add($0) }, end: { _ in scope.close() }))
+        }
+        #expect(taken.value == 0)
+        scope.lane.enter { scope.resume() }
+        #expect(log.entries == [1, 2, 3, 4, 5])
+    }
+
+    /// However the pauses of several threads fall, all values come, and the source goes on.
+    @Test func pausingASharedSourceFromManyThreads() async {
+        let run = share({ _ in }, { [log] in log.add($0) })
+        await withTaskGroup(of: Void.self) { group in
+            for subscription in [run.first, run.second] {
+                group.addTask {
+                    for _ in 0..<500 {
+                        subscription.pause()
+                        subscription.resume()
+                    }
+                }
+            }
+            group.addTask { for _ in 0..<100 { run.start.send() } }
+        }
+        // A run of 1 to 5 that is paused is overtaken by the next ones, until it goes on.
+        #expect(log.entries.sorted() == (1...5).flatMap { Array(repeating: $0, count: 100) })
+    }
+}
