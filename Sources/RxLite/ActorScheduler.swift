@@ -7,7 +7,6 @@ import Synchronization
 /// ```
 ///
 /// Callbacks that the compiler knows to be on the actor come with
-/// ``Observable/subscribe(onMain:onFailure:onFinish:)`` and
 /// ``Observable/subscribe(isolatedTo:onNext:onFailure:onFinish:)``.
 public final class ActorScheduler: Scheduler {
     /// Runs work on the main actor.

@@ -3,7 +3,8 @@ extension Observable {
     ///
     /// ```swift
     /// client.get("/goods").decode([Goods].self).subscribe(
-    ///     onMain: { goods in screen.show(goods) },
+    ///     isolatedTo: MainActor.self,
+    ///     onNext: { goods in screen.show(goods) },
     ///     onFailure: { error in screen.show(error) })
     /// ```
     ///
@@ -11,12 +12,14 @@ extension Observable {
     /// callback runs after that.
     ///
     /// - Parameters:
+    ///   - actor: says where the callbacks run.
     ///   - onNext: takes each value.
     ///   - onFailure: takes the error, if the stream ends with one.
     ///   - onFinish: called if the stream ends well.
     @discardableResult
     public func subscribe(
-        onMain onNext: @escaping @MainActor (Element) -> Void,
+        isolatedTo actor: MainActor.Type,
+        onNext: @escaping @MainActor (Element) -> Void,
         onFailure: @escaping @MainActor (Failure) -> Void = { _ in },
         onFinish: @escaping @MainActor () -> Void = {}
     ) -> Subscription {
@@ -33,7 +36,7 @@ extension Observable {
     /// ```
     ///
     /// The stream keeps the actor alive until it has ended or was cancelled. For the main actor there is
-    /// ``subscribe(onMain:onFailure:onFinish:)``.
+    /// `MainActor.self`.
     ///
     /// - Parameters:
     ///   - actor: where the callbacks run.

@@ -32,16 +32,24 @@ import Testing
         let screen = Screen()
         await withCheckedContinuation { continuation in
             Observable<Int, Never>.sequence(0..<1000).subscribe(
-                onMain: { screen.show($0) }, onFinish: { continuation.resume() })
+                isolatedTo: MainActor.self, onNext: { screen.show($0) }, onFinish: { continuation.resume() })
         }
         #expect(screen.shown == Array(0..<1000))
+    }
+
+    /// Code on an actor that does not ask for it gets its values where they are produced, like all other code.
+    @MainActor @Test func withoutAskingItIsNotDeliveredThere() {
+        let log = Log<Int>()
+        Observable<Int, Never>.just(1).subscribe { log.add($0) }
+        Observable<Int, Never>.just(2).subscribe(onNext: { log.add($0) })
+        #expect(log.entries == [1, 2])
     }
 
     @MainActor @Test func anErrorOnTheMainActor() async {
         let screen = Screen()
         await withCheckedContinuation { continuation in
             Observable<Int, Lost>.concat([.just(1), .fail(Lost())]).subscribe(
-                onMain: { screen.show($0) },
+                isolatedTo: MainActor.self, onNext: { screen.show($0) },
                 onFailure: { error in
                     screen.show(error)
                     continuation.resume()
@@ -54,7 +62,8 @@ import Testing
     @MainActor @Test func nothingComesAfterACancelOnTheMainActor() async {
         let screen = Screen()
         let numbers = Signal<Int>()
-        let subscription = numbers.observable.subscribe(onMain: { screen.show($0) })
+        let subscription = numbers.observable.subscribe(
+            isolatedTo: MainActor.self, onNext: { screen.show($0) })
         await Task.detached { for number in 0..<100 { numbers.send(number) } }.value
         subscription.cancel()
         let shown = screen.shown

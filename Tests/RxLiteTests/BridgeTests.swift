@@ -213,7 +213,8 @@ import Testing
             let screen = Screen()
             await withCheckedContinuation { continuation in
                 source.numbers(1000, at: home).subscribe(
-                    onMain: { screen.shown.append($0) }, onFinish: { continuation.resume() })
+                    isolatedTo: MainActor.self, onNext: { screen.shown.append($0) },
+                    onFinish: { continuation.resume() })
             }
             let shown = await screen.shown
             #expect(shown == Array(1...1000))

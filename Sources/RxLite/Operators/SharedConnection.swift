@@ -3,13 +3,14 @@ public import Synchronization
 /// One run of a shared stream: where its source lives, whom it sends to, and their brake.
 @usableFromInline
 final class SharedConnection<Element: Sendable, Failure: Error>: @unchecked Sendable {
-    // Unchecked: `isPaused` is touched only from inside the scope's lane, which is serial.
+    // Unchecked, and spared the checks of exclusivity: `isPaused` is touched only from inside the scope's lane, which is
+    // serial.
     @usableFromInline let hub: Hub<Element, Failure>
     @usableFromInline let scope: Scope
     /// How many subscribers are paused. Counted at once and from any lane: a source that sends without end must
     /// see it between two values.
     @usableFromInline let pausedCount = Atomic<Int>(0)
-    @usableFromInline var isPaused = false
+    @safe @exclusivity(unchecked) @usableFromInline var isPaused = false
 
     /// Creates one whose source is about to be started: its lane is taken.
     @inlinable

@@ -104,8 +104,7 @@ func findTheList(client: Client, loadMore: Signal<Void>) {
 
 func deliverOnTheMainActor(client: Client) {
     client.request(GoodsList(keyword: "tea"))
-        .observe(on: ActorScheduler.main)
-        .subscribe(onNext: { goods in MainActor.assumeIsolated { screen.show(goods) } })
+        .subscribe(isolatedTo: MainActor.self) { goods in screen.show(goods) }
 }
 
 func testWhatYouBuild() throws {

@@ -33,8 +33,7 @@ func comingFromElsewhere(
         .debounce(.milliseconds(300))
         .distinctUntilChanged()
         .flatMap(.latest) { words in search(words).replaceError(with: []) }
-        .observe(on: ActorScheduler.main)
-        .subscribe { names in MainActor.assumeIsolated { show(names) } }
+        .subscribe(isolatedTo: MainActor.self) { names in show(names) }
         .store(in: bag)
 }
 

@@ -95,14 +95,20 @@ func proof() async -> Bool {
     return violations.isEmpty
 }
 
-func changingPlaces(show: @escaping @MainActor @Sendable (String) -> Void) async {
+actor Meter {
+    private var count = 0
+    func set(_ count: Int) { self.count = count }
+}
+
+func changingPlaces(meter: Meter, show: @escaping @MainActor @Sendable (String) -> Void) async {
     let counts = State(0)
     counts.observable
         .map { count in "\(count) requests" }  // on whoever changes the state
-        .observe(on: ActorScheduler.main)
-        .subscribe { text in
-            MainActor.assumeIsolated { show(text) }  // on the main actor
-        }
+        .observe(on: ActorScheduler.main, buffering: .latest(1))
+        .map { text in text.uppercased() }  // on the main actor
+        .subscribe(isolatedTo: MainActor.self) { text in show(text) }
+
+    counts.observable.subscribe(isolatedTo: meter) { meter, count in meter.set(count) }
 
     let newest = await counts.observable.first()
     for await count in counts.observable.values(buffering: .latest(1)) {
