@@ -37,11 +37,14 @@ let package = Package(
         .systemLibrary(
             name: "CLibpsl", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"]), .brew(["libpsl"])]),
 
+        .systemLibrary(
+            name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+
         .target(name: "RxLite", swiftSettings: settings),
         .target(name: "RxLoop", dependencies: ["RxLite", "CLibuv"], swiftSettings: settings),
         .target(name: "RxHTTP", dependencies: ["RxLite", .httpTypes], swiftSettings: settings),
         .target(
-            name: "RxCurl", dependencies: ["RxHTTP", "RxLoop", "RxLite", "CLibcurl", .httpTypes],
+            name: "RxCurl", dependencies: ["RxHTTP", "RxLoop", "RxLite", "CLibcurl", "CZlib", .httpTypes],
             swiftSettings: settings),
         .target(
             name: "RxClient", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),

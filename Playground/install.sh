@@ -27,6 +27,7 @@ need_libraries() {
     need_command pkg-config pkg-config pkg-config
     need_library libuv libuv1-dev libuv
     need_library libcurl libcurl4-openssl-dev curl
+    need_library zlib zlib1g-dev zlib
     need_library libpsl libpsl-dev libpsl
 }
 

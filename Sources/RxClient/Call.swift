@@ -26,6 +26,10 @@ public struct Call: Endpoint {
     public var usesSession = true
     /// Whether the request carries the jar's cookies, and its answers fill it. Default true.
     public var usesCookies = true
+    /// How the body is compressed on its way. Default not at all.
+    public var compression = Compression.none
+    /// Whether the server is asked before the body is sent. Default `nil`: as the client does.
+    public var continuePolicy: ContinuePolicy?
 
     /// Creates a call.
     public init(

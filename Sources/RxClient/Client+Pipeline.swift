@@ -17,8 +17,10 @@ extension Client {
     }
 
     /// The same for one page of an endpoint that has several.
+    ///
+    /// - Parameter watch: sees the events of each exchange go by.
     func answer<E: Endpoint>(
-        _ endpoint: E, page: PagePlacement?
+        _ endpoint: E, page: PagePlacement?, watching watch: @escaping Watch = { $0 }
     ) -> Observable<Answer<E.Output>, NetworkError> {
         drafted(endpoint, page: page) { draft throws(NetworkError) in
             let attempts = try Attempts(
@@ -26,7 +28,7 @@ extension Client {
             let session = endpoint.usesSession ? self.configuration.session : nil
             let envelope = self.envelope(of: endpoint)
 
-            return self.send(attempts, session: session, cookies: self.cookies(for: endpoint))
+            return self.send(attempts, session: session, cookies: self.cookies(for: endpoint), watch)
                 .checkStatus(envelope: envelope)
                 .unwrap(envelope)
                 .relogin(through: session, replay: attempts.replay)
@@ -64,12 +66,16 @@ extension Client {
 
     /// One attempt at each subscription: credential, then cookies and transport at each redirect.
     private func send(
-        _ attempts: Attempts, session: Session?, cookies: CookieJar?
+        _ attempts: Attempts, session: Session?, cookies: CookieJar?, _ watch: @escaping Watch = { $0 }
     ) -> Observable<Response, NetworkError> {
         send(attempts, session: session, cookies: cookies) { events, request in
-            events.response(to: request, decoder: self.configuration.decoder)
+            watch(events).response(to: request, decoder: self.configuration.decoder)
         }
     }
+
+    /// Gives the events of an exchange on as they are.
+    typealias Watch =
+        @Sendable (Observable<TransferEvent, NetworkError>) -> Observable<TransferEvent, NetworkError>
 
     /// The same for what is made of the events of the exchange and of the request as it is sent.
     func send<T>(

@@ -39,6 +39,8 @@ public struct ClientConfiguration: Sendable {
     public var rewriteParameters: (@Sendable (Parameters) throws(NetworkError) -> Parameters)?
     /// Signs every request whose endpoint does not opt out. Default none.
     public var signature: Signature?
+    /// Whether servers are asked before a body is sent (`Expect: 100-continue`). Default never.
+    public var continuePolicy = ContinuePolicy.never
     /// The files of the machine, for downloads and whatever else is kept on disk. Default none; a client over
     /// libcurl has those of its transport.
     public var files: (any FileSystem)?

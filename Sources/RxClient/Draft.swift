@@ -24,6 +24,8 @@ struct Draft: Sendable {
             timeouts: endpoint.timeouts ?? configuration.timeouts, bodyLimit: configuration.bodyLimit)
         request.secretFields = configuration.secretFields
         request.isDeclaredIdempotent = endpoint.isIdempotent
+        request.compression = endpoint.compression
+        request.continuePolicy = endpoint.continuePolicy ?? configuration.continuePolicy
         for (name, value) in configuration.headers { try request.setField(name, to: value) }
         if !configuration.baseURL.isEmpty, Origin(request.url) != configuration.baseOrigin {
             request.dropSecrets()
@@ -73,7 +75,7 @@ struct Draft: Sendable {
     /// Query and body in canonical order: of what is in the URL already, and of the body's members.
     private func signedPairs(of request: Request) throws(NetworkError) -> [ParameterPair] {
         var pairs = request.queryPairs
-        if case .bytes = request.body { pairs += try parameters.signedPairs(configuration) }
+        if !request.body.isEmpty { pairs += try parameters.signedPairs(configuration) }
         return pairs.sorted { ($0.name, $0.value) < ($1.name, $1.value) }
     }
 }

@@ -51,6 +51,11 @@ public protocol Endpoint<Output>: Sendable {
     /// Whether the request carries the jar's cookies, and its answers fill it. Default true.
     var usesCookies: Bool { get }
 
+    /// How the body is compressed on its way. Default not at all: ask the server first.
+    var compression: Compression { get }
+    /// Whether the server is asked before the body is sent. Default `nil`: as the client does.
+    var continuePolicy: ContinuePolicy? { get }
+
     /// Rewrites the parameters, before the client does. Default: they stay as they are. Made for families of
     /// endpoints that share a rule through a protocol of their own.
     func rewrite(_ parameters: Parameters) throws(NetworkError) -> Parameters
@@ -94,6 +99,11 @@ extension Endpoint {
     public var usesSession: Bool { true }
     /// Yes.
     public var usesCookies: Bool { true }
+
+    /// Not at all.
+    public var compression: Compression { .none }
+    /// The client's.
+    public var continuePolicy: ContinuePolicy? { nil }
 
     /// The parameters as they are.
     public func rewrite(_ parameters: Parameters) throws(NetworkError) -> Parameters { parameters }

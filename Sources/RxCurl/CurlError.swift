@@ -61,7 +61,7 @@ extension TransferState.Refusal {
     var kind: NetworkError.Code {
         switch self {
         case .headTooLarge, .expanded: .tooLarge
-        case .tooManyInterimHeads, .malformedStatusLine, .uncertainLength, .switchedProtocols:
+        case .tooManyInterimHeads, .malformedStatusLine, .uncertainLength, .switchedProtocols, .expectation:
             .invalidResponse
         case .sentTwice: .connectionLost
         }
@@ -74,6 +74,7 @@ extension TransferState.Refusal {
         case .malformedStatusLine: "the answer does not begin with a status line"
         case .uncertainLength: "the answer's Content-Length is no number, or there are several"
         case .switchedProtocols: "the server switched protocols without being asked"
+        case .expectation: "the server answered with 417"
         case .expanded: "the compressed body grows more than a hundredfold"
         case .sentTwice:
             "the connection broke before an answer, and the request was not sent again "

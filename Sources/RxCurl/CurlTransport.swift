@@ -75,23 +75,23 @@ public final class CurlTransport: Transport {
             error.isUnsent = true
             return observer.scope.perform { [error] in observer.fail(error) }
         }
-        switch request.body {
-        case .empty: begin(request, .none, to: target, observer)
-        case .bytes(let bytes): begin(request, TransferContent(bytes), to: target, observer)
-        case .streamed(let body): open(body, for: request, to: target, observer)
+        switch (request.body, request.compression) {
+        case (.empty, _): begin(request, .none, to: target, observer)
+        case (.bytes(let bytes), let compression) where compression == .none || bytes.isEmpty:
+            begin(request, TransferContent(bytes), to: target, observer)
+        default: open(request, to: target, observer)
         }
     }
 
     /// Finds out what there is to send before curl is told of the request.
     private func open(
-        _ body: StreamedBody, for request: Request, to target: Target,
-        _ observer: Observer<TransferEvent, NetworkError>
+        _ request: Request, to target: Target, _ observer: Observer<TransferEvent, NetworkError>
     ) {
         let scope = observer.scope.child()
-        body.open(files).ifEmpty(fail: NetworkError(.invalidParameters, "the body has no content")).subscribe(
+        let nothing = NetworkError(.invalidParameters, "the body has no content")
+        content(of: request).ifEmpty(fail: nothing).subscribe(
             Observer(scope: scope) { content in
                 scope.close()
-                let content = TransferContent(content, isReplayable: body.isReplayable)
                 self.begin(request, content, to: target, observer)
             } end: { completion in
                 scope.close()
@@ -100,6 +100,22 @@ public final class CurlTransport: Transport {
                 unsent.isUnsent = true
                 observer.fail(unsent)
             })
+    }
+
+    private func content(of request: Request) -> Observable<TransferContent, NetworkError> {
+        let loop = loop
+        let isCompressed = request.compression == .gzip
+        switch request.body {
+        case .empty: return .just(.none)
+        case .bytes(let bytes):
+            return (isCompressed ? loop.gzip(bytes) : .just(bytes)).map { TransferContent($0) }
+        case .streamed(let body):
+            return body.open(files).map { content in
+                var content = content
+                if isCompressed { content = .init(length: nil, chunks: loop.gzip(content.chunks)) }
+                return TransferContent(content, isReplayable: body.isReplayable)
+            }
+        }
     }
 
     private func begin(

@@ -10,7 +10,7 @@ extension HeaderList {
         init(of transfer: Transfer) {
             framing = transfer.content.framing(of: transfer.request)
             expectsContinue = transfer.continueWait != nil
-            compression = framing == .none ? .none : transfer.request.compression
+            compression = transfer.content.length == 0 ? .none : transfer.request.compression
         }
 
         /// Lines as curl takes them. A name alone takes out what curl would add to content by itself: a form's

@@ -31,7 +31,7 @@ final class Transfer: @unchecked Sendable {
     @safe @exclusivity(unchecked) private(set) var sentAtEnd = 0
     let content: TransferContent
     /// How long curl waits for `100 Continue` before it sends the content; `nil` if it does not ask.
-    let continueWait: Duration?
+    @safe @exclusivity(unchecked) var continueWait: Duration?
     /// When a body that is streamed began to be read, when all of it had gone, and when its answer began: curl's
     /// own time of the first byte is that of the first byte sent for these.
     @safe @exclusivity(unchecked) private var startedAt: Duration?
@@ -53,9 +53,7 @@ final class Transfer: @unchecked Sendable {
         self.observer = observer
         self.transport = transport
         clock = TransferClock(request.timeouts)
-        state = TransferState(
-            isRepeatable: request.isIdempotent,
-            limits: .init(headBytes: transport.configuration.headerLimit))
+        state = TransferState(of: request, by: transport)
         if content.length != 0 { upload = UploadProgress(total: content.length) }
     }
 
@@ -176,6 +174,7 @@ final class Transfer: @unchecked Sendable {
 
     /// curl is done with the transfer. The handle is still here; the results are read from it.
     func complete(_ handle: EasyHandle, _ result: CURLcode) {
+        if state.refusal == .expectation, !isOver { return sendWithoutAsking(handle) }
         let isPaused = observer.scope.isPaused
         if isPaused { watchResume() }
         // Who has the answer need not care that the server did not take all of the request.
@@ -215,7 +214,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// Gives the handle back before anybody is told: they may want it for the next request.
-    private func release(_ handle: EasyHandle) {
+    func release(_ handle: EasyHandle) {
         if state.isResent { handle.isSpent = true }
         transport.multi.release(handle)
     }

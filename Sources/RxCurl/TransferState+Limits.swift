@@ -1,3 +1,5 @@
+internal import RxHTTP
+
 extension TransferState {
     /// What the server or curl did that is not accepted.
     enum Refusal: Equatable {
@@ -13,6 +15,8 @@ extension TransferState {
         case switchedProtocols
         /// A decoded body over ``Limits/expansion`` times what came in.
         case expanded
+        /// The server refuses to be asked before the content is sent (417).
+        case expectation
         /// curl is about to send a second time what must be sent once.
         case sentTwice
     }
@@ -27,5 +31,14 @@ extension TransferState {
         var expansion = 100
         /// Decoded bytes below which expansion does not matter.
         var expansionFloor = 1 << 20
+    }
+}
+
+extension TransferState {
+    /// The state of a transfer that has not begun.
+    init(of request: Request, by transport: CurlTransport) {
+        self.init(
+            isRepeatable: request.isIdempotent,
+            limits: .init(headBytes: transport.configuration.headerLimit))
     }
 }

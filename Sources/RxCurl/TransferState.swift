@@ -24,9 +24,6 @@ struct TransferState {
     private(set) var isSent = false
     /// Whether curl sent the request more than once.
     private(set) var isResent = false
-    /// Whether the server refused to be asked before the content is sent (417), which curl then does not do again.
-    private(set) var isExpectationRefused = false
-    private var maySendAgain = false
 
     private let limits: Limits
     /// Whether sending the request twice does no harm.
@@ -65,12 +62,11 @@ struct TransferState {
     mutating func willSend() -> Bool {
         guard !isOver else { return false }
         if isSent {
-            guard isRepeatable && phase != .body || maySendAgain else {
+            guard isRepeatable, phase != .body else {
                 refusal = .sentTwice
                 return false
             }
-            if !maySendAgain { isResent = true }
-            maySendAgain = false
+            isResent = true
             phase = .statusLine
             heldInterimHeads = 0
             holdsTrailers = false
@@ -100,19 +96,16 @@ struct TransferState {
     ///
     /// - Parameters:
     ///   - status: the status code, `nil` if the line does not have one.
-    ///   - asksFirst: whether the server has been asked if it takes the content, and has not got it. If it refuses
-    ///     the question itself (417), curl sends the request again without.
+    ///   - asksFirst: whether the server has been asked if it takes the content, and can be sent the request again
+    ///     without if it refuses the question (417).
     mutating func receiveStatusLine(
         status: Int?, byteCount: Int, asksFirst: Bool = false
     ) -> HeadAction {
         guard admit(byteCount) else { return .refuse }
         guard let status, (100...999).contains(status) else { return refuse(.malformedStatusLine) }
         guard status != 101 else { return refuse(.switchedProtocols) }
-        if status == 417, asksFirst, !isExpectationRefused {
-            isExpectationRefused = true
-            maySendAgain = true
-        }
-        let isInterim = status < 200 || maySendAgain
+        if status == 417, asksFirst { return refuse(.expectation) }
+        let isInterim = status < 200
         if isInterim {
             interimHeads += 1
             guard interimHeads <= limits.interimHeads else { return refuse(.tooManyInterimHeads) }
@@ -142,7 +135,6 @@ struct TransferState {
         switch phase {
         case .fieldLines(isInterim: true):
             phase = .statusLine
-            guard !maySendAgain else { return .skip }
             heldInterimHeads = isPaused ? heldInterimHeads + 1 : 0
             return isPaused ? .holdInterim : .deliverInterim
         case .fieldLines(isInterim: false):

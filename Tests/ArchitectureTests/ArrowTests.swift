@@ -7,7 +7,7 @@ import Testing
         "RxLite": [],
         "RxHTTP": ["RxLite"],
         "RxLoop": ["RxLite", "CLibuv"],
-        "RxCurl": ["RxHTTP", "RxLoop", "RxLite", "CLibcurl"],
+        "RxCurl": ["RxHTTP", "RxLoop", "RxLite", "CLibcurl", "CZlib"],
         "RxClient": ["RxHTTP", "RxLite"],
         "RxNetworking": ["RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl"],
         "RxTesting": ["RxHTTP", "RxLite"],

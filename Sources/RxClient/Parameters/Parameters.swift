@@ -1,6 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
-import RxHTTP
+public import RxHTTP
 
 /// The parameters of a request: what they are and how they travel.
 ///
@@ -8,6 +8,7 @@ import RxHTTP
 /// .query(["page": 1, "keyword": "green tea"])   // ?keyword=green%20tea&page=1
 /// .json(NewGoods(name: "tea"))                   // {"name":"tea"}
 /// .form(["user": "anna", "password": secret])    // password=…&user=anna
+/// .multipart([.file("photo", path)])             // a form with a file
 /// ["id": 7]                                      // as the client's format says
 /// ```
 ///
@@ -25,6 +26,8 @@ public struct Parameters: Sendable {
         case json
         case form
         case text(String)
+        case multipart([Part])
+        case body(Body, contentType: String?)
     }
 
     private let format: Format
@@ -67,7 +70,27 @@ public struct Parameters: Sendable {
     /// As a `text/plain` body, exactly as it is.
     public static func text(_ text: String) -> Parameters { Parameters(.text(text)) }
 
-    /// The same with `values` besides, over members of the same name. Beside a text they go into the query.
+    /// As a `multipart/form-data` body: texts, bytes and files, which are read from the disk while they are sent.
+    public static func multipart(_ parts: [Part]) -> Parameters { Parameters(.multipart(parts)) }
+
+    /// As the body, just as it is: a file, a stream, bytes.
+    ///
+    /// - Parameter contentType: its MIME type. Default none: then it is for the header fields to say.
+    public static func body(_ body: Body, contentType: String? = nil) -> Parameters {
+        Parameters(.body(body, contentType: contentType))
+    }
+
+    /// A file as the body, read from the disk while it is sent.
+    ///
+    /// - Parameter contentType: its MIME type. Default `application/octet-stream`.
+    public static func file(
+        _ path: String, contentType: String = "application/octet-stream"
+    ) -> Parameters {
+        body(.file(path), contentType: contentType)
+    }
+
+    /// The same with `values` besides, over members of the same name. In a multipart form they are texts; beside a
+    /// text, a file or another body they go into the query.
     public func adding(_ values: Values) -> Parameters {
         var parameters = self
         parameters.additions.merge(values) { $1 }
@@ -101,15 +124,23 @@ public struct Parameters: Sendable {
             try request.appendQuery(try style.write(try pairs(encoder, style)))
         case .form:
             let body = try pairs(encoder, style).encodedAsForm
-            request.setBody(Array(body.utf8), contentType: "application/x-www-form-urlencoded")
+            request.setBody(.text(body), contentType: "application/x-www-form-urlencoded")
         case .json:
             let data =
                 if let model, additions.isEmpty, removals.isEmpty { try encoder.data(of: model) } else {
                     try encoder.data(of: try namedTree(encoder))
                 }
-            request.setBody(Array(data), contentType: "application/json")
+            request.setBody(.bytes(Array(data)), contentType: "application/json")
         case .text(let text):
-            request.setBody(Array(text.utf8), contentType: "text/plain; charset=utf-8")
+            request.setBody(.text(text), contentType: "text/plain; charset=utf-8")
+            try request.appendQuery(try style.write(try pairs(encoder, style)))
+        case .multipart(let parts):
+            let form = Multipart(self.parts(parts, and: try pairs(encoder, style)))
+            // Whatever the endpoint says, only this names the boundary.
+            request.headerFields[.contentType] = form.contentType
+            request.body = try form.body()
+        case .body(let body, let contentType):
+            request.setBody(body, contentType: contentType)
             try request.appendQuery(try style.write(try pairs(encoder, style)))
         }
     }
@@ -123,10 +154,26 @@ public struct Parameters: Sendable {
         }
     }
 
-    /// The parameters as they are signed: every scalar under its full name; none of a list at the top, or of a text.
+    /// The members of the body as they are signed: every scalar under its full name, of a multipart form the texts;
+    /// none of a list at the top, or of a body that has no members.
     func signedPairs(_ configuration: ClientConfiguration) throws(NetworkError) -> [ParameterPair] {
-        guard let tree = try tree(configuration.encoder) else { return [] }
-        return tree.pairs(style ?? configuration.parameterStyle)
+        let style = style ?? configuration.parameterStyle
+        switch format {
+        case .query, .text, .body: return []
+        case .standard, .json, .form:
+            return try tree(configuration.encoder).map { $0.pairs(style) } ?? []
+        case .multipart(let parts):
+            return self.parts(parts, and: try pairs(configuration.encoder, style)).compactMap { part in
+                guard part.fileName == nil, case .bytes(let bytes) = part.body else { return nil }
+                return (part.name, String(decoding: bytes, as: UTF8.self))
+            }
+        }
+    }
+
+    /// The parts of a form without those taken out, and with what was added in place of those of the same name.
+    private func parts(_ parts: [Part], and pairs: [ParameterPair]) -> [Part] {
+        let replaced = removals.union(additions.keys)
+        return parts.filter { !replaced.contains($0.name) } + pairs.map { Part.text($0.name, $0.value) }
     }
 
     private func pairs(

@@ -27,8 +27,8 @@ extension Request {
         url = URL(string: parts[0] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))) ?? url
     }
 
-    mutating func setBody(_ bytes: [UInt8], contentType: String) {
-        body = .bytes(bytes)
+    mutating func setBody(_ body: Body, contentType: String?) {
+        self.body = body
         if headerFields[.contentType] == nil { headerFields[.contentType] = contentType }
     }
 }

@@ -91,9 +91,17 @@ final class ContentSource: @unchecked Sendable {
         guard takenBytes > 0 else { return true }
         guard isReplayable else { return false }
         close()
+        reopen()
+        return true
+    }
+
+    /// Whether the content can be had from the start, on another handle.
+    var canReopen: Bool { isReplayable || !hasStarted }
+
+    /// Makes ready for another handle.
+    func reopen() {
         hasStarted = false
         takenBytes = 0
-        return true
     }
 
     /// Leaves the stream. Nothing comes of it any more.
@@ -103,7 +111,6 @@ final class ContentSource: @unchecked Sendable {
         waiting = []
         (index, offset, waitingBytes) = (0, 0, 0)
         (isPaused, hasEnded, isStarved) = (false, false, false)
-        hasStarted = true
     }
 
     private func start(for transfer: Transfer) {

@@ -4,11 +4,17 @@ internal import RxHTTP
 
 /// A server may answer before it has all of the content, and need not take the rest.
 extension Transfer {
-    /// Whether the server has been asked if it takes the content, and has not got all of it yet.
-    var asksFirst: Bool {
-        guard continueWait != nil, let handle else { return false }
-        guard let length = content.length else { return content.source?.isExhausted == false }
-        return Int64(handle.sentBytes) < length
+    /// Whether the server has been asked if it takes the content, and can be sent the request again without asking.
+    var asksFirst: Bool { continueWait != nil && content.source?.canReopen ?? true }
+
+    /// Starts over, without the question that the server does not understand.
+    func sendWithoutAsking(_ handle: EasyHandle) {
+        continueWait = nil
+        state = TransferState(of: request, by: transport)
+        handle.isSpent = true
+        release(handle)
+        content.source?.reopen()
+        transport.multi.perform(.add(self))
     }
 
     /// Has a look at an answer that says no while there is still content to send, once curl has returned: curl sends

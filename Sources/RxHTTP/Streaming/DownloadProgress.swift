@@ -16,7 +16,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
 }
 
 /// Counts a body as it arrives.
-private final class DownloadCount: @unchecked Sendable {
+final class DownloadCount: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     private var progress = TransferProgress(bytes: 0)
 

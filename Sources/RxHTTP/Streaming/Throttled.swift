@@ -19,7 +19,7 @@ extension Observable where Element == TransferProgress {
 }
 
 /// Holds back what comes too soon.
-private final class ProgressThrottle: @unchecked Sendable {
+final class ProgressThrottle: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     private static let interval = Duration.milliseconds(50)
     private var sentAt: Duration?

@@ -1,0 +1,137 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+/// Files, streams and forms on their way through the client.
+@Suite struct BodyTests {
+    let bench = RetryBench()
+
+    private var once: Parameters { .body(.stream(.just([1]))) }
+    private var again: Parameters { .body(.stream(.just([1]), isReplayable: true)) }
+
+    @Test("One-shot bodies: no retry, no 307; replayable ones have both")
+    func replays() throws {
+        for (parameters, attempts) in [
+            (once, 1), (again, 2), (.file("/a"), 2), (.multipart([.file("f", "/a")]), 2),
+        ] {
+            let (client, transport) = bench([.failure(.connectionLost), .status(.ok)])
+            let recorder = Recorder(client.put("/x", parameters), on: bench.clock)
+            try bench.clock.run()
+            #expect(transport.requests.count == attempts)
+            #expect(recorder.values.count == attempts - 1)
+        }
+        for (parameters, attempts) in [(once, 1), (again, 2)] {
+            let moved = HTTPFields([HTTPField(name: .location, value: "/y")])
+            let (client, transport) = bench([.status(.temporaryRedirect, headers: moved), .status(.ok)])
+            _ = Recorder(client.put("/x", parameters), on: bench.clock)
+            try bench.clock.run()
+            #expect(transport.requests.count == attempts)
+        }
+    }
+
+    @Test("A one-shot body is not replayed after a login")
+    func relogin() throws {
+        for (parameters, attempts) in [(once, 1), (again, 2)] {
+            let bench = LoginBench()
+            _ = Recorder(bench.client.put("/1", parameters), on: bench.clock)
+            try bench.clock.run()
+            #expect(bench.lines.filter { $0.hasPrefix("PUT") }.count == attempts)
+        }
+    }
+
+    @Test("Types, and what the endpoint says of them")
+    func contentTypes() throws {
+        func type(_ parameters: Parameters, _ headers: [String: String] = [:]) throws -> String? {
+            let (client, transport) = bench([.status(.ok)])
+            _ = Recorder(client.post("/x", parameters, headers: headers), on: bench.clock)
+            try bench.clock.run()
+            return transport.requests.first?.headerFields[.contentType]
+        }
+        #expect(try type(.file("/a")) == "application/octet-stream")
+        #expect(try type(.file("/a", contentType: "image/png")) == "image/png")
+        #expect(try type(.file("/a"), ["Content-Type": "text/csv"]) == "text/csv")
+        #expect(try type(.body(.bytes([1]))) == nil)
+        let form = try #require(
+            try type(.multipart([.text("a", "b")]), ["Content-Type": "multipart/form-data"]))
+        #expect(form.hasPrefix("multipart/form-data; boundary=form-"))
+    }
+
+    @Test("What is added beside a form is a text in it, beside a file it is in the query")
+    func additions() throws {
+        let (client, transport) = bench([.status(.ok)])
+        let parts: [Part] = [.text("a", "1"), .text("b", "2"), .text("c", "3")]
+        let form = Parameters.multipart(parts).adding(["b": 7, "version": "1.0"]).removing("c")
+        _ = Recorder(client.post("/x", form), on: bench.clock)
+        _ = Recorder(client.post("/x", Parameters.file("/a").adding(["version": "1.0"])), on: bench.clock)
+        try bench.clock.run()
+        guard case .bytes(let bytes) = transport.requests[0].body else { Issue.record("no bytes"); return }
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.contains("name=\"a\"\r\n\r\n1\r\n"))
+        #expect(text.contains("name=\"b\"\r\n\r\n7\r\n"))
+        #expect(text.contains("name=\"version\"\r\n\r\n1.0\r\n"))
+        #expect(!text.contains("\r\n\r\n2\r\n"))
+        #expect(!text.contains("name=\"c\""))
+        #expect(transport.requests[1].url.query() == "version=1.0")
+    }
+
+    @Test("A name that cannot be sent fails before anything is")
+    func hostileName() throws {
+        let (client, transport) = bench([.status(.ok)])
+        let recorder = Recorder(client.post("/x", .multipart([.text("a\r\nb", "")])), on: bench.clock)
+        try bench.clock.run()
+        #expect(transport.requests.isEmpty)
+        guard case .failed(let error) = recorder.completion else { Issue.record("no failure"); return }
+        #expect(error.code == .invalidParameters)
+    }
+
+    @Test("Compression and asking first: the endpoint's, else the client's")
+    func policies() throws {
+        let transport = ScriptedTransport(on: bench.clock) { _ in .status(.ok) }
+        var configuration = ClientConfiguration(baseURL: "https://shop.test")
+        configuration.continuePolicy = .from(5)
+        let client = Client(configuration: configuration, transport: transport)
+        var call = Call(.post, "/x", .text("x"))
+        _ = Recorder(client.request(call), on: bench.clock)
+        call.compression = .gzip
+        call.continuePolicy = .always
+        _ = Recorder(client.request(call), on: bench.clock)
+        try bench.clock.run()
+        #expect(transport.requests.map(\.compression) == [.none, .gzip])
+        #expect(transport.requests.map(\.continuePolicy) == [.from(5), .always])
+    }
+
+    @Test("Events: progress of each attempt, then the typed answer")
+    func events() throws {
+        let (client, _) = bench([
+            .steps(.uploaded(bytes: 1, of: 2), .fail(NetworkError(.connectionLost, ""))),
+            .steps(
+                .uploaded(bytes: 2, of: 2),
+                .head(ResponseHead(status: .ok, headerFields: [.contentLength: "2"])),
+                .chunk([UInt8(ascii: "4")]), .wait(.seconds(1)), .chunk([UInt8(ascii: "2")]), .finish),
+        ])
+        let recorder = Recorder(client.progress(of: Answered(path: "/x")), on: bench.clock)
+        try bench.clock.run()
+        let lines = recorder.values.map { event in
+            switch event {
+            case .uploaded(let progress): "upload \(progress.bytes) of \(progress.expected ?? -1)"
+            case .downloaded(let progress): "download \(progress.bytes) of \(progress.expected ?? -1)"
+            case .answered(let answer): "answer \(answer.output)"
+            }
+        }
+        #expect(
+            lines == [
+                "upload 1 of 2", "upload 2 of 2", "download 0 of 2", "download 2 of 2", "answer 42",
+            ])
+        guard case .finished = recorder.completion else { Issue.record("no end"); return }
+    }
+}
+
+private struct Answered: Endpoint {
+    typealias Output = Int
+    let path: String
+    let method = HTTPRequest.Method.put
+}

@@ -1,0 +1,109 @@
+import Foundation
+import HTTPTypes
+import RxCurl
+import RxHTTP
+import RxLite
+import RxLoop
+import TestServers
+import Testing
+
+/// Bodies that are compressed on their way, as gunzip sees them.
+@Suite(.timeLimit(.minutes(1))) struct CompressionTests {
+    static let content = Array(String(repeating: "green tea, black tea, white tea\n", count: 40_000).utf8)
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var body: @Sendable (Directory) throws -> Body
+        var expected: [UInt8]
+        var isChunked = true
+    }
+
+    static let cases = [
+        Case(
+            testDescription: "a word", body: { _ in .text("tea") }, expected: Array("tea".utf8),
+            isChunked: false),
+        Case(testDescription: "bytes", body: { _ in .bytes(content) }, expected: content, isChunked: false),
+        Case(testDescription: "a file", body: { .file(try $0.file("a", content)) }, expected: content),
+        Case(testDescription: "an empty file", body: { .file(try $0.file("a", [])) }, expected: []),
+        Case(
+            testDescription: "many small chunks",
+            body: { _ in .stream(.sequence(content.prefix(5000).map { [$0] })) },
+            expected: Array(content.prefix(5000))),
+        Case(
+            testDescription: "what does not get smaller", body: { .file(try $0.file("a", noise)) },
+            expected: noise),
+    ]
+
+    static let noise: [UInt8] = {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<500_000).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }()
+
+    @Test(arguments: cases)
+    func arrives(_ item: Case) async throws {
+        let server = try RawServer { _ in [.respond(body: "ok")] }
+        let directory = try Directory()
+        try await withTransport { transport in
+            var request = try Request.to(server.baseURL, method: .post, body: try item.body(directory))
+            request.compression = .gzip
+            let log = try await Recording(transport.send(request)).ended()
+            #expect(log.error == nil)
+            let received = try #require(server.record.requests.first)
+            #expect(received.field("Content-Encoding") == "gzip")
+            #expect(received.field("Transfer-Encoding") == (item.isChunked ? "chunked" : nil))
+            #expect(received.field("Content-Length") == (item.isChunked ? nil : "\(received.body.count)"))
+            #expect(try gunzip(received.body, in: directory).isSame(as: item.expected))
+            if item.expected.count == Self.content.count {
+                #expect(received.body.count < Self.content.count / 20)
+            }
+        }
+    }
+
+    @Test func nothingIsNotCompressed() async throws {
+        let server = try RawServer { _ in [.respond(body: "ok")] }
+        try await withTransport { transport in
+            for body in [Body.empty, .bytes([])] {
+                var request = try Request.to(server.baseURL, method: .post, body: body)
+                request.compression = .gzip
+                #expect(try await Recording(transport.send(request)).ended().error == nil)
+            }
+            #expect(
+                server.record.requests.allSatisfy { $0.field("Content-Encoding") == nil && $0.body.isEmpty })
+        }
+    }
+
+    @Test func aFailureOfTheSourceIsTheRequests() async throws {
+        let server = try RawServer { _ in [.respond(body: "ok")] }
+        try await withTransport { transport in
+            let source = Observable<[UInt8], NetworkError>.concat([
+                .just(Self.content), .fail(.init(.noContent, "x")),
+            ])
+            var request = try Request.to(server.baseURL, method: .post, body: .stream(source))
+            request.compression = .gzip
+            let log = try await Recording(transport.send(request)).ended()
+            #expect(log.error?.code == .noContent)
+            #expect(server.record.requests.isEmpty)
+        }
+    }
+
+    @Test func theFieldIsTheTransports() async throws {
+        let server = try RawServer { _ in [.respond(body: "ok")] }
+        try await withTransport { transport in
+            var request = try Request.to(server.baseURL, method: .post, body: .text("x"))
+            request.compression = .gzip
+            request.headerFields[.contentEncoding] = "br"
+            #expect(try await Recording(transport.send(request)).ended().error?.code == .invalidHeader)
+        }
+    }
+
+    /// By the machine's own gunzip, which checks length and checksum too.
+    private func gunzip(_ bytes: [UInt8], in directory: Directory) throws -> [UInt8] {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/gzip")
+        process.arguments = ["-dfk", try directory.file("body.gz", bytes)]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        return try directory.content("body")
+    }
+}

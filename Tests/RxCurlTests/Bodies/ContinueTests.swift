@@ -1,0 +1,132 @@
+import HTTPTypes
+import RxCurl
+import RxHTTP
+import RxLite
+import TestServers
+import Testing
+
+/// `Expect: 100-continue`.
+@Suite(.timeLimit(.minutes(1))) struct ContinueTests {
+    static let large = [UInt8](repeating: 7, count: 300_000)
+
+    private func request(
+        _ server: RawServer, _ body: Body, _ policy: ContinuePolicy, method: HTTPRequest.Method = .post
+    ) throws -> Request {
+        var request = try Request.to(server.baseURL, method: method, body: body)
+        request.continuePolicy = policy
+        return request
+    }
+
+    static let bodies: [Body] = [
+        .text("small"), .bytes(large), .stream(.just(large), length: Int64(large.count)),
+        .stream(.just(large)),
+    ]
+
+    @Test(arguments: bodies.indices)
+    func theBodyIsSentWhenTheServerAgrees(index: Int) async throws {
+        let gate = try Gate()
+        let server = try RawServer([
+            [.readHead, .wait(gate), .send("HTTP/1.1 100 Continue\r\n\r\n"), .readBody, .respond(body: "ok")]
+        ])
+        try await withTransport { transport in
+            let policy = ContinuePolicy(threshold: 1, wait: .seconds(3600))
+            let recording = Recording(transport.send(try request(server, Self.bodies[index], policy)))
+            let head = try await server.nextRequest()
+            #expect(head.field("Expect") == "100-continue")
+            gate.open()
+            let log = try await recording.ended()
+            #expect(log.error == nil)
+            #expect(log.body == Array("ok".utf8))
+            let body = try #require(server.record.requests.first?.body)
+            #expect(body == (index == 0 ? Array("small".utf8) : Self.large))
+        }
+    }
+
+    @Test(arguments: bodies.indices)
+    func aServerThatSaysNothingGetsTheBodyAfterAWait(index: Int) async throws {
+        let server = try RawServer([[.readHead, .readBody, .respond(body: "ok")]])
+        try await withTransport { transport in
+            let policy = ContinuePolicy(threshold: 1, wait: .milliseconds(20))
+            let log = try await Recording(transport.send(try request(server, Self.bodies[index], policy)))
+                .ended()
+            #expect(log.error == nil)
+            let body = try #require(server.record.requests.first?.body)
+            #expect(body == (index == 0 ? Array("small".utf8) : Self.large))
+        }
+    }
+
+    /// Even what can be sent only once, and a POST: nothing of it has been sent.
+    @Test(arguments: bodies.indices)
+    func aServerThatDoesNotUnderstandIsNotAsked(index: Int) async throws {
+        let server = try RawServer([
+            [
+                .readHead, .respond(417, ["X": "y"], body: "what?"), .readRequest, .respond(body: "ok"),
+                .close,
+            ], [.readRequest, .respond(body: "ok")],
+        ])
+        try await withTransport { transport in
+            let policy = ContinuePolicy(threshold: 1, wait: .seconds(3600))
+            let log = try await Recording(transport.send(try request(server, Self.bodies[index], policy)))
+                .ended()
+            #expect(log.error == nil)
+            #expect(log.kinds.filter { $0 == "head" }.count == 1)
+            #expect(!log.kinds.contains("interim"))
+            #expect(log.head?.status.code == 200)
+            #expect(log.body == Array("ok".utf8))
+            let requests = server.record.requests
+            #expect(requests.map { $0.field("Expect") } == ["100-continue", nil])
+            #expect(requests.last?.body == (index == 0 ? Array("small".utf8) : Self.large))
+        }
+    }
+
+    @Test(arguments: bodies.indices)
+    func aRefusalSparesTheBody(index: Int) async throws {
+        let server = try RawServer([
+            [.readHead, .respond(413, body: "no"), .waitForClientClose],
+            [.readRequest, .respond(body: "well")],
+        ])
+        try await withTransport { transport in
+            let policy = ContinuePolicy(threshold: 1, wait: .seconds(3600))
+            let log = try await Recording(transport.send(try request(server, Self.bodies[index], policy)))
+                .ended()
+            #expect(log.error == nil)
+            #expect(log.head?.status.code == 413)
+            #expect(log.body == Array("no".utf8))
+            #expect(try await transport.get(server.baseURL).text == "well")
+            _ = try await server.connectionEnded(0)
+            #expect(server.record.connections[0].bytesDropped == 0)
+        }
+    }
+
+    @Test func anAnswer417ToWhatWasNotAskedIsAnAnswer() async throws {
+        let server = try RawServer { _ in [.respond(417, body: "what?")] }
+        try await withTransport { transport in
+            let log = try await Recording(transport.send(try request(server, .text("small"), .never))).ended()
+            #expect(log.head?.status.code == 417)
+            #expect(log.kinds.last == "finished")
+            #expect(server.record.requests.count == 1)
+        }
+    }
+
+    @Test func smallBodiesAreNotAskedFor() async throws {
+        let server = try RawServer { _ in [.respond(body: "ok")] }
+        try await withTransport { transport in
+            for body in [Body.empty, .text("small")] {
+                let log = try await Recording(transport.send(try request(server, body, .from(1000)))).ended()
+                #expect(log.error == nil)
+            }
+            #expect(server.record.requests.allSatisfy { $0.field("Expect") == nil })
+        }
+    }
+
+    @Test func theFieldIsTheTransports() async throws {
+        let server = try RawServer { _ in [.respond(body: "ok")] }
+        try await withTransport { transport in
+            var request = try request(server, .text("small"), .never)
+            request.headerFields[.expect] = "100-continue"
+            let log = try await Recording(transport.send(request)).ended()
+            #expect(log.error?.code == .invalidHeader)
+            #expect(server.record.requests.isEmpty)
+        }
+    }
+}
