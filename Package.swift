@@ -26,6 +26,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
     ],
     targets: [
@@ -47,7 +48,8 @@ let package = Package(
             name: "RxCurl", dependencies: ["RxHTTP", "RxLoop", "RxLite", "CLibcurl", "CZlib", .httpTypes],
             swiftSettings: settings),
         .target(
-            name: "RxClient", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
+            name: "RxClient", dependencies: ["RxHTTP", "RxLite", .httpTypes, .logging],
+            swiftSettings: settings),
         .target(
             name: "RxNetworking",
             dependencies: ["RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl", .httpTypes],
@@ -56,6 +58,10 @@ let package = Package(
 
         // Servers on loopback. They import nothing of the above, so that neither side hides the other's faults.
         .target(name: "TestServers", path: "Tests/TestServers", swiftSettings: settings),
+        // Many requests with faults among them; a test runs it with few, Tests/soak.sh with many.
+        .executableTarget(
+            name: "soak", dependencies: ["RxNetworking", "RxTesting"], path: "Tests/Soak",
+            swiftSettings: settings),
         .testTarget(name: "TestServersTests", dependencies: ["TestServers"], swiftSettings: settings),
         .target(
             name: "PlaygroundServer", dependencies: [.flyingFox, .flyingSocks], path: "Playground/Server",
@@ -72,7 +78,13 @@ let package = Package(
             name: "RxHTTPTests", dependencies: ["RxHTTP", "RxLite", "RxTesting", .httpTypes],
             swiftSettings: settings),
         .testTarget(
-            name: "RxClientTests", dependencies: ["RxClient", "RxHTTP", "RxLite", "RxTesting", .httpTypes],
+            name: "RxClientTests",
+            dependencies: [
+                "RxClient", "RxHTTP", "RxLite", "RxTesting", .httpTypes, .logging, .inMemoryLogging,
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "FuzzTests", dependencies: ["RxClient", "RxCurl", "RxHTTP", "RxTesting", .httpTypes],
             swiftSettings: settings),
         .testTarget(name: "RxMarblesTests", dependencies: ["RxLite", "RxTesting"], swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
@@ -101,6 +113,8 @@ let package = Package(
 
 extension Target.Dependency {
     static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
+    static var logging: Self { .product(name: "Logging", package: "swift-log") }
+    static var inMemoryLogging: Self { .product(name: "InMemoryLogging", package: "swift-log") }
     static var flyingFox: Self { .product(name: "FlyingFox", package: "FlyingFox") }
     static var flyingSocks: Self { .product(name: "FlyingSocks", package: "FlyingFox") }
 }

@@ -7,6 +7,7 @@
 #   StackTests     both: they run a million streams on a stack of 256 KiB. A sanitizer's frames are several times as
 #                  large and do not fit there; and there is one thread, which has nobody to race with.
 #   TakesNoMemory  address: they measure the process, in which the sanitizer keeps what was freed.
+#   SoakTests      both, for the same reason.
 # Leaks are not looked for: the leak sanitizer does not see pointers in whose spare bits Swift keeps the case of an enum,
 # and reports what they hold; and streams without end, of which the tests have many, live for ever by contract. What
 # must be gone is counted by the tests themselves (LiveCount, ContractChecker, ResourceTests).
@@ -18,8 +19,8 @@ build=() run=()
 if [ "${1:-}" = --sanitize ]; then
     sanitizer=${2:-}
     case "$sanitizer" in
-    thread) run=(--skip StackTests) ;;
-    address) run=(--skip StackTests --skip TakesNoMemory) ;;
+    thread) run=(--skip StackTests --skip SoakTests) ;;
+    address) run=(--skip StackTests --skip TakesNoMemory --skip SoakTests) ;;
     *)
         echo "usage: Tests/run.sh [--sanitize thread|address] [arguments of swift test]" >&2
         exit 2

@@ -22,18 +22,22 @@ extension Client {
     ) -> Observable<TransferEvent, NetworkError> {
         Observable(scheduler: scheduler) { [configuration] observer in
             let cookies = usesCookies ? configuration.cookies : nil
-            self.exchange(request, following: redirects ?? configuration.redirects, cookies)
+            let trace = Trace(request, in: self)
+            self.exchange(request, following: redirects ?? configuration.redirects, cookies, trace)
+                .traced(by: trace, isWhole: false)
                 .subscribe(observer)
         }
     }
 
     /// Cookies, then the transport, at each redirect.
     func exchange(
-        _ request: Request, following redirects: RedirectPolicy, _ cookies: CookieJar?
+        _ request: Request, following redirects: RedirectPolicy, _ cookies: CookieJar?, _ trace: Trace?
     ) -> Observable<TransferEvent, NetworkError> {
+        let transport = transport.traced(by: trace)
         guard let cookies, !request.isCredentialFree else {
-            return transport.send(request, following: redirects)
+            return transport.send(request, following: redirects).redirectsTraced(by: trace)
         }
         return CookieTransport(transport: transport, jar: cookies).send(request, following: redirects)
+            .redirectsTraced(by: trace)
     }
 }

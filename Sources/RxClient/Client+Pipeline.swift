@@ -23,20 +23,20 @@ extension Client {
         _ endpoint: E, page: PagePlacement?, watching watch: @escaping Watch = { $0 }
     ) -> Observable<Answer<E.Output>, NetworkError> {
         drafted(endpoint, page: page) { draft throws(NetworkError) in
-            let attempts = try Attempts(
-                of: draft, retrying: endpoint.retry ?? self.configuration.retry, on: self.scheduler)
+            let attempts = try self.attempts(of: draft, retrying: endpoint.retry)
             let session = endpoint.usesSession ? self.configuration.session : nil
             let envelope = self.envelope(of: endpoint)
 
             return self.send(attempts, session: session, cookies: self.cookies(for: endpoint), watch)
                 .checkStatus(envelope: envelope)
                 .unwrap(envelope)
-                .relogin(through: session, replay: attempts.replay)
+                .relogin(through: session, replay: attempts.replay, trace: attempts.trace)
                 .retry(attempts.policy)
                 .deadline(of: attempts)
                 .process { response throws(NetworkError) in
                     Answer(output: try endpoint.output(from: response), response: response)
                 }
+                .traced(by: attempts.trace)
         }
     }
 
@@ -57,10 +57,11 @@ extension Client {
     public func response(_ endpoint: some Endpoint) -> Observable<Response, NetworkError> {
         drafted(endpoint) { draft throws(NetworkError) in
             let session = endpoint.usesSession ? self.configuration.session : nil
-            let attempts = try Attempts(of: draft, retrying: .never, on: self.scheduler)
+            let attempts = try self.attempts(of: draft, retrying: .never)
             return self.send(attempts, session: session, cookies: self.cookies(for: endpoint))
                 .checkStatus(envelope: self.envelope(of: endpoint))
                 .deadline(of: attempts)
+                .traced(by: attempts.trace)
         }
     }
 
@@ -90,18 +91,31 @@ extension Client {
             Observable<T, NetworkError>.deferred { () throws(NetworkError) in
                 var request = try attempts.next()
                 prepare(&request)
-                guard let session, !request.isCredentialFree else {
-                    return result(
-                        self.exchange(request, following: self.configuration.redirects, cookies), request)
+                let exchange = { @Sendable request in
+                    result(
+                        self.exchange(
+                            request, following: self.configuration.redirects, cookies, attempts.trace),
+                        request)
                 }
+                guard let session, !request.isCredentialFree else { return exchange(request) }
                 return session.authorize(request).flatMap { request in
                     attempts.note(request.credentialStamp)
-                    return result(
-                        self.exchange(request, following: self.configuration.redirects, cookies), request)
+                    return exchange(request)
                 }
             }
             .subscribe(observer)
         }
+    }
+
+    /// The attempts at a request, told to those who listen by now.
+    ///
+    /// - Parameter policy: when to try again; `nil` for the client's policy.
+    func attempts(
+        of draft: Draft, retrying policy: RetryPolicy<NetworkError>?
+    ) throws(NetworkError) -> Attempts {
+        try Attempts(
+            of: draft, retrying: policy ?? configuration.retry, on: scheduler,
+            tracing: { Trace($0, in: self) })
     }
 
     /// Makes the request anew for each subscription; what cannot be made fails before anything is sent.

@@ -18,8 +18,7 @@ extension Client {
     /// end of the body.
     public func stream(_ endpoint: some Endpoint) -> Observable<TransferEvent, NetworkError> {
         drafted(endpoint) { draft throws(NetworkError) in
-            let attempts = try Attempts(
-                of: draft, retrying: endpoint.retry ?? self.configuration.retry, on: self.scheduler)
+            let attempts = try self.attempts(of: draft, retrying: endpoint.retry)
             let session = endpoint.usesSession ? self.configuration.session : nil
             let envelope = self.envelope(of: endpoint)
             return self.send(attempts, session: session, cookies: self.cookies(for: endpoint)) {
@@ -27,9 +26,10 @@ extension Client {
                 events.checkStatus(of: request, envelope: envelope)
             }
             .handleEvents(onNext: { event in if case .head = event { attempts.noteAnswer() } })
-            .relogin(through: session, replay: attempts.replay)
+            .relogin(through: session, replay: attempts.replay, trace: attempts.trace)
             .retry(attempts.policyUntilAnswer)
             .deadline(of: attempts)
+            .traced(by: attempts.trace, isWhole: false)
         }
     }
 }

@@ -18,6 +18,8 @@ public final class Client: Sendable {
     public let configuration: ClientConfiguration
     /// What carries them.
     public let transport: any Transport
+    /// Who listens to what it does.
+    let trafficHub = TrafficHub()
     /// What all of the client's streams run on: the transport's scheduler.
     var scheduler: any Scheduler { transport.scheduler }
 
@@ -30,4 +32,6 @@ public final class Client: Sendable {
         self.configuration = configuration
         self.transport = transport
     }
+
+    deinit { trafficHub.close() }
 }

@@ -12,6 +12,9 @@ public struct ClientConfiguration: Sendable {
     public var headers: [String: String] = [:]
     /// Names of fields that are kept secret like `Authorization`.
     public var secretFields: Set<HTTPField.Name> = []
+    /// Names of parameters whose values no log and no export shows, besides the usual ones such as `password` and
+    /// `access_token` (``Request/usualSecretParameters``). See ``Parameters/hiding(_:)`` for those of one endpoint.
+    public var secretParameters: Set<String> = []
     /// The envelope that answers come in. Default none.
     public var envelope: Envelope?
     /// Who is logged in. Default nobody.

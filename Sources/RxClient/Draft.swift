@@ -23,6 +23,7 @@ struct Draft: Sendable {
             method: endpoint.method, url: try configuration.url(for: path),
             timeouts: endpoint.timeouts ?? configuration.timeouts, bodyLimit: configuration.bodyLimit)
         request.secretFields = configuration.secretFields
+        request.secretParameters = configuration.secretParameters
         request.isDeclaredIdempotent = endpoint.isIdempotent
         request.compression = endpoint.compression
         request.continuePolicy = endpoint.continuePolicy ?? configuration.continuePolicy
@@ -57,7 +58,12 @@ struct Draft: Sendable {
         let addition = try signature.sign(content)
         var signed =
             addition.parameters.isEmpty ? unsigned : try serialized(parameters.adding(addition.parameters))
-        for (name, value) in addition.headers { try signed.setField(name, to: value) }
+        // Who sees a signature could send the request again.
+        signed.secretParameters.formUnion(addition.parameters.keys)
+        for (name, value) in addition.headers {
+            try signed.setField(name, to: value)
+            if let name = HTTPField.Name(name) { signed.secretFields.insert(name) }
+        }
         return signed
     }
 

@@ -90,6 +90,17 @@ extension NetworkError: CustomStringConvertible {
         if let curlCode { line += " [curl \(curlCode)]" }
         return message.isEmpty ? line : line + ": " + message
     }
+
+    /// One line without words of the server's, of which nobody knows what they hold.
+    package var shown: String {
+        var error = self
+        switch code {
+        case .status, .envelope: error.message = envelopeCode.map { "code \($0)" } ?? ""
+        case .decoding: error.message = codingPath.map { $0.isEmpty ? "at the top" : "at \($0)" } ?? ""
+        default: break
+        }
+        return error.description
+    }
 }
 
 extension URL {

@@ -7,9 +7,7 @@ extension Request: CustomStringConvertible, CustomDebugStringConvertible, Custom
     public var description: String {
         var parts = ["\(method.rawValue) \(url.redacted?.absoluteString ?? "…") \(id)"]
         if attempt > 1 { parts[0] += " (attempt \(attempt))" }
-        parts += headerFields.map { field in
-            "\(field.name.rawName): \(hiddenFields.contains(field.name) ? "…" : field.value)"
-        }
+        parts += redaction.shown(headerFields).map { "\($0.name): \($0.value)" }
         let size = body.count.map { "\($0) bytes" } ?? "a stream"
         return (parts + [size]).joined(separator: ", ")
     }
@@ -21,7 +19,5 @@ extension Request: CustomStringConvertible, CustomDebugStringConvertible, Custom
     public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// What another origin, a log and an error must not see.
-    var hiddenFields: Set<HTTPField.Name> {
-        secretFields.union([.authorization, .cookie, .proxyAuthorization])
-    }
+    var hiddenFields: Set<HTTPField.Name> { redaction.fields }
 }

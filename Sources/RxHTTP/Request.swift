@@ -49,6 +49,12 @@ public struct Request: Sendable {
         get { parts.secretFields }
         _modify { yield &parts.secretFields }
     }
+    /// Names of parameters that hold secrets, besides ``usualSecretParameters``, in the query, a form or a JSON body,
+    /// of the answer too: never shown in logs and exports.
+    public var secretParameters: Set<String> {
+        get { parts.secretParameters }
+        _modify { yield &parts.secretParameters }
+    }
     /// Which login's credential the request carries, if any.
     public var credentialStamp: CredentialStamp? {
         get { parts.credentialStamp }
@@ -93,6 +99,7 @@ public struct Request: Sendable {
         var timeouts: Timeouts
         var bodyLimit: Int
         var secretFields: Set<HTTPField.Name> = []
+        var secretParameters: Set<String> = []
         var credentialStamp: CredentialStamp?
         var isCredentialFree: Bool = false
         var isDeclaredIdempotent: Bool = false

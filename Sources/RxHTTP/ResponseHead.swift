@@ -51,7 +51,8 @@ public struct ResponseHead: Sendable {
     private var lines: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] {
         unfoldedLines.compactMap { line in
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-            return (line[..<colon], line[(colon + 1)...].trimmingOptionalWhitespace())
+            let value = line[(colon + 1)...].trimmingOptionalWhitespace()
+            return (line[..<colon], value.withoutCarriageReturns)
         }
     }
 
@@ -70,6 +71,20 @@ public struct ResponseHead: Sendable {
     }
 }
 
+extension ResponseHead: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// One line without secrets: the status and the fields, as ``Redaction`` shows them.
+    public var description: String {
+        let fields = Redaction().shown(headerFields).map { "\($0.name): \($0.value)" }
+        return (["\(status.code)"] + fields).joined(separator: ", ")
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 extension UInt8 {
     fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 
@@ -80,6 +95,12 @@ extension UInt8 {
 }
 
 extension ArraySlice<UInt8> {
+    /// With a space for each CR, which ends no line and must not begin one elsewhere (RFC 9110 §5.5).
+    fileprivate var withoutCarriageReturns: ArraySlice<UInt8> {
+        guard contains(UInt8(ascii: "\r")) else { return self }
+        return ArraySlice(map { $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 })
+    }
+
     /// Without spaces, tabs and CR at either end (OWS, RFC 9110 §5.6.3).
     fileprivate func trimmingOptionalWhitespace() -> ArraySlice<UInt8> {
         func isKept(_ byte: UInt8) -> Bool { !byte.isBlank && byte != UInt8(ascii: "\r") }

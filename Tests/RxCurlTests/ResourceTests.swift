@@ -89,7 +89,7 @@ import Testing
 }
 
 /// How many descriptors this process has open, the one that looks included.
-private func openDescriptors() throws -> Int {
+func openDescriptors() throws -> Int {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
 }
 

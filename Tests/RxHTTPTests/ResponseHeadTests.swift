@@ -21,6 +21,8 @@ import Testing
             ("X-A: \t b \t \r\n", "b"), ("X-A:\r\n", ""), ("X-A: a b  c\r\n", "a b  c"),
             ("X-A: a:b:c\r\n", "a:b:c"), ("X-A: 1\r\nY: 2\r\nx-a: 3\r\n", "1, 3"),
             ("X-A: é\r\n", "é"),
+            // A CR that ends no line is a space (RFC 9110 §5.5).
+            ("X-A: b\rc\r\n", "b c"), ("X-A: b\r\rX-B: c\r\r\n", "b  X-B: c"),
             // obs-fold is one space (RFC 9112 §5.2).
             ("X-A: a\r\n b\r\n\tc\r\nY: 1\r\n", "a b c"), ("X-A:\r\n b\r\n", "b"),
             // No whitespace before the colon, no name that is no token.

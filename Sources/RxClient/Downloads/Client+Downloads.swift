@@ -43,8 +43,7 @@ extension Client {
             guard let files = files ?? self.configuration.files else {
                 throw NetworkError(.file, "the client's configuration has no files", request: request)
             }
-            let attempts = try Attempts(
-                of: draft, retrying: endpoint.retry ?? self.configuration.retry, on: self.scheduler)
+            let attempts = try self.attempts(of: draft, retrying: endpoint.retry)
             let session = endpoint.usesSession ? self.configuration.session : nil
             let envelope = self.envelope(of: endpoint)
             let download = Download(
@@ -58,9 +57,10 @@ extension Client {
                 }
             }
             .mapError { $0.naming(request) }
-            .relogin(through: session, replay: attempts.replay)
+            .relogin(through: session, replay: attempts.replay, trace: attempts.trace)
             .retry(attempts.policy)
             .deadline(of: attempts)
+            .traced(by: attempts.trace, isWhole: false)
             .alone(at: path, in: files, for: request)
         }
     }

@@ -48,7 +48,7 @@ extension Client {
                     .invalidParameters, "a request that must not be sent twice is no event source",
                     request: draftRequest)
             }
-            let attempts = try Attempts(of: draft, retrying: .never, on: self.scheduler)
+            let attempts = try self.attempts(of: draft, retrying: .never)
             let session = endpoint.usesSession ? self.configuration.session : nil
             let envelope = self.envelope(of: endpoint)
             return self.send(
@@ -67,7 +67,8 @@ extension Client {
                             .startWith(.open(head))
                     }
             }
-            .relogin(through: session, replay: attempts.replay)
+            .relogin(through: session, replay: attempts.replay, trace: attempts.trace)
+            .traced(by: attempts.trace, isWhole: false)
         }
     }
 }

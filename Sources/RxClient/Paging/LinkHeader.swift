@@ -105,8 +105,9 @@ struct LinkHeader: Equatable {
     }
 }
 
-extension String {
-    fileprivate var trimmed: String {
+extension StringProtocol {
+    /// Without spaces and tabs at either end.
+    var trimmed: String {
         let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
         return String(drop(while: isBlank).reversed().drop(while: isBlank).reversed())
     }

@@ -35,6 +35,7 @@ public struct Parameters: Sendable {
     private var additions: Values = [:]
     private var removals: Set<String> = []
     private var style: ParameterStyle?
+    private var secrets: Set<String> = []
 
     private init(_ format: Format, _ model: (any Encodable & Sendable)? = nil) {
         self.format = format
@@ -113,10 +114,23 @@ public struct Parameters: Sendable {
         return parameters
     }
 
+    /// The same with the values of these names kept secret: no log, error or export shows them, in the request or
+    /// in its answer.
+    ///
+    /// ```swift
+    /// .form(["user": "anna", "pin": pin]).hiding("pin")
+    /// ```
+    public func hiding(_ names: String...) -> Parameters {
+        var parameters = self
+        parameters.secrets.formUnion(names)
+        return parameters
+    }
+
     /// Puts the parameters into a request.
     ///
     /// - Throws: `invalidParameters`, naming what cannot be encoded.
     func apply(to request: inout Request, _ configuration: ClientConfiguration) throws(NetworkError) {
+        request.secretParameters.formUnion(secrets)
         let style = style ?? configuration.parameterStyle
         let encoder = configuration.encoder
         switch format(for: request.method, configuration) {

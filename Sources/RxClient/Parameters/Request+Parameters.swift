@@ -8,8 +8,9 @@ extension Request {
         guard !query.isEmpty else { return }
         var text = url.absoluteString
         if let fragment = text.firstIndex(of: "#") { text.removeSubrange(fragment...) }
-        let separator =
-            if !text.contains("?") { "?" } else { text.hasSuffix("?") || text.hasSuffix("&") ? "" : "&" }
+        // The first question mark begins the query; others are part of it (RFC 3986 §3.4).
+        let existing = text.firstIndex(of: "?").map { text[text.index(after: $0)...] }
+        let separator = existing.map { $0.isEmpty || $0.hasSuffix("&") ? "" : "&" } ?? "?"
         guard let url = URL(string: text + separator + query) else {
             throw NetworkError(.invalidURL, "the query cannot be added to the URL", request: self)
         }

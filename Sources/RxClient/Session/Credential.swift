@@ -17,7 +17,10 @@ public struct Credential: Sendable, Hashable, Codable {
     }
 }
 
-extension Credential: CustomStringConvertible {
+extension Credential: CustomStringConvertible, CustomReflectable {
     /// Says nothing of the tokens.
     public var description: String { "Credential(hidden)" }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -23,10 +23,11 @@ public struct CredentialPlacement: Sendable {
         }
     }
 
-    /// A parameter in the URL's query, in the place of any of that name.
+    /// A parameter in the URL's query, in the place of any of that name, kept as secret.
     public static func query(_ name: String) -> CredentialPlacement {
         CredentialPlacement { credential, request throws(NetworkError) in
             request.removeQuery(named: name)
+            request.secretParameters.insert(name)
             try request.appendQuery("\(name.percentEncoded)=\(credential.token.percentEncoded)")
         }
     }

@@ -7,6 +7,7 @@ import Synchronization
 final class Attempts: Sendable {
     let replay = Replay()
     let scheduler: any Scheduler
+    let trace: Trace?
     private let draft: Draft
     private let request: Request
     private let retrying: RetryPolicy<NetworkError>
@@ -23,12 +24,15 @@ final class Attempts: Sendable {
 
     /// The time of ``Timeouts/total`` begins here.
     ///
+    /// - Parameter tracing: who is told what happens to the request, if anybody is.
     /// - Throws: what cannot be serialised.
     init(
-        of draft: Draft, retrying policy: RetryPolicy<NetworkError>, on scheduler: any Scheduler
+        of draft: Draft, retrying policy: RetryPolicy<NetworkError>, on scheduler: any Scheduler,
+        tracing: (Request) -> Trace? = { _ in nil }
     ) throws(NetworkError) {
         self.draft = draft
         request = try draft.serialized()
+        trace = tracing(request)
         self.scheduler = scheduler
         retrying = policy
         deadline = request.timeouts.total.map { scheduler.now + $0 }
@@ -51,14 +55,14 @@ final class Attempts: Sendable {
 
     /// When to try again: as the request's policy says, but without waits that would outlast the deadline.
     var policy: RetryPolicy<NetworkError> {
-        guard let deadline else { return retrying }
+        guard deadline != nil || trace != nil else { return retrying }
         return RetryPolicy(
-            { [retrying, scheduler] error, history in
+            { [retrying, scheduler, deadline, trace] error, history in
                 let decision = retrying.decide(error, history)
-                guard case .retry(let delay) = decision, delay > deadline - scheduler.now else {
-                    return decision
-                }
-                return .stop
+                guard case .retry(let delay) = decision else { return decision }
+                if let deadline, delay > deadline - scheduler.now { return .stop }
+                trace?.tell(.retry(after: delay, because: error))
+                return decision
             }, stamp: retrying.stamp)
     }
 

@@ -12,10 +12,11 @@ extension Observable where Failure == NetworkError {
     }
 
     /// The same, with a replay that all attempts of one request share.
-    func relogin(through session: Session?, replay: Replay) -> Observable {
+    func relogin(through session: Session?, replay: Replay, trace: Trace? = nil) -> Observable {
         guard let session else { return self }
         return self.catch { error in
             guard session.canRecover(from: error), !replay.isUsed else { return .fail(error) }
+            trace?.tell(.relogin(because: error))
             return session.recover(from: error).flatMap(.concat) { _ in
                 replay.use() ? self : .fail(error)
             }

@@ -52,10 +52,27 @@ struct Fault: Sendable, CustomTestStringConvertible {
         return Fault(name: name, steps: [.readRequest, .send(Array(head.utf8) + bytes)], outcome: outcome)
     }
 
-    /// With a limit for the attempt, after which the outcome is known.
-    static func stalls(_ name: String, after text: String) -> Fault {
-        var fault = sends(name, text, then: [.stall], .fails(.attemptTimeout))
-        fault.timeouts.attempt = .milliseconds(150)
+    /// With a limit, after which the outcome is known.
+    static func stalls(
+        _ name: String, after text: String,
+        limit: WritableKeyPath<Timeouts, Duration?> = \.attempt,
+        _ code: NetworkError.Code = .attemptTimeout, status: Int? = nil
+    ) -> Fault {
+        sends(name, text, then: [.stall], .fails(code, status: status)).limited(limit)
+    }
+
+    /// The same for silence: of the answer's first line where it is not whole, which libcurl keeps to itself until
+    /// then, else of the bytes that come.
+    static func falls(silent name: String, after text: String, status: Int? = nil) -> Fault {
+        let isBegun = text.utf8.contains(0x0A) && !text.hasPrefix("HTTP/1.1 1")
+        return stalls(
+            name, after: text, limit: isBegun ? \.idle : \.firstByte,
+            isBegun ? .idleTimeout : .firstByteTimeout, status: status)
+    }
+
+    func limited(_ limit: WritableKeyPath<Timeouts, Duration?>) -> Fault {
+        var fault = self
+        fault.timeouts[keyPath: limit] = .milliseconds(150)
         return fault
     }
 

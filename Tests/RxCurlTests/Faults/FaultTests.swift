@@ -6,17 +6,26 @@ import Testing
 
 /// One row a fault: what the user gets, that it ends once, and that the transport goes on as if nothing had been.
 @Suite(.timeLimit(.minutes(1))) struct FaultTests {
-    @Test(
-        arguments: [
-            Fault.broken, Fault.stalling, Fault.malformedHeads, Fault.oversized, Fault.lengths,
-            Fault.chunked, Fault.coded, Fault.uploads,
-        ].joined())
+    @Test(arguments: Fault.all)
     func isToldAsWhatItIs(_ fault: Fault) async throws { try await check(fault) }
 
     @Test(arguments: Fault.unnoticed)
     func isNotNoticed(_ fault: Fault) async {
         await withKnownIssue("libcurl does not say that a compressed body has no end") {
             try await check(fault)
+        }
+    }
+
+    /// In a process of its own, since it looks at all that the process has.
+    @Test func leavesNoDescriptor() async {
+        await #expect(processExitsWith: .success) {
+            // The first loop of a process, and what asks for time and names, make what the process keeps.
+            try await FaultTests().check(Fault.broken[0])
+            for fault in Fault.all {
+                let before = try openDescriptors()
+                try await FaultTests().check(fault)
+                #expect(try openDescriptors() == before, "\(fault.name)")
+            }
         }
     }
 

@@ -3,12 +3,37 @@ import RxHTTP
 import TestServers
 
 extension Fault {
+    static let all = [broken, stalling, malformedHeads, oversized, lengths, chunked, coded, uploads].flatMap(
+        \.self)
+
     static let broken: [Fault] = [
         Fault(name: "reset while sending", steps: [.closeWithoutReading], outcome: .fails(.connectionLost)),
         Fault(
             name: "reset before the head", steps: [.readRequest, .reset], outcome: .fails(.connectionLost)),
         sends("reset in the status line", "HTTP/1.", then: [.reset], .fails(.connectionLost)),
         sends("reset in the head", "HTTP/1.1 200 OK\r\nA: b\r\n", then: [.reset], .fails(.connectionLost)),
+        sends(
+            "reset after a 103", "HTTP/1.1 103 Early\r\nA: b\r\n\r\n", then: [.reset], .fails(.connectionLost)
+        ),
+        sends(
+            "reset before a body with length", fields: ["Content-Length: 10"], then: [.reset],
+            .fails(.connectionLost, status: 200)),
+        sends(
+            "reset in a body with length", fields: ["Content-Length: 10"], body: "half", then: [.reset],
+            .fails(.connectionLost, status: 200)),
+        sends(
+            "reset in a body without length", fields: [], body: "half", then: [.reset],
+            .fails(.connectionLost, status: 200)),
+        sends("reset in a chunk size", chunks: "1", then: [.reset], .fails(.connectionLost, status: 200)),
+        sends("reset in a chunk", chunks: "a\r\nhalf", then: [.reset], .fails(.connectionLost, status: 200)),
+        sends(
+            "reset between chunks", chunks: "4\r\nhalf\r\n", then: [.reset],
+            .fails(.connectionLost, status: 200)),
+        sends(
+            "reset in the trailers", chunks: "4\r\nhalf\r\n0\r\nA: b\r\n", then: [.reset],
+            .fails(.connectionLost, status: 200)),
+        sends(
+            "FIN in the trailers", chunks: "4\r\nhalf\r\n0\r\nA: b\r\n", .fails(.partialBody, status: 200)),
         sends("FIN in the status line", "HTTP/1.1 20", .fails(.emptyReply)),
         sends("FIN after the status line", "HTTP/1.1 200 OK\r\n", .fails(.emptyReply)),
         sends("FIN in the head", "HTTP/1.1 200 OK\r\nContent-Len", .fails(.emptyReply)),
@@ -29,19 +54,37 @@ extension Fault {
         sends("an error status is an answer", "HTTP/1.1 500 X\r\n\r\nno", .answers(500, body: "no")),
     ]
 
-    static let stalling: [Fault] = [
-        Fault(
-            name: "stall before the request is read", steps: [.stall], outcome: .fails(.attemptTimeout),
-            timeouts: Timeouts(attempt: .milliseconds(150))),
-        stalls("stall before the head", after: ""),
-        stalls("stall in the status line", after: "HTTP/1.1 2"),
-        stalls("stall in the head", after: "HTTP/1.1 200 OK\r\nA: b\r\n"),
-        stalls("stall after a 103", after: "HTTP/1.1 103 Early\r\nA: b\r\n\r\n"),
-        stalls("stall before the body", after: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"),
-        stalls("stall in the body", after: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"),
-        stalls(
-            "stall between chunks", after: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n"),
-        stalls("stall in a body without length", after: "HTTP/1.1 200 OK\r\n\r\nabc"),
+    static let stalling: [Fault] =
+        [
+            Fault(
+                name: "stall before the request is read", steps: [.stall], outcome: .fails(.attemptTimeout),
+                timeouts: Timeouts(attempt: .milliseconds(150)))
+        ]
+        + phases.map { stalls("stall \($0.name)", after: $0.text) }
+        + phases.map { falls(silent: "silence \($0.name)", after: $0.text, status: $0.status) } + [
+            uploads("silence in the upload", [.readHead, .stall], .fails(.idleTimeout)).limited(\.idle),
+            uploads("stall in the upload", [.readHead, .stall], .fails(.attemptTimeout)).limited(\.attempt),
+            uploads("silence after the upload", [.readRequest, .stall], .fails(.firstByteTimeout))
+                .limited(\.firstByte),
+            Fault(
+                name: "silence before the request is read", steps: [.stall],
+                outcome: .fails(.firstByteTimeout)
+            ).limited(\.firstByte),
+        ]
+
+    /// How far an answer has come, and its status if that is known.
+    private static let phases: [(name: String, text: String, status: Int?)] = [
+        ("before the head", "", nil), ("in the status line", "HTTP/1.1 2", nil),
+        ("in the head", "HTTP/1.1 200 OK\r\nA: b\r\n", nil),
+        ("after a 103", "HTTP/1.1 103 Early\r\nA: b\r\n\r\n", nil),
+        ("before the body", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", 200),
+        ("in the body", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", 200),
+        ("between chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n", 200),
+        (
+            "in the trailers", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nA: b\r\n",
+            200
+        ),
+        ("in a body without length", "HTTP/1.1 200 OK\r\n\r\nabc", 200),
     ]
 
     static let malformedHeads: [Fault] = [
@@ -64,6 +107,9 @@ extension Fault {
         sends("HTTP/1.0", "HTTP/1.0 200 OK\r\n\r\nold", .answers(body: "old")),
         sends("lines that end in LF", "HTTP/1.1 200 OK\nA: b\n\nx", .answers(body: "x", fields: [.a: "b"])),
         sends("a field without colon", fields: ["nonsense"], .fails(.invalidResponse)),
+        sends(
+            "a CR in a field is a space (RFC 9110 §5.5)", fields: ["A: b\rc"], body: "x",
+            .answers(body: "x", fields: [.a: "b c"])),
         sends("NUL in a field", fields: ["A: b\0c"], .fails(.invalidResponse)),
         sends(
             "a folded field is one (RFC 9112 §5.2)", fields: ["A: b", " \t c", "B: d"], body: "x",
@@ -72,6 +118,12 @@ extension Fault {
             "100 and 103 before the answer",
             "HTTP/1.1 100 Continue\r\nA: 1\r\n\r\nHTTP/1.1 103 Early\r\nA: 2\r\n\r\nHTTP/1.1 200 OK\r\n\r\nx",
             .answers(body: "x", fields: [.a: ""])),
+        Fault(
+            name: "103s without end",
+            steps: [
+                .readRequest, .sendRepeatedly(Array("HTTP/1.1 103 E\r\nA: b\r\n\r\n".utf8), times: .max),
+            ],
+            outcome: .fails(.invalidResponse)),
         Fault(
             name: "100s without end",
             steps: [.readRequest, .sendRepeatedly(Array("HTTP/1.1 100 C\r\n\r\n".utf8), times: .max)],
@@ -123,6 +175,10 @@ extension Fault {
         sends(
             "more than the length says, with an answer in it", fields: ["Content-Length: 2"],
             body: "okHTTP/1.1 200 Evil\r\nContent-Length: 4\r\n\r\nevil", .answers(body: "ok")),
+        sends(
+            "garbage behind the body of a connection that stays", fields: ["Content-Length: 2"],
+            body: "ok\0\r\n\r\ngarbage", then: [.waitForClientClose], .answers(body: "ok")),
+        sends("a 304 with a body", "HTTP/1.1 304 X\r\nContent-Length: 3\r\n\r\nabc", .answers(304)),
         sends("a 204 with a body", "HTTP/1.1 204 X\r\nContent-Length: 3\r\n\r\nabc", .answers(204)),
         sends("a HEAD with a body", fields: ["Content-Length: 3"], body: "abc", .answers()).with(.head),
     ]
@@ -140,6 +196,13 @@ extension Fault {
         sends(
             "a chunk without its line end", chunks: "2\r\nokay\r\n0\r\n\r\n",
             .fails(.invalidResponse, status: 200)),
+        sends("no chunk size", chunks: "\r\nok\r\n0\r\n\r\n", .fails(.invalidResponse, status: 200)),
+        sends(
+            "a chunk size in blanks", chunks: " 2\r\nok\r\n0\r\n\r\n", .fails(.invalidResponse, status: 200)),
+        sends(
+            "a chunk size without end", chunks: String(repeating: "0", count: 300 << 10),
+            .fails(.invalidResponse, status: 200)),
+        sends("chunk lines that end in LF", chunks: "2\nok\n0\n\n", .answers(body: "ok")),
         sends("chunk extensions", chunks: "2;a=b;c=\"d\"\r\nok\r\n0;e\r\n\r\n", .answers(body: "ok")),
         sends("trailers", chunks: "2\r\nok\r\n0\r\nA: b\r\n\r\n", .answers(body: "ok", fields: [.a: ""])),
         sends(
@@ -153,6 +216,9 @@ extension Fault {
 
     /// What libcurl does not notice, and nobody after it can.
     static let unnoticed: [Fault] = [
+        sends(
+            "br that breaks off", coding: "br", Array("plain text".utf8),
+            .fails(.invalidResponse, status: 200)),
         sends(
             "gzip that breaks off in the data", coding: "gzip",
             Gzip.stored(Array("whole".utf8)).dropLast(10), .fails(.invalidResponse, status: 200)),
@@ -171,6 +237,18 @@ extension Fault {
             "gzip with a wrong checksum", coding: "gzip",
             Gzip.stored(Array("whole".utf8)).dropLast(8) + [1, 2, 3, 4, 5, 0, 0, 0],
             .fails(.invalidResponse, status: 200)),
+        sends(
+            "deflate that is none", coding: "deflate", Array("plain text".utf8),
+            .fails(.invalidResponse, status: 200)),
+        sends(
+            "br that is none", coding: "br", Array(repeating: 0xFF, count: 10),
+            .fails(.invalidResponse, status: 200)),
+        sends(
+            "zstd that is none", coding: "zstd", Array("plain text".utf8),
+            .fails(.invalidResponse, status: 200)),
+        sends(
+            "codings without end", coding: Array(repeating: "gzip", count: 20).joined(separator: ", "),
+            Gzip.stored(Array("whole".utf8)), .fails(.invalidResponse)),
         sends(
             "100 MiB of zeros in gzip", coding: "gzip", Gzip.zeros(count: 100 << 20),
             .fails(.tooLarge, status: 200)),

@@ -35,6 +35,12 @@ import Testing
         try await expect(.connect, .to(port.baseURL), contains: "\(port.port)")
     }
 
+    /// The kernel itself says so of TCP to addresses of many (ENETUNREACH); nothing leaves the machine.
+    @Test(arguments: ["127.255.255.255", "224.0.0.1"])
+    func anUnreachableAddress(host: String) async throws {
+        try await expect(.connect, .to("http://\(host)/"), contains: host)
+    }
+
     @Test func anUnknownHost() async throws {
         try await expect(.resolve, .to("http://nothing.invalid/"), contains: "nothing.invalid")
     }

@@ -6,8 +6,8 @@
 
 /// An accepted, blocking socket whose every wait ends when the server stops.
 struct ConnectionSocket: ~Copyable, Sendable {
-    private let descriptor: Descriptor
-    private let stop: Gate
+    let descriptor: Descriptor
+    let stop: Gate
 
     #if canImport(Glibc)
         private static let hangUp = Int16(0x2000)  // POLLRDHUP, which <poll.h> shows to GNU sources only
@@ -106,6 +106,6 @@ struct ConnectionSocket: ~Copyable, Sendable {
 }
 
 /// `send(2)`, by a name of its own beside the method of that name.
-private func systemSend(_ raw: CInt, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: CInt) -> Int {
+func systemSend(_ raw: CInt, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: CInt) -> Int {
     unsafe send(raw, bytes, count, flags)
 }

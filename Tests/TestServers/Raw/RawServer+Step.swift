@@ -13,6 +13,9 @@ extension RawServer {
         case sendInPieces([UInt8], size: Int)
         /// Sends the bytes so many times; ``Record/Connection/bytesSent`` tells how far it came.
         case sendRepeatedly([UInt8], times: Int)
+        /// Connects to that port of 127.0.0.1 and passes everything on in both directions, until so many bytes have
+        /// come back from there.
+        case relay(port: UInt16, bytes: Int)
         /// Does nothing until the test opens the gate.
         case wait(Gate)
         /// Sends and reads nothing until the client goes away.

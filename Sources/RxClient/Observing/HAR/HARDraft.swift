@@ -1,0 +1,129 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+
+/// An exchange that is being written down.
+struct HARDraft {
+    /// Its place among all that have begun.
+    let number: Int
+    private let request: Request
+    private let date: Date
+    private let start: Duration
+    private var head: ResponseHead?
+    private var answered: Duration?
+    private var body: [UInt8] = []
+    private var bodyCount = 0
+    private let bodyLimit: Int
+
+    init(_ event: TrafficEvent, number: Int, date: Date, bodyLimit: Int) {
+        self.number = number
+        self.date = date
+        self.bodyLimit = bodyLimit
+        request = event.request
+        start = event.time
+    }
+
+    mutating func take(_ transfer: TransferEvent, at time: Duration) {
+        switch transfer {
+        case .head(let head):
+            self.head = head
+            answered = time
+        case .chunk(let bytes):
+            bodyCount += bytes.count
+            body += bytes.prefix(max(0, bodyLimit - body.count))
+        default: break
+        }
+    }
+
+    /// The entry.
+    ///
+    /// - Parameters:
+    ///   - metrics: `nil` if there is no whole answer.
+    ///   - error: why there is none.
+    ///   - end: the time of the end.
+    func entry(metrics: TransferMetrics?, error: String?, end: Duration) -> HAR.Entry {
+        let timings = metrics.map { HAR.Timings($0) } ?? HAR.Timings(from: start, answered, to: end)
+        let version = metrics?.httpVersion ?? "unknown"
+        return HAR.Entry(
+            startedDateTime: date.iso8601, time: timings.total, request: request(version),
+            response: response(version, metrics), timings: timings,
+            serverIPAddress: metrics?.remoteAddress,
+            connection: metrics.flatMap { $0.localPort > 0 ? String($0.localPort) : nil },
+            requestID: "\(request.id)", attempt: request.attempt, error: error)
+    }
+
+    private func request(_ version: String) -> HAR.Request {
+        let (redaction, fields) = (request.redaction, request.headerFields)
+        let url = request.shownURL
+        let query = url.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
+            .split(separator: "?", maxSplits: 1).dropFirst().first
+        return HAR.Request(
+            method: request.method.rawValue, url: url, httpVersion: version,
+            cookies: fields[values: .cookie].flatMap { HAR.Cookie.sent(in: $0) },
+            headers: redaction.shown(fields).map { HAR.Pair(name: $0.name, value: $0.value) },
+            queryString: query.map { HAR.Pair.pairs(inForm: $0) } ?? [], postData: postData(redaction),
+            bodySize: request.body.count.map { Int(clamping: $0) } ?? -1)
+    }
+
+    private func postData(_ redaction: Redaction) -> HAR.PostData? {
+        guard request.body.count != 0 else { return nil }
+        let type = request.headerFields[.contentType]
+        var data = HAR.PostData(mimeType: type ?? "")
+        guard bodyLimit > 0, case .bytes(let bytes) = request.body else {
+            data.comment = "not recorded"
+            return data
+        }
+        let shown = redaction.shown(Array(bytes.prefix(bodyLimit)), type: type)
+        if bytes.count > bodyLimit { data.comment = "the first \(bodyLimit) bytes" }
+        if MediaType(type).isForm, bytes.count <= bodyLimit {
+            data.params = HAR.Pair.pairs(inForm: String(decoding: shown, as: UTF8.self)[...])
+        } else if let text = String(validating: shown, as: UTF8.self) {
+            data.text = text
+        } else {
+            data.comment = "not text, and so not recorded"
+        }
+        return data
+    }
+
+    private func response(_ version: String, _ metrics: TransferMetrics?) -> HAR.Response {
+        guard let head else {
+            return HAR.Response(content: HAR.Content(size: 0, mimeType: "x-unknown"))
+        }
+        let fields = head.headerFields
+        var response = HAR.Response(
+            status: head.status.code, statusText: head.status.reasonPhrase, httpVersion: version,
+            cookies: fields[values: .setCookie].compactMap { HAR.Cookie(set: $0) },
+            headers: request.redaction.shown(fields).map { HAR.Pair(name: $0.name, value: $0.value) },
+            content: content(type: fields[.contentType]),
+            redirectURL: fields[.location].map { request.redaction.shown(url: $0) } ?? "")
+        guard let metrics else { return response }
+        if metrics.headBytesReceived > 0 { response.headersSize = metrics.headBytesReceived }
+        response.bodySize = metrics.bodyBytesReceived
+        if fields[.contentEncoding] != nil { response.content.compression = bodyCount - response.bodySize }
+        return response
+    }
+
+    private func content(type: String?) -> HAR.Content {
+        var content = HAR.Content(size: bodyCount, mimeType: type ?? "x-unknown")
+        guard bodyCount > 0 else { return content }
+        guard bodyLimit > 0 else {
+            content.comment = "not recorded"
+            return content
+        }
+        if bodyCount > body.count { content.comment = "the first \(body.count) bytes" }
+        let shown = request.redaction.shown(body, type: type)
+        // What is cut off within a character is still text.
+        if MediaType(type).isText {
+            content.text = String(decoding: shown, as: UTF8.self)
+        } else {
+            content.text = Data(shown).base64EncodedString()
+            content.encoding = "base64"
+        }
+        return content
+    }
+}
+
+extension Date {
+    /// With milliseconds, in UTC.
+    var iso8601: String { ISO8601Format(.init(includingFractionalSeconds: true)) }
+}

@@ -1,0 +1,57 @@
+/// The entries that are kept: so many, and so many bytes of them, the oldest leaving first.
+struct HAREntries {
+    private let limit: Int
+    private let byteLimit: Int
+    private var entries: [Int: (entry: HAR.Entry, size: Int)] = [:]
+    private var size = 0
+    /// No entry has a lower number.
+    private var lowest = 0
+
+    init(limit: Int, byteLimit: Int) {
+        self.limit = max(0, limit)
+        self.byteLimit = max(0, byteLimit)
+    }
+
+    /// In the order of their numbers.
+    var all: [HAR.Entry] { entries.sorted { $0.key < $1.key }.map(\.value.entry) }
+
+    /// - Parameter number: its own, in the order of the beginnings.
+    mutating func add(_ entry: HAR.Entry, _ number: Int) {
+        let bytes = entry.size
+        entries[number] = (entry, bytes)
+        size += bytes
+        lowest = min(lowest, number)
+        while entries.count > limit || size > byteLimit,
+            let oldest = entries.removeValue(forKey: lowest) ?? next()
+        {
+            size -= oldest.size
+        }
+    }
+
+    /// Takes out the entry with the lowest number; `nil` if there is none.
+    private mutating func next() -> (entry: HAR.Entry, size: Int)? {
+        while !entries.isEmpty {
+            lowest += 1
+            if let found = entries.removeValue(forKey: lowest) { return found }
+        }
+        return nil
+    }
+}
+
+extension HAR.Entry {
+    /// What it takes in memory, about.
+    fileprivate var size: Int {
+        let texts = [
+            request.url, request.postData?.text ?? "", response.content.text ?? "", response.redirectURL,
+            error ?? "",
+        ]
+        let pairs =
+            request.headers + request.queryString + (request.postData?.params ?? []) + response.headers
+        let cookies = request.cookies + response.cookies
+        return 1024 + texts.reduce(0) { $0 + $1.utf8.count }
+            + pairs.reduce(0) { $0 + 32 + $1.name.utf8.count + $1.value.utf8.count }
+            + cookies.reduce(0) {
+                $0 + 128 + $1.name.utf8.count + ($1.path ?? "").utf8.count + ($1.domain ?? "").utf8.count
+            }
+    }
+}

@@ -1,0 +1,84 @@
+public import FoundationEssentials
+import RxHTTP
+public import RxLite
+import Synchronization
+
+/// Writes a client's exchanges down, to look at them in a browser's developer tools.
+///
+/// ```swift
+/// let recording = HARRecording(of: client.traffic)
+/// …
+/// try recording.archive.encoded().write(to: file)
+/// ```
+///
+/// Each hop of each attempt is an entry. Secrets are replaced before anything is kept; values of cookies always.
+/// When there are more entries than wanted, or they hold more than wanted, the oldest go. Safe from any thread.
+public final class HARRecording: Sendable {
+    private struct Contents {
+        var drafts: [TrafficEvent.ExchangeID: HARDraft] = [:]
+        var entries: HAREntries
+        var begun = 0
+    }
+
+    private let bodyLimit: Int
+    private let contents: Mutex<Contents>
+    private let currentDate: @Sendable () -> Date
+    private let subscription = Mutex<Subscription?>(nil)
+
+    /// Begins to record, until ``stop()``, or until the client or the recording is released.
+    ///
+    /// - Parameters:
+    ///   - traffic: what is recorded: ``Client/traffic``, or a part of it.
+    ///   - bodyLimit: the most bytes kept of each body. Default 0: bodies are not kept.
+    ///   - entryLimit: the most entries. Default 1000.
+    ///   - byteLimit: the most bytes in all entries together, about. Default 16 MiB.
+    ///   - currentDate: the clock that the entries' times are from.
+    public init(
+        of traffic: Observable<TrafficEvent, Never>, bodyLimit: Int = 0, entryLimit: Int = 1000,
+        byteLimit: Int = 16 << 20, currentDate: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.bodyLimit = bodyLimit
+        self.currentDate = currentDate
+        contents = Mutex(Contents(entries: HAREntries(limit: entryLimit, byteLimit: byteLimit)))
+        let subscription = traffic.subscribe(onNext: { [weak self] event in self?.take(event) })
+        self.subscription.withLock { $0 = subscription }
+    }
+
+    deinit { stop() }
+
+    /// What has been recorded so far: the exchanges that have ended.
+    public var archive: HAR { HAR(log: HAR.Log(entries: contents.withLock { $0.entries.all })) }
+
+    /// Ends the recording. What has been recorded stays.
+    public func stop() {
+        subscription.withLock { $0.take() }?.cancel()
+    }
+
+    private func take(_ event: TrafficEvent) {
+        switch event.kind {
+        case .sent:
+            let date = currentDate()
+            contents.withLock { contents in
+                contents.begun += 1
+                contents.drafts[event.exchangeID] = HARDraft(
+                    event, number: contents.begun, date: date, bodyLimit: bodyLimit)
+            }
+        case .transfer(.redirected): break
+        case .transfer(.finished(let metrics)):
+            finish(event) { $0.entry(metrics: metrics, error: nil, end: event.time) }
+        case .transfer(let transfer):
+            contents.withLock { $0.drafts[event.exchangeID]?.take(transfer, at: event.time) }
+        case .broken(let error): finish(event) { $0.entry(metrics: nil, error: error.shown, end: event.time) }
+        case .abandoned: finish(event) { $0.entry(metrics: nil, error: "abandoned", end: event.time) }
+        case .started, .relogin, .retry, .ended: break
+        }
+    }
+
+    private func finish(_ event: TrafficEvent, _ entry: (HARDraft) -> HAR.Entry) {
+        guard let draft = contents.withLock({ $0.drafts.removeValue(forKey: event.exchangeID) }) else {
+            return
+        }
+        let (entry, number) = (entry(draft), draft.number)
+        contents.withLock { $0.entries.add(entry, number) }
+    }
+}

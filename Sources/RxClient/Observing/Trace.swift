@@ -1,0 +1,145 @@
+import HTTPTypes
+import RxHTTP
+import RxLite
+import Synchronization
+
+/// Tells the listeners of a client what happens to one request. There is none for requests that began while
+/// nobody listened.
+final class Trace: Sendable {
+    private struct Progress {
+        var request: Request
+        var exchange = 0
+        /// Whether the exchange of that number has not come to its end.
+        var isExchanging = false
+        var status: HTTPResponse.Status?
+        var bytesReceived: Int64 = 0
+        var start: Duration
+        var hasResult = false
+    }
+
+    private let hub: TrafficHub
+    private let scheduler: any Scheduler
+    private let progress: Mutex<Progress>
+
+    /// `nil` if nobody listens.
+    init?(_ request: Request, in client: Client) {
+        guard client.trafficHub.isObserved else { return nil }
+        hub = client.trafficHub
+        scheduler = client.scheduler
+        progress = Mutex(Progress(request: request, start: scheduler.now))
+    }
+
+    /// Tells.
+    func tell(_ kind: TrafficEvent.Kind) {
+        let (request, exchange) = progress.withLock { ($0.request, $0.exchange) }
+        tell(kind, of: request, exchange)
+    }
+
+    private func tell(_ kind: TrafficEvent.Kind, of request: Request, _ exchange: Int) {
+        hub.send(TrafficEvent(kind: kind, request: request, exchange: exchange, time: scheduler.now))
+    }
+
+    /// The exchange of `request` with what happens to it told.
+    fileprivate func exchange(_ request: Request, over transport: any Transport) -> Observable<
+        TransferEvent, NetworkError
+    > {
+        .deferred {
+            let exchange = self.progress.withLock { progress in
+                progress.request = request
+                progress.status = nil
+                progress.exchange += 1
+                progress.isExchanging = true
+                return progress.exchange
+            }
+            return transport.send(request).handleEvents(
+                onSubscribe: { self.tell(.sent, of: request, exchange) },
+                onNext: { event in
+                    self.note(event)
+                    self.tell(.transfer(event), of: request, exchange)
+                },
+                onEnd: { completion in
+                    guard case .failed(let error) = completion else { return }
+                    self.progress.withLock { $0.isExchanging = false }
+                    self.tell(.broken(error), of: request, exchange)
+                },
+                onCancel: {
+                    // Who has the whole answer may leave before the stream says that there is no more.
+                    guard self.progress.withLock({ $0.isExchanging }) else { return }
+                    self.tell(.abandoned, of: request, exchange)
+                })
+        }
+    }
+
+    private func note(_ event: TransferEvent) {
+        switch event {
+        case .head(let head): progress.withLock { $0.status = head.status }
+        case .chunk(let bytes): progress.withLock { $0.bytesReceived += Int64(bytes.count) }
+        case .finished: progress.withLock { $0.isExchanging = false }
+        default: break
+        }
+    }
+
+    /// The subscriber has got what it wanted; leaving is no cancelling from now on.
+    fileprivate func noteResult() { progress.withLock { $0.hasResult = true } }
+
+    fileprivate func end(_ completion: Completion<NetworkError>?) {
+        let now = scheduler.now
+        let (request, exchange, summary) = progress.withLock { progress in
+            let outcome: TrafficEvent.Summary.Outcome =
+                switch completion {
+                case .finished: .succeeded
+                case .failed(let error): .failed(error)
+                case nil: progress.hasResult ? .succeeded : .cancelled
+                }
+            let summary = TrafficEvent.Summary(
+                outcome: outcome, status: progress.status, bytesReceived: progress.bytesReceived,
+                attempts: progress.exchange == 0 ? 0 : progress.request.attempt,
+                duration: now - progress.start)
+            return (progress.request, progress.exchange, summary)
+        }
+        tell(.ended(summary), of: request, exchange)
+    }
+}
+
+/// A transport whose exchanges belong to one request that is observed. It stands next to the network, so that
+/// what is told is what is sent: every hop, with every field.
+private struct TracedTransport: Transport {
+    let transport: any Transport
+    let trace: Trace
+
+    var scheduler: any Scheduler { transport.scheduler }
+
+    func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
+        trace.exchange(request, over: transport)
+    }
+}
+
+extension Transport {
+    /// This transport, telling `trace` of its exchanges.
+    func traced(by trace: Trace?) -> any Transport {
+        guard let trace else { return self }
+        return TracedTransport(transport: self, trace: trace)
+    }
+}
+
+extension Observable where Failure == NetworkError {
+    /// Tells the start and the end of the request that this stream is.
+    ///
+    /// - Parameter isWhole: whether one value is the whole result, so that who leaves after it has all.
+    func traced(by trace: Trace?, isWhole: Bool = true) -> Observable {
+        guard let trace else { return self }
+        return handleEvents(
+            onSubscribe: { trace.tell(.started) }, onNext: { _ in if isWhole { trace.noteResult() } },
+            onEnd: { trace.end($0) }, onCancel: { trace.end(nil) })
+    }
+}
+
+extension Observable<TransferEvent, NetworkError> {
+    /// Tells of the redirects that are followed.
+    func redirectsTraced(by trace: Trace?) -> Observable {
+        guard let trace else { return self }
+        return handleEvents(onNext: { event in
+            if case .redirected = event { trace.tell(.transfer(event)) }
+        })
+    }
+}

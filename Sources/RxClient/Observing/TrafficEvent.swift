@@ -1,0 +1,108 @@
+public import HTTPTypes
+public import RxHTTP
+
+/// One thing that happened to one request of a client: what logs, recordings and indicators are made of.
+///
+/// For each request that begins while ``Client/traffic`` is listened to there is one ``Kind/started``, then what
+/// happens to it in the order in which it happens, then one ``Kind/ended(_:)``, whether it succeeds, fails or is
+/// cancelled. Each hop of each attempt is an exchange of its own: ``Kind/sent``, then ``Kind/transfer(_:)`` for
+/// what the transport tells of it, then its end, which is `transfer(.finished)`, ``Kind/broken(_:)`` or
+/// ``Kind/abandoned``.
+///
+/// The events hold the requests and answers as they are, credentials included. Show what you show of them through
+/// ``RxHTTP/Request/redaction``.
+public struct TrafficEvent: Sendable {
+    /// What happened.
+    public enum Kind: Sendable {
+        /// The request is made, and nothing sent.
+        case started
+        /// An exchange begins: the request goes to the transport with everything in it.
+        case sent
+        /// What the transport tells: the head, the chunks, the end. Also that a redirect is followed, with the
+        /// request that comes next.
+        case transfer(TransferEvent)
+        /// The exchange broke off.
+        case broken(NetworkError)
+        /// The exchange was given up: cancelled, out of time, or a redirect whose body is of no interest.
+        case abandoned
+        /// The session is asked to log in again, and the request is then sent once more.
+        case relogin(because: NetworkError)
+        /// The request is tried again after a wait.
+        case retry(after: Duration, because: NetworkError)
+        /// Nothing more happens to this request.
+        case ended(Summary)
+    }
+
+    /// What happened.
+    public let kind: Kind
+    /// The request as it stands by now. Its ``RxHTTP/Request/id`` is the same in all events of one request.
+    public let request: Request
+    /// Counts the exchanges of the request from 1; 0 before the first.
+    public let exchange: Int
+    /// When, on the clock of the client's transport.
+    public let time: Duration
+}
+
+extension TrafficEvent {
+    /// How a request ended and what it took.
+    public struct Summary: Sendable {
+        /// How it ended.
+        public enum Outcome: Sendable {
+            /// The subscriber got its result.
+            case succeeded
+            /// The subscriber got an error.
+            case failed(NetworkError)
+            /// The subscriber left.
+            case cancelled
+        }
+
+        /// How it ended.
+        public var outcome: Outcome
+        /// The status of the last answer, if one had begun.
+        public var status: HTTPResponse.Status?
+        /// Decoded bytes of body received, of all exchanges.
+        public var bytesReceived: Int64
+        /// How many attempts were begun.
+        public var attempts: Int
+        /// From the start to the end, waits included.
+        public var duration: Duration
+    }
+}
+
+extension TrafficEvent {
+    /// Names an exchange among those of all requests.
+    struct ExchangeID: Hashable {
+        let request: RequestID
+        let number: Int
+    }
+
+    var exchangeID: ExchangeID { ExchangeID(request: request.id, number: exchange) }
+}
+
+extension TrafficEvent: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// One line without secrets: what happened, to which request.
+    public var description: String {
+        let word =
+            switch kind {
+            case .started: "started"
+            case .sent: "sent"
+            case .transfer(.redirected): "redirected"
+            case .transfer(.head(let head)): "answered with \(head.status.code)"
+            case .transfer(.chunk(let bytes)): "received \(bytes.count) bytes"
+            case .transfer(.finished): "received"
+            case .transfer: "transferred"
+            case .broken(let error): "broken (\(error.code.rawValue))"
+            case .abandoned: "abandoned"
+            case .relogin(let error): "logging in again (\(error.code.rawValue))"
+            case .retry(let delay, let error): "retrying in \(delay) (\(error.code.rawValue))"
+            case .ended: "ended"
+            }
+        return "\(request.id) \(word): \(request.method.rawValue) \(request.shownURL)"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,153 @@
+import HTTPTypes
+public import Logging
+import RxHTTP
+public import RxLite
+import Synchronization
+
+extension Observable where Element == TrafficEvent, Failure == Never {
+    /// Writes what happens into a log, until the subscription is cancelled or the client released.
+    ///
+    /// ```swift
+    /// client.traffic.log(to: Logger(label: "api"))
+    /// ```
+    @discardableResult
+    public func log(to logger: Logger, as style: TrafficLog = TrafficLog()) -> Subscription {
+        let writer = TrafficLogger(logger, style)
+        return subscribe(onNext: { writer.take($0) })
+    }
+}
+
+/// Turns the events of requests into lines.
+private final class TrafficLogger: Sendable {
+    private let logger: Logger
+    private let style: TrafficLog
+    /// What has come of the bodies that are to be shown, of exchanges that have not ended.
+    private let bodies = Mutex<[TrafficEvent.ExchangeID: AnswerBody]>([:])
+
+    init(_ logger: Logger, _ style: TrafficLog) {
+        self.logger = logger
+        self.style = style
+    }
+
+    func take(_ event: TrafficEvent) {
+        let request = event.request
+        switch event.kind {
+        case .started: log(style.startLevel, "\(request.line) begins", event)
+        case .sent:
+            log(style.exchangeLevel, "\(request.line) is sent", event)
+            logContent("request", of: event, request.headerFields, request.body.known)
+        case .transfer(let transfer): take(transfer, event)
+        case .broken(let error):
+            log(style.exchangeLevel, "the exchange broke off: \(show(error))", event)
+            endBody(of: event)
+        case .abandoned: endBody(of: event)
+        case .relogin(let error): log(style.retryLevel, "a login is asked for, since: \(show(error))", event)
+        case .retry(let delay, let error):
+            log(style.retryLevel, "again in \(delay), since: \(show(error))", event)
+        case .ended(let summary): log(summary, event)
+        }
+    }
+
+    private func take(_ transfer: TransferEvent, _ event: TrafficEvent) {
+        switch transfer {
+        case .redirected(let next):
+            log(style.exchangeLevel, "redirected to \(next.line)", event)
+        case .head(let head):
+            guard showsContent else { return }
+            bodies.withLock { $0[event.exchangeID] = AnswerBody(head: head) }
+        case .chunk(let bytes) where style.bodyLimit > 0:
+            bodies.withLock { $0[event.exchangeID]?.append(bytes, limit: style.bodyLimit) }
+        case .finished: endBody(of: event)
+        default: break
+        }
+    }
+
+    private func endBody(of event: TrafficEvent) {
+        guard showsContent, let body = bodies.withLock({ $0.removeValue(forKey: event.exchangeID) }) else {
+            return
+        }
+        logContent("response", of: event, body.head.headerFields, body.start, count: body.count)
+    }
+
+    private func log(_ summary: TrafficEvent.Summary, _ event: TrafficEvent) {
+        let took = "\(summary.bytesReceived) bytes in \(summary.duration)"
+        var metadata: Logger.Metadata = [
+            "bytes": "\(summary.bytesReceived)", "duration-ms": "\(summary.duration / .milliseconds(1))",
+            "attempts": "\(summary.attempts)",
+        ]
+        if let status = summary.status { metadata["status"] = "\(status.code)" }
+        let line = event.request.line
+        switch summary.outcome {
+        case .succeeded:
+            let status = summary.status.map { "\($0.code), " } ?? ""
+            log(style.successLevel, "\(line) succeeded: \(status)\(took)", event, metadata)
+        case .failed(let error):
+            metadata["error"] = "\(error.code.rawValue)"
+            log(style.failureLevel, "\(line) failed after \(took): \(show(error))", event, metadata)
+        case .cancelled: log(style.cancelLevel, "\(line) was cancelled after \(took)", event, metadata)
+        }
+    }
+
+    private var showsContent: Bool {
+        (style.showsHeaders || style.bodyLimit > 0) && logger.logLevel <= style.contentLevel
+    }
+
+    private func logContent(
+        _ side: String, of event: TrafficEvent, _ fields: HTTPFields, _ body: [UInt8], count: Int? = nil
+    ) {
+        guard showsContent else { return }
+        let redaction = event.request.redaction
+        var metadata: Logger.Metadata = [:]
+        if style.showsHeaders {
+            metadata["headers"] = .array(redaction.shown(fields).map { "\($0.name): \($0.value)" })
+        }
+        let count = count ?? body.count
+        if style.bodyLimit > 0, count > 0 {
+            let (start, type) = (body.prefix(style.bodyLimit), fields[.contentType])
+            let text =
+                MediaType(type).isText
+                ? String(decoding: redaction.shown(Array(start), type: type), as: UTF8.self) : "binary"
+            metadata["body"] = "\(text)\(count > start.count ? " … of \(count) bytes" : "")"
+        }
+        log(style.contentLevel, "\(side) \(event.request.line)", event, metadata)
+    }
+
+    private func log(
+        _ level: Logger.Level, _ text: @autoclosure () -> String, _ event: TrafficEvent,
+        _ metadata: @autoclosure () -> Logger.Metadata = [:]
+    ) {
+        logger.log(
+            level: level, "\(text())",
+            metadata: metadata().merging([
+                "request-id": "\(event.request.id)", "attempt": "\(event.request.attempt)",
+            ]) { own, _ in own }, source: "RxClient")
+    }
+
+    private func show(_ error: NetworkError) -> String { style.bodyLimit > 0 ? "\(error)" : error.shown }
+}
+
+/// As much of an answer's body as is to be shown.
+private struct AnswerBody {
+    let head: ResponseHead
+    var start: [UInt8] = []
+    var count = 0
+
+    init(head: ResponseHead) { self.head = head }
+
+    mutating func append(_ bytes: [UInt8], limit: Int) {
+        count += bytes.count
+        start += bytes.prefix(max(0, limit - start.count))
+    }
+}
+
+extension Request {
+    fileprivate var line: String { "\(method.rawValue) \(shownURL)" }
+}
+
+extension Body {
+    /// The bytes, where they are at hand.
+    var known: [UInt8] {
+        guard case .bytes(let bytes) = self else { return [] }
+        return bytes
+    }
+}

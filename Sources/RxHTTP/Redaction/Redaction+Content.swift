@@ -1,0 +1,98 @@
+import FoundationEssentials
+
+extension Redaction {
+    /// Content without the secret values, as its media type says: forms and JSON, whole or cut off anywhere.
+    /// Content of any other type stays as it is.
+    public func shown(_ content: [UInt8], type: String?) -> [UInt8] {
+        let type = MediaType(type)
+        if type.isForm { return Array(shown(form: String(decoding: content, as: UTF8.self)).utf8) }
+        return type.isJSON ? shown(json: content) : content
+    }
+
+    /// A JSON text without the values of secret members. It need not be well-formed, nor whole.
+    public func shown(json: [UInt8]) -> [UInt8] {
+        var text = JSONText(bytes: json)
+        var output: [UInt8] = []
+        output.reserveCapacity(json.count)
+        while let byte = text.current {
+            guard byte == UInt8(ascii: "\"") else {
+                output.append(byte)
+                text.index += 1
+                continue
+            }
+            let string = text.takeString()
+            output += string
+            let gap = text.takeBlanks()
+            output += gap
+            guard text.current == UInt8(ascii: ":"), hidesMember(string) else { continue }
+            text.index += 1
+            output.append(UInt8(ascii: ":"))
+            output += text.takeBlanks()
+            guard text.current != nil else { break }
+            text.skipValue()
+            output += Array("\"\(Self.mark)\"".utf8)
+        }
+        return output
+    }
+
+    private func hidesMember(_ quoted: ArraySlice<UInt8>) -> Bool {
+        guard quoted.contains(UInt8(ascii: "\\")) else {
+            return hides(String(decoding: quoted.dropFirst().dropLast(), as: UTF8.self))
+        }
+        // With escapes in it that no decoder reads, nobody can use the member either; hidden all the same.
+        guard let name = try? JSONDecoder().decode(String.self, from: Data(quoted)) else { return true }
+        return hides(name)
+    }
+}
+
+/// What is read of a JSON text to find where its members end.
+private struct JSONText {
+    let bytes: [UInt8]
+    var index = 0
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    var current: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+    /// A string with its quotes, or what there is of it.
+    mutating func takeString() -> ArraySlice<UInt8> {
+        let start = index
+        index += 1
+        while let byte = current, byte != UInt8(ascii: "\"") {
+            index += byte == UInt8(ascii: "\\") ? 2 : 1
+        }
+        index = min(index + 1, bytes.count)
+        return bytes[start..<index]
+    }
+
+    mutating func takeBlanks() -> ArraySlice<UInt8> {
+        let start = index
+        while let byte = current, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { index += 1 }
+        return bytes[start..<index]
+    }
+
+    /// Goes behind a value: a string, an object or array with all that is in it, or a word.
+    mutating func skipValue() {
+        var depth = 0
+        let start = index
+        while let byte = current {
+            switch byte {
+            case UInt8(ascii: "\""):
+                _ = takeString()
+                if depth == 0 { return }
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                index += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                if depth == 0 { return }
+                depth -= 1
+                index += 1
+                if depth == 0 { return }
+            case UInt8(ascii: ","), 0x20, 0x09, 0x0A, 0x0D:
+                if depth == 0, index > start { return }
+                index += 1
+            default: index += 1
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Testing
+
+/// One of our parsers, with what it is given and what must hold of its result.
+struct Parser: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// Well-formed and nearly well-formed texts that the broken ones are made of.
+    let corpus: [[UInt8]]
+    /// Parses, throws ``Violation`` where the result is not what it may be, and gives the result as text.
+    let parse: @Sendable ([UInt8]) throws -> String
+
+    var testDescription: String { name }
+
+    init(_ name: String, _ corpus: [String], _ parse: @escaping @Sendable ([UInt8]) throws -> String) {
+        self.name = name
+        self.corpus = corpus.map { Array($0.utf8) }
+        self.parse = parse
+    }
+
+    /// The same for parsers of text.
+    init(_ name: String, text corpus: [String], _ parse: @escaping @Sendable (String) throws -> String) {
+        self.init(name, corpus) { try parse(String(decoding: $0, as: UTF8.self)) }
+    }
+}
+
+/// A result that a parser must not give.
+struct Violation: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// Throws if `condition` does not hold.
+func demand(_ condition: Bool, _ description: @autoclosure () -> String) throws(Violation) {
+    if !condition { throw Violation(description: description()) }
+}

@@ -1,0 +1,51 @@
+import HTTPTypes
+import RxCurl
+import RxHTTP
+import TestServers
+import Testing
+
+/// TLS that breaks when the answer has begun. Between client and server stands one who passes on so many bytes.
+@Suite(.timeLimit(.minutes(1))) struct TLSFaultTests {
+    struct Break: Sendable, CustomTestStringConvertible {
+        let name: String
+        let steps: [RawServer.Step]
+        let code: NetworkError.Code
+
+        var testDescription: String { name }
+    }
+
+    static let breaks = [
+        Break(name: "reset", steps: [.reset], code: .connectionLost),
+        // No close_notify: somebody has cut the connection (RFC 8446 §6.1).
+        Break(name: "FIN", steps: [.close], code: .partialBody),
+        // More than the rest of the record that was cut, so that what is there is checked.
+        Break(
+            name: "what is no TLS", steps: [.send(Array(repeating: 23, count: 64 << 10))],
+            code: .connectionLost),
+        Break(name: "silence", steps: [.stall], code: .idleTimeout),
+    ]
+
+    @Test(arguments: breaks, [100 << 10, 5 << 20])
+    func isToldAsWhatItIs(_ fault: Break, after bytes: Int) async throws {
+        let server = try NginxServer()
+        let middle = try RawServer([
+            [.relay(port: server.tlsPort, bytes: bytes)] + fault.steps,
+            [.relay(port: server.tlsPort, bytes: .max)],
+        ])
+        try await withTransport(caBundlePath: server.certificatePath) { transport in
+            let url = "https://127.0.0.1:\(middle.port)"
+            var request = try Request.to(url + "/large")
+            request.timeouts.idle = .milliseconds(500)
+            let log = try await Recording(transport.send(request)).ended()
+            #expect(log.error?.code == fault.code, "\(log.error.map { "\($0)" } ?? "no error")")
+            #expect(log.error?.status?.code == 200)
+            #expect(log.error?.isUnsent == false)
+            #expect(log.ends.count == 1)
+            #expect(log.afterEnd == 0)
+            #expect(log.body.count < bytes)
+            #expect(log.body.elementsEqual(NginxServer.large.prefix(log.body.count)))
+            #expect(try await transport.get(url + "/json").text == NginxServer.json)
+        }
+        server.stop()
+    }
+}

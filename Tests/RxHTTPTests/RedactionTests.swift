@@ -1,0 +1,109 @@
+import HTTPTypes
+import RxHTTP
+import RxTesting
+import Testing
+
+/// What is hidden, and that nothing else is.
+@Suite struct RedactionTests {
+    private let redaction = Redaction(
+        fields: [HTTPField.Name("X-Key")!], parameters: ["pin", "Größe", "a b"])
+
+    @Test(
+        arguments: [
+            ("https://a.test/x?q=1", "https://a.test/x?q=1"),
+            ("https://a.test/x?pin=1", "https://a.test/x?pin=…"),
+            ("https://a.test/x?a=b&pin=1&c=d", "https://a.test/x?a=b&pin=…&c=d"),
+            ("https://a.test/x?PIN=1&pin=2", "https://a.test/x?PIN=…&pin=…"),
+            ("https://a.test/x?user[pin]=1&pin[]=2&spin=3", "https://a.test/x?user[pin]=…&pin[]=…&spin=3"),
+            ("https://a.test/x?user%5Bpin%5D=1", "https://a.test/x?user%5Bpin%5D=…"),
+            ("https://a.test/x?%70in=1&a%20b=2&a+b=3", "https://a.test/x?%70in=…&a%20b=…&a+b=…"),
+            ("https://a.test/x?gr%C3%B6%C3%9Fe=9", "https://a.test/x?gr%C3%B6%C3%9Fe=…"),
+            ("https://a.test/x?pin=a=b=c", "https://a.test/x?pin=…"),
+            ("https://a.test/x?pin", "https://a.test/x?pin"),
+            ("https://a.test/x?pin=", "https://a.test/x?pin=…"),
+            ("https://a.test/#pin=1", "https://a.test/#pin=…"),
+            ("https://a.test/#?pin=1", "https://a.test/#?pin=…"),
+            ("https://u:p@a.test/x", "https://…@a.test/x"),
+            ("https://u@a.test:80/@x", "https://…@a.test:80/@x"),
+            ("https://u:p@q@a.test", "https://…@a.test"),
+            ("https://u&:p&pin=1@a.test?&pin=1", "https://…@a.test?&pin=…"),
+            ("https://a.test/x@y", "https://a.test/x@y"), ("//u:p@a.test", "//…@a.test"),
+            ("/x?pin=1", "/x?pin=…"),
+            ("https://a.test/%zz?%=1&%7=2&pin=3", "https://a.test/%zz?%=1&%7=2&pin=…"), ("", ""), ("?", "?"),
+            ("?pin=é🍵&b=é", "?pin=…&b=é"),
+            (
+                "<https://a.test/?pin=1>; rel=\"next\", <?pin=2&b>",
+                "<https://a.test/?pin=…>; rel=\"next\", <?pin=…&b>"
+            ),
+        ])
+    func urls(text: String, shown: String) {
+        #expect(redaction.shown(url: text) == shown)
+    }
+
+    @Test(
+        arguments: [
+            ("pin=1", "pin=…"), ("a=b&pin=1&&pin", "a=b&pin=…&&pin"),
+            ("a+b=1&user[pin]=2", "a+b=…&user[pin]=…"),
+            ("x=?pin=1", "x=?pin=1"), ("", ""),
+        ])
+    func forms(text: String, shown: String) {
+        let type = "Application/X-WWW-form-urlencoded; charset=utf-8"
+        #expect(redaction.shown(Array(text.utf8), type: type) == Array(shown.utf8))
+    }
+
+    @Test(
+        arguments: [
+            (#"{"pin":"1"}"#, #"{"pin":"…"}"#), (#"{ "pin" : 12 , "a":1}"#, #"{ "pin" : "…" , "a":1}"#),
+            (#"{"pin":{"a":[1,"}"]},"b":2}"#, #"{"pin":"…","b":2}"#),
+            (#"[{"a":{"PIN":null}},{"pin":[true]}]"#, #"[{"a":{"PIN":"…"}},{"pin":"…"}]"#),
+            (#"{"a":"pin","b":"\"pin\":1"}"#, #"{"a":"pin","b":"\"pin\":1"}"#),
+            (#"{"\u0070in":"1"}"#, #"{"\u0070in":"…"}"#), (#"{"pin":"a\"b","c":1}"#, #"{"pin":"…","c":1}"#),
+            (#"{"pin":-1.5e3}"#, #"{"pin":"…"}"#), (#"{"gRÖßE":1}"#, #"{"gRÖßE":"…"}"#),
+            (#"{"pin":"cut of"#, #"{"pin":"…""#), (#"{"pin":{"cut":[1"#, #"{"pin":"…""#),
+            (#"{"pin"#, #"{"pin"#),
+            (#"{"pin":"#, #"{"pin":"#), (#"{"pin" 1}"#, #"{"pin" 1}"#), ("", ""), ("\"", "\""),
+            (#"{"pin":}"#, #"{"pin":"…"}"#), ("{\"pin\":1}\n{\"pin\":2}", "{\"pin\":\"…\"}\n{\"pin\":\"…\"}"),
+        ])
+    func documents(text: String, shown: String) {
+        for type in ["application/json", "application/problem+json;charset=utf-8", "text/json"] {
+            #expect(String(decoding: redaction.shown(Array(text.utf8), type: type), as: UTF8.self) == shown)
+        }
+    }
+
+    @Test func contentOfOtherTypesStays() {
+        let content = Array(#"pin=1&{"pin":1}"#.utf8)
+        for type in [nil, "", "text/plain", "application/octet-stream"] {
+            #expect(redaction.shown(content, type: type) == content)
+        }
+    }
+
+    @Test func fields() {
+        let fields: HTTPFields = [
+            .authorization: "s7", .cookie: "s7", .setCookie: "s7", .proxyAuthorization: "s7",
+            HTTPField.Name("x-kEY")!: "s7", .location: "https://u:s7@a.test/?pin=s7", .accept: "*/*",
+        ]
+        let shown = redaction.shown(fields)
+        #expect(!"\(shown)".contains("s7"))
+        #expect(shown.count == 7)
+        #expect(shown.last?.value == "*/*")
+        #expect(shown[5].value == "https://…@a.test/?pin=…")
+    }
+
+    /// A secret that is long and unlike anything else stays hidden however the text around it is broken.
+    @Test(arguments: 0..<20)
+    func nothingTraps(seed: UInt64) {
+        var random = SeededRandom(seed)
+        let texts = [
+            #"{"user":{"pin":"7","x":[1,2,{"pin":{"a":"b"}}]},"\u0070in":1e5}"#,
+            "https://u:p@a.test/a/b?pin=1&user%5Bpin%5D=2#pin=3",
+        ]
+        for _ in 0..<500 {
+            for text in texts {
+                let broken = Array(text.utf8).mutated(by: &random)
+                _ = redaction.shown(json: broken)
+                _ = redaction.shown(url: String(decoding: broken, as: UTF8.self))
+                _ = redaction.shown(form: String(decoding: broken, as: UTF8.self))
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+extension ConnectionSocket {
+    /// Passes on what comes from either side, until `limit` bytes have come from the port; throws at the end of
+    /// either.
+    func relay(to port: UInt16, bytes limit: Int, progress: (Int) -> Void) throws(RawServer.End) {
+        let upstream: Descriptor
+        do { upstream = try Descriptor.connected(to: port) } catch { throw .script }
+        var left = limit
+        while left > 0 {
+            var polls = [stop.descriptor, descriptor.raw, upstream.raw].map {
+                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+            }
+            while unsafe poll(&polls, nfds_t(polls.count), -1) < 0 {
+                guard errno == EINTR else { throw .stopped }
+            }
+            if polls[0].revents != 0 { throw .stopped }
+            if polls[1].revents != 0 {
+                let bytes = try receive()
+                guard Self.write(bytes, to: upstream.raw) else { throw .script }
+            }
+            if polls[2].revents != 0 {
+                let bytes = Self.read(min(left, 16_384), from: upstream.raw)
+                guard !bytes.isEmpty else { throw .script }
+                try send(bytes, stalled: {}, progress: progress)
+                left -= bytes.count
+            }
+        }
+    }
+
+    /// Empty at the end, and if the socket is broken.
+    private static func read(_ count: Int, from raw: CInt) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            initialized = max(0, unsafe recv(raw, buffer.baseAddress, count, 0))
+        }
+    }
+
+    /// The socket blocks, so it takes all or is broken.
+    private static func write(_ bytes: [UInt8], to raw: CInt) -> Bool {
+        #if canImport(Glibc)
+            let flags = CInt(MSG_NOSIGNAL)
+        #else
+            let flags: CInt = 0
+        #endif
+        return unsafe bytes.withUnsafeBytes { buffer in
+            unsafe systemSend(raw, buffer.baseAddress, buffer.count, flags) == buffer.count
+        }
+    }
+}
