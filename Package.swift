@@ -70,7 +70,8 @@ let package = Package(
             name: "Playground", dependencies: ["RxNetworking", "PlaygroundServer"], path: "Playground/Tour",
             swiftSettings: settings),
 
-        .testTarget(name: "RxLiteTests", dependencies: ["RxLite", "RxLoop", "RxTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "RxLiteTests", dependencies: ["RxLite", "RxLoop", "RxTesting"], swiftSettings: settings),
         .testTarget(
             name: "RxTestingTests", dependencies: ["RxTesting", "RxHTTP", "RxLite", .httpTypes],
             swiftSettings: settings),
