@@ -3,7 +3,7 @@ public import RxHTTP
 
 /// What happens to a ``CookieJar``.
 public enum CookieEvent: Sendable {
-    /// A cookie is new, or has a new value.
+    /// A cookie was set: it is new, has a new value, or the same once more.
     case stored(Cookie)
     /// A cookie is gone: taken back by its server, removed by the app, expired, or pushed out by the limits.
     case removed(Cookie)

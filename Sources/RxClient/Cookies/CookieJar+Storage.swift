@@ -95,7 +95,9 @@ extension CookieJar {
         let cookies = try CookieFile(bytes: bytes).cookies
         let now = currentDate()
         change { contents in
-            contents.events += contents.store.restore(cookies, at: now).map(CookieEvent.stored)
+            let restored = contents.store.restore(cookies, at: now)
+            contents.events += restored.map(CookieEvent.stored)
+            contents.isChanged = !restored.isEmpty
         }
     }
 

@@ -29,6 +29,8 @@ public final class CookieJar: Sendable {
         /// Counts the times everything was removed.
         var epoch = 0
         var events: [CookieEvent] = []
+        /// Whether something has changed that is to be saved.
+        var isChanged = false
     }
 
     let contents: Mutex<Contents>
@@ -107,6 +109,7 @@ public final class CookieJar: Sendable {
                 let changes = try contents.store.set(setCookie, from: origin, at: now)
                 contents.events += [changes.stored].compactMap(\.self).map(CookieEvent.stored)
                 contents.events += changes.removed.map(CookieEvent.removed)
+                contents.isChanged = self.keepsSessionCookies || changes.isLasting
                 return .success(())
             } catch {
                 return .failure(error)
@@ -195,8 +198,8 @@ public final class CookieJar: Sendable {
     @discardableResult
     func change<Result>(_ change: (inout Contents) -> Result) -> Result {
         let (result, isChanged) = contents.withLock { contents in
-            let count = contents.events.count
-            return (change(&contents), contents.events[count...].contains(where: \.isChange))
+            contents.isChanged = false
+            return (change(&contents), contents.isChanged)
         }
         delivery.enter {
             let events = self.contents.withLock { contents in
@@ -207,15 +210,6 @@ public final class CookieJar: Sendable {
         }
         if isChanged { saveSoon(after: saveDelay) }
         return result
-    }
-}
-
-extension CookieEvent {
-    fileprivate var isChange: Bool {
-        switch self {
-        case .stored, .removed: true
-        case .refused, .storageFailed: false
-        }
     }
 }
 

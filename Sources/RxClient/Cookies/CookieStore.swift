@@ -22,6 +22,13 @@ struct CookieStore {
         var stored: Cookie?
         /// Taken back, pushed out by the limits, or found expired; not those replaced by a new value.
         var removed: [Cookie] = []
+        /// The one whose place a new value took.
+        var replaced: Cookie?
+
+        /// Whether a file that has no session cookies has to be written anew.
+        var isLasting: Bool {
+            ([stored, replaced].compactMap(\.self) + removed).contains { !$0.isSession }
+        }
     }
 
     /// All that have not expired, in the order of their creation.
@@ -115,7 +122,7 @@ struct CookieStore {
         var changes = Changes()
         if let old = remove(cookie) {
             cookie.created = old.created
-            if cookie.isExpired(at: now) { changes.removed.append(old) }
+            if cookie.isExpired(at: now) { changes.removed = [old] } else { changes.replaced = old }
         }
         guard !cookie.isExpired(at: now) else { return changes }
         add(cookie)

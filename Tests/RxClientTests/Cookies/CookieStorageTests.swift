@@ -57,6 +57,24 @@ import Testing
         #expect(bench.storage.saves == 1)
     }
 
+    @Test(
+        "A session cookie is worth a write where it is kept, or takes the place of one that is",
+        arguments: [false, true])
+    func sessionCookies(keepsSessionCookies: Bool) throws {
+        let bench = CookieBench(isStored: true, keepsSessionCookies: keepsSessionCookies)
+        try bench.set("a=1", from: url)
+        try bench.wait(.seconds(2))
+        try bench.set("a=2; Max-Age=0", from: url)
+        try bench.wait(.seconds(2))
+        #expect(bench.storage.saves == (keepsSessionCookies ? 2 : 0))
+        try bench.set("b=1; Max-Age=1000", from: url)
+        try bench.wait(.seconds(2))
+        #expect(bench.storage.text.contains(#""name":"b""#))
+        try bench.set("b=1", from: url)
+        try bench.wait(.seconds(2))
+        #expect(bench.storage.text.contains(#""name":"b""#) == keepsSessionCookies)
+    }
+
     @Test func flushing() throws {
         let bench = CookieBench(isStored: true)
         let nothing = Recorder(bench.jar.flush(), on: bench.clock)
