@@ -30,6 +30,10 @@ public struct Call: Endpoint {
     public var compression = Compression.none
     /// Whether the server is asked before the body is sent. Default `nil`: as the client does.
     public var continuePolicy: ContinuePolicy?
+    /// What a person is shown of it. Default all: indicator, accessories, error tips.
+    public var presentation = Presentation.all
+    /// Names under which ``Client/cancel(_:)`` finds its requests, besides their URL and id. Default none.
+    public var tags: Set<String> = []
 
     /// Creates a call.
     public init(

@@ -119,13 +119,17 @@ extension Client {
     }
 
     /// Makes the request anew for each subscription; what cannot be made fails before anything is sent.
+    ///
+    /// - Parameter isWhole: whether one value is the whole result.
     func drafted<T>(
-        _ endpoint: some Endpoint, page: PagePlacement? = nil,
+        _ endpoint: some Endpoint, page: PagePlacement? = nil, isWhole: Bool = true,
         then stages: @escaping @Sendable (Draft) throws(NetworkError) -> Observable<T, NetworkError>
     ) -> Observable<T, NetworkError> {
         Observable(scheduler: scheduler) { [configuration] observer in
             Observable<T, NetworkError>.deferred { () throws(NetworkError) in
-                try stages(try Draft(endpoint, configuration: configuration, page: page))
+                let draft = try Draft(endpoint, configuration: configuration, page: page)
+                return Observable.deferred { () throws(NetworkError) in try stages(draft) }
+                    .attended(as: draft.request, of: endpoint, in: self, isWhole: isWhole)
             }
             .subscribe(observer)
         }

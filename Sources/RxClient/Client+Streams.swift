@@ -17,7 +17,7 @@ extension Client {
     /// The endpoint's envelope and output do not matter. ``Timeouts/attempt`` and ``Timeouts/total`` count to the
     /// end of the body.
     public func stream(_ endpoint: some Endpoint) -> Observable<TransferEvent, NetworkError> {
-        drafted(endpoint) { draft throws(NetworkError) in
+        drafted(endpoint, isWhole: false) { draft throws(NetworkError) in
             let attempts = try self.attempts(of: draft, retrying: endpoint.retry)
             let session = endpoint.usesSession ? self.configuration.session : nil
             let envelope = self.envelope(of: endpoint)

@@ -20,6 +20,8 @@ public final class Client: Sendable {
     public let transport: any Transport
     /// Who listens to what it does.
     let trafficHub = TrafficHub()
+    let running = RunningRequests()
+    let errorTipSignal = Signal<NetworkError>()
     /// What all of the client's streams run on: the transport's scheduler.
     var scheduler: any Scheduler { transport.scheduler }
 

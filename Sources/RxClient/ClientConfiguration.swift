@@ -47,6 +47,8 @@ public struct ClientConfiguration: Sendable {
     /// The files of the machine, for downloads and whatever else is kept on disk. Default none; a client over
     /// libcurl has those of its transport.
     public var files: (any FileSystem)?
+    /// What accompanies each request that does not leave it out. Default none.
+    public var accessories: [Accessory] = []
     /// How parameters are encoded. Default: keys sorted, otherwise as Foundation does.
     public var encoder: JSONEncoder = {
         let encoder = JSONEncoder()

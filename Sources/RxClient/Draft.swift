@@ -4,7 +4,7 @@ import RxHTTP
 
 /// An endpoint's request with everything decided but its signature.
 struct Draft: Sendable {
-    private var request: Request
+    private(set) var request: Request
     private let parameters: Parameters
     private let query: Parameters.Values
     private let link: URL?

@@ -50,6 +50,10 @@ public protocol Endpoint<Output>: Sendable {
     var usesSession: Bool { get }
     /// Whether the request carries the jar's cookies, and its answers fill it. Default true.
     var usesCookies: Bool { get }
+    /// What a person is shown of it. Default all: indicator, accessories, error tips.
+    var presentation: Presentation { get }
+    /// Names under which ``Client/cancel(_:)`` finds its requests, besides their URL and id. Default none.
+    var tags: Set<String> { get }
 
     /// How the body is compressed on its way. Default not at all: ask the server first.
     var compression: Compression { get }
@@ -99,6 +103,10 @@ extension Endpoint {
     public var usesSession: Bool { true }
     /// Yes.
     public var usesCookies: Bool { true }
+    /// All of it.
+    public var presentation: Presentation { .all }
+    /// None.
+    public var tags: Set<String> { [] }
 
     /// Not at all.
     public var compression: Compression { .none }

@@ -57,6 +57,9 @@ extension NetworkError {
         /// A redirect that must not be followed: from https to http, to another scheme, or without target.
         public static let invalidRedirect = Code(rawValue: "invalidRedirect")
 
+        /// Cancelled through its client. Callbacks of `subscribe` are not called with it.
+        public static let cancelled = Code(rawValue: "cancelled")
+
         // After the answer
 
         /// A status outside 200 to 299.

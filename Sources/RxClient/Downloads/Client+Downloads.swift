@@ -38,7 +38,7 @@ extension Client {
         _ endpoint: some Endpoint, to path: String, ignoringQuery ignored: Set<String> = [],
         in files: (any FileSystem)? = nil
     ) -> Observable<DownloadEvent, NetworkError> {
-        drafted(endpoint) { draft throws(NetworkError) in
+        drafted(endpoint, isWhole: false) { draft throws(NetworkError) in
             let request = try draft.unsigned()
             guard let files = files ?? self.configuration.files else {
                 throw NetworkError(.file, "the client's configuration has no files", request: request)

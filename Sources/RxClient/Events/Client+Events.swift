@@ -41,7 +41,7 @@ extension Client {
     private func connection(
         _ endpoint: some Endpoint, lastEventID: String, limit: Int
     ) -> Observable<EventSource.Signal, NetworkError> {
-        drafted(endpoint) { draft throws(NetworkError) in
+        drafted(endpoint, isWhole: false) { draft throws(NetworkError) in
             let draftRequest = try draft.unsigned()
             guard draftRequest.isIdempotent, draftRequest.body.isReplayable else {
                 throw NetworkError(

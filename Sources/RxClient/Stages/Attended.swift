@@ -1,0 +1,104 @@
+import RxHTTP
+import RxLite
+
+extension Observable where Failure == NetworkError {
+    /// Counts the request that this stream is, calls its accessories and lets it be cancelled through the client.
+    ///
+    /// - Parameter isWhole: whether one value is the whole result, so that the outcome is known with it.
+    func attended(
+        as request: Request, of endpoint: some Endpoint, in client: Client, isWhole: Bool
+    ) -> Observable {
+        Observable(scheduler: scheduler) { observer in
+            guard observer.scope.isOpen else { return }
+            Attendance(of: request, for: endpoint, in: client, isWhole: isWhole, into: observer).start(self)
+        }
+    }
+}
+
+/// One request under way: counted, accompanied, and to be found by those who want to cancel it.
+private final class Attendance<Element: Sendable>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial; what cancels from elsewhere enters it.
+    private let request: Request
+    private let tags: Set<String>
+    private let presentation: Presentation
+    private let client: Client
+    private let isWhole: Bool
+    private let observer: Observer<Element, NetworkError>
+    private let scope: Scope
+    private var outcome: RequestOutcome?
+    private var hasEnded = false
+
+    init(
+        of request: Request, for endpoint: some Endpoint, in client: Client, isWhole: Bool,
+        into observer: Observer<Element, NetworkError>
+    ) {
+        self.request = request
+        tags = endpoint.tags
+        presentation = endpoint.presentation
+        self.client = client
+        self.isWhole = isWhole
+        self.observer = observer
+        scope = observer.scope.child()
+    }
+
+    private var accessories: [Accessory] {
+        presentation.contains(.accessories) ? client.configuration.accessories : []
+    }
+
+    func start(_ stream: Observable<Element, NetworkError>) {
+        // Closed after the end has been delivered, or by a cancel, when the transfer is closed already.
+        observer.scope.onClose { self.stop() }
+        client.running.insert(
+            RunningRequests.Entry(request: request, tags: tags, presentation: presentation) { self.cancel() })
+        for accessory in accessories { accessory.willStart(request) }
+        guard scope.isOpen else { return }
+        stream.subscribe(Observer(scope: scope, next: { self.receive($0) }, end: { self.end($0) }))
+    }
+
+    private func receive(_ value: Element) {
+        guard scope.isOpen else { return }
+        if isWhole { settle(.succeeded) }
+        observer.next(value)
+    }
+
+    private func end(_ completion: Completion<NetworkError>) {
+        guard scope.isOpen else { return }
+        hasEnded = true
+        scope.close()
+        switch completion {
+        case .finished: settle(.succeeded)
+        case .failed(let error): settle(.failed(error))
+        }
+        observer.end(completion)
+    }
+
+    /// From any thread.
+    private func cancel() {
+        scope.cancel()
+        observer.scope.enter {
+            guard !self.hasEnded else { return }
+            self.hasEnded = true
+            // Who has the whole result has nothing left to be cancelled.
+            if self.outcome != nil { return self.observer.finish() }
+            self.settle(.cancelled)
+            self.observer.fail(
+                NetworkError(.cancelled, "the request was cancelled", request: self.request))
+        }
+    }
+
+    private func settle(_ outcome: RequestOutcome) {
+        guard self.outcome == nil else { return }
+        self.outcome = outcome
+        for accessory in accessories { accessory.willStop(request, outcome) }
+    }
+
+    private func stop() {
+        settle(.cancelled)
+        guard let outcome else { return }
+        client.running.remove(request.id)
+        for accessory in accessories { accessory.didStop(request, outcome) }
+        if case .failed(let error) = outcome, presentation.contains(.errorTips) {
+            client.errorTipSignal.send(error)
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+@testable import RxClient
+
+/// Accessories, the indicator and error tips, on every way a request can end.
+@Suite struct AccessoryTests {
+    private final class Journal: Sendable {
+        private let lines = Mutex<[String]>([])
+        var all: [String] { lines.withLock { $0 } }
+        func note(_ line: String) { lines.withLock { $0.append(line) } }
+
+        var accessory: Accessory {
+            Accessory(
+                willStart: { self.note("will start \($0.url.path)") },
+                willStop: { self.note("will stop \(Self.text($1))") },
+                didStop: { self.note("did stop \(Self.text($1))") })
+        }
+
+        private static func text(_ outcome: RequestOutcome) -> String {
+            switch outcome {
+            case .succeeded: "succeeded"
+            case .failed(let error): error.code.rawValue
+            case .cancelled: "cancelled"
+            }
+        }
+    }
+
+    private let clock = VirtualScheduler()
+    private let journal = Journal()
+
+    private func client(
+        _ answer: @escaping @Sendable (Request) -> ScriptedTransport.Answer,
+        _ change: (inout ClientConfiguration) -> Void = { _ in }
+    ) -> Client {
+        var configuration = ClientConfiguration(baseURL: "https://shop.test")
+        configuration.retry = .never
+        configuration.accessories = [journal.accessory]
+        change(&configuration)
+        return Client(
+            configuration: configuration, transport: ScriptedTransport(on: clock, answer: answer))
+    }
+
+    private func start(_ stream: Observable<Response, NetworkError>) -> Subscription {
+        stream.subscribe(
+            onNext: { _ in self.journal.note("value") },
+            onEnd: { completion in
+                if case .failed = completion {
+                    self.journal.note("failure")
+                } else {
+                    self.journal.note("end")
+                }
+            })
+    }
+
+    @Test("Success: will start, will stop before the result is delivered, did stop after")
+    func success() throws {
+        let client = client { _ in .json("1") }
+        _ = start(client.get("/x"))
+        #expect(client.activity.value == 1)
+        try clock.run()
+        #expect(
+            journal.all == [
+                "will start /x", "will stop succeeded", "value", "end", "did stop succeeded",
+            ])
+        #expect(client.activity.value == 0)
+    }
+
+    @Test("Failure: the same around the failure, which is a tip")
+    func failure() throws {
+        let client = client { _ in .failure(.connectionLost) }
+        let tips = Recorder(client.errorTips, on: clock)
+        _ = start(client.get("/x"))
+        try clock.run()
+        #expect(
+            journal.all == [
+                "will start /x", "will stop connectionLost", "failure", "did stop connectionLost",
+            ])
+        #expect(tips.values.map(\.code) == [.connectionLost])
+        #expect(client.activity.value == 0)
+    }
+
+    @Test("What cannot be serialised fails the same way")
+    func invalid() {
+        let client = client { _ in .stall }
+        _ = start(client.post("/x", .json(["a": Double.nan])))
+        #expect(
+            journal.all == [
+                "will start /x", "will stop invalidParameters", "failure", "did stop invalidParameters",
+            ])
+    }
+
+    @Test("Cancel by the subscriber, and by a consumer that has enough")
+    func cancel() throws {
+        let client = client { request in request.url.path == "/x" ? .stall : .json("1") }
+        let tips = Recorder(client.errorTips, on: clock)
+        let subscription = start(client.get("/x"))
+        subscription.cancel()
+        subscription.cancel()
+        #expect(journal.all == ["will start /x", "will stop cancelled", "did stop cancelled"])
+        _ = start(client.get("/y").take(1))
+        try clock.run()
+        #expect(
+            journal.all.dropFirst(3) == [
+                "will start /y", "will stop succeeded", "did stop succeeded", "value", "end",
+            ])
+        #expect(client.activity.value == 0)
+        #expect(tips.values.isEmpty)
+    }
+
+    @Test("Cancel by the client calls nobody back")
+    func cancelByClient() throws {
+        let client = client { _ in .stall }
+        let tips = Recorder(client.errorTips, on: clock)
+        let subscription = start(client.get("/x"))
+        client.cancel(.all)
+        try clock.run()
+        #expect(journal.all == ["will start /x", "will stop cancelled", "did stop cancelled"])
+        #expect(!subscription.isActive)
+        #expect(client.activity.value == 0)
+        #expect(tips.values.isEmpty)
+    }
+
+    @Test("Attempts, a login and redirects are one request")
+    func attempts() throws {
+        let script = Script([
+            .status(.serviceUnavailable), .status(.found, headers: [.location: "/y"]),
+            .failure(.connectionLost), .json("1"),
+        ])
+        let client = client({ _ in script.next() }) { $0.retry = .exponentialBackoff(maxRetries: 3) }
+        let counts = Recorder(client.activity.observable, on: clock)
+        _ = start(client.get("/x"))
+        try clock.run()
+        #expect(journal.all.count == 5)
+        #expect(counts.values == [0, 1, 0])
+
+        let bench = LoginBench()
+        let loginCounts = Recorder(bench.client.activity.observable, on: bench.clock)
+        let answer = bench.get("/goods")
+        try bench.clock.run()
+        #expect(answer.values == [#""/goods""#])
+        #expect(loginCounts.values == [0, 1, 0])
+    }
+
+    @Test("A stream of chunks has its outcome at its end")
+    func stream() throws {
+        let client = client { _ in .json("1") }
+        client.stream(Call(.get, "/x")).filter { if case .chunk = $0 { true } else { false } }
+            .subscribe(onNext: { _ in self.journal.note("chunk") })
+        try clock.run()
+        #expect(journal.all == ["will start /x", "chunk", "will stop succeeded", "did stop succeeded"])
+    }
+
+    @Test(
+        "Each is left out on request",
+        arguments: [Presentation.none, .indicator, .accessories, .errorTips, .all, [.indicator, .errorTips]])
+    func presentation(presentation: Presentation) throws {
+        let client = client { _ in .failure(.connect) }
+        let tips = Recorder(client.errorTips, on: clock)
+        let counts = Recorder(client.activity.observable, on: clock)
+        var call = Call(.get, "/x")
+        call.presentation = presentation
+        client.request(call).subscribe()
+        try clock.run()
+        #expect(journal.all.isEmpty == !presentation.contains(.accessories))
+        #expect(tips.values.isEmpty == !presentation.contains(.errorTips))
+        #expect(counts.values.count == (presentation.contains(.indicator) ? 3 : 1))
+    }
+
+    @Test("The indicator goes off with the last request")
+    func indicator() throws {
+        let client = client { request in .json("1", after: .milliseconds(request.url.path == "/1" ? 10 : 30))
+        }
+        let shown = Recorder(client.activity.observable.map { $0 > 0 }.distinctUntilChanged(), on: clock)
+        for path in ["/1", "/2", "/1"] { _ = start(client.get(path)) }
+        #expect(client.activity.value == 3)
+        try clock.advance(to: .milliseconds(20))
+        #expect(client.activity.value == 1)
+        try clock.run()
+        #expect(shown.values == [false, true, false])
+    }
+}

@@ -1,0 +1,132 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+@testable import RxClient
+
+/// Cancelling through the client.
+@Suite struct CancelTests {
+    private let clock = VirtualScheduler()
+
+    private func client() -> (Client, ScriptedTransport) {
+        let transport = ScriptedTransport(on: clock) { _ in .json("1", after: .milliseconds(10)) }
+        return (
+            Client(configuration: ClientConfiguration(baseURL: "https://shop.test/v1"), transport: transport),
+            transport
+        )
+    }
+
+    /// Requests to `/1 a`, `/1?q=2 a b`, `/2 b`, `/3`: path and tags.
+    private func load(_ client: Client) -> [Recorder<Response, NetworkError>] {
+        var calls = [Call(.get, "/1"), Call(.get, "/1", query: ["q": 2]), Call(.get, "/2"), Call(.get, "/3")]
+        calls[0].tags = ["a"]
+        calls[1].tags = ["a", "b"]
+        calls[2].tags = ["b"]
+        return calls.map { Recorder(client.request($0), on: clock) }
+    }
+
+    @Test(
+        "By URL, by tag, and all; of what is not there nothing is cancelled",
+        arguments: [
+            (.all, [0, 1, 2, 3]), (.url("/1"), [0, 1]), (.url("https://shop.test/v1/2"), [2]),
+            (.url("/1?q=9"), [0, 1]), (.url("/4"), []), (.url("https://other.test/1"), []), (.url("a b"), []),
+            (.tag("a"), [0, 1]), (.tag("b"), [1, 2]), (.tag("c"), []), (.id(.next()), []),
+        ] as [(RequestSelection, [Int])])
+    func selections(selection: RequestSelection, expected: [Int]) throws {
+        let (client, transport) = client()
+        let recorders = load(client)
+        try clock.advance(by: .milliseconds(1))
+        #expect(client.cancel(selection) == expected.count)
+        #expect(client.activity.value == 4 - expected.count)
+        #expect(transport.cancelled.count == expected.count)
+        try clock.run()
+        for (index, recorder) in recorders.enumerated() {
+            #expect(recorder.failure?.code == (expected.contains(index) ? .cancelled : nil))
+            #expect(recorder.values.count == (expected.contains(index) ? 0 : 1))
+        }
+        #expect(client.cancel(.all) == 0)
+    }
+
+    @Test("By id, which accessories are told")
+    func byID() throws {
+        let ids = Mutex<[RequestID]>([])
+        let transport = ScriptedTransport(on: clock) { _ in .stall }
+        var configuration = ClientConfiguration(baseURL: "https://shop.test")
+        configuration.accessories = [
+            Accessory(willStart: { request in ids.withLock { $0.append(request.id) } })
+        ]
+        let client = Client(configuration: configuration, transport: transport)
+        let recorders = ["/1", "/2"].map { Recorder(client.get($0), on: clock) }
+        let second = try #require(ids.withLock { $0.last })
+        #expect(client.cancel(.id(second)) == 1)
+        #expect(recorders.map { $0.failure?.requestID } == [nil, second])
+        #expect(transport.exchanges.map(\.outcome) == [.running, .cancelled])
+    }
+
+    @Test("An accessory that cancels before anything is sent, and a subscriber that cancels with its value")
+    func fromWithin() throws {
+        let transport = ScriptedTransport(on: clock) { _ in .json("1") }
+        var configuration = ClientConfiguration(baseURL: "https://shop.test")
+        let box = Box<Client>()
+        configuration.accessories = [
+            Accessory(willStart: { request in
+                if request.url.path == "/no" { box.value?.cancel(.id(request.id)) }
+            })
+        ]
+        let client = Client(configuration: configuration, transport: transport)
+        box.value = client
+        let refused = Recorder(client.get("/no"), on: clock)
+        #expect(refused.failure?.code == .cancelled)
+        #expect(transport.requests.isEmpty)
+
+        let taken = Recorder(client.get("/yes").handleEvents(onNext: { _ in client.cancel(.all) }), on: clock)
+        try clock.run()
+        #expect(taken.values.count == 1)
+        #expect(taken.isFinished)
+        #expect(client.activity.value == 0)
+    }
+
+    @Test("All that an owner has subscribed to goes with its bag")
+    func owner() throws {
+        let (client, transport) = client()
+        let calls = Mutex(0)
+        var bag: SubscriptionBag? = SubscriptionBag()
+        for path in ["/1", "/2"] {
+            let subscription = client.get(path).subscribe(
+                onNext: { _ in calls.withLock { $0 += 1 } }, onFailure: { _ in calls.withLock { $0 += 1 } })
+            if let bag { subscription.store(in: bag) }
+        }
+        let other = Recorder(client.get("/3"), on: clock)
+        try clock.advance(by: .milliseconds(1))
+        bag = nil
+        try clock.run()
+        #expect(transport.cancelled.count == 2)
+        #expect(calls.withLock { $0 } == 0)
+        #expect(other.isFinished)
+    }
+
+    @Test("Who waits goes on: a list of pages shows it and can be loaded again")
+    func pages() throws {
+        let bench = PagingBench(answer: PagingBench.shop(3))
+        let recorder = bench.record()
+        try bench.clock.advance(by: .milliseconds(1))
+        bench.client.cancel(.all)
+        bench.next.send()
+        try bench.clock.run()
+        #expect(recorder.texts == ["first", "failed(cancelled)", "first", "idle 1,2"])
+    }
+
+    @Test("Requests of a retry by hand are requests of their own, and a cancelled one is not tried again")
+    func retryByHand() throws {
+        let (client, transport) = client()
+        let recorder = Recorder(client.response(Call(.get, "/1")).retry(.exponentialBackoff()), on: clock)
+        client.cancel(.all)
+        try clock.run()
+        #expect(recorder.failure?.code == .cancelled)
+        #expect(transport.requests.count == 1)
+    }
+}

@@ -1,0 +1,144 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+/// Requests together and one after the other: SEMANTICS "Around", in virtual time.
+@Suite struct GroupTests {
+    private let clock = VirtualScheduler()
+
+    private func client(_ rules: ScriptedTransport.Rule...) -> (Client, ScriptedTransport) {
+        let transport = ScriptedTransport(on: clock, rules)
+        var configuration = ClientConfiguration(baseURL: "https://shop.test")
+        configuration.retry = .never
+        return (Client(configuration: configuration, transport: transport), transport)
+    }
+
+    @Test("All at once, one combined outcome, typed")
+    func together() throws {
+        let (client, transport) = client(
+            .when(.get, "/goods", .json("[1, 2]", after: .milliseconds(30))),
+            .when(.get, "/user", .json(#""ada""#, after: .milliseconds(10))))
+        let both = Observable.zip(
+            client.get("/goods").decode([Int].self), client.get("/user").decode(String.self))
+        let recorder = Recorder(both.map { goods, user in "\(user) \(goods)" }, on: clock)
+        try clock.advance(by: .milliseconds(5))
+        #expect(transport.runningCount == 2)
+        try clock.run()
+        #expect(recorder.values == ["ada [1, 2]"])
+        #expect(recorder.isFinished)
+    }
+
+    @Test("Fail-fast: the first failure is the group's, and cancels the siblings")
+    func failFast() throws {
+        let (client, transport) = client(
+            .when(.get, "/1", .json("1", after: .milliseconds(10))),
+            .when(.get, "/2", .failure(.connectionLost, after: .milliseconds(20))), .when(.get, "/3"))
+        let requests = (1...3).map { client.get("/\($0)").decode(Int.self) }
+        let recorder = Recorder(.zip(requests), on: clock)
+        try clock.run()
+        #expect(recorder.values.isEmpty)
+        #expect(recorder.failure?.code == .connectionLost)
+        #expect(transport.exchanges.map(\.outcome) == [.finished, .failed(.connectionLost), .cancelled])
+        #expect(client.activity.value == 0)
+    }
+
+    @Test("Settle all: every outcome, in the order of the requests")
+    func settleAll() throws {
+        let (client, _) = client(
+            .when(.get, "/1", .json("1", after: .milliseconds(30))), .when(.get, "/2", .status(.notFound)),
+            .when(.get, "/3", .json("3", after: .milliseconds(10))))
+        let requests = (1...3).map { client.get("/\($0)").decode(Int.self).asResult() }
+        let recorder = Recorder(Observable.zip(requests), on: clock)
+        try clock.run()
+        let outcomes = try #require(recorder.values.first).map { outcome in
+            switch outcome {
+            case .success(let number): "\(number)"
+            case .failure(let error): error.code.rawValue
+            }
+        }
+        #expect(outcomes == ["1", "status", "3"])
+        #expect(recorder.isFinished)
+    }
+
+    @Test("An empty batch ends at once")
+    func empty() {
+        let none: [Observable<Int, NetworkError>] = []
+        let recorder = Recorder(Observable<[Int], NetworkError>.zip(none), on: clock)
+        #expect(recorder.isFinished)
+        #expect(recorder.values.isEmpty)
+        let settled = Recorder(
+            Observable<[Result<Int, NetworkError>], Never>.zip(none.map { $0.asResult() }), on: clock)
+        #expect(settled.isFinished)
+    }
+
+    @Test("A member that is cancelled by itself fails the group, and is an outcome where all settle")
+    func memberCancelled() throws {
+        let (client, transport) = client(.when(.get, "/*"))
+        let requests = (1...2).map { client.get("/\($0)").decode(Int.self) }
+        let group = Recorder(Observable.zip(requests), on: clock)
+        try clock.advance(by: .milliseconds(1))
+        #expect(client.cancel(.url("/1")) == 1)
+        #expect(group.failure?.code == .cancelled)
+        #expect(transport.runningCount == 0)
+    }
+
+    @Test("A chain: each request is built from the answer before")
+    func chain() throws {
+        let (client, transport) = client(
+            .when(.get, "/user", .json("7")), .when(.get, "/orders/7", .json("[3, 4]")),
+            .when(.get, "/order/4", .json(#""tea""#)))
+        let chain = client.get("/user").decode(Int.self)
+            .flatMap { client.get("/orders/\($0)").decode([Int].self) }
+            .flatMap { client.get("/order/\($0.last ?? 0)").decode(String.self) }
+        let recorder = Recorder(chain, on: clock)
+        try clock.run()
+        #expect(recorder.values == ["tea"])
+        #expect(transport.requests.map(\.url.path) == ["/user", "/orders/7", "/order/4"])
+    }
+
+    @Test("Cancelling a chain stops its tail", arguments: [0, 5, 15])
+    func chainCancelled(milliseconds: Int) throws {
+        let (client, transport) = client(.when(.get, "/*", .json("1", after: .milliseconds(10))))
+        let chain = client.get("/1").flatMap { _ in client.get("/2") }.flatMap { _ in client.get("/3") }
+        let recorder = Recorder(chain, on: clock)
+        try clock.advance(to: .milliseconds(milliseconds))
+        recorder.cancel()
+        try clock.run()
+        #expect(transport.requests.count == (milliseconds < 10 ? 1 : 2))
+        #expect(transport.cancelled.count == 1)
+        #expect(recorder.events.isEmpty)
+        #expect(client.activity.value == 0)
+    }
+
+    @Test("A chain whose head fails sends nothing more")
+    func chainFails() throws {
+        let (client, transport) = client(.when(.get, "/1", .status(.notFound)), .when(.get, "/2"))
+        let recorder = Recorder(client.get("/1").flatMap { _ in client.get("/2") }, on: clock)
+        try clock.run()
+        #expect(recorder.failure?.code == .status)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test("Loading again through the same loader cancels the load before; its answer never comes")
+    func loader() throws {
+        let (client, transport) = client(.when(.get, "/search", .json("1", after: .milliseconds(10))))
+        let load = Signal<String>()
+        let results = Observable<String, Never>(scheduler: clock) { load.observable.subscribe($0) }
+            .flatMap(.latest) { keyword in
+                client.get("/search", query: ["q": keyword]).map { "\(keyword) \($0.text)" }.asResult()
+            }
+        let recorder = Recorder(results, on: clock)
+        load.send("t")
+        try clock.advance(by: .milliseconds(5))
+        load.send("tea")
+        try clock.run()
+        load.send("milk")
+        try clock.run()
+        #expect(recorder.values.compactMap { try? $0.get() } == ["tea 1", "milk 1"])
+        #expect(transport.exchanges.map(\.outcome) == [.cancelled, .finished, .finished])
+    }
+}

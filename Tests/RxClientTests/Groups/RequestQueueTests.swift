@@ -1,0 +1,125 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+/// A queue that requests are added to at any time.
+@Suite struct RequestQueueTests {
+    private let clock = VirtualScheduler()
+
+    private func work(_ name: Int, _ milliseconds: Int = 10) -> Observable<Int, NetworkError> {
+        Observable<Int, NetworkError>.just(name).delay(.milliseconds(milliseconds), on: clock)
+    }
+
+    @Test("At most `limit` run, first come first served", arguments: [(1, 50), (2, 30), (5, 10), (0, 50)])
+    func limit(limit: Int, milliseconds: Int) throws {
+        let queue = RequestQueue(limit: limit)
+        let begun = Mutex<[Int]>([]), running = Mutex((now: 0, most: 0))
+        let recorders = (1...5).map { number in
+            let stream = work(number)
+                .handleEvents(onSubscribe: {
+                    begun.withLock { $0.append(number) }
+                    running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                })
+                .finally { running.withLock { $0.now -= 1 } }
+            return Recorder(stream.queued(in: queue), on: clock)
+        }
+        #expect(queue.count.value == 5)
+        try clock.run()
+        #expect(recorders.map(\.values) == [[1], [2], [3], [4], [5]])
+        #expect(begun.withLock { $0 } == [1, 2, 3, 4, 5])
+        #expect(running.withLock { $0.most } == max(1, limit))
+        #expect(clock.now == .milliseconds(milliseconds))
+        #expect(queue.count.value == 0)
+    }
+
+    @Test("All complete comes when everything added has ended, whichever way, and again after more")
+    func allComplete() throws {
+        let queue = RequestQueue(limit: 1)
+        let complete = Recorder(queue.allComplete, on: clock)
+        let indicator = Recorder(
+            queue.count.observable.map { $0 > 0 }.distinctUntilChanged(), on: clock)
+        _ = Recorder(work(1).queued(in: queue), on: clock)
+        let failing = Observable<Int, NetworkError>.fail(NetworkError(.connect, "no"))
+        _ = Recorder(failing.queued(in: queue), on: clock)
+        try clock.advance(by: .milliseconds(5))
+        // Added while another runs, and cancelled while it waits, and while it runs.
+        let waiting = Recorder(work(3).queued(in: queue), on: clock)
+        let late = Recorder(work(4, 100).queued(in: queue), on: clock)
+        waiting.cancel()
+        #expect(queue.count.value == 3)
+        try clock.advance(to: .milliseconds(50))
+        #expect(complete.values.isEmpty)
+        late.cancel()
+        #expect(complete.values.count == 1)
+        #expect(indicator.values == [false, true, false])
+        _ = Recorder(work(5).queued(in: queue), on: clock)
+        try clock.run()
+        #expect(complete.values.count == 2)
+        #expect(indicator.values == [false, true, false, true, false])
+        #expect(waiting.values.isEmpty && late.values.isEmpty)
+    }
+
+    @Test("The place is free when the subscriber has been told; what it adds then is in time")
+    func chained() throws {
+        let queue = RequestQueue(limit: 1)
+        let complete = Recorder(queue.allComplete, on: clock)
+        let values = Mutex<[Int]>([])
+        work(1).queued(in: queue).subscribe(onNext: { number in
+            values.withLock { $0.append(number) }
+            self.work(2).queued(in: queue)
+                .subscribe(onNext: { number in values.withLock { $0.append(number) } })
+        })
+        try clock.run()
+        #expect(values.withLock { $0 } == [1, 2])
+        #expect(complete.values.count == 1)
+    }
+
+    @Test("A hundred thousand streams that end at once do not grow the stack")
+    func synchronous() {
+        let queue = RequestQueue(limit: 1)
+        let gate = Signal<Void>()
+        gate.observable.take(1).queued(in: queue).subscribe()
+        let sum = Mutex(0)
+        for number in 1...100_000 {
+            Observable<Int, Never>.just(number).queued(in: queue).subscribe(onNext: { number in
+                sum.withLock { $0 += number }
+            })
+        }
+        #expect(queue.count.value == 100_001)
+        gate.send()
+        #expect(sum.withLock { $0 } == 5_000_050_000)
+        #expect(queue.count.value == 0)
+    }
+
+    @Test("From many threads nothing is lost and the limit holds", .timeLimit(.minutes(1)))
+    func threads() async {
+        let queue = RequestQueue(limit: 3)
+        let gauge = Gauge()
+        let stream = Observable<Int, Never>.just(1).observe(on: ActorScheduler.shared)
+            .handleEvents(onSubscribe: { gauge.change(by: 1) }).finally { gauge.change(by: -1) }
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask { for _ in 0..<100 { _ = await stream.queued(in: queue).first() } }
+            }
+        }
+        #expect(gauge.text == "0 now, 800 in all")
+        #expect(gauge.most <= 3)
+        #expect(queue.count.value == 0)
+    }
+}
+
+/// How many run.
+private final class Gauge: Sendable {
+    private let counts = Mutex((now: 0, most: 0, all: 0))
+    var most: Int { counts.withLock { $0.most } }
+    var text: String { counts.withLock { "\($0.now) now, \($0.all) in all" } }
+
+    func change(by step: Int) {
+        counts.withLock { $0 = ($0.now + step, max($0.most, $0.now + step), $0.all + max(0, step)) }
+    }
+}

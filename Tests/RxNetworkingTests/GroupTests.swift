@@ -1,0 +1,93 @@
+import Foundation
+import RxNetworking
+import Synchronization
+import TestServers
+import Testing
+
+/// Groups, the queue, cancelling and the indicator over real sockets.
+@Suite(.timeLimit(.minutes(1))) struct GroupTests {
+    private func server() throws -> RawServer {
+        try RawServer { request in
+            switch request.target {
+            case "/stall", "/stall?q=1": return [.stall]
+            case "/bad": return [.respond(500, body: "no")]
+            default:
+                return [.respond(200, ["Content-Type": "application/json"], body: "\"\(request.target)\"")]
+            }
+        }
+    }
+
+    private func client(_ server: RawServer) -> Client {
+        var configuration = ClientConfiguration()
+        configuration.retry = .never
+        return Client(baseURL: server.baseURL, configuration: configuration)
+    }
+
+    @Test("One outcome of several: typed, the first failure, or all of them")
+    func groups() async throws {
+        let server = try server()
+        let client = client(server)
+        let both = try await Observable.zip(
+            client.get("/a").decode(String.self), client.get("/b").map(\.status.code)
+        ).first()
+        #expect(both?.0 == "/a")
+        #expect(both?.1 == 200)
+
+        let error = await #expect(throws: NetworkError.self) {
+            _ = try await Observable.zip(client.get("/stall"), client.get("/bad")).first()
+        }
+        #expect(error?.code == .status)
+
+        let all = await Observable.zip(["/a", "/bad", "/c"].map { client.get($0).asResult() }).first()
+        #expect(all?.map { (try? $0.get().text) ?? "failed" } == ["\"/a\"", "failed", "\"/c\""])
+    }
+
+    @Test("A chain builds each request from the one before")
+    func chain() async throws {
+        let server = try server()
+        let client = client(server)
+        let text = try await client.get("/a").decode(String.self).flatMap { client.get($0 + "/b") }
+            .flatMap { client.get("/c", query: ["q": $0.text]) }.first()?.text
+        #expect(text == "\"/c?q=%22%2Fa%2Fb%22\"")
+    }
+
+    @Test("A queue of uploads ends with all complete, the indicator on for as long")
+    func queue() async throws {
+        let server = try server()
+        let client = client(server)
+        let queue = RequestQueue(limit: 3)
+        let shown = Mutex<[Bool]>([])
+        queue.count.observable.map { $0 > 0 }.distinctUntilChanged()
+            .subscribe { isOn in shown.withLock { $0.append(isOn) } }
+        let completions = Mutex(0)
+        queue.allComplete.subscribe { completions.withLock { $0 += 1 } }
+        let ended = Mutex(0)
+        for number in 0..<40 {
+            client.post(number == 7 ? "/bad" : "/\(number)", .text("x")).queued(in: queue)
+                .finally { ended.withLock { $0 += 1 } }.subscribe()
+        }
+        while queue.count.value > 0 { await Task.yield() }
+        #expect(completions.withLock { $0 } >= 1)
+        #expect(ended.withLock { $0 } == 40)
+        #expect(shown.withLock { $0.first } == false)
+        #expect(server.record.requests.count == 40)
+    }
+
+    @Test("Cancelled by URL, a request calls nobody back and its connection is closed; await throws")
+    func cancel() async throws {
+        let server = try server()
+        let client = client(server)
+        let calls = Mutex(0)
+        client.get("/stall").subscribe(
+            onNext: { _ in calls.withLock { $0 += 1 } }, onFailure: { _ in calls.withLock { $0 += 1 } },
+            onFinish: { calls.withLock { $0 += 1 } })
+        let waiting = Task { try await client.get("/stall", query: ["q": 1]).first() }
+        while server.record.requests.count < 2 { await Task.yield() }
+        #expect(client.activity.value == 2)
+        #expect(client.cancel(.url("/stall")) == 2)
+        let error = await #expect(throws: NetworkError.self) { _ = try await waiting.value }
+        #expect(error?.code == .cancelled)
+        while client.activity.value > 0 { await Task.yield() }
+        #expect(calls.withLock { $0 } == 0)
+    }
+}

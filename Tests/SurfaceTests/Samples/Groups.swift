@@ -1,0 +1,72 @@
+import RxNetworking
+
+func together(client: Client, keywords: [String]) {
+    Observable.zip(client.request(GoodsList(keyword: "tea")), client.get("/cart").decode(Cart.self))
+        .subscribe(onNext: { goods, cart in show((goods, cart)) }, onFailure: { error in show(error) })
+
+    let requests = keywords.map { client.request(GoodsList(keyword: $0)).asResult() }
+    Observable.zip(requests).subscribe(onNext: { outcomes in
+        for (keyword, outcome) in zip(keywords, outcomes) {
+            switch outcome {
+            case .success(let goods): print(keyword, goods.count)
+            case .failure(let error): print(keyword, error)
+            }
+        }
+    })
+}
+
+func oneAfterTheOther(client: Client) {
+    client.post("/login", ["user": user, "password": password]).decode(Login.self)
+        .flatMap { login in client.get("/cart", headers: ["X-Token": login.token]).decode(Cart.self) }
+        .subscribe(onNext: { cart in show(cart) })
+}
+
+func again(client: Client) {
+    let search = Signal<String>()
+    search.observable
+        .flatMap(.latest) { keyword in client.request(GoodsList(keyword: keyword)).asResult() }
+        .subscribe(onNext: { result in show(result) })
+    search.send("t")
+    search.send("tea")
+}
+
+func queueUploads(client: Client, notes: [String]) {
+    let uploads = RequestQueue(limit: 2)
+    uploads.count.observable.map { $0 > 0 }.distinctUntilChanged().subscribe { isOn in show(isOn) }
+    uploads.allComplete.subscribe { show("all there") }
+    for note in notes {
+        client.post("/notes", .text(note)).queued(in: uploads).subscribe(onFailure: { error in show(error) })
+    }
+}
+
+func cancelRequests(client: Client, id: RequestID) {
+    var call = Call(.get, "/goods")
+    call.tags = ["search"]
+    client.request(call).subscribe(onNext: { response in show(response) })
+
+    client.cancel(.tag("search"))
+    client.cancel(.url("/goods"))
+    client.cancel(.id(id))
+    client.cancel(.all)
+}
+
+func accompany(client: Client) {
+    client.activity.observable.map { $0 > 0 }.distinctUntilChanged().subscribe { isOn in show(isOn) }
+    client.errorTips.subscribe { error in show(error.message) }
+
+    var configuration = ClientConfiguration()
+    configuration.accessories = [
+        Accessory(
+            willStart: { request in print(request.id, "begins") },
+            willStop: { request, outcome in print(request.id, outcome) },
+            didStop: { request, _ in print(request.id, "is over") })
+    ]
+    show(configuration)
+}
+
+struct Heartbeat: Endpoint {
+    typealias Output = Void
+    let path = "/heartbeat"
+    let method = HTTPRequest.Method.post
+    let presentation = Presentation.none
+}
