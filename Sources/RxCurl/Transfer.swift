@@ -48,7 +48,9 @@ final class Transfer: @unchecked Sendable {
         self.request = request
         self.content = content
         let policy = request.continuePolicy
-        continueWait = policy.asks(before: content.length) ? policy.wait : nil
+        // With HTTP/2 a server refuses by closing the stream, and curl would wait for nothing.
+        let isAsked = transport.configuration.httpVersion == .http1 && policy.asks(before: content.length)
+        continueWait = isAsked ? policy.wait : nil
         self.target = target
         self.observer = observer
         self.transport = transport

@@ -142,6 +142,12 @@ final class ContentSource: @unchecked Sendable {
         scope = nil
         switch completion {
         case .finished:
+            let count = takenBytes + Int64(waitingBytes)
+            if let length, count != length {
+                let message = "the body has \(count) bytes, and \(length) were announced"
+                return transfer.transport.multi.perform(
+                    .breakOff(transfer, NetworkError(.bodyLength, message)))
+            }
             hasEnded = true
             supply(transfer)
         case .failed(let error): transfer.transport.multi.perform(.breakOff(transfer, error))
