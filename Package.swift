@@ -52,7 +52,9 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "RxNetworking",
-            dependencies: ["RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl", .httpTypes],
+            dependencies: [
+                "RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl", .httpTypes, .logging,
+            ],
             swiftSettings: settings),
         .target(name: "RxTesting", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
 

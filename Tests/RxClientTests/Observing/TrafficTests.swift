@@ -187,6 +187,37 @@ import Testing
         #expect(Set(traffic.values.map(\.request.id)).count == 2)
     }
 
+    @Test func aStreamIsARequestToo() throws {
+        let client = client([
+            .when(
+                .get, "/x", .status(.serviceUnavailable), .bytes([1, 2, 3], after: .milliseconds(5)), .stall)
+        ])
+        let traffic = traffic(of: client)
+        _ = Recorder(client.stream(Call(.get, "/x")), on: clock)
+        try clock.run()
+        #expect(
+            traffic.values.map(Self.word) == [
+                "started", "sent 1.1", "503", "finished", "retry 50.0 status", "sent 2.2", "200", "3B",
+                "finished",
+                "ended succeeded 200 3B 2x 55ms",
+            ])
+        let left = Recorder(client.stream(Call(.get, "/x")), on: clock)
+        left.cancel()
+        #expect(traffic.values.map(Self.word).last == "ended cancelled 0B 1x 0ms")
+    }
+
+    @Test func aRequestMadeByHandToo() throws {
+        let client = client([.when(.put, "/x", .status(.notFound))])
+        let traffic = traffic(of: client)
+        let request = Request(method: .put, url: try #require(URL(string: "https://a.test/x")))
+        _ = Recorder(client.exchange(request), on: clock)
+        try clock.run()
+        #expect(
+            traffic.values.map(Self.word) == [
+                "started", "sent 1.1", "404", "finished", "ended succeeded 404 0B 1x 0ms",
+            ])
+    }
+
     @Test("Every request ends exactly once, whatever becomes of it", arguments: 0..<10)
     func endsOnce(seed: UInt64) throws {
         let client = client([

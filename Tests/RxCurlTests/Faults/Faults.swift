@@ -1,9 +1,12 @@
 import HTTPTypes
 import RxHTTP
+import RxLite
 import TestServers
 
 extension Fault {
-    static let all = [broken, stalling, malformedHeads, oversized, lengths, chunked, coded, uploads].flatMap(
+    static let all = [
+        broken, stalling, malformedHeads, oversized, lengths, chunked, coded, uploads, streamed,
+    ].flatMap(
         \.self)
 
     static let broken: [Fault] = [
@@ -278,6 +281,15 @@ extension Fault {
         uploads("FIN in the upload without an answer", [.readHead, .close], .fails(.emptyReply)),
         uploads("FIN after the upload", [.readRequest, .close], .fails(.emptyReply)),
     ]
+
+    /// The same with a body that is made while it is sent, once, and whose length nobody knows.
+    static let streamed = uploads.map { fault in
+        var fault = Fault(
+            name: fault.name + ", streamed", steps: fault.steps, outcome: fault.outcome, method: .post)
+        fault.body = .stream(
+            .sequence(Array(repeating: [UInt8](repeating: 0x61, count: 64 << 10), count: 128)))
+        return fault
+    }
 
     private static func text(_ count: Int) -> String { String(repeating: "x", count: count) }
 }
