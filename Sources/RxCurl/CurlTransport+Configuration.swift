@@ -10,7 +10,7 @@ extension CurlTransport {
             case http2
         }
 
-        /// The most connections kept open, in use or idle (`CURLMOPT_MAXCONNECTS`). Default 256.
+        /// The most idle connections kept open, besides those in use (`CURLMOPT_MAXCONNECTS`). Default 256.
         public var maxIdleConnections = 256
         /// The highest HTTP version. Default HTTP/1.1.
         public var httpVersion = HTTPVersion.http1

@@ -24,7 +24,6 @@ extension Multi {
         }
         unsafe raw = unsafe made
         unsafe setCallbacks(made)
-        unsafe _ = rxcurl_multi_setopt_long(made, CURLMOPT_MAXCONNECTS, configuration.maxIdleConnections)
         // Before curl 8.12 a TLS session belongs to an easy handle; shared, any of them can resume it. One
         // thread needs no lock functions.
         unsafe share = unsafe curl_share_init()

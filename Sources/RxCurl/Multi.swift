@@ -147,6 +147,7 @@ final class Multi: @unchecked Sendable {
             transfer.handle = handle
             handle.slot = running.count
             running.append(handle)
+            limitConnections()
             let code = unsafe curl_multi_add_handle(raw, handle.raw)
             guard code == CURLM_OK else {
                 release(handle)
@@ -180,7 +181,16 @@ final class Multi: @unchecked Sendable {
             last.slot = handle.slot
         }
         handle.slot = -1
+        limitConnections()
         if !handle.isSpent { pool.give(handle) }
+    }
+
+    /// Says how many connections curl may keep. It counts those in use among them, so that a fixed number would
+    /// have it close each that comes free while many are in use.
+    private func limitConnections() {
+        guard let raw = unsafe raw else { return }
+        let count = configuration.maxIdleConnections + running.count
+        unsafe _ = rxcurl_multi_setopt_long(raw, CURLMOPT_MAXCONNECTS, count)
     }
 
     // MARK: Driving curl
