@@ -15,16 +15,37 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "HTTPBenchmark", targets: ["HTTPBenchmark"]),
+        .executable(name: "AsyncHTTPClientBenchmark", targets: ["AsyncHTTPClientBenchmark"]),
+        .executable(name: "URLSessionBenchmark", targets: ["URLSessionBenchmark"]),
         .executable(name: "CancelBenchmark", targets: ["CancelBenchmark"]),
         .executable(name: "StreamsBenchmark", targets: ["StreamsBenchmark"]),
     ],
     dependencies: [
         .package(name: "RxNetworking", path: "../.."),
+        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0"),
         .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
     ],
     targets: [
-        .executableTarget(name: "HTTPBenchmark", dependencies: [.rxNetworking], swiftSettings: settings),
+        .target(name: "HTTPCases", swiftSettings: settings),
+        .executableTarget(
+            name: "HTTPBenchmark", dependencies: [.rxNetworking, "HTTPCases"], swiftSettings: settings),
+        .executableTarget(
+            name: "AsyncHTTPClientBenchmark",
+            dependencies: [
+                "HTTPCases", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "URLSessionBenchmark", dependencies: ["HTTPCases"], swiftSettings: settings),
         .executableTarget(name: "CancelBenchmark", dependencies: [.rxNetworking], swiftSettings: settings),
         .target(name: "CMallocCount"),
         .executableTarget(

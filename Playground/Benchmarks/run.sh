@@ -2,27 +2,26 @@
 # Measures the framework, beside what others make of the same work, in one run on one machine.
 #
 #   Playground/Benchmarks/run.sh streams [COUNT [ROUNDS [TEXT]]]
-#   Playground/Benchmarks/run.sh http [COUNT]
+#   Playground/Benchmarks/run.sh http [CASE...]
 #   Playground/Benchmarks/run.sh cancel [COUNT]
 #
 # streams: COUNT events (default 1000000) through chains, combinations and signals, on one core, by turns with the
 # peers' of the same work; medians of ROUNDS (default 7) rounds; only cases whose names contain TEXT. On stdout a
 # JSON object for each case, on stderr a table. Docs/Performance.md explains the numbers.
 #
-# http: GET of a JSON object of 61 bytes, from nginx with one worker on core 0 to a client on core 1, COUNT
-# requests (default 100000) at 1 and at 64 in flight; five rounds, in each the one after the other: C with the same
-# libraries, and ours. On stdout a JSON line for each measurement and each median, on stderr a table. What counts is
-# the ratio.
+# http: a server on core 0, nginx with one worker, and a client on core 1: ours, a C program on the same two libraries
+# with the same options, AsyncHTTPClient and URLSession, by turns, each in a process of its own, five rounds (ROUNDS in
+# the environment); medians. Only cases whose names begin with one of CASE. On stdout a JSON object for each
+# measurement and each median, on stderr tables.
 #
 # cancel: COUNT transfers of 16 MiB (default 10000), 64 at a time, each cancelled at its first bytes, in five
 # rounds. After each a JSON line with the open descriptors and the resident memory, which must not grow.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
-rounds=5
 
 case "${1:-}" in
 streams) product=StreamsBenchmark ;;
-http) product=HTTPBenchmark count=${2:-100000} ;;
+http) product=HTTPBenchmark ;;
 cancel) product=CancelBenchmark count=${2:-10000} ;;
 *)
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
@@ -30,20 +29,17 @@ cancel) product=CancelBenchmark count=${2:-10000} ;;
     ;;
 esac
 
+# In memory, if there is room, so that no disk is measured.
+[ "$(df --output=avail /dev/shm 2>/dev/null | tail -1)" -gt 1500000 ] 2>/dev/null && export TMPDIR=/dev/shm
 work=$(mktemp -d)
-server=
-cleanup() {
-    [ -z "$server" ] || { kill "$server" 2>/dev/null && wait "$server" || true; }
-    rm -rf "$work"
-}
-trap cleanup EXIT
+trap 'rm -rf "$work"' EXIT
 
 here=$root/Playground/Benchmarks
 build_product() {
-    echo "Building." >&2
+    echo "Building $1." >&2
     local build=(swift build -c release --package-path "$here" --scratch-path "$root/.build/benchmarks")
-    "${build[@]}" --product "$product" >"$work/build.log" 2>&1 || { cat "$work/build.log" >&2; exit 1; }
-    ours=$("${build[@]}" --show-bin-path)/$product
+    "${build[@]}" --product "$1" >"$work/build.log" 2>&1 || { cat "$work/build.log" >&2; exit 1; }
+    built=$("${build[@]}" --show-bin-path)
 }
 
 source "$root/Playground/install.sh"
@@ -51,68 +47,26 @@ need_libraries
 need_command taskset util-linux util-linux
 if [ "$product" = StreamsBenchmark ]; then
     install_missing
-    build_product
-    taskset -c 1 "$ours" "${@:2}"
+    build_product "$product"
+    taskset -c 1 "$built/$product" "${@:2}"
     exit
 fi
 need_command cc gcc gcc
 need_command nginx nginx-light nginx
+need_command openssl openssl openssl
 need_command python3 python3 python3
 install_missing
-
-# The flags are words of their own.
-cc -O2 -o "$work/reference" "$here/Reference/multi_uv.c" $(pkg-config --cflags --libs libcurl libuv)
-build_product
-
-# The socket listens before nginx is there to take it over, so that the port is surely free and ready.
-cat >"$work/serve.py" <<'P'
-import os, socket, sys
-folder, template = sys.argv[1:]
-listener = socket.create_server(("127.0.0.1", 0), backlog=512)
-port = listener.getsockname()[1]
-with open(template) as source, open(f"{folder}/nginx.conf", "w") as target:
-    target.write(source.read().replace("PORT", str(port)))
-with open(f"{folder}/port", "w") as file:
-    file.write(str(port))
-os.dup2(listener.fileno(), 10)
-os.environ["NGINX"] = "10;"
-os.environ["PATH"] += ":/usr/sbin"
-print(port, flush=True)
-os.dup2(2, 1)
-os.execvp("nginx", ["nginx", "-p", folder, "-c", f"{folder}/nginx.conf", "-e", f"{folder}/error.log"])
-P
-mkfifo "$work/ready"
-taskset -c 0 python3 "$work/serve.py" "$work" "$here/nginx.conf" >"$work/ready" 2>"$work/nginx.log" &
-server=$!
-read -r port <"$work/ready"
-url=http://127.0.0.1:$port/json
-
+# nginx's worker is another user where its master is root.
+mkdir -m 755 "$work/servers"
+chmod a+x "$work"
+build_product "$product"
 if [ "$product" = CancelBenchmark ]; then
-    chmod a+x "$work" # nginx's worker is another user where its master is root
-    truncate -s 16M "$work/large"
-    taskset -c 1 "$ours" "http://127.0.0.1:$port/large" "$count"
+    python3 "$here/server.py" "$work/servers" taskset -c 1 "$built/$product" {plain}/large "$count"
     exit
 fi
-
-measure() { taskset -c 1 "$@" | tee -a "$work/results" || { cat "$work/nginx.log" >&2; return 1; }; }
-
-for in_flight in 1 64; do
-    taskset -c 1 "$work/reference" "$url" 1000 "$in_flight" >/dev/null # a warm-up
-    for ((round = 1; round <= rounds; round++)); do
-        measure "$work/reference" "$url" "$count" "$in_flight"
-        measure "$ours" "$url" "$count" "$in_flight"
-    done
-done
-
-python3 - "$work/results" <<'P'
-import collections, json, statistics, sys
-speeds = collections.defaultdict(list)
-for line in open(sys.argv[1]):
-    result = json.loads(line)
-    speeds[result["in_flight"], result["client"]].append(result["requests_per_second"])
-print(f"{'in flight':>9} {'C, 1/s':>10} {'Swift, 1/s':>10} {'ratio':>6}", file=sys.stderr)
-for in_flight in sorted({key[0] for key in speeds}):
-    c, swift = (statistics.median(speeds[in_flight, client]) for client in ("c", "swift"))
-    print(f"{in_flight:>9} {c:>10.0f} {swift:>10.0f} {swift / c:>6.2f}", file=sys.stderr)
-    print(json.dumps({"median": True, "in_flight": in_flight, "c": c, "swift": swift, "ratio": round(swift / c, 3)}))
-P
+build_product AsyncHTTPClientBenchmark
+build_product URLSessionBenchmark
+# The flags are words of their own.
+cc -O2 -o "$work/reference" "$here/Reference/multi_uv.c" $(pkg-config --cflags --libs libcurl libuv)
+python3 "$here/http.py" "$work/servers" --rounds "${ROUNDS:-5}" --cases "${@:2}" -- "c=$work/reference" \
+    "ours=$built/HTTPBenchmark" "ahc=$built/AsyncHTTPClientBenchmark" "urlsession=$built/URLSessionBenchmark"

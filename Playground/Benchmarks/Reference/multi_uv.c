@@ -1,18 +1,30 @@
 // The reference of the HTTP benchmark: what libcurl and libuv do when C drives them.
 //
-//   multi_uv URL COUNT INFLIGHT
+//   multi_uv KIND URL COUNT INFLIGHT [FILE]
 //
-// It sends COUNT GET requests, INFLIGHT at a time, from one thread, and keeps what a client keeps: the header
-// block and the body of each answer. Easy handles are pooled and set up anew for each request. It prints one
-// line of JSON, and fails unless each answer is a 200.
+// It sends COUNT requests, INFLIGHT at a time, from one thread, and keeps what a client keeps: the header block and
+// the body of each answer. Easy handles are pooled, and what is the same for all requests is set once. KIND is
+//
+//   get       GET, the bodies kept in memory
+//   post      POST of 1 KiB
+//   connect   GET, each on a connection of its own
+//   http2     GET over HTTP/2
+//   discard   GET, the bodies thrown away
+//   download  GET, each body written to a new file that takes the place of FILE
+//   upload    PUT of FILE
+//
+// Certificates are checked against CURL_CA_BUNDLE. It prints one line of JSON, and fails unless each answer is a
+// 200 or 201.
 
 #include <curl/curl.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -24,6 +36,8 @@ typedef struct {
 typedef struct {
     CURL *easy;
     Buffer head, body;
+    int file;
+    curl_off_t offset;
 } Transfer;
 
 /// A watched socket. It is kept for as long as the socket: libcurl lets go of a connection after each request
@@ -42,12 +56,15 @@ static uv_check_t after_poll;
 static CURLM *multi;
 static CURLSH *share;
 static struct curl_slist *fields;
-static const char *url;
+static const char *kind, *url, *path;
+static char content[1024];
 static Watch **watches; // by descriptor
 static size_t watch_count;
 static long started, finished, failed, wanted;
 static size_t body_bytes;
 static bool is_due; // libcurl asked to be called at once
+
+static bool is_kind(const char *name) { return !strcmp(kind, name); }
 
 static void *checked(void *memory) {
     if (!memory) {
@@ -55,6 +72,14 @@ static void *checked(void *memory) {
         exit(1);
     }
     return memory;
+}
+
+static int checked_file(int file) {
+    if (file < 0) {
+        perror(path);
+        exit(1);
+    }
+    return file;
 }
 
 static size_t append(Buffer *buffer, const char *bytes, size_t count) {
@@ -75,7 +100,29 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *context) {
 }
 
 static size_t on_body(char *bytes, size_t size, size_t count, void *context) {
+    body_bytes += count;
     return append(&((Transfer *)context)->body, bytes, size * count);
+}
+
+static size_t on_body_to_nowhere(char *bytes, size_t size, size_t count, void *context) {
+    (void)bytes, (void)context;
+    body_bytes += count;
+    return size * count;
+}
+
+static size_t on_body_to_file(char *bytes, size_t size, size_t count, void *context) {
+    ssize_t written = write(((Transfer *)context)->file, bytes, size * count);
+    if (written > 0) body_bytes += (size_t)written;
+    return written < 0 ? 0 : (size_t)written;
+}
+
+static size_t on_read_file(char *bytes, size_t size, size_t count, void *context) {
+    Transfer *transfer = context;
+    ssize_t got = pread(transfer->file, bytes, size * count, transfer->offset);
+    if (got < 0) return CURL_READFUNC_ABORT;
+    transfer->offset += got;
+    body_bytes += (size_t)got;
+    return (size_t)got;
 }
 
 // Sockets
@@ -130,15 +177,16 @@ static int on_close_socket(void *context, curl_socket_t socket) {
 
 // Transfers
 
-static void start(Transfer *transfer) {
-    CURL *easy = transfer->easy;
-    transfer->head.count = transfer->body.count = 0;
-    curl_easy_reset(easy);
-    curl_easy_setopt(easy, CURLOPT_URL, url);
+/// A handle with all that is the same for each request.
+static void set_up(Transfer *transfer) {
+    CURL *easy = transfer->easy = checked(curl_easy_init());
+    transfer->file = -1;
     curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)(is_kind("http2") ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, (long)is_kind("http2"));
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, fields);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, 10000L);
@@ -146,14 +194,52 @@ static void start(Transfer *transfer) {
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION,
+        is_kind("discard") ? on_body_to_nowhere : is_kind("download") ? on_body_to_file : on_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_CAINFO, getenv("CURL_CA_BUNDLE"));
+    if (is_kind("connect")) curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+    if (is_kind("post")) {
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, content);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)sizeof content);
+    }
+    if (is_kind("upload")) {
+        struct stat status;
+        transfer->file = checked_file(open(path, O_RDONLY | O_CLOEXEC));
+        if (fstat(transfer->file, &status)) exit(1);
+        curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+        curl_easy_setopt(easy, CURLOPT_READFUNCTION, on_read_file);
+        curl_easy_setopt(easy, CURLOPT_READDATA, transfer);
+        curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)status.st_size);
+    }
+}
+
+static char *part_path(void) {
+    static char name[4096];
+    snprintf(name, sizeof name, "%s.part", path);
+    return name;
+}
+
+static void start(Transfer *transfer) {
+    transfer->head.count = transfer->body.count = 0;
+    transfer->offset = 0;
+    if (is_kind("download"))
+        transfer->file = checked_file(open(part_path(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    curl_easy_setopt(transfer->easy, CURLOPT_URL, url);
     started++;
-    CURLMcode code = curl_multi_add_handle(multi, easy);
+    CURLMcode code = curl_multi_add_handle(multi, transfer->easy);
     if (code) {
         fprintf(stderr, "curl_multi_add_handle: %s\n", curl_multi_strerror(code));
         exit(1);
     }
+}
+
+static void keep_file(Transfer *transfer) {
+    if (fsync(transfer->file) || close(transfer->file) || rename(part_path(), path)) {
+        perror(path);
+        exit(1);
+    }
+    transfer->file = -1;
 }
 
 /// Takes the finished transfers out and starts the next, which must follow every socket action.
@@ -169,10 +255,10 @@ static void drain(void) {
         long status = 0;
         curl_easy_getinfo(easy, CURLINFO_PRIVATE, &transfer);
         curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
-        if (result != CURLE_OK || status != 200) {
+        if (result != CURLE_OK || status / 2 != 100) {
             if (!failed++) fprintf(stderr, "%s, status %ld\n", curl_easy_strerror(result), status);
         }
-        body_bytes += transfer->body.count;
+        if (is_kind("download")) keep_file(transfer);
         finished++;
         curl_multi_remove_handle(multi, easy);
         if (started < wanted) start(transfer);
@@ -233,9 +319,21 @@ static int on_timer(CURLM *handle, long milliseconds, void *context) {
 
 // Measuring
 
-static double cpu_seconds(struct rusage usage) {
+static double cpu_seconds(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
     return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
         + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+/// The most memory that was resident, in KiB; getrusage counts what came before exec too.
+static long peak_memory(void) {
+    long peak = 0;
+    char line[256];
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status)) sscanf(line, "VmHWM: %ld", &peak);
+    if (status) fclose(status);
+    return peak;
 }
 
 static long number(const char *text) {
@@ -249,14 +347,17 @@ static long number(const char *text) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 4) {
-        fprintf(stderr, "usage: %s URL COUNT INFLIGHT\n", argv[0]);
+    if (argc < 5 || argc > 6) {
+        fprintf(stderr, "usage: %s KIND URL COUNT INFLIGHT [FILE]\n", argv[0]);
         return 2;
     }
-    url = argv[1];
-    wanted = number(argv[2]);
-    long in_flight = number(argv[3]);
+    kind = argv[1];
+    url = argv[2];
+    wanted = number(argv[3]);
+    long in_flight = number(argv[4]);
     if (in_flight > wanted) in_flight = wanted;
+    path = argv[5];
+    memset(content, 'x', sizeof content);
 
     signal(SIGPIPE, SIG_IGN);
     if (curl_global_init(CURL_GLOBAL_DEFAULT) || uv_loop_init(&loop)) return 1;
@@ -272,20 +373,20 @@ int main(int argc, char **argv) {
     fields = checked(curl_slist_append(NULL, "Expect:"));
 
     Transfer *transfers = checked(calloc((size_t)in_flight, sizeof *transfers));
-    struct rusage before, after;
-    getrusage(RUSAGE_SELF, &before);
+    double cpu = cpu_seconds();
     uint64_t begin = uv_hrtime();
     for (long i = 0; i < in_flight; i++) {
-        transfers[i].easy = checked(curl_easy_init());
+        set_up(&transfers[i]);
         start(&transfers[i]);
     }
     act_if_due();
     if (finished < wanted) uv_run(&loop, UV_RUN_DEFAULT);
     double seconds = (double)(uv_hrtime() - begin) / 1e9;
-    getrusage(RUSAGE_SELF, &after);
+    cpu = cpu_seconds() - cpu;
 
     for (long i = 0; i < in_flight; i++) {
         curl_easy_cleanup(transfers[i].easy);
+        if (transfers[i].file >= 0) close(transfers[i].file);
         free(transfers[i].head.bytes);
         free(transfers[i].body.bytes);
     }
@@ -300,9 +401,7 @@ int main(int argc, char **argv) {
     free(watches);
     curl_global_cleanup();
 
-    printf("{\"client\":\"c\",\"requests\":%ld,\"in_flight\":%ld,\"failed\":%ld,\"body_bytes\":%zu,"
-           "\"seconds\":%.4f,\"requests_per_second\":%.0f,\"cpu_seconds\":%.4f,\"max_rss_kib\":%ld}\n",
-        finished, in_flight, failed, body_bytes, seconds, (double)finished / seconds,
-        cpu_seconds(after) - cpu_seconds(before), after.ru_maxrss);
+    printf("{\"requests\":%ld,\"bytes\":%zu,\"seconds\":%.6f,\"cpu_seconds\":%.6f,\"peak_kib\":%ld}\n",
+        finished, body_bytes, seconds, cpu, peak_memory());
     return failed > 0;
 }

@@ -1,0 +1,31 @@
+import Foundation
+import Synchronization
+
+/// Counts what the requests of a run brought, and how long they took.
+package final class Measurement: Sendable {
+    private let bytes = Atomic<Int>(0)
+    private let requests = Atomic<Int>(0)
+    private let begin = ContinuousClock.now
+    private let usage = Usage()
+
+    /// Starts the clock.
+    package init() {}
+
+    /// A request ended well and moved so many bytes of body.
+    package func add(bytes count: Int) {
+        bytes.add(count, ordering: .relaxed)
+        requests.add(1, ordering: .relaxed)
+    }
+
+    /// Prints the result: a line of JSON.
+    package func report() {
+        let seconds = (ContinuousClock.now - begin) / .seconds(1)
+        let now = Usage()
+        print(
+            """
+            {"requests":\(requests.load(ordering: .relaxed)),"bytes":\(bytes.load(ordering: .relaxed)),\
+            "seconds":\(seconds),"cpu_seconds":\(now.cpuSeconds - usage.cpuSeconds),\
+            "peak_kib":\(now.peakKibibytes)}
+            """)
+    }
+}
