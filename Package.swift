@@ -72,6 +72,11 @@ let package = Package(
             name: "Playground", dependencies: ["RxNetworking", "PlaygroundServer"], path: "Playground/Tour",
             swiftSettings: settings),
 
+        // A process of its own, for tests that kill it.
+        .executableTarget(
+            name: "download-probe", dependencies: ["RxNetworking"], path: "Tests/DownloadProbe",
+            swiftSettings: settings),
+
         .testTarget(
             name: "RxLiteTests", dependencies: ["RxLite", "RxLoop", "RxTesting"], swiftSettings: settings),
         .testTarget(
@@ -105,7 +110,9 @@ let package = Package(
         .testTarget(name: "RxLoopTests", dependencies: ["RxLoop", "RxLite"], swiftSettings: settings),
         .testTarget(
             name: "RxCurlTests",
-            dependencies: ["RxClient", "RxCurl", "RxHTTP", "RxLoop", "RxLite", "TestServers", .httpTypes],
+            dependencies: [
+                "RxClient", "RxCurl", "RxHTTP", "RxLoop", "RxLite", "TestServers", "download-probe", .httpTypes,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "PlaygroundServerTests", dependencies: ["PlaygroundServer", "TestServers"],

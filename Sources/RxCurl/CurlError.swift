@@ -60,7 +60,7 @@ extension TransferState.Refusal {
     /// The error that a refusal ends a transfer with.
     var kind: NetworkError.Code {
         switch self {
-        case .headTooLarge, .expanded: .tooLarge
+        case .headTooLarge, .expanded, .spoolFull: .tooLarge
         case .tooManyInterimHeads, .malformedStatusLine, .uncertainLength, .switchedProtocols, .expectation:
             .invalidResponse
         case .sentTwice: .connectionLost
@@ -75,7 +75,9 @@ extension TransferState.Refusal {
         case .uncertainLength: "the answer's Content-Length is no number, or there are several"
         case .switchedProtocols: "the server switched protocols without being asked"
         case .expectation: "the server answered with 417"
-        case .expanded: "the compressed body grows more than a hundredfold"
+        case .expanded: "the compressed body grows more than is allowed"
+        case .spoolFull:
+            "more came over HTTP/2 than is kept for a paused subscriber; over HTTP/1.1 the network would wait"
         case .sentTwice:
             "the connection broke before an answer, and the request was not sent again "
                 + "since it may have been carried out"

@@ -4,6 +4,21 @@ internal import RxHTTP
 internal import RxLite
 
 extension Transfer {
+    /// Joins the next line to the one before: a line that begins with a blank continues it (RFC 9112 §5.2).
+    func unfold() {
+        while let last = fieldLines.last, last == 0x0D || last == 0x0A { fieldLines.removeLast() }
+    }
+
+    static func isContinuation(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard let first = unsafe line.first else { return false }
+        return first == 0x20 || first == 0x09
+    }
+
+    static func isEmptyLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard let first = unsafe line.first else { return true }
+        return line.count <= 2 && (first == 0x0D || first == 0x0A)
+    }
+
     func makeHead() {
         guard let status else { return }
         head = ResponseHead(status: status, fieldLines: fieldLines)
@@ -24,6 +39,15 @@ extension Transfer {
         while !interim.isEmpty { deliverInterim() }
         deliverUploadEnd()
         if let head { deliver(.head(head)) }
+    }
+
+    /// Whether curl can be told to pause.
+    var canWait: Bool { httpVersion != "HTTP/2" || transport.configuration.pausesHTTP2 }
+
+    func deliverSpooled() {
+        guard let chunk = spool.next() else { return }
+        state.unspool(chunk.count)
+        deliver(.chunk(chunk))
     }
 
     func deliverTrailers() {

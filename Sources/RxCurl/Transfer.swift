@@ -20,12 +20,14 @@ final class Transfer: @unchecked Sendable {
     @safe @exclusivity(unchecked) var state: TransferState
     @safe @exclusivity(unchecked) var fieldLines: [UInt8] = []
     @safe @exclusivity(unchecked) var length = AnnouncedLength()
+    /// Chunks that have come while the consumer paused.
+    @safe @exclusivity(unchecked) var spool = Spool()
     /// Informational heads that have not been delivered.
     @safe @exclusivity(unchecked) var interim: [ResponseHead] = []
     @safe @exclusivity(unchecked) var head: ResponseHead?
     @safe @exclusivity(unchecked) var metrics = TransferMetrics()
     @safe @exclusivity(unchecked) var status: HTTPResponse.Status?
-    @safe @exclusivity(unchecked) private var httpVersion: String?
+    @safe @exclusivity(unchecked) var httpVersion: String?
     @safe @exclusivity(unchecked) var upload: UploadProgress?
     /// What curl had counted as sent when it was done.
     @safe @exclusivity(unchecked) private(set) var sentAtEnd = 0
@@ -137,21 +139,6 @@ final class Transfer: @unchecked Sendable {
         return true
     }
 
-    /// Joins the next line to the one before: a line that begins with a blank continues it (RFC 9112 §5.2).
-    private func unfold() {
-        while let last = fieldLines.last, last == 0x0D || last == 0x0A { fieldLines.removeLast() }
-    }
-
-    private static func isContinuation(_ line: UnsafeRawBufferPointer) -> Bool {
-        guard let first = unsafe line.first else { return false }
-        return first == 0x20 || first == 0x09
-    }
-
-    private static func isEmptyLine(_ line: UnsafeRawBufferPointer) -> Bool {
-        guard let first = unsafe line.first else { return true }
-        return line.count <= 2 && (first == 0x0D || first == 0x0A)
-    }
-
     enum Reception { case taken, kept, refused }
 
     /// Takes a piece of the decoded body.
@@ -160,7 +147,8 @@ final class Transfer: @unchecked Sendable {
         let isPaused = observer.scope.isPaused
         if isPaused { watchResume() }
         switch state.receiveChunk(
-            count: bytes.count, isPaused: isPaused, wireBytes: { handle?.receivedBytes ?? 0 })
+            count: bytes.count, isPaused: isPaused, canWait: { canWait },
+            wireBytes: { handle?.receivedBytes ?? 0 })
         {
         case .deliver(let headFirst):
             if headFirst { deliverHead() }
@@ -170,6 +158,9 @@ final class Transfer: @unchecked Sendable {
         case .wait:
             if let handle { transport.multi.hold(handle) }
             return .kept
+        case .spool:
+            spool.append(unsafe Array(bytes))
+            return .taken
         case .refuse: return .refused
         }
     }
@@ -264,6 +255,7 @@ final class Transfer: @unchecked Sendable {
             switch action {
             case .deliverInterim: deliverInterim()
             case .deliverHead: deliverHead()
+            case .deliverSpooled: deliverSpooled()
             case .deliverTrailers: deliverTrailers()
             case .unpause:
                 clock.restart(at: transport.loop.nanoseconds)

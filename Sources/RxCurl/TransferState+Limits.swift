@@ -17,6 +17,8 @@ extension TransferState {
         case expanded
         /// The server refuses to be asked before the content is sent (417).
         case expectation
+        /// More bytes for a paused consumer than ``Limits/spoolBytes``.
+        case spoolFull
         /// curl is about to send a second time what must be sent once.
         case sentTwice
     }
@@ -31,14 +33,28 @@ extension TransferState {
         var expansion = 100
         /// Decoded bytes below which expansion does not matter.
         var expansionFloor = 1 << 20
+        /// Bytes kept for a consumer that has paused, where curl cannot keep them.
+        var spoolBytes = 64 << 20
+    }
+}
+
+extension TransferState.Limits {
+    init(_ configuration: CurlTransport.Configuration) {
+        headBytes = configuration.headerLimit
+        interimHeads = configuration.interimLimit
+        expansion = max(1, configuration.expansionLimit)
+        spoolBytes = configuration.http2SpoolLimit
     }
 }
 
 extension TransferState {
+    /// A chunk has been taken from the spool.
+    mutating func unspool(_ count: Int) { spooledBytes -= count }
+
     /// The state of a transfer that has not begun.
     init(of request: Request, by transport: CurlTransport) {
         self.init(
             isRepeatable: request.isIdempotent,
-            limits: .init(headBytes: transport.configuration.headerLimit))
+            limits: .init(transport.configuration))
     }
 }

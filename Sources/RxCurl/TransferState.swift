@@ -37,6 +37,9 @@ struct TransferState {
     private var heldInterimHeads = 0
     /// The head is complete but the consumer paused before it.
     private var holdsHead = false
+    /// Chunks that the consumer paused before and that curl cannot keep.
+    private var spooledChunks = 0
+    var spooledBytes = 0
     /// curl has been told to wait.
     private var holdsCurl = false
     /// Trailers came, which are delivered before the end.
@@ -167,17 +170,23 @@ struct TransferState {
         case deliver(headFirst: Bool)
         /// Let curl keep the chunk until the consumer resumes; it comes again then.
         case wait
+        /// Keep the chunk until the consumer resumes.
+        case spool
         /// Break the transfer off.
         case refuse
     }
 
     /// A decoded chunk came.
     ///
-    /// - Parameter wireBytes: how many bytes of the body have been received, as they were encoded. Asked
-    ///   only when it matters.
-    mutating func receiveChunk(count: Int, isPaused: Bool, wireBytes: () -> Int) -> BodyAction {
+    /// - Parameters:
+    ///   - canWait: whether curl can keep the chunk. Asked only when it matters.
+    ///   - wireBytes: how many bytes of the body have been received, as they were encoded. Asked only when it
+    ///     matters.
+    mutating func receiveChunk(
+        count: Int, isPaused: Bool, canWait: () -> Bool = { true }, wireBytes: () -> Int
+    ) -> BodyAction {
         guard phase == .body, refusal == nil else { return .refuse }
-        if isPaused {
+        if isPaused, spooledChunks == 0, canWait() {
             holdsCurl = true
             return .wait
         }
@@ -187,6 +196,15 @@ struct TransferState {
         {
             refusal = .expanded
             return .refuse
+        }
+        if isPaused || spooledChunks > 0 {
+            spooledChunks += 1
+            spooledBytes += count
+            guard spooledBytes <= limits.spoolBytes else {
+                refusal = .spoolFull
+                return .refuse
+            }
+            return .spool
         }
         defer { (holdsHead, heldInterimHeads) = (false, 0) }
         return .deliver(headFirst: holdsHead)
@@ -199,6 +217,8 @@ struct TransferState {
         case deliverInterim
         /// Deliver the head that was held back.
         case deliverHead
+        /// Deliver the first chunk that was kept.
+        case deliverSpooled
         /// Tell curl to go on.
         case unpause
         /// Deliver the trailers.
@@ -218,6 +238,10 @@ struct TransferState {
         if holdsHead {
             holdsHead = false
             return .deliverHead
+        }
+        if spooledChunks > 0 {
+            spooledChunks -= 1
+            return .deliverSpooled
         }
         if holdsEnd, holdsTrailers {
             holdsTrailers = false
@@ -254,7 +278,7 @@ struct TransferState {
             phase = .ended
             return .fail
         }
-        if isPaused || holdsTrailers {
+        if isPaused || holdsTrailers || spooledChunks > 0 {
             holdsEnd = true
             return .wait
         }

@@ -65,6 +65,25 @@ import Testing
             limited.bodyLimit = 1000
             return events(source, status: .ok).response(to: limited)
         },
+        Stage("chunks()") { source, _ in events(source, status: .ok).chunks() },
+        Stage("lines()") { source, _ in lines(source).lines() },
+        Stage("jsonLines(_:)") { source, _ in lines(source).jsonLines(Int.self) },
+        Stage("serverSentEvents()") { source, _ in
+            lines(source, prefix: "data:", end: "\n\n").serverSentEvents()
+        },
+        Stage("afterHead(_:)") { source, _ in
+            lines(source).afterHead { _, rest in rest.chunks() }
+        },
+        Stage("checkStatus(of:)") { source, _ in events(source, status: .ok).checkStatus(of: request) },
+        Stage("checkStatus(of:), refused", isEager: true, isDeferred: true) { source, _ in
+            events(source, status: .notFound).checkStatus(of: request)
+        },
+        Stage("downloadProgress()", isEager: true, isDeferred: true) { source, _ in
+            lines(source).downloadProgress()
+        },
+        Stage("file(at:in:)", isEager: true, isDeferred: true) { source, clock in
+            lines(source).file(at: "/f", in: MemoryFileSystem(on: clock))
+        },
         Stage("send(_:following:)") { source, _ in
             Answering { _ in events(source, status: .ok) }.send(request, following: RedirectPolicy())
         },
@@ -104,6 +123,16 @@ import Testing
                 error.head = ResponseHead(status: .unauthorized)
                 return error
             }
+    }
+
+    /// A head, and each element as a line.
+    private static func lines(
+        _ source: Observable<ContractElement, ContractFailure>, prefix: String = "", end: String = "\n"
+    ) -> Observable<TransferEvent, NetworkError> {
+        source
+            .map { element in .chunk(Array("\(prefix)\(element.number)\(end)".utf8)) }
+            .mapError { _ in NetworkError(.connectionLost, "gone", request: request) }
+            .startWith(.head(ResponseHead(status: .ok)))
     }
 
     /// The first element as the head, the others as the body.

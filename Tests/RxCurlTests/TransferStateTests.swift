@@ -160,6 +160,40 @@ import Testing
         #expect(state.receiveChunk(count: 10, isPaused: false, wire: 10) == .deliver(headFirst: false))
     }
 
+    // MARK: What curl cannot keep
+
+    @Test func whatCurlCannotKeepIsSpooledAndComesInOrder() {
+        var state = Self.inBody(isPaused: true)
+        #expect(
+            state.receiveChunk(count: 10, isPaused: true, canWait: { false }, wireBytes: { 10 }) == .spool)
+        // Not before what waits, though the consumer has resumed.
+        #expect(
+            state.receiveChunk(count: 5, isPaused: false, canWait: { false }, wireBytes: { 15 }) == .spool)
+        #expect(state.complete(succeeded: true, isPaused: false) == .wait)
+        #expect(state.resume(isPaused: false) == .deliverHead)
+        #expect(state.resume(isPaused: false) == .deliverSpooled)
+        #expect(state.resume(isPaused: true) == nil)
+        #expect(state.resume(isPaused: false) == .deliverSpooled)
+        #expect(state.resume(isPaused: false) == .finish)
+    }
+
+    @Test func theSpoolHasALimitForWhatIsInIt() {
+        var limits = State.Limits()
+        limits.spoolBytes = 10
+        var state = TransferState(isRepeatable: true, limits: limits)
+        _ = state.receiveStatusLine(status: 200, byteCount: 17)
+        _ = state.receiveEndOfHead(byteCount: 2, isPaused: false)
+        for _ in 0..<3 {
+            #expect(
+                state.receiveChunk(count: 10, isPaused: true, canWait: { false }, wireBytes: { 1 }) == .spool)
+            #expect(state.resume(isPaused: false) == .deliverSpooled)
+            state.unspool(10)
+        }
+        #expect(state.receiveChunk(count: 9, isPaused: true, canWait: { false }, wireBytes: { 1 }) == .spool)
+        #expect(state.receiveChunk(count: 2, isPaused: true, canWait: { false }, wireBytes: { 1 }) == .refuse)
+        #expect(state.refusal == .spoolFull)
+    }
+
     // MARK: Expansion
 
     @Test func expansionIsRefusedAboveTheFloorOnly() {

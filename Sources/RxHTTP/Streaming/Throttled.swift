@@ -3,18 +3,53 @@ package import RxLite
 extension Observable where Element == TransferProgress {
     /// At most 20 a second by `clock`, and the last one always, also before a failure.
     package func throttled(on clock: any Scheduler) -> Observable {
-        lift { observer in
-            let throttle = ProgressThrottle()
-            return Observer(
-                scope: observer.scope,
-                next: { progress in
-                    if let due = throttle.take(progress, now: clock.now) { observer.next(due) }
-                },
-                end: { completion in
-                    if let last = throttle.last() { observer.next(last) }
-                    if observer.scope.isOpen { observer.end(completion) }
-                })
+        lift { observer in ThrottledProgress(clock, into: observer).input }
+    }
+}
+
+/// One running throttle: what is held back comes when its time has come, also if nothing follows it.
+private final class ThrottledProgress<Failure: Error>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+    private let clock: any Scheduler
+    private let observer: Observer<TransferProgress, Failure>
+    private let scope: Scope
+    private let throttle = ProgressThrottle()
+    private var timer: (any Cancellable)?
+
+    init(_ clock: any Scheduler, into observer: Observer<TransferProgress, Failure>) {
+        self.clock = clock
+        self.observer = observer
+        scope = observer.scope.child()
+    }
+
+    var input: Observer<TransferProgress, Failure> {
+        scope.onClose { self.stopTimer() }
+        return Observer(
+            scope: scope, next: { self.receive($0) },
+            end: { completion in
+                self.scope.close()
+                if let last = self.throttle.last() { self.observer.next(last) }
+                if self.observer.scope.isOpen { self.observer.end(completion) }
+            })
+    }
+
+    private func receive(_ progress: TransferProgress) {
+        if let due = throttle.take(progress, now: clock.now) {
+            stopTimer()
+            observer.next(due)
+        } else if timer == nil, let wait = throttle.wait(now: clock.now) {
+            timer = clock.schedule(after: wait) {
+                self.scope.enter {
+                    self.timer = nil
+                    if let due = self.throttle.takeHeld(now: self.clock.now) { self.observer.next(due) }
+                }
+            }
         }
+    }
+
+    private func stopTimer() {
+        timer?.cancel()
+        timer = nil
     }
 }
 
@@ -27,15 +62,24 @@ final class ProgressThrottle: @unchecked Sendable {
     private var held: TransferProgress?
 
     func take(_ progress: TransferProgress, now: Duration) -> TransferProgress? {
-        if let sentAt, now - sentAt < Self.interval {
-            held = progress
-            return nil
-        }
-        held = nil
-        guard progress != sent else { return nil }
+        held = progress
+        if let sentAt, now - sentAt < Self.interval { return nil }
+        return takeHeld(now: now)
+    }
+
+    /// What is held back, unless it has been sent already.
+    func takeHeld(now: Duration) -> TransferProgress? {
+        guard let progress = last() else { return nil }
         sentAt = now
         sent = progress
         return progress
+    }
+
+    /// How long what is held back has to wait; `nil` if nothing is.
+    func wait(now: Duration) -> Duration? {
+        guard let sentAt, held != nil else { return nil }
+        // A value that comes when the time is up goes first.
+        return max(.zero, sentAt + Self.interval + .milliseconds(1) - now)
     }
 
     func last() -> TransferProgress? {

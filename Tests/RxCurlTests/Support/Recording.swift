@@ -52,6 +52,7 @@ final class Recording: Sendable {
 
     private let board = Board(Log())
     private let subscription = Mutex<Subscription?>(nil)
+    private let reacts = Atomic(true)
 
     /// Subscribes at once, on this thread.
     init(_ stream: Observable<TransferEvent, NetworkError>) {
@@ -78,6 +79,7 @@ final class Recording: Sendable {
         stream.subscribe(
             onNext: { [self] event in
                 board.update { $0.take(event, keepsBody: keepsBody) }
+                guard reacts.load(ordering: .relaxed) else { return }
                 if let subscription = subscription.withLock({ $0 }) { react(event, subscription) }
             },
             onEnd: { [self] completion in
@@ -101,6 +103,7 @@ final class Recording: Sendable {
 
     var hasEnded: Bool { board.update { !$0.ends.isEmpty } }
 
+    func stopReacting() { reacts.store(false, ordering: .relaxed) }
     func cancel() { subscription.withLock { $0 }?.cancel() }
     func pause() { subscription.withLock { $0 }?.pause() }
     func resume() { subscription.withLock { $0 }?.resume() }

@@ -8,12 +8,14 @@ import RxLoop
 /// Gives `body` a transport on a loop of its own and ends the loop afterwards, which stops the process unless
 /// everything on it has been closed (`uv_loop_close` says 0).
 func withTransport<Result>(
-    caBundlePath: String? = nil, _ body: (CurlTransport) async throws -> Result
+    caBundlePath: String? = nil, configured configure: (inout CurlTransport.Configuration) -> Void = { _ in },
+    _ body: (CurlTransport) async throws -> Result
 ) async throws -> Result {
     var configuration = CurlTransport.Configuration()
     // Whatever the environment says, these servers are on loopback.
     configuration.proxy = ""
     configuration.caBundlePath = caBundlePath
+    configure(&configuration)
     let loop = EventLoop(name: "test")
     defer { loop.shutDown() }
     return try await body(CurlTransport(loop: loop, configuration: configuration))

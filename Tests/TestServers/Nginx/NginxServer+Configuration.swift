@@ -86,7 +86,7 @@ extension NginxServer {
 
                 server {
                     listen 127.0.0.1:\(port);
-                    listen 127.0.0.1:\(tlsPort) ssl;
+                    listen 127.0.0.1:\(tlsPort) ssl http2;
                     server_name localhost;
                     ssl_certificate certificate.pem;
                     ssl_certificate_key key.pem;

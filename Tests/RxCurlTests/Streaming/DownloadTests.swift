@@ -1,0 +1,196 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxCurl
+import RxHTTP
+import RxLite
+import Synchronization
+import TestServers
+import Testing
+
+/// Downloads over real connections to real files, with the server and the process going away half-way.
+@Suite(.timeLimit(.minutes(1))) struct DownloadTests {
+    private static let content = RangeFile.content(300_000)
+    private static let offsets = [0, 1, 1000, 16_384, 65_536, 131_072, 131_073, 200_000, 299_999]
+
+    private func download(
+        _ url: String, to path: String, retries: Int, over transport: CurlTransport
+    ) async throws -> [DownloadEvent] {
+        var configuration = ClientConfiguration()
+        configuration.files = transport.files
+        configuration.retry = .exponentialBackoff(maxRetries: retries, backoff: .constant(.zero))
+        return try await Client(configuration: configuration, transport: transport)
+            .download(Call(.get, url), to: path).collect()
+    }
+
+    private func expect(_ events: [DownloadEvent], _ directory: Directory, _ content: [UInt8]) throws {
+        guard case .finished(let file) = events.last else {
+            Issue.record("the last value is not the file")
+            return
+        }
+        #expect(file.size == Int64(content.count))
+        #expect(try directory.content("f").isSame(as: content))
+        #expect(directory.names == ["f"])
+    }
+
+    /// From what byte each request asked.
+    private func starts(_ server: RawServer) -> [Int] {
+        server.record.requests.map { request in
+            request.field("Range").flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
+        }
+    }
+
+    // MARK: The server goes away
+
+    @Test(arguments: offsets, [false, true])
+    func goesOnWhenTheServerBreaksOff(count: Int, isReset: Bool) async throws {
+        let file = RangeFile(Self.content)
+        file.state.withLock { $0.breaks = [(count, isReset ? .reset : .close)] }
+        let server = try file.serve()
+        let directory = try Directory()
+        let events = try await withTransport { transport in
+            try await download(server.baseURL + "/f", to: directory.file("f"), retries: 1, over: transport)
+        }
+        try expect(events, directory, Self.content)
+        let starts = starts(server)
+        #expect(starts.count == 2)
+        // What a reset takes with it was not received.
+        #expect(isReset ? starts[1] <= count : starts[1] == count)
+    }
+
+    @Test func goesOnManyTimes() async throws {
+        let file = RangeFile(Self.content)
+        file.state.withLock { $0.breaks = Array(repeating: (10_000, .close), count: 20) }
+        let server = try file.serve()
+        let directory = try Directory()
+        let events = try await withTransport { transport in
+            try await download(server.baseURL + "/f", to: directory.file("f"), retries: 20, over: transport)
+        }
+        try expect(events, directory, Self.content)
+        #expect(starts(server) == (0...20).map { $0 * 10_000 })
+    }
+
+    @Test(arguments: offsets)
+    func beginsAnewWhenTheFileHasChanged(count: Int) async throws {
+        let file = RangeFile(Self.content)
+        file.state.withLock { $0.breaks = [(count, .close)] }
+        let server = try file.serve()
+        let directory = try Directory()
+        let other = Array(Self.content.reversed())
+        let events = try await withTransport { transport in
+            let url = server.baseURL + "/f"
+            await #expect(throws: NetworkError.self) {
+                try await download(url, to: directory.file("f"), retries: 0, over: transport)
+            }
+            #expect(!directory.names.contains("f"))
+            file.state.withLock {
+                $0.content = other
+                $0.tag = "\"v2\""
+            }
+            return try await download(url, to: directory.file("f"), retries: 0, over: transport)
+        }
+        try expect(events, directory, other)
+    }
+
+    @Test func nginxGoesOnToo() async throws {
+        let server = try NginxServer.shared()
+        let directory = try Directory()
+        let url = server.baseURL + "/large"
+        let events = try await withTransport { transport in
+            var configuration = ClientConfiguration()
+            configuration.files = transport.files
+            let client = Client(configuration: configuration, transport: transport)
+            let first = try await client.download(Call(.get, url), to: directory.file("f"))
+                .filter { event in
+                    if case .progress(let progress) = event { progress.bytes > 0 } else { false }
+                }
+                .first()
+            #expect(first != nil)
+            #expect(directory.names == ["f.part", "f.part.json"])
+            return try await download(url, to: directory.file("f"), retries: 0, over: transport)
+        }
+        try expect(events, directory, NginxServer.large)
+        guard case .finished(let file) = events.last else { return }
+        #expect(file.resumedFrom > 0)
+        #expect(file.head.status == .partialContent)
+    }
+
+    @Test func anErrorIsNoFile() async throws {
+        let server = try NginxServer.shared()
+        let directory = try Directory()
+        try await withTransport { transport in
+            let error = await #expect(throws: NetworkError.self) {
+                try await download(
+                    server.baseURL + "/status/404", to: directory.file("f"), retries: 0, over: transport)
+            }
+            #expect(error?.code == .status)
+            #expect(error?.message == "as asked")
+            #expect(directory.names.isEmpty)
+            let missing = await #expect(throws: NetworkError.self) {
+                try await download(
+                    server.baseURL + "/large", to: directory.file("no/f"), retries: 0, over: transport)
+            }
+            #expect(missing?.code == .file)
+            let after = try await transport.get(server.baseURL + "/json")
+            #expect(after.text == NginxServer.json)
+        }
+    }
+
+    // MARK: The process goes away
+
+    @Test(arguments: offsets)
+    func goesOnInAnotherProcess(count: Int) async throws {
+        let file = RangeFile(Self.content)
+        file.state.withLock { $0.breaks = [(count, .stall)] }
+        let server = try file.serve()
+        let directory = try Directory()
+        let first = try Probe(server.baseURL + "/f", to: directory.file("f"))
+        while let line = first.line(), line != "progress \(count)" { #expect(line.hasPrefix("progress")) }
+        first.kill()
+        #expect(directory.names == ["f.part", "f.part.json"])
+        #expect(try directory.content("f.part").isSame(as: Array(Self.content.prefix(count))))
+        let second = try Probe(server.baseURL + "/f", to: directory.file("f"))
+        #expect(second.lastLine() == "finished 300000 \(count)")
+        #expect(try directory.content("f").isSame(as: Self.content))
+        #expect(directory.names == ["f"])
+        #expect(starts(server) == [0, count])
+    }
+
+    /// Killed at a moment that nobody chose, again and again, until it comes through.
+    @Test func comesThroughHoweverOftenItIsKilled() async throws {
+        let content = NginxServer.large
+        let file = RangeFile(content)
+        let server = try file.serve()
+        let directory = try Directory()
+        var lines = 1
+        while true {
+            let probe = try Probe(server.baseURL + "/f", to: directory.file("f"))
+            var said: [String] = []
+            while said.count < lines, let line = probe.line() { said.append(line) }
+            probe.kill()
+            if directory.names == ["f"] { break }
+            #expect(!directory.names.contains("f"))
+            lines += 1
+        }
+        #expect(try directory.content("f").isSame(as: content))
+        #expect(starts(server) == starts(server).sorted())
+    }
+
+    @Test func theKilledProcessLeavesNothingOfAnOldVersion() async throws {
+        let file = RangeFile(Self.content)
+        file.state.withLock { $0.breaks = [(150_000, .stall)] }
+        let server = try file.serve()
+        let directory = try Directory()
+        let first = try Probe(server.baseURL + "/f", to: directory.file("f"))
+        while let line = first.line(), line != "progress 150000" {}
+        first.kill()
+        let other = Array(Self.content.reversed())
+        file.state.withLock {
+            $0.content = other
+            $0.tag = "\"v2\""
+        }
+        let second = try Probe(server.baseURL + "/f", to: directory.file("f"))
+        #expect(second.lastLine() == "finished 300000 0")
+        #expect(try directory.content("f").isSame(as: other))
+    }
+}

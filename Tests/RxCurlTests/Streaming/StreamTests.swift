@@ -1,0 +1,110 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxCurl
+import RxHTTP
+import RxLite
+import TestServers
+import Testing
+
+/// Answers as streams, over real connections.
+@Suite(.timeLimit(.minutes(1))) struct StreamTests {
+    private func client(_ transport: CurlTransport, at url: String) -> Client {
+        var configuration = ClientConfiguration(baseURL: url)
+        configuration.files = transport.files
+        return Client(configuration: configuration, transport: transport)
+    }
+
+    /// More than the socket buffers of both sides can hold, as lines.
+    @Test func aReaderOfLinesThatDoesNotTakeStopsTheServer() async throws {
+        let line = String(repeating: "x", count: 1023) + "\n"
+        let block = Array(String(repeating: line, count: 1024).utf8)
+        let gate = try Gate()
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: \(64 * block.count)\r\n\r\n"
+        let server = try RawServer([
+            [.readRequest, .wait(gate), .send(head), .sendRepeatedly(block, times: 64)],
+            [.readRequest]
+                + [[RawServer.Step]](repeating: [.respond(body: "ok"), .readRequest], count: 100).joined(),
+        ])
+        try await withTransport { transport in
+            let client = client(transport, at: server.baseURL)
+            let iterator = client.stream(Call(.get, "/")).lines()
+                .values(buffering: .suspend(high: 4, low: 1)).makeAsyncIterator()
+            gate.open()
+            #expect(try await iterator.next()?.utf8.count == 1023)
+            _ = try await server.until { $0.connections[0].sendStalls > 0 ? true : nil }
+            for _ in 0..<50 { #expect(try await transport.get(server.baseURL).text == "ok") }
+            #expect(server.record.connections[0].bytesSent < 48 << 20)
+            #expect(server.record.connections[0].end == nil)
+            var count = 1
+            while let next = try await iterator.next() {
+                if next.utf8.count == 1023 { count += 1 }
+            }
+            #expect(count == 64 << 10)
+        }
+    }
+
+    @Test func eventsComeOneByOneAndGoOnOverANewConnection() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+        let server = try RawServer([
+            [
+                .readRequest, .send(head + "Transfer-Encoding: chunked\r\n\r\n"),
+                .sendInPieces("c\r\nretry: 100\n\n\r\n13\r\nid: 1\r\ndata: a\r\n\r\n\r\n", size: 3),
+                .reset,
+            ],
+            [.readRequest, .send(head + "Connection: close\r\n\r\ndata: b\r\rdata: half"), .close],
+            [.readRequest, .send("HTTP/1.1 204 X\r\n\r\n"), .close],
+        ])
+        let updates = try await withTransport { transport in
+            try await client(transport, at: server.baseURL).events(Call(.get, "/")).collect()
+        }
+        let told = updates.map { update in
+            switch update {
+            case .open: "open"
+            case .message(let event): "\(event.data) \(event.lastEventID)"
+            case .reconnecting(let delay, let error):
+                "again after \(delay): \(error?.code.rawValue ?? "closed")"
+            }
+        }
+        #expect(
+            told == [
+                "open", "a 1", "again after 0.1 seconds: connectionLost", "open", "b 1",
+                "again after 0.1 seconds: closed",
+            ])
+        #expect(server.record.requests.map { $0.field("Last-Event-ID") } == [nil, "1", "1"])
+    }
+
+    @Test func aFileIsWrittenDecoded() async throws {
+        let server = try NginxServer.shared()
+        let directory = try Directory()
+        let progress = try await withTransport { transport in
+            try await client(transport, at: server.baseURL).stream(Call(.get, "/text"))
+                .file(at: directory.file("f"), in: transport.files).collect()
+        }
+        #expect(try directory.content("f") == Array(NginxServer.text.utf8))
+        #expect(directory.names == ["f"])
+        #expect(progress.last?.bytes == Int64(NginxServer.text.utf8.count))
+        #expect(progress.last?.expected == nil)
+    }
+
+    @Test func aBombToAFileIsRefusedByItsRatio() async throws {
+        let bomb = Gzip.zeros(count: 100 << 20)
+        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(bomb.count)\r\n\r\n"
+        let server = try RawServer { _ in [.send(Array(head.utf8) + bomb)] }
+        let directory = try Directory()
+        try await withTransport { transport in
+            let files = transport.files
+            let error = await #expect(throws: NetworkError.self) {
+                try await client(transport, at: server.baseURL).stream(Call(.get, "/"))
+                    .file(at: directory.file("f"), in: files).collect()
+            }
+            #expect(error?.code == .tooLarge)
+            #expect(!directory.names.contains("f"))
+        }
+        let chunks = try await withTransport(configured: { $0.expansionLimit = 10_000 }) { transport in
+            try await client(transport, at: server.baseURL).stream(Call(.get, "/")).chunks()
+                .reduce(0) { $0 + $1.count }.first()
+        }
+        #expect(chunks ?? 0 > 90 << 20)
+    }
+}

@@ -1,0 +1,41 @@
+import RxNetworking
+
+func readLines(_ client: Client) {
+    client.stream(Call(.get, "/log")).lines()
+        .subscribe(onNext: { line in print(line) }, onFailure: { error in show(error.message) })
+
+    client.stream(Call(.get, "/goods.jsonl")).jsonLines(Goods.self)
+        .subscribe(onNext: { goods in show(goods.name) }, onFailure: { error in show(error.message) })
+}
+
+func watchEverything(_ client: Client) {
+    client.stream(Call(.get, "/report")).subscribe(onNext: { event in
+        switch event {
+        case .interim(let head): print("on the way:", head.status.code)
+        case .head(let head): print(head.status)
+        case .trailers(let fields): print(fields)
+        default: break
+        }
+    })
+}
+
+func readSlowly(_ client: Client, store: (String) async -> Void) async throws {
+    let lines = client.stream(Call(.get, "/log")).lines()
+    for try await line in lines.values(buffering: .suspend(high: 64, low: 16)) {
+        await store(line)
+    }
+}
+
+func listen(_ client: Client) {
+    client.events(Call(.get, "/prices")).subscribe(
+        onNext: { update in
+            switch update {
+            case .open: show("live")
+            case .message(let event): show(event.data)
+            case .reconnecting(let delay, let error): show("again in \(delay): \(error?.message ?? "closed")")
+            }
+        },
+        onFailure: { error in show(error.message) })
+
+    client.events(Call(.get, "/prices")).messages().subscribe(onNext: { event in show(event.data) })
+}
