@@ -22,7 +22,7 @@ extension Client {
     ) -> Observable<TransferEvent, NetworkError> {
         Observable(scheduler: scheduler) { [configuration] observer in
             let cookies = usesCookies ? configuration.cookies : nil
-            let trace = Trace(request, in: self)
+            let trace = self.trace(of: request)
             self.exchange(request, following: redirects ?? configuration.redirects, cookies, trace)
                 .traced(by: trace, isWhole: false)
                 .subscribe(observer)

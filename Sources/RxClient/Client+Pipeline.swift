@@ -115,7 +115,7 @@ extension Client {
     ) throws(NetworkError) -> Attempts {
         try Attempts(
             of: draft, retrying: policy ?? configuration.retry, on: scheduler,
-            tracing: { Trace($0, in: self) })
+            tracing: self.trace(of:))
     }
 
     /// Makes the request anew for each subscription; what cannot be made fails before anything is sent.

@@ -13,6 +13,7 @@ final class Soak: Sendable {
     }
 
     private let client: Client
+    private let recording: HARRecording?
     private let loop: EventLoop
     private let total: Int
     private let state: Mutex<State>
@@ -20,14 +21,16 @@ final class Soak: Sendable {
     /// Each fault as often as its weight says.
     private static let deck = Fault.all.indices.flatMap { Array(repeating: $0, count: Fault.all[$0].weight) }
 
+    /// - Parameter isRecorded: whether all of it is recorded, which is to take no memory either.
     init(
-        _ total: Int, seed: UInt64, baseURL: String, over transport: CurlTransport,
+        _ total: Int, seed: UInt64, baseURL: String, over transport: CurlTransport, isRecorded: Bool,
         isDone: @escaping @Sendable () -> Void
     ) {
         var configuration = ClientConfiguration()
         // What the server does to one request, one request is to tell.
         configuration.retry = .never
         client = Client(baseURL: baseURL, configuration: configuration, transport: transport)
+        recording = isRecorded ? HARRecording(of: client.traffic, bodyLimit: 1024, entryLimit: 100) : nil
         loop = transport.loop
         self.total = total
         self.isDone = isDone

@@ -1,6 +1,8 @@
 // Many requests with faults mixed in by seed, against a server of its own in another process.
 //
-//   soak [count] [seed]     defaults: 20000 1. A table on stderr, a line of JSON on stdout, 1 if something is wrong.
+//   soak [count] [seed] [recorded]
+//
+// Defaults: 20000 1, not recorded. A table on stderr, a line of JSON on stdout, 1 if something is wrong.
 
 import Foundation
 import RxNetworking
@@ -16,6 +18,7 @@ if arguments.first == "serve" {
 
 let count = arguments.first.flatMap { Int($0) } ?? 20_000
 let seed = arguments.dropFirst().first.flatMap { UInt64($0) } ?? 1
+let isRecorded = arguments.contains("recorded")
 let slots = 64
 
 let (life, port) = (Pipe(), Pipe())
@@ -40,7 +43,9 @@ func run(_ count: Int) async -> Report {
     let transport = CurlTransport(loop: loop, configuration: configuration)
     return await withCheckedContinuation { continuation in
         let done = Signal<Void>()
-        let soak = Soak(count, seed: seed, baseURL: "http://127.0.0.1:\(number)", over: transport) {
+        let soak = Soak(
+            count, seed: seed, baseURL: "http://127.0.0.1:\(number)", over: transport, isRecorded: isRecorded
+        ) {
             done.send()
         }
         done.observable.take(1).subscribe(onNext: { continuation.resume(returning: soak.report) })

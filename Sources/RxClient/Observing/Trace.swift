@@ -21,9 +21,7 @@ final class Trace: Sendable {
     private let scheduler: any Scheduler
     private let progress: Mutex<Progress>
 
-    /// `nil` if nobody listens.
-    init?(_ request: Request, in client: Client) {
-        guard client.trafficHub.isObserved else { return nil }
+    fileprivate init(_ request: Request, in client: Client) {
         hub = client.trafficHub
         scheduler = client.scheduler
         progress = Mutex(Progress(request: request, start: scheduler.now))
@@ -98,6 +96,14 @@ final class Trace: Sendable {
             return (progress.request, progress.exchange, summary)
         }
         tell(.ended(summary), of: request, exchange)
+    }
+}
+
+extension Client {
+    /// Who is told of the request; `nil` if nobody listens.
+    func trace(of request: Request) -> Trace? {
+        // A failable initialiser would allocate first.
+        trafficHub.isObserved ? Trace(request, in: self) : nil
     }
 }
 
