@@ -15,6 +15,15 @@ final class FileReading: @unchecked Sendable {
         var isLast: Bool
     }
 
+    /// Memory that pieces are read into, in turns: one is being read, one is ready, and the consumer has a few. By
+    /// the turn of the first it is mostly done with that; if it is not, copy on write gives the piece other memory.
+    private final class Buffer: @unchecked Sendable {
+        // Unchecked: used by the one job that reads, one after another.
+        var bytes: [UInt8] = []
+    }
+    private let buffers = (0..<5).map { _ in Buffer() }
+    private var turn = 0
+
     private let files: LoopFileSystem
     private let path: String
     private let expected: FileStatus?
@@ -61,10 +70,12 @@ final class FileReading: @unchecked Sendable {
     /// Reads a piece, on a thread of the pool; `nil` if the file is not as expected. It is looked at after each, so
     /// that nothing of a changed one is delivered.
     private var nextPiece: @Sendable () throws(UVError) -> Piece? {
-        { [path, expected, file, offset, left] () throws(UVError) in
+        turn = (turn + 1) % buffers.count
+        return { [path, expected, file, offset, left, buffer = buffers[turn]] () throws(UVError) in
             let file = if let file { file } else { try File(reading: path) }
             let count = Int(min(Int64(Self.pieceSize), left))
-            let bytes = try file.read(at: offset, count: count)
+            try file.read(at: offset, count: count, into: &buffer.bytes)
+            let bytes = buffer.bytes
             if let expected, FileStatus(try file.status()) != expected { return nil }
             return Piece(file: file, bytes: bytes, isLast: bytes.count < count || Int64(count) == left)
         }

@@ -42,24 +42,38 @@ public final class File: @unchecked Sendable {
 
     /// The bytes from `offset` (`uv_fs_read`): `count` of them, fewer only at the end of the file.
     public func read(at offset: Int64, count: Int) throws(UVError) -> [UInt8] {
-        var failure: UVError?
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
-            do throws(UVError) {
-                while filled < count {
-                    let rest = unsafe UnsafeMutableRawBufferPointer(
-                        rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
-                    let got = try unsafe transfer(rest) { request, piece in
-                        unsafe uv_fs_read(nil, request, descriptor, piece, 1, offset + Int64(filled), nil)
-                    }
-                    if got == 0 { return }
-                    filled += got
-                }
-            } catch {
-                failure = error
+        var bytes: [UInt8] = []
+        try read(at: offset, count: count, into: &bytes)
+        return bytes
+    }
+
+    /// The same, in place of what is in `bytes`. Memory that nobody else holds, and that is of the right size, is
+    /// used again: for large pieces that spares what it costs to get it from the system.
+    public func read(at offset: Int64, count: Int, into bytes: inout [UInt8]) throws(UVError) {
+        if bytes.count != count {
+            bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
+                // Bytes of any value will do until they are read.
+                filled = buffer.count
             }
         }
-        if let failure { throw failure }
-        return bytes
+        let result = unsafe bytes.withUnsafeMutableBytes { buffer in
+            Result { () throws(UVError) in try unsafe fill(buffer, from: offset) }
+        }
+        let filled = try result.get()
+        if filled < bytes.count { bytes.removeLast(bytes.count - filled) }
+    }
+
+    private func fill(_ buffer: UnsafeMutableRawBufferPointer, from offset: Int64) throws(UVError) -> Int {
+        var filled = 0
+        while filled < buffer.count {
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+            let got = try unsafe transfer(rest) { request, piece in
+                unsafe uv_fs_read(nil, request, descriptor, piece, 1, offset + Int64(filled), nil)
+            }
+            if got == 0 { break }
+            filled += got
+        }
+        return filled
     }
 
     /// Writes all of `bytes` from `offset` on (`uv_fs_write`).
