@@ -29,15 +29,42 @@ extension Client {
         next: Signal<Void>, reload: Signal<Void> = Signal(),
         content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>
     ) -> Observable<PagingState<Item>, Never> {
+        pages(
+            endpoint, rule, options: options,
+            on: .merge(next.observable.map { .next }, reload.observable.map { .reload }), content: content)
+    }
+
+    /// A list that is driven by one stream of commands, from whatever they come.
+    ///
+    /// ```swift
+    /// client.pages(GoodsList(keyword: "tea"), .offset(size: 20), on: list.lastVisibleRow.map { .visible($0) })
+    /// ```
+    ///
+    /// Where that stream ends the list stays as it is.
+    public func pages<Item, E: Endpoint<[Item]>>(
+        _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
+        on commands: Observable<PagingCommand, Never>
+    ) -> Observable<PagingState<Item>, Never> {
+        pages(endpoint, rule, options: options, on: commands) { Page($0) }
+    }
+
+    /// The same for endpoints whose output has the list somewhere inside.
+    public func pages<E: Endpoint, Item>(
+        _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
+        on commands: Observable<PagingCommand, Never>,
+        content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>
+    ) -> Observable<PagingState<Item>, Never> {
         let load = loader(endpoint, content)
         return Observable(scheduler: scheduler) { observer in
-            Paging({ PageRun(rule, options) }, load, into: observer)
-                .start(next: next.observable, reload: reload.observable)
+            Paging(
+                { PageRun(rule, options) }, options, load, into: observer
+            )
+            .start(commands)
         }
     }
 
     /// All items of a list, page after page, for those who want everything. The next page is loaded when
-    /// the items of the last have been taken. The first failure ends it.
+    /// the items of the last have been taken, or as far ahead as ``PagingOptions/ahead`` says. The first failure ends it.
     public func items<Item, E: Endpoint<[Item]>>(
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions()
     ) -> Observable<Item, NetworkError> {
@@ -51,7 +78,7 @@ extension Client {
     ) -> Observable<Item, NetworkError> {
         let load = loader(endpoint, content)
         return Observable<[Item], NetworkError>(scheduler: scheduler) { observer in
-            PageWalk(PageRun(rule, options), load, into: observer).start()
+            PageWalk(rule, options, load, into: observer).start()
         }
         .flatMap(.concat) { .sequence($0) }
     }

@@ -128,8 +128,13 @@ extension Client {
         Observable(scheduler: scheduler) { [configuration] observer in
             Observable<T, NetworkError>.deferred { () throws(NetworkError) in
                 let draft = try Draft(endpoint, configuration: configuration, page: page)
-                return Observable.deferred { () throws(NetworkError) in try stages(draft) }
-                    .attended(as: draft.request, of: endpoint, in: self, isWhole: isWhole)
+                return Observable.deferred { () throws(NetworkError) in
+                    if let reachability = configuration.reachability, !reachability.status.isReachable {
+                        throw NetworkError(.unreachable, "there is no network", request: draft.request)
+                    }
+                    return try stages(draft)
+                }
+                .attended(as: draft.request, of: endpoint, in: self, isWhole: isWhole)
             }
             .subscribe(observer)
         }

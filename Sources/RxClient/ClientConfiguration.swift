@@ -47,6 +47,9 @@ public struct ClientConfiguration: Sendable {
     /// The files of the machine, for downloads and whatever else is kept on disk. Default none; a client over
     /// libcurl has those of its transport.
     public var files: (any FileSystem)?
+    /// Who knows whether there is a network. Without one a request fails with `unreachable` at once, and nothing is
+    /// sent; `unknown` counts as reachable. Default `nil`: every request is tried.
+    public var reachability: (any Reachability)?
     /// What accompanies each request that does not leave it out. Default none.
     public var accessories: [Accessory] = []
     /// How parameters are encoded. Default: keys sorted, otherwise as Foundation does.

@@ -22,6 +22,9 @@ extension NetworkError {
         /// The transport has been shut down.
         public static let shutDown = Code(rawValue: "shutDown")
 
+        /// The machine has no network, by the client's ``Reachability``.
+        public static let unreachable = Code(rawValue: "unreachable")
+
         // On the way
 
         /// The host name was not resolved.

@@ -80,6 +80,7 @@ extension PagingState<Goods> {
             case .idle: "idle"
             case .loadingFirst: "first"
             case .loadingMore: "more"
+            case .loadingPrevious: "previous"
             case .failed(let error): "failed(\(error.code.rawValue))"
             case .end: "end"
             }

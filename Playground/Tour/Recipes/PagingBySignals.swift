@@ -29,7 +29,7 @@ extension Recipe {
                 stage.note("try again: loadMore.send()")
                 loadMore.send()
             case .idle: loadMore.send()
-            case .loadingFirst, .loadingMore, .end: break
+            case .loadingFirst, .loadingMore, .loadingPrevious, .end: break
             }
             if case .end = state.phase { break }
         }

@@ -1,22 +1,42 @@
 import RxHTTP
 import RxLite
 
-/// All pages of a list, one after the other, as fast as they are taken.
+/// All pages of a list in their order, as fast as they are taken, some of them fetched ahead.
 final class PageWalk<Item: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
+    typealias Loaded = (page: Page<Item>, response: Response)
+
+    /// A page that has been asked for.
+    private final class Slot: @unchecked Sendable {
+        // Unchecked: as the walk.
+        let position: PagePosition?
+        let scope: Scope
+        var result: Result<Loaded?, NetworkError>?
+
+        init(_ position: PagePosition?, _ scope: Scope) {
+            self.position = position
+            self.scope = scope
+        }
+    }
+
+    private let rule: PagingRule
+    private let ahead: Int
     private let load: Paging<Item>.Load
     private let observer: Observer<[Item], NetworkError>
     private var run: PageRun<Item>
+    /// The page that is next, and those after it as far as they are expected.
+    private var slots: [Slot] = []
     /// Why there is no page after the last one; told when the items of that one have been taken.
     private var failure: NetworkError?
-    private var isLoading = false
     private var isAdvancing = false
 
     init(
-        _ run: PageRun<Item>, _ load: @escaping Paging<Item>.Load,
+        _ rule: PagingRule, _ options: PagingOptions<Item>, _ load: @escaping Paging<Item>.Load,
         into observer: Observer<[Item], NetworkError>
     ) {
-        self.run = run
+        self.rule = rule
+        ahead = max(0, options.ahead)
+        run = PageRun(rule, options)
         self.load = load
         self.observer = observer
     }
@@ -26,38 +46,75 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
         advance()
     }
 
-    /// Loads pages in a loop while they come at once, so that the stack does not grow with their number.
+    /// Takes and loads pages in a loop while they come at once, so that the stack does not grow with their number.
     private func advance() {
         guard !isAdvancing else { return }
         isAdvancing = true
         defer { isAdvancing = false }
-        while !isLoading && observer.scope.isOpen && !observer.scope.isPaused {
-            if let failure { return observer.fail(failure) }
-            guard run.hasMore else { return observer.finish() }
-            isLoading = true
-            loadPage()
+        while observer.scope.isOpen && !observer.scope.isPaused {
+            if let failure { return end(.failed(failure)) }
+            guard run.hasMore else { return end(.finished) }
+            ask()
+            // A page that came at once may have filled the consumer.
+            guard observer.scope.isOpen, let result = slots.first?.result else { return }
+            slots.removeFirst()
+            switch result {
+            case .success(let loaded?): take(loaded)
+            case .success(nil): return end(.finished)
+            case .failure(let error): return end(.failed(error))
+            }
         }
     }
 
-    private func loadPage() {
-        let scope = observer.scope.child()
-        load(run.placement).subscribe(
+    /// Asks for the next page and, where their places are known, for those after it.
+    private func ask() {
+        if slots.isEmpty { load(run.position) }
+        while slots.count <= ahead, let position = slots.last?.position,
+            let expected = rule.expectedNext(position), expected != position
+        {
+            load(expected)
+        }
+    }
+
+    private func load(_ position: PagePosition?) {
+        let slot = Slot(position, observer.scope.child())
+        slots.append(slot)
+        load(position.map(rule.placement)).subscribe(
             Observer(
-                scope: scope,
-                next: { loaded in
-                    scope.close()
-                    do throws(NetworkError) {
-                        try self.run.receive(loaded.page, in: loaded.response)
-                    } catch {
-                        self.failure = error
-                    }
-                    self.observer.next(self.run.takeItems())
-                    self.isLoading = false
-                    self.advance()
-                },
+                scope: slot.scope, next: { self.settle(slot, .success($0)) },
                 end: { completion in
-                    scope.close()
-                    self.observer.end(completion)
+                    switch completion {
+                    case .finished: self.settle(slot, .success(nil))
+                    case .failed(let error): self.settle(slot, .failure(error))
+                    }
                 }))
+    }
+
+    private func settle(_ slot: Slot, _ result: Result<Loaded?, NetworkError>) {
+        guard slot.result == nil else { return }
+        slot.result = result
+        slot.scope.close()
+        advance()
+    }
+
+    private func take(_ loaded: Loaded) {
+        do throws(NetworkError) {
+            try run.receive(loaded.page, in: loaded.response)
+        } catch {
+            failure = error
+        }
+        // What was fetched for another place is of no use.
+        if let slot = slots.first, !run.hasMore || slot.position != run.position { dropAll() }
+        observer.next(run.takeItems())
+    }
+
+    private func dropAll() {
+        for slot in slots { slot.scope.close() }
+        slots = []
+    }
+
+    private func end(_ completion: Completion<NetworkError>) {
+        dropAll()
+        observer.end(completion)
     }
 }

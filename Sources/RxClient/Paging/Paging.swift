@@ -14,46 +14,85 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
     /// The run that is being extended; after a reload a new one, whose items are shown once it has any.
     private var run: PageRun<Item>
     private var loading: Scope?
+    private let options: PagingOptions<Item>
+    /// The item that is on the screen, as far as is known.
+    private var visible: Int?
+
+    /// Where a page is added.
+    private enum Side {
+        case after, before
+    }
 
     init(
-        _ newRun: @escaping @Sendable () -> PageRun<Item>, _ load: @escaping Load,
+        _ newRun: @escaping @Sendable () -> PageRun<Item>, _ options: PagingOptions<Item>,
+        _ load: @escaping Load,
         into observer: Observer<PagingState<Item>, Never>
     ) {
         self.newRun = newRun
+        self.options = options
         self.load = load
         self.observer = observer
         run = newRun()
     }
 
-    func start(next: Observable<Void, Never>, reload: Observable<Void, Never>) {
-        next.subscribe(
-            Observer(scope: observer.scope.child(), next: { self.loadNext() }, end: { _ in }))
-        reload.subscribe(
-            Observer(scope: observer.scope.child(), next: { self.reload() }, end: { _ in }))
+    func start(_ commands: Observable<PagingCommand, Never>) {
+        let scope = observer.scope.child()
+        // Who tells nothing more leaves the list as it is.
+        commands.subscribe(Observer(scope: scope, next: { self.obey($0) }, end: { _ in scope.close() }))
         observer.scope.perform { self.loadPage() }
+    }
+
+    private func obey(_ command: PagingCommand) {
+        switch command {
+        case .next: loadNext()
+        case .previous: loadPrevious()
+        case .reload: reload()
+        case .visible(let index):
+            visible = index
+            loadWhatIsNear()
+        }
     }
 
     private func loadNext() {
         if loading == nil && run.hasMore { loadPage() }
     }
 
+    private func loadPrevious() {
+        if loading == nil && run.previous != nil { load(.before) }
+    }
+
+    private func loadWhatIsNear() {
+        guard let visible else { return }
+        let distance = max(0, options.prefetchDistance)
+        if run.hasMore && visible >= state.items.count - distance {
+            loadNext()
+        } else if visible < distance {
+            loadPrevious()
+        }
+    }
+
     /// Drops the page on its way, if any, and begins anew.
     private func reload() {
         loading?.close()
         loading = nil
+        visible = nil
         run = newRun()
         loadPage()
     }
 
     private func loadPage() {
         guard run.hasMore else { return show(.end) }
-        show(run.pageCount == 0 ? .loadingFirst : .loadingMore)
+        load(.after)
+    }
+
+    private func load(_ side: Side) {
+        show(side == .before ? .loadingPrevious : run.pageCount == 0 ? .loadingFirst : .loadingMore)
         guard observer.scope.isOpen else { return }
         let scope = observer.scope.child()
         loading = scope
-        load(run.placement).subscribe(
+        load(side == .before ? run.previousPlacement : run.placement).subscribe(
             Observer(
-                scope: scope, next: { self.receive($0.page, in: $0.response) },
+                scope: scope, next: { self.receive($0.page, at: side, in: $0.response) },
                 end: { completion in
                     scope.close()
                     if self.loading === scope { self.loading = nil }
@@ -64,12 +103,15 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
                 }))
     }
 
-    private func receive(_ page: Page<Item>, in response: Response) {
+    private func receive(_ page: Page<Item>, at side: Side, in response: Response) {
         loading?.close()
         loading = nil
         let phase: PagingState<Item>.Phase
         do throws(NetworkError) {
-            try run.receive(page, in: response)
+            switch side {
+            case .after: try run.receive(page, in: response)
+            case .before: try run.receivePrevious(page, in: response)
+            }
             phase = run.hasMore ? .idle : .end
         } catch {
             phase = .failed(error)
@@ -77,7 +119,12 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
         state.items = run.items
         state.page = run.pageCount
         state.total = run.total
+        state.position = run.hasMore ? run.position : nil
+        state.hasPrevious = run.previous != nil
+        // The index is another item's now.
+        if side == .before || options.window != nil { visible = nil }
         show(phase)
+        if phase.error == nil { loadWhatIsNear() }
     }
 
     private func show(_ phase: PagingState<Item>.Phase) {

@@ -6,13 +6,28 @@ public struct PagingOptions<Item: Sendable>: Sendable {
     public var maxPages: Int?
     /// The most items that are kept; then the list is at its end. Default no limit.
     public var maxItems: Int?
+    /// The most pages that are held at a time: a page loaded at one end drops the one at the other, which can be loaded
+    /// again by going back. Default no limit.
+    public var window: Int?
+    /// How near to the end the item of ``PagingCommand/visible(_:)`` lets more be loaded, in items. Default 5.
+    public var prefetchDistance = 5
+    /// How many pages are fetched ahead of the one that is being taken by `items`, in parallel, where the rule can tell
+    /// their places (by number, by offset). The order is kept. Default 0.
+    public var ahead = 0
+    /// Where to begin, such as a saved ``PagingState/position``. Default `nil`: at the rule's first page.
+    public var start: PagePosition?
 
     /// Creates options.
     public init(
-        identity: (@Sendable (Item) -> AnyHashable)? = nil, maxPages: Int? = nil, maxItems: Int? = nil
+        identity: (@Sendable (Item) -> AnyHashable)? = nil, maxPages: Int? = nil, maxItems: Int? = nil,
+        window: Int? = nil, prefetchDistance: Int = 5, ahead: Int = 0, start: PagePosition? = nil
     ) {
         self.identity = identity
         self.maxPages = maxPages
         self.maxItems = maxItems
+        self.window = window
+        self.prefetchDistance = prefetchDistance
+        self.ahead = ahead
+        self.start = start
     }
 }

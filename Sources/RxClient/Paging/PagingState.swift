@@ -10,6 +10,8 @@ public struct PagingState<Item: Sendable>: Sendable {
         case loadingFirst
         /// Loading a further page.
         case loadingMore
+        /// Loading the page before the first that is there.
+        case loadingPrevious
         /// The last load failed. What was there is still there; `next` tries the same page again. After
         /// `paging`, where the server names no page that could come next, only a reload goes on.
         case failed(NetworkError)
@@ -19,12 +21,17 @@ public struct PagingState<Item: Sendable>: Sendable {
 
     /// All items so far.
     public var items: [Item] = []
-    /// How many pages `items` come from.
+    /// How many pages have come.
     public var page = 0
     /// What the list is doing.
     public var phase = Phase.loadingFirst
     /// How many items there are in all, if the server tells.
     public var total: Int?
+    /// Where the next page is: save it, and go on there with ``PagingOptions/start``. `nil` at the end, and before the
+    /// first page has come.
+    public var position: PagePosition?
+    /// Whether there is a page before the first of `items`, for ``PagingCommand/previous``.
+    public var hasPrevious = false
 
     /// Creates the state of a list before anything has come.
     public init() {}
@@ -34,7 +41,7 @@ extension PagingState.Phase {
     /// Whether a load is under way.
     public var isLoading: Bool {
         switch self {
-        case .loadingFirst, .loadingMore: true
+        case .loadingFirst, .loadingMore, .loadingPrevious: true
         case .idle, .failed, .end: false
         }
     }
@@ -51,7 +58,9 @@ extension PagingState.Phase: Equatable {
     /// Failures are equal when their codes and messages are.
     public static func == (one: Self, other: Self) -> Bool {
         switch (one, other) {
-        case (.idle, .idle), (.loadingFirst, .loadingFirst), (.loadingMore, .loadingMore), (.end, .end): true
+        case (.idle, .idle), (.loadingFirst, .loadingFirst), (.loadingMore, .loadingMore),
+            (.loadingPrevious, .loadingPrevious), (.end, .end):
+            true
         case (.failed(let one), .failed(let other)): one.code == other.code && one.message == other.message
         default: false
         }

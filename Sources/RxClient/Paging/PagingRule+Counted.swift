@@ -1,0 +1,111 @@
+extension PagingRule {
+    /// Pages by number: `page=1&pageSize=20`, `page=2&pageSize=20` …
+    ///
+    /// The last page is the one that brings the total, by items or by pages, where the server tells it; else the one
+    /// that `last` says; an empty one always. The parameters travel with the endpoint's own, in the query or in the
+    /// body.
+    ///
+    /// - Parameters:
+    ///   - size: items a page.
+    ///   - first: the number of the first page. Default 1.
+    ///   - pageKey: the name of the page number. Default `page`.
+    ///   - sizeKey: the name of the size. Default `pageSize`.
+    ///   - startKey: the name under which the number of items before the page is sent (such as `page_start`), if at all.
+    ///   - last: which page is the last without totals. Default the first that is shorter than `size`.
+    public static func numbered(
+        size: Int, from first: Int = 1, pageKey: String = "page", sizeKey: String = "pageSize",
+        startKey: String? = nil, last: LastPage = .short
+    ) -> PagingRule {
+        let itemsBefore: @Sendable (PagePosition) -> Int = { position in
+            guard case .number(let number) = position else { return 0 }
+            return number.subtractingClamped(first).multipliedClamped(by: size)
+        }
+        var rule = PagingRule(first: .number(first)) { position in
+            guard case .number(let number) = position else { return PagePlacement() }
+            var parameters: Parameters.Values = [pageKey: number, sizeKey: size]
+            if let startKey { parameters[startKey] = itemsBefore(position) }
+            return PagePlacement(parameters: parameters)
+        } next: { arrival in
+            guard case .number(let number) = arrival.position else { return nil }
+            let hasMore =
+                arrival.totalPages.map { number.subtractingClamped(first).addingClamped(1) < $0 }
+                ?? arrival.hasMore(last, size: size)
+            return hasMore ? .number(number.addingClamped(1)) : nil
+        }
+        rule.previous = { arrival in
+            guard case .number(let number) = arrival.position, number > first else { return nil }
+            return .number(number - 1)
+        }
+        rule.expectedNext = { position in
+            guard case .number(let number) = position else { return nil }
+            return .number(number.addingClamped(1))
+        }
+        rule.itemsBefore = itemsBefore
+        return rule
+    }
+
+    /// Pages by the number of items before them: `offset=0&limit=20`, `offset=20&limit=20` …
+    ///
+    /// The next page begins after the items that have come, also where they were fewer than asked for. The last page is
+    /// found as in ``numbered(size:from:pageKey:sizeKey:startKey:last:)``.
+    ///
+    /// - Parameters:
+    ///   - size: items a page.
+    ///   - first: the offset of the first page. Default 0.
+    ///   - offsetKey: the name of the offset. Default `offset`.
+    ///   - limitKey: the name of the size. Default `limit`.
+    ///   - last: which page is the last without totals. Default the first that is shorter than `size`.
+    public static func offset(
+        size: Int, from first: Int = 0, offsetKey: String = "offset", limitKey: String = "limit",
+        last: LastPage = .short
+    ) -> PagingRule {
+        var rule = PagingRule(first: .offset(first)) { position in
+            guard case .offset(let offset) = position else { return PagePlacement() }
+            return PagePlacement(parameters: [offsetKey: offset, limitKey: size])
+        } next: { arrival in
+            guard case .offset(let offset) = arrival.position, arrival.hasMore(last, size: size) else {
+                return nil
+            }
+            return .offset(offset.addingClamped(arrival.itemCount))
+        }
+        rule.previous = { arrival in
+            guard case .offset(let offset) = arrival.position, offset > first else { return nil }
+            return .offset(max(first, offset.subtractingClamped(size)))
+        }
+        rule.expectedNext = { position in
+            guard case .offset(let offset) = position else { return nil }
+            return .offset(offset.addingClamped(size))
+        }
+        rule.itemsBefore = { position in
+            guard case .offset(let offset) = position else { return 0 }
+            return offset.subtractingClamped(first)
+        }
+        return rule
+    }
+}
+
+extension PageArrival {
+    fileprivate func hasMore(_ last: PagingRule.LastPage, size: Int) -> Bool {
+        if let totalPages { return itemsSoFar < totalPages.multipliedClamped(by: size) }
+        if let total { return itemsSoFar < total }
+        return last == .empty || itemCount >= size
+    }
+}
+
+// Positions come from outside too, where they have been saved: no number may trap.
+extension Int {
+    fileprivate func addingClamped(_ other: Int) -> Int {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? (other < 0 ? .min : .max) : sum
+    }
+
+    fileprivate func subtractingClamped(_ other: Int) -> Int {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (other < 0 ? .max : .min) : difference
+    }
+
+    fileprivate func multipliedClamped(by other: Int) -> Int {
+        let (product, overflow) = multipliedReportingOverflow(by: other)
+        return overflow ? ((self < 0) == (other < 0) ? .max : .min) : product
+    }
+}

@@ -1,0 +1,73 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+/// The client's check before anything is sent.
+@Suite struct ReachabilityTests {
+    private let clock = VirtualScheduler()
+    private let reachability = ScriptedReachability()
+
+    private func bench() -> (Client, ScriptedTransport) {
+        let transport = ScriptedTransport(on: clock) { _ in .json("1", after: .milliseconds(10)) }
+        var configuration = ClientConfiguration(baseURL: "https://shop.test")
+        configuration.reachability = reachability
+        return (Client(configuration: configuration, transport: transport), transport)
+    }
+
+    @Test("Unreachable: fails at once with its own error, not tried again, and nothing is sent")
+    func unreachable() {
+        let (client, transport) = bench()
+        reachability.set(.unreachable)
+        let tips = Recorder(client.errorTips, on: clock)
+        for stream in [client.get("/x"), client.response(Call(.get, "/x"))] {
+            let recorder = Recorder(stream, on: clock)
+            #expect(recorder.failure?.code == .unreachable)
+            #expect(recorder.failure?.url?.absoluteString == "https://shop.test/x")
+        }
+        #expect(transport.requests.isEmpty)
+        #expect(tips.values.map(\.code) == [.unreachable, .unreachable])
+        #expect(client.activity.value == 0)
+    }
+
+    @Test(
+        "Everything else is tried, unknown included",
+        arguments: [NetworkStatus.unknown, .wired, .wifi, .cellular])
+    func reachable(status: NetworkStatus) throws {
+        let (client, _) = bench()
+        reachability.set(status)
+        #expect(status.isReachable)
+        let recorder = Recorder(client.get("/x"), on: clock)
+        try clock.run()
+        #expect(recorder.values.count == 1)
+    }
+
+    @Test("The status of the moment counts, and a request under way goes on")
+    func moment() throws {
+        let (client, _) = bench()
+        let first = Recorder(client.get("/1"), on: clock)
+        reachability.set(.unreachable)
+        try clock.run()
+        #expect(first.isFinished)
+        let again = client.get("/2")
+        #expect(Recorder(again, on: clock).failure?.code == .unreachable)
+        reachability.stop()
+        let third = Recorder(again, on: clock)
+        try clock.run()
+        #expect(third.isFinished)
+    }
+
+    @Test("The signal has the status and each change, and none while it is stopped")
+    func changes() {
+        let recorder = Recorder(reachability.statuses, on: clock)
+        for status in [NetworkStatus.wifi, .wifi, .unreachable, .cellular] { reachability.set(status) }
+        reachability.stop()
+        reachability.set(.wired)
+        #expect(reachability.status == .unknown)
+        reachability.start()
+        #expect(recorder.values == [.unknown, .wifi, .unreachable, .cellular, .unknown, .wired])
+    }
+}

@@ -1,0 +1,247 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+@testable import RxClient
+
+/// Offsets, cursors and rules of one's own; circles; pages fetched ahead.
+@Suite struct CursorPagingTests {
+    private struct Feed: Endpoint {
+        struct Output: Decodable, Sendable {
+            let items: [Goods]
+            var next: String?
+        }
+        let path = "/feed"
+        let method = HTTPRequest.Method.get
+    }
+
+    private static let page: @Sendable (Feed.Output) throws(NetworkError) -> Page<Goods> = {
+        Page($0.items, nextCursor: $0.next)
+    }
+
+    /// A feed whose pages name these next ones: `["": "b"]` says that the first names `b`.
+    private func bench(_ next: [String: String]) -> PagingBench {
+        PagingBench { request in
+            let cursor = request.parameter("cursor") ?? ""
+            let tail = next[cursor].map { #", "next": "\#($0)""# } ?? ""
+            return .json(#"{"items": [{"id": \#(cursor.utf8.first ?? 1), "name": "x"}]\#(tail)}"#)
+        }
+    }
+
+    @Test(
+        "A cursor in the content: asked for by name, the end is none or an empty one", arguments: [nil, ""])
+    func cursor(last: String?) throws {
+        var next = ["": "b", "b": "c"]
+        next["c"] = last
+        let bench = bench(next)
+        let all = Recorder(bench.client.items(Feed(), .cursor(size: 1), content: Self.page), on: bench.clock)
+        try bench.clock.run()
+        #expect(all.values.count == 3)
+        #expect(all.isFinished)
+        #expect(
+            bench.transport.requests.map { $0.url.query() } == [
+                "limit=1", "cursor=b&limit=1", "cursor=c&limit=1",
+            ])
+    }
+
+    @Test("A cursor in a header field, under names of one's own")
+    func header() throws {
+        let field = try #require(HTTPField.Name("X-Next"))
+        let bench = PagingBench { request in
+            .json(
+                #"[{"id": 1, "name": "x"}]"#, headers: request.parameter("after") == nil ? [field: "z"] : [:])
+        }
+        let rule = PagingRule.cursor(cursorKey: "after", inHeader: field)
+        let all = Recorder(bench.client.items(GoodsList(), rule), on: bench.clock)
+        try bench.clock.run()
+        #expect(all.values.count == 2)
+        #expect(bench.transport.requests.map { $0.url.query() } == [nil, "after=z"])
+    }
+
+    @Test(
+        "The same cursor twice, and circles of any length, are errors after their pages",
+        arguments: [
+            (["": "b", "b": "b"], 2), (["": "b", "b": "c", "c": "b"], 3),
+            (["": "b", "b": "c", "c": "d", "d": "b"], 4),
+        ])
+    func circles(next: [String: String], pages: Int) throws {
+        let bench = bench(next)
+        let all = Recorder(bench.client.items(Feed(), .cursor(size: 1), content: Self.page), on: bench.clock)
+        try bench.clock.run()
+        #expect(all.values.count == pages)
+        #expect(all.failure?.code == .paging)
+        #expect(bench.transport.requests.count == pages)
+    }
+
+    @Test(
+        "An offset goes on after the items that came; short pages are the last unless the rule says otherwise"
+    )
+    func offset() throws {
+        // Five items, three a page although four are asked for.
+        let answer: @Sendable (Request) -> ScriptedTransport.Answer = { request in
+            let offset = request.parameter("from").flatMap { Int($0) } ?? 0
+            return .goods(Array((1...5).dropFirst(offset).prefix(3)))
+        }
+        for (last, offsets) in [(PagingRule.LastPage.empty, ["0", "3", "5"]), (.short, ["0"])] {
+            let bench = PagingBench(answer: answer)
+            let rule = PagingRule.offset(size: 4, offsetKey: "from", limitKey: "n", last: last)
+            let all = Recorder(bench.client.items(GoodsList(), rule), on: bench.clock)
+            try bench.clock.run()
+            #expect(all.isFinished)
+            #expect(bench.transport.requests.map { $0.parameter("from") ?? "" } == offsets)
+        }
+        let bench = PagingBench(answer: answer)
+        let all = Recorder(
+            bench.client.items(GoodsList(), .offset(size: 4, offsetKey: "from")) { Page($0, total: 5) },
+            on: bench.clock)
+        try bench.clock.run()
+        #expect(all.values.map(\.id) == [1, 2, 3, 4, 5])
+        #expect(bench.transport.requests.count == 2)
+    }
+
+    @Test("A rule of one's own is a value of closures")
+    func custom() throws {
+        let bench = PagingBench { request in
+            request.parameter("day") == "monday" ? .goods([1]) : .goods([2], link: "monday")
+        }
+        let byDay = PagingRule(first: .cursor("tuesday")) { position in
+            guard case .cursor(let day) = position else { return PagePlacement() }
+            return PagePlacement(parameters: ["day": day])
+        } next: { arrival in
+            arrival.response.head[.linkField].map { .cursor($0) }
+        }
+        let all = Recorder(bench.client.items(GoodsList(), byDay), on: bench.clock)
+        try bench.clock.run()
+        #expect(all.values.map(\.id) == [2, 1])
+        #expect(all.isFinished)
+    }
+
+    @Test(
+        "Pages fetched ahead come in order, side by side, and are dropped at the end", arguments: [1, 3, 100])
+    func ahead(ahead: Int) throws {
+        let bench = PagingBench { request in
+            let page = request.parameter("page").flatMap { Int($0) } ?? 0
+            let ids = Array((2 * page - 1)...(2 * page)).filter { $0 <= 9 }
+            let list = ids.map { #"{"id": \#($0), "name": "x"}"# }.joined(separator: ",")
+            // Later pages come sooner.
+            return .json("[\(list)]", after: .milliseconds(page <= 5 ? 60 - 10 * page : 1000))
+        }
+        let all = Recorder(
+            bench.client.items(GoodsList(), .numbered(size: 2), options: PagingOptions(ahead: ahead)),
+            on: bench.clock)
+        try bench.clock.advance(by: .milliseconds(1))
+        #expect(bench.transport.runningCount == ahead + 1)
+        try bench.clock.run()
+        #expect(all.values.map(\.id) == Array(1...9))
+        #expect(all.isFinished)
+        #expect(bench.transport.runningCount == 0)
+        if ahead == 100 { #expect(bench.clock.now < .milliseconds(100)) }
+    }
+
+    @Test("A page ahead that turns out to be elsewhere is asked for again; a failure waits for its turn")
+    func aheadMisses() throws {
+        // The second page has one item too few, so that the third begins at 3.
+        let bench = PagingBench { request in
+            let offset = request.parameter("offset").flatMap { Int($0) } ?? 0
+            switch offset {
+            case 0: return .goods([1, 2])
+            case 2: return .goods([3])
+            case 3: return .goods([4, 5])
+            case 5: return .failure(.connectionLost)
+            default: return .failure(.connect)
+            }
+        }
+        let all = Recorder(
+            bench.client.items(
+                GoodsList(), .offset(size: 2, last: .empty), options: PagingOptions(ahead: 2)),
+            on: bench.clock)
+        try bench.clock.run()
+        #expect(all.values.map(\.id) == [1, 2, 3, 4, 5])
+        #expect(all.failure?.code == .connectionLost)
+    }
+
+    @Test("A full consumer stops pages ahead too")
+    func brake() throws {
+        let bench = PagingBench(answer: PagingBench.shop(100))
+        let all = Recorder(
+            bench.client.items(GoodsList(), .numbered(size: 2), options: PagingOptions(ahead: 2)),
+            on: bench.clock)
+        try bench.clock.advance(by: .milliseconds(5))
+        all.pause()
+        try bench.clock.run()
+        #expect(bench.transport.requests.count == 3)
+        #expect(all.values.isEmpty)
+        all.resume()
+        try bench.clock.run()
+        #expect(all.values.count == 100)
+    }
+
+    @Test("Of a million items no more are alive than those of the pages that are being fetched")
+    func million() throws {
+        let clock = VirtualScheduler()
+        let answer = ScriptedTransport.Answer.json(
+            "[" + (0..<10_000).map(String.init).joined(separator: ",") + "]", after: .milliseconds(1))
+        let transport = ForgetfulTransport(clock: clock, answer: answer)
+        let client = Client(
+            configuration: ClientConfiguration(baseURL: "https://shop.test"), transport: transport)
+        let options = PagingOptions<Counted>(maxPages: 100, ahead: 2)
+        let counts = Confinement((items: 0, sum: 0, most: 0))
+        let all = Recorder(
+            client.items(Numbers(), .numbered(size: 10_000), options: options).compactMap { item -> Int? in
+                counts.value.items += 1
+                counts.value.sum += item.number
+                counts.value.most = max(counts.value.most, Counted.alive.load(ordering: .relaxed))
+                return nil
+            }, on: clock)
+        try clock.run()
+        #expect(all.isFinished)
+        #expect(counts.value.items == 1_000_000)
+        #expect(counts.value.sum == 100 * 49_995_000)
+        #expect(counts.value.most <= 40_000)
+    }
+}
+
+private struct Numbers: Endpoint {
+    typealias Output = [Counted]
+    let path = "/numbers"
+    let method = HTTPRequest.Method.get
+}
+
+/// A number that tells how many of its kind there are.
+private final class Counted: Decodable, Sendable {
+    static let alive = Atomic(0)
+    let number: Int
+
+    init(from decoder: any Decoder) throws {
+        number = try decoder.singleValueContainer().decode(Int.self)
+        Self.alive.add(1, ordering: .relaxed)
+    }
+
+    deinit { Self.alive.subtract(1, ordering: .relaxed) }
+}
+
+/// What one thread changes.
+private final class Confinement<Value>: @unchecked Sendable {
+    // Unchecked: the virtual clock runs everything on the test's thread.
+    var value: Value
+
+    init(_ value: Value) { self.value = value }
+}
+
+/// Answers all requests the same and, unlike a scripted transport, remembers none.
+private struct ForgetfulTransport: Transport {
+    let clock: VirtualScheduler
+    let answer: ScriptedTransport.Answer
+
+    var scheduler: any Scheduler { clock }
+
+    func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
+        .deferred {
+            ScriptedTransport(on: clock) { [answer] _ in answer }.send(request)
+        }
+    }
+}

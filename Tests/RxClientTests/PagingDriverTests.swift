@@ -1,0 +1,165 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@testable import RxClient
+
+/// Pages by commands: prefetch by what is visible, going back, windows, saved positions.
+@Suite struct PagingDriverTests {
+    private let commands = Signal<PagingCommand>()
+
+    private func record(
+        _ bench: PagingBench, _ rule: PagingRule = .numbered(size: 2),
+        _ options: PagingOptions<Goods> = PagingOptions()
+    ) -> Recorder<PagingState<Goods>, Never> {
+        Recorder(
+            bench.client.pages(GoodsList(), rule, options: options, on: commands.observable),
+            on: bench.clock)
+    }
+
+    @Test("Visible loads on when the end is near, and not before; what is visible still counts after a page")
+    func visible() throws {
+        let bench = PagingBench(answer: PagingBench.shop(20))
+        let recorder = record(bench, .numbered(size: 2), PagingOptions(prefetchDistance: 3))
+        commands.send(.visible(0))
+        try bench.clock.run()
+        // 0 is within 3 of the end of two items, and not of four.
+        #expect(bench.asked == [1, 2])
+        commands.send(.visible(0))
+        try bench.clock.run()
+        #expect(bench.asked == [1, 2])
+        commands.send(.visible(7))
+        try bench.clock.run()
+        #expect(bench.asked == [1, 2, 3, 4, 5, 6])
+        #expect(recorder.values.last?.items.count == 12)
+        commands.send(.reload)
+        try bench.clock.run()
+        #expect(bench.asked.suffix(1) == [1])
+        commands.send(.visible(.max))
+        try bench.clock.run()
+        #expect(recorder.values.last?.phase == .end)
+        #expect(recorder.values.last?.items.count == 20)
+    }
+
+    @Test("A failure is not tried again by what was visible before it")
+    func visibleFailure() throws {
+        let script = Script([.goods([1, 2]), .failure(.connect), .goods([3])])
+        let bench = PagingBench { _ in script.next() }
+        let recorder = record(bench)
+        commands.send(.visible(0))
+        try bench.clock.run()
+        #expect(recorder.texts == ["first", "idle 1,2", "more 1,2", "failed(connect) 1,2"])
+        commands.send(.visible(1))
+        try bench.clock.run()
+        #expect(recorder.texts.last == "end 1,2,3")
+    }
+
+    @Test("Any stream drives, and where it ends the list stays")
+    func anyStream() throws {
+        let bench = PagingBench(answer: PagingBench.shop(9))
+        let ticks = Observable<Int, Never>.interval(.milliseconds(20), on: bench.clock).take(2)
+        let recorder = Recorder(
+            bench.client.pages(GoodsList(), .numbered(size: 2), on: ticks.map { _ in .next }), on: bench.clock
+        )
+        try bench.clock.run()
+        #expect(recorder.texts.last == "idle 1,2,3,4,5,6")
+        #expect(recorder.completion == nil)
+    }
+
+    @Test(
+        "From a saved position it goes on, and back, with the total still right",
+        arguments: [PagingRule.numbered(size: 2), .offset(size: 2)])
+    func resume(rule: PagingRule) throws {
+        let bench = PagingBench { request in
+            let offset =
+                request.parameter("offset").flatMap { Int($0) }
+                ?? 2 * ((request.parameter("page").flatMap { Int($0) } ?? 0) - 1)
+            return .goods(Array((offset + 1)...(offset + 2)).filter { $0 <= 7 })
+        }
+        let content: @Sendable ([Goods]) throws(NetworkError) -> Page<Goods> = { Page($0, total: 7) }
+        let first = Recorder(
+            bench.client.pages(GoodsList(), rule, on: commands.observable, content: content), on: bench.clock)
+        try bench.clock.run()
+        commands.send(.next)
+        try bench.clock.run()
+        let saved = try JSONEncoder().encode(first.values.last?.position)
+        first.cancel()
+
+        var options = PagingOptions<Goods>()
+        options.start = try JSONDecoder().decode(PagePosition.self, from: saved)
+        let second = Recorder(
+            bench.client.pages(
+                GoodsList(), rule, options: options, on: commands.observable, content: content),
+            on: bench.clock)
+        try bench.clock.run()
+        #expect(second.texts.last == "idle 5,6")
+        #expect(second.values.last?.hasPrevious == true)
+        for command in [PagingCommand.previous, .next, .previous, .previous, .next] {
+            commands.send(command)
+            try bench.clock.run()
+        }
+        #expect(second.texts.last == "end 1,2,3,4,5,6,7")
+        #expect(second.values.last?.hasPrevious == false)
+        #expect(second.texts.contains("previous 5,6"))
+        #expect(second.values.last?.position == nil)
+    }
+
+    @Test(
+        "A window drops the page at the other end, which comes again by going back", arguments: [false, true])
+    func window(deduplicates: Bool) throws {
+        let bench = PagingBench(answer: PagingBench.shop(8))
+        var options = PagingOptions<Goods>(window: 2)
+        if deduplicates { options.identity = { $0.id } }
+        let recorder = record(bench, .numbered(size: 2), options)
+        try bench.clock.run()
+        var lists: [String] = []
+        for command in [PagingCommand.next, .next, .previous, .next, .next, .next, .next, .previous] {
+            commands.send(command)
+            try bench.clock.run()
+            lists.append(recorder.texts.last ?? "")
+        }
+        #expect(
+            lists == [
+                "idle 1,2,3,4", "idle 3,4,5,6", "idle 1,2,3,4", "idle 3,4,5,6", "idle 5,6,7,8", "end 7,8",
+                "end 7,8", "idle 5,6,7,8",
+            ])
+    }
+
+    @Test("A page before that fails keeps everything and is tried again")
+    func previousFails() throws {
+        let script = Script([.goods([3, 4]), .failure(.connect), .goods([1, 2])])
+        let bench = PagingBench { _ in script.next() }
+        let recorder = record(bench, .numbered(size: 2), PagingOptions(start: .number(2)))
+        try bench.clock.run()
+        for _ in 0..<2 {
+            commands.send(.previous)
+            commands.send(.next)
+            try bench.clock.run()
+        }
+        #expect(
+            recorder.texts == [
+                "first", "idle 3,4", "previous 3,4", "failed(connect) 3,4", "previous 3,4", "idle 1,2,3,4",
+            ])
+    }
+
+    @Test("Positions that somebody tampered with end in no trap", arguments: [Int.min, -1, .max])
+    func wildPositions(number: Int) throws {
+        for (rule, start) in [
+            (PagingRule.numbered(size: 2), PagePosition.number(number)), (.offset(size: 2), .offset(number)),
+            (.numbered(size: .max), .number(number)), (.numbered(size: 2), .cursor("x")),
+            (.cursor(size: 2), .number(number)),
+        ] {
+            let bench = PagingBench { _ in .goods([1, 2]) }
+            let recorder = record(bench, rule, PagingOptions(start: start))
+            for command in [PagingCommand.previous, .next, .next] {
+                try bench.clock.run()
+                commands.send(command)
+            }
+            #expect(recorder.values.last?.items.isEmpty == false)
+            recorder.cancel()
+        }
+    }
+}

@@ -1,0 +1,87 @@
+#if canImport(Glibc)
+    import Foundation
+    import Glibc
+    import RxNetworking
+    import TestServers
+    import Testing
+
+    /// The kernel's own word, in a network namespace made for the test.
+    @Suite(.timeLimit(.minutes(1))) struct ReachabilityTests {
+        /// Whether a namespace with interfaces can be made here.
+        private static let hasNamespaces = run(
+            "unshare", "-n", "ip", "link", "add", "rx0", "type", "veth", "peer", "name", "rx1")
+
+        /// Runs a command in the network namespace of the calling thread.
+        @discardableResult
+        private static func run(_ command: String...) -> Bool {
+            let process = Process()
+            process.executableURL = URL(filePath: "/usr/bin/env")
+            process.arguments = command
+            process.standardError = FileHandle.nullDevice
+            guard (try? process.run()) != nil else { return false }
+            process.waitUntilExit()
+            return process.terminationStatus == 0
+        }
+
+        /// Puts the calling thread into a network namespace of its own (unshare(2), which Swift's Glibc does not have).
+        private static func leaveNetwork() -> Bool {
+            typealias Unshare = @convention(c) (Int32) -> Int32
+            let newNetwork: Int32 = 0x4000_0000
+            guard let symbol = unsafe dlsym(nil, "unshare") else { return false }
+            return unsafe unsafeBitCast(symbol, to: Unshare.self)(newNetwork) == 0
+        }
+
+        /// Runs on the loop's thread, which alone is in the namespace.
+        private func onLoop<T: Sendable>(_ loop: EventLoop, _ work: @escaping @Sendable () -> T) async -> T {
+            await withCheckedContinuation { continuation in
+                loop.schedule { continuation.resume(returning: work()) }
+            }
+        }
+
+        @Test(
+            "Interfaces come and go, and the status with them",
+            .enabled(if: hasNamespaces, "needs the right to make a network namespace, and ip(8)"))
+        func namespace() async throws {
+            let loop = EventLoop(name: "netns")
+            defer { loop.shutDown() }
+            #expect(await onLoop(loop) { Self.leaveNetwork() })
+            let reachability = NetlinkReachability(on: loop)
+            #expect(reachability.status == .unknown)
+            reachability.start()
+            reachability.start()
+            #expect(await reachability.statuses.filter { $0 != .unknown }.first() == .unreachable)
+
+            let server = try RawServer { _ in [.respond(200)] }
+            var configuration = ClientConfiguration()
+            configuration.reachability = reachability
+            let client = Client(baseURL: server.baseURL, configuration: configuration)
+            let error = await #expect(throws: NetworkError.self) { try await client.get("/").first() }
+            #expect(error?.code == .unreachable)
+            #expect(server.record.requests.isEmpty)
+
+            let script = """
+                ip link add rx0 type veth peer name rx1 && ip addr add 10.9.8.7/24 dev rx0 \
+                && ip link set rx1 up && ip link set rx0 up
+                """
+            #expect(await onLoop(loop) { Self.run("sh", "-c", script) })
+            #expect(await reachability.statuses.filter(\.isReachable).first() == .wired)
+            #expect(try await client.get("/").first()?.status == .ok)
+
+            #expect(await onLoop(loop) { Self.run("ip", "link", "set", "rx0", "down") })
+            #expect(await reachability.statuses.filter { !$0.isReachable }.first() == .unreachable)
+            reachability.stop()
+            #expect(await reachability.statuses.filter { $0 == .unknown }.first() == .unknown)
+            #expect(try await client.get("/").first()?.status == .ok)
+        }
+
+        @Test("What watches when its loop ends is closed with it")
+        func loopEnds() {
+            let loop = EventLoop(name: "ends")
+            let reachability = NetlinkReachability(on: loop)
+            reachability.start()
+            loop.shutDown()
+            reachability.stop()
+            reachability.start()
+        }
+    }
+#endif

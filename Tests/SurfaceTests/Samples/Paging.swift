@@ -1,0 +1,63 @@
+import RxNetworking
+
+func drivePages(client: Client) {
+    let loadMore = Signal<Void>(), reload = Signal<Void>()
+    client.pages(GoodsList(keyword: "tea"), .numbered(size: 20), next: loadMore, reload: reload)
+        .subscribe { state in render(state.items, state.phase) }
+}
+
+struct GoodsFeed: Endpoint {
+    struct Output: Decodable, Sendable {
+        let list: [Goods]
+        let totalRow: Int
+        let next: String?
+    }
+
+    let path = "/feed"
+    let method = HTTPRequest.Method.get
+}
+
+func findCursors(client: Client, loadMore: Signal<Void>) {
+    client.pages(GoodsFeed(), .cursor(size: 20), next: loadMore) { output in
+        Page(output.list, total: output.totalRow, nextCursor: output.next)
+    }
+    .subscribe { state in render(state.items, state.phase) }
+}
+
+func divideByDays() -> PagingRule {
+    let byDay = PagingRule(first: .cursor("today")) { position in
+        guard case .cursor(let day) = position else { return PagePlacement() }
+        return PagePlacement(parameters: ["day": day])
+    } next: { arrival in
+        arrival.nextCursor.map { .cursor($0) }
+    }
+    return byDay
+}
+
+func followAScreen(
+    client: Client, lastVisibleRow: Observable<Int, Never>, pulledDown: Observable<Void, Never>,
+    scrolledToTop: Observable<Void, Never>
+) {
+    let commands: Observable<PagingCommand, Never> = .merge(
+        lastVisibleRow.map { .visible($0) }, pulledDown.map { .reload }, scrolledToTop.map { .previous })
+    client.pages(
+        GoodsList(keyword: "tea"), .offset(size: 20), options: PagingOptions(window: 10), on: commands
+    )
+    .subscribe { state in render(state.items, state.phase) }
+}
+
+func goOn(from saved: PagePosition?) -> PagingOptions<Goods> {
+    var options = PagingOptions<Goods>()
+    options.start = saved
+    options.identity = { $0.name }
+    return options
+}
+
+func takeEverything(client: Client) async throws {
+    let options = PagingOptions<Goods>(ahead: 3)
+    for try await goods in client.items(GoodsList(keyword: "tea"), .offset(size: 100), options: options)
+        .values(buffering: .suspend(high: 64, low: 16))
+    {
+        show(goods)
+    }
+}
