@@ -31,6 +31,7 @@ esac
 
 # In memory, if there is room, so that no disk is measured.
 [ "$(df --output=avail /dev/shm 2>/dev/null | tail -1)" -gt 1500000 ] 2>/dev/null && export TMPDIR=/dev/shm
+export PYTHONDONTWRITEBYTECODE=1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

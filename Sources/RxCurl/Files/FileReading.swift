@@ -7,7 +7,7 @@ final class FileReading: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
 
     /// What is read at a time.
-    static let pieceSize = 128 << 10
+    static let pieceSize = 512 << 10
 
     private struct Piece: Sendable {
         var file: File

@@ -25,8 +25,8 @@ final class ContentSource: @unchecked Sendable {
     private let isReplayable: Bool
 
     /// How many bytes are read ahead before the stream is paused, and with how many it goes on.
-    private static let highWater = 256 << 10
-    private static let lowWater = 64 << 10
+    private static let highWater = 512 << 10
+    private static let lowWater = 256 << 10
 
     private var scope: Scope?
     private var waiting: [[UInt8]] = []
