@@ -6,16 +6,20 @@ struct CurlError: Error {
     let code: CURLcode
     /// The text of `CURLOPT_ERRORBUFFER`, else of `curl_easy_strerror`.
     let message: String
+    /// What came of verifying the server's certificate (`CURLINFO_SSL_VERIFYRESULT`); 0 if all was well.
+    let verifyResult: Int
 
-    /// - Parameter detail: the error buffer's text; may be empty.
-    init(_ code: CURLcode, detail: String = "") {
+    /// - Parameter detail: the error buffer's text; may be empty. What stands in it like user info is left out.
+    init(_ code: CURLcode, detail: String = "", verifyResult: Int = 0) {
         self.code = code
+        self.verifyResult = verifyResult
         message =
             switch code {
             // An answer that curl has no more to say of, since it has no more to come.
             case CURLE_OK: "the server closed in the middle of a head"
             case CURLE_OUT_OF_MEMORY: "more than libcurl takes, such as a header line over 100 KiB"
-            default: detail.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : detail
+            default:
+                detail.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : detail.withoutUserInfo
             }
     }
 
@@ -24,11 +28,16 @@ struct CurlError: Error {
     /// - Parameter isSent: whether the request had gone out when it happened. A failure to connect is then
     ///   one of curl's own second try, so the request may have been carried out.
     func kind(isSent: Bool) -> NetworkError.Code {
-        switch code {
+        if let tlsFailure, !isSent || tlsFailure == .clientCertificate { return .tls }
+        if !isSent, [CURLE_COULDNT_CONNECT, CURLE_RECV_ERROR, CURLE_SEND_ERROR].contains(code) {
+            // "CONNECT tunnel failed, response 407", "Proxy CONNECT aborted", "SOCKS5 …".
+            return ["CONNECT", "SOCKS", "proxy"].contains(where: message.contains) ? .proxy : .connect
+        }
+        return switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             isSent ? .connectionLost : .resolve
-        case CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_INTERFACE_FAILED:
-            isSent ? .connectionLost : .connect
+        case CURLE_PROXY: isSent ? .connectionLost : .proxy
+        case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED: isSent ? .connectionLost : .connect
         case CURLE_OPERATION_TIMEDOUT:
             // CURLOPT_CONNECTTIMEOUT_MS is the only limit that curl is given.
             isSent ? .connectionLost : .connectTimeout

@@ -3,36 +3,55 @@ internal import CLibcurl
 extension CurlTransport {
     /// What is the same for all transfers of one transport.
     public struct Configuration: Sendable {
-        /// The highest HTTP version to ask for.
-        public enum HTTPVersion: Sendable {
-            /// HTTP/1.1 only (`CURL_HTTP_VERSION_1_1`).
-            case http1
-            /// HTTP/2 where TLS negotiates it, else HTTP/1.1 (`CURL_HTTP_VERSION_2TLS`). libcurl before 8.4
-            /// has faults there: uploads that spin, broken-off bodies that count as whole, paused transfers that do
-            /// not go on; see ``http2SpoolLimit`` about these.
-            case http2
-        }
+        /// The highest HTTP version. Default ``HTTPVersion/automatic``.
+        public var httpVersion = HTTPVersion.automatic
 
+        // Connections
+
+        /// The most connections to one origin, in use at a time; requests beyond wait in a fair queue, for
+        /// ``Timeouts/queue`` at most. Over HTTP/2 a connection counts for a hundred requests. `nil` is no limit.
+        /// Default 256.
+        public var maxConnectionsPerOrigin: Int? = 256
+        /// The same for all origins together. A process may mostly have 1,024 descriptors. Default 512.
+        public var maxConnections: Int? = 512
         /// The most idle connections kept open, besides those in use (`CURLMOPT_MAXCONNECTS`). Default 256.
         public var maxIdleConnections = 256
-        /// The highest HTTP version. Default HTTP/1.1.
-        public var httpVersion = HTTPVersion.http1
-        /// A file of accepted certificate authorities in PEM format, instead of the system's
-        /// (`CURLOPT_CAINFO`).
-        public var caBundlePath: String?
-        /// The server's public key: `sha256//` and base64, several separated by `;`, or a file
-        /// (`CURLOPT_PINNEDPUBLICKEY`). Default none.
-        public var pinnedPublicKey: String?
-        /// A file with the client's certificate in PEM format (`CURLOPT_SSLCERT`).
-        public var clientCertificatePath: String?
-        /// A file with the private key for it (`CURLOPT_SSLKEY`), if it is not in the same file.
-        public var clientKeyPath: String?
-        /// Whether the server's certificate and host name are checked (`CURLOPT_SSL_VERIFYPEER`,
-        /// `CURLOPT_SSL_VERIFYHOST`). Default true; false is for experiments.
-        public var verifiesTLS = true
-        /// The proxy's URL (`CURLOPT_PROXY`); empty for none. Default what the environment says:
-        /// `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`.
-        public var proxy: String?
+        /// How long an idle connection may still be used again, in whole seconds (`CURLOPT_MAXAGE_CONN`). Default
+        /// 60 s; most servers close after that.
+        public var idleConnectionLifetime = Duration.seconds(60)
+        /// How old a connection may be and still be used again, in whole seconds (`CURLOPT_MAXLIFETIME_CONN`), so
+        /// that changes behind a name are noticed. `nil` is no limit. Default none.
+        public var connectionLifetime: Duration?
+
+        // Names and addresses
+
+        /// How long a resolved name is good, in whole seconds (`CURLOPT_DNS_CACHE_TIMEOUT`). Default 60 s.
+        public var nameLifetime = Duration.seconds(60)
+        /// Addresses of hosts that no resolver is asked for.
+        public var hostOverrides: [HostOverride] = []
+        /// Which kind of addresses is used (`CURLOPT_IPRESOLVE`). Default both.
+        public var addressFamily = AddressFamily.any
+        /// How long IPv6 gets ahead before IPv4 is tried as well (RFC 8305 §5,
+        /// `CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS`). Default 200 ms.
+        public var happyEyeballsDelay = Duration.milliseconds(200)
+        /// What connections start from: an address of this machine, or `if!` and the name of an interface
+        /// (`CURLOPT_INTERFACE`). Default what the system chooses.
+        public var networkInterface: String?
+        /// The path of a Unix socket that all connections go to, whatever the URL's host says
+        /// (`CURLOPT_UNIX_SOCKET_PATH`). Default none.
+        public var unixSocketPath: String?
+        /// Whether connections to addresses that are not for everybody (loopback, private, link-local and other
+        /// special ranges, RFC 6890) fail with ``NetworkError/Code/forbiddenAddress``. The address that is really
+        /// used counts, whatever name led to it; with a proxy that is the proxy's. Default false.
+        public var forbidsPrivateAddresses = false
+        /// What stands between. Default what the environment says.
+        public var proxy = Proxy.environment
+
+        /// Whom to trust, and what to show.
+        public var tls = TLSConfiguration()
+
+        // Sizes
+
         /// The most bytes of header lines in one answer; more fails with
         /// ``NetworkError/Code/tooLarge``. Default 256 KiB. libcurl itself refuses a single line over 100 KiB.
         public var headerLimit = 256 << 10
@@ -54,5 +73,48 @@ extension CurlTransport {
 
         /// The defaults.
         public init() {}
+    }
+
+    /// The HTTP version to ask for.
+    public enum HTTPVersion: Sendable {
+        /// ``http2`` from libcurl 8.4 on, which is looked at when the program runs, else ``http1``: libcurl before
+        /// that has faults with HTTP/2, such as uploads that spin and broken-off bodies that count as whole.
+        case automatic
+        /// HTTP/1.1 only (`CURL_HTTP_VERSION_1_1`).
+        case http1
+        /// HTTP/2 where TLS negotiates it (ALPN), else HTTP/1.1 (`CURL_HTTP_VERSION_2TLS`).
+        case http2
+        /// HTTP/2 from the first byte, without TLS too, for servers known to speak it (RFC 9113 §3.3,
+        /// `CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE`).
+        case http2PriorKnowledge
+    }
+
+    /// Kinds of addresses.
+    public enum AddressFamily: Sendable {
+        /// Both; where a host has both, whichever connects first (RFC 8305).
+        case any
+        /// IPv4 only.
+        case ipv4
+        /// IPv6 only.
+        case ipv6
+    }
+
+    /// Where a host is, without asking anybody (`CURLOPT_RESOLVE`).
+    public struct HostOverride: Sendable, Equatable {
+        /// The name as it stands in URLs.
+        public var host: String
+        /// The port that this is for.
+        public var port: Int
+        /// Addresses as numbers, tried in this order.
+        public var addresses: [String]
+
+        /// Creates an override.
+        public init(host: String, port: Int, addresses: [String]) {
+            self.host = host
+            self.port = port
+            self.addresses = addresses
+        }
+
+        var text: String { "\(host):\(port):\(addresses.joined(separator: ","))" }
     }
 }

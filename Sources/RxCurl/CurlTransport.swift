@@ -1,3 +1,4 @@
+internal import CLibcurl
 internal import HTTPTypes
 public import RxHTTP
 public import RxLite
@@ -38,6 +39,14 @@ public final class CurlTransport: Transport {
         // ended, since it closed the multi handle then.
         _ = loop.post { [multi] in multi.perform(.close) }
     }
+
+    /// The libcurl that runs, which may be another than the one compiled against (`curl_version_info`).
+    public static let libcurlVersion: (major: Int, minor: Int, patch: Int) = {
+        // The first member of any age of the structure: 8.4.0 is 0x080400.
+        guard let info = unsafe curl_version_info(CURLVERSION_FIRST) else { return (0, 0, 0) }
+        let number = unsafe Int(info.pointee.version_num)
+        return (number >> 16 & 0xFF, number >> 8 & 0xFF, number & 0xFF)
+    }()
 
     /// The loop.
     public var scheduler: any Scheduler { loop }

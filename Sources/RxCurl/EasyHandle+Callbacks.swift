@@ -19,12 +19,12 @@ extension EasyHandle {
         unsafe note(
             rxcurl_easy_setopt_prereq(raw, CURLOPT_PREREQFUNCTION, onRequest), CURLOPT_PREREQFUNCTION)
         unsafe set(CURLOPT_PREREQDATA, me)
-        // A connection keeps these beyond the transfer that opened it, so they lead to the multi handle.
-        let sockets = unsafe multi.context
         unsafe note(
             rxcurl_easy_setopt_opensocket(raw, CURLOPT_OPENSOCKETFUNCTION, onOpenSocket),
             CURLOPT_OPENSOCKETFUNCTION)
-        unsafe set(CURLOPT_OPENSOCKETDATA, sockets)
+        unsafe set(CURLOPT_OPENSOCKETDATA, me)
+        // A connection keeps this beyond the transfer that opened it, so it leads to the multi handle.
+        let sockets = unsafe multi.context
         unsafe note(
             rxcurl_easy_setopt_closesocket(raw, CURLOPT_CLOSESOCKETFUNCTION, onCloseSocket),
             CURLOPT_CLOSESOCKETFUNCTION)
@@ -32,7 +32,7 @@ extension EasyHandle {
     }
 
     /// The transfer behind a callback's context.
-    fileprivate static func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+    static func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
         guard let context = unsafe context else { return nil }
         return unsafe Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.transfer }
     }

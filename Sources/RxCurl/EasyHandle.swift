@@ -27,9 +27,11 @@ final class EasyHandle {
 
     /// The URL as curl has read it (`CURLOPT_CURLU`): given the text alone, curl would read it with every
     /// transfer.
-    private let address: OpaquePointer
-    private let errorBuffer: UnsafeMutablePointer<CChar>
+    let address: OpaquePointer
+    let errorBuffer: UnsafeMutablePointer<CChar>
     private var content: UnsafeMutableRawBufferPointer?
+    /// Whether connections without TLS are used once.
+    private let isOneUse: Bool
     private var settings = Settings()
     private var failure: CurlError?
 
@@ -45,6 +47,7 @@ final class EasyHandle {
         var continueWait: Duration?
         var connectTimeout: Duration?? = nil
         var headers: HeaderList?
+        var isOneUse = false
     }
 
     /// A new handle with what is the same for all transfers of `multi`.
@@ -58,6 +61,8 @@ final class EasyHandle {
         unsafe self.address = unsafe address
         unsafe errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        // libcurl 7.88 fails with CURLE_HTTP2 where it uses an HTTP/2 connection without TLS a second time.
+        isOneUse = multi.httpVersion == .http2PriorKnowledge && CurlTransport.libcurlVersion < (8, 4, 0)
         setConstants(multi)
         if failure != nil { return nil }
         limits = LoopTimer(on: multi.loop) { [unowned multi, unowned self] in
@@ -73,38 +78,6 @@ final class EasyHandle {
         unsafe content?.deallocate()
     }
 
-    private func setConstants(_ multi: Multi) {
-        let configuration = multi.configuration
-        unsafe set(CURLOPT_ERRORBUFFER, errorBuffer)
-        unsafe set(CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
-        unsafe set(CURLOPT_CURLU, UnsafeRawPointer(address))
-        setCallbacks(multi)
-        set(CURLOPT_NOSIGNAL, 1)
-        // Giving up on a name must not wait for the resolver's thread.
-        set(CURLOPT_QUICK_EXIT, 1)
-        set(CURLOPT_PROTOCOLS_STR, "http,https")
-        set(CURLOPT_FOLLOWLOCATION, 0)
-        set(CURLOPT_HTTP09_ALLOWED, 0)
-        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        set(CURLOPT_ACCEPT_ENCODING, "")
-        set(CURLOPT_NOPROGRESS, 1)
-        set(CURLOPT_BUFFERSIZE, configuration.receiveBufferSize)
-        switch configuration.httpVersion {
-        case .http1: set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
-        case .http2:
-            set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-            set(CURLOPT_PIPEWAIT, 1)
-        }
-        set(CURLOPT_SSL_VERIFYPEER, configuration.verifiesTLS ? 1 : 0)
-        set(CURLOPT_SSL_VERIFYHOST, configuration.verifiesTLS ? 2 : 0)
-        if let path = configuration.caBundlePath { set(CURLOPT_CAINFO, path) }
-        if let key = configuration.pinnedPublicKey { set(CURLOPT_PINNEDPUBLICKEY, key) }
-        if let path = configuration.clientCertificatePath { set(CURLOPT_SSLCERT, path) }
-        if let path = configuration.clientKeyPath { set(CURLOPT_SSLKEY, path) }
-        if let proxy = multi.proxy { set(CURLOPT_PROXY, proxy) }
-        if let share = unsafe multi.share { unsafe set(CURLOPT_SHARE, share) }
-    }
-
     // MARK: One transfer
 
     /// Sets everything that varies, for the transfer that the handle now carries.
@@ -113,6 +86,11 @@ final class EasyHandle {
         failure = nil
         isSpent = transfer.target.hasUserInfo
         if settings.url != transfer.target.text { try setURL(transfer.target.text) }
+        if isOneUse, settings.isOneUse != transfer.target.isPlain {
+            settings.isOneUse = transfer.target.isPlain
+            set(CURLOPT_FRESH_CONNECT, settings.isOneUse ? 1 : 0)
+            set(CURLOPT_FORBID_REUSE, settings.isOneUse ? 1 : 0)
+        }
         if settings.headers !== headers {
             unsafe set(CURLOPT_HTTPHEADER, headers?.raw)
             settings.headers = headers
@@ -203,7 +181,7 @@ final class EasyHandle {
     }
 
     /// For `CURLOPT_CONNECTTIMEOUT_MS`, where 0 would mean 300 seconds and the largest is an `int`.
-    private static func milliseconds(_ limit: Duration?) -> Int {
+    static func milliseconds(_ limit: Duration?) -> Int {
         guard let limit, limit < .milliseconds(Int64(Int32.max)) else { return Int(Int32.max) }
         let (seconds, attoseconds) = limit.components
         return max(1, Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
@@ -242,7 +220,11 @@ final class EasyHandle {
 
     /// The result of the last transfer, with curl's words for it.
     func error(_ code: CURLcode) -> CurlError {
-        unsafe CurlError(code, detail: String(cString: errorBuffer))
+        var verifyResult = 0
+        if code == CURLE_PEER_FAILED_VERIFICATION {
+            unsafe _ = rxcurl_easy_getinfo_long(raw, CURLINFO_SSL_VERIFYRESULT, &verifyResult)
+        }
+        return unsafe CurlError(code, detail: String(cString: errorBuffer), verifyResult: verifyResult)
     }
 
     private func time(_ info: CURLINFO) -> Duration { .microseconds(offset(info)) }
@@ -259,7 +241,7 @@ final class EasyHandle {
         unsafe note(rxcurl_easy_setopt_long(raw, option, value), option)
     }
 
-    private func set(_ option: CURLoption, _ value: String) {
+    func set(_ option: CURLoption, _ value: String) {
         unsafe note(value.withCString { unsafe rxcurl_easy_setopt_pointer(raw, option, $0) }, option)
     }
 

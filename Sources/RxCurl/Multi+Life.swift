@@ -24,6 +24,7 @@ extension Multi {
         }
         unsafe raw = unsafe made
         unsafe setCallbacks(made)
+        unsafe setLimits(made)
         // Before curl 8.12 a TLS session belongs to an easy handle; shared, any of them can resume it. One
         // thread needs no lock functions.
         unsafe share = unsafe curl_share_init()
@@ -34,10 +35,28 @@ extension Multi {
         return unsafe made
     }
 
+    /// The queue lets no more in than there may be connections, so this limit has curl close idle ones for new ones
+    /// and never makes it wait.
+    private func setLimits(_ raw: UnsafeMutableRawPointer) {
+        if let limit = configuration.maxConnections {
+            unsafe _ = rxcurl_multi_setopt_long(raw, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, limit))
+        }
+    }
+
+    /// The version to ask for, by the libcurl that is there at run time.
+    static func version(_ wanted: CurlTransport.HTTPVersion) -> CurlTransport.HTTPVersion {
+        guard case .automatic = wanted else { return wanted }
+        guard let info = unsafe curl_version_info(CURLVERSION_FIRST) else { return .http1 }
+        let isThere = unsafe info.pointee.features & CURL_VERSION_HTTP2 != 0
+        let isGood = CurlTransport.libcurlVersion >= (8, 4, 0)
+        return isGood && isThere ? .http2 : .http1
+    }
+
     /// Ends what runs and frees everything. Nothing starts after this.
     func close() {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
         endAll(.shutDown, "the transport has been shut down")
+        emptyQueue(.shutDown, "the transport has been shut down")
         shutdownHook?.cancel()
         shutdownHook = nil
         dispose()

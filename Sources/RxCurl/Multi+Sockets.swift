@@ -158,14 +158,17 @@ extension Multi {
 }
 
 let onOpenSocket: curl_opensocket_callback = { context, _, address in
-    guard let address = unsafe address?.pointee else { return -1 }
+    guard let transfer = unsafe EasyHandle.transfer(context), let found = unsafe address,
+        unsafe transfer.allows(found)
+    else { return -1 }
+    let address = unsafe found.pointee
     #if canImport(Glibc)
         let kind = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
     #else
         let kind = address.socktype
     #endif
     let descriptor = socket(address.family, kind, address.protocol)
-    if descriptor >= 0 { unsafe Multi.from(context)?.opened(descriptor) }
+    if descriptor >= 0 { transfer.transport.multi.opened(descriptor) }
     return descriptor
 }
 

@@ -37,6 +37,10 @@ final class Multi: @unchecked Sendable {
     /// The value of `CURLOPT_PROXY`. Where neither the configuration nor the environment names a proxy it is
     /// empty, which keeps curl from looking for one with every request.
     let proxy: String?
+    /// The version to ask for; never automatic.
+    let httpVersion: CurlTransport.HTTPVersion
+    /// The value of `CURLOPT_RESOLVE`, if there is one.
+    let hostOverrides: StringList?
     /// Whether the transport has been shut down. Readable from any thread.
     let isClosed = Atomic<Bool>(false)
 
@@ -54,6 +58,8 @@ final class Multi: @unchecked Sendable {
     @safe @exclusivity(unchecked) var addresses = AddressCache()
 
     @safe @exclusivity(unchecked) var pool = EasyHandlePool()
+    @safe @exclusivity(unchecked) var queue: FairQueue<Transfer>
+    @safe @exclusivity(unchecked) var latestOrigin: LatestOrigin?
     @safe @exclusivity(unchecked) private var headers = HeaderListCache()
     @safe @exclusivity(unchecked) var running: [EasyHandle] = []
     @safe @exclusivity(unchecked) private var commands: [Command] = []
@@ -68,8 +74,18 @@ final class Multi: @unchecked Sendable {
     init(on loop: EventLoop, configuration: CurlTransport.Configuration) {
         self.loop = loop
         self.configuration = configuration
-        let variables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-        proxy = configuration.proxy ?? (variables.contains { unsafe getenv($0) != nil } ? nil : "")
+        queue = FairQueue(
+            perOrigin: configuration.maxConnectionsPerOrigin, total: configuration.maxConnections)
+        switch configuration.proxy.choice {
+        case .none: proxy = ""
+        case .server(let url): proxy = url
+        case .environment:
+            let variables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+            proxy = variables.contains { unsafe getenv($0) != nil } ? nil : ""
+        }
+        httpVersion = Self.version(configuration.httpVersion)
+        let overrides = configuration.hostOverrides
+        hostOverrides = overrides.isEmpty ? nil : StringList(overrides.map(\.text))
     }
 
     /// Has the loop close everything before it ends. The hook keeps this object until ``close()``.
@@ -103,6 +119,7 @@ final class Multi: @unchecked Sendable {
                 for command in batch { apply(command) }
             }
             readMessages()
+            while let transfer = nextWaiting() { begin(transfer) }
         } while !commands.isEmpty
         isBusy = false
     }
@@ -131,6 +148,11 @@ final class Multi: @unchecked Sendable {
         guard !isClosed.load(ordering: .relaxed) else {
             return transfer.end(.shutDown, "the transport has been shut down")
         }
+        if enter(transfer) { begin(transfer) }
+    }
+
+    /// Hands a transfer that has found a place over to curl.
+    private func begin(_ transfer: Transfer) {
         do throws(CurlError) {
             let raw = try unsafe open()
             guard let handle = pool.take() ?? EasyHandle(for: self) else {
@@ -141,6 +163,7 @@ final class Multi: @unchecked Sendable {
                 list = try headers.list(for: transfer)
             } catch {
                 pool.give(handle)
+                leave(transfer)
                 return transfer.end(error)
             }
             try handle.configure(for: transfer, headers: list)
@@ -155,6 +178,7 @@ final class Multi: @unchecked Sendable {
             }
             transfer.start()
         } catch {
+            leave(transfer)
             transfer.end(error)
         }
     }
@@ -162,7 +186,7 @@ final class Multi: @unchecked Sendable {
     /// Takes a transfer that is over out of curl. An unfinished one's connection is closed with it
     /// (`curl_multi_remove_handle`).
     private func drop(_ transfer: Transfer) {
-        guard let handle = transfer.handle else { return }
+        guard let handle = transfer.handle else { return leave(transfer) }
         handle.isSpent = true
         release(handle)
     }
@@ -171,8 +195,11 @@ final class Multi: @unchecked Sendable {
     func release(_ handle: EasyHandle) {
         letGo(handle)
         handle.limits?.stop()
-        handle.transfer?.content.source?.close()
-        handle.transfer?.handle = nil
+        if let transfer = handle.transfer {
+            transfer.content.source?.close()
+            transfer.handle = nil
+            leave(transfer)
+        }
         handle.transfer = nil
         if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }
         let last = running.removeLast()

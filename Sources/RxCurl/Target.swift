@@ -7,6 +7,8 @@ struct Target {
     let text: String
     /// Whether it carries `user:password@`.
     let hasUserInfo: Bool
+    /// How many bytes of the text are scheme and authority.
+    let originLength: Int
 
     /// Whether the scheme is http.
     var isPlain: Bool { text.utf8.dropFirst(4).first == UInt8(ascii: ":") }
@@ -16,9 +18,10 @@ struct Target {
         var text = request.url.absoluteString
         let found = text.withUTF8 { bytes in unsafe Self.inspect(bytes) }
         switch found {
-        case .success(let hasUserInfo):
+        case .success(let (hasUserInfo, originLength)):
             self.text = text
             self.hasUserInfo = hasUserInfo
+            self.originLength = originLength
         case .failure(let flaw):
             throw NetworkError(.invalidURL, flaw.rawValue, request: request)
         }
@@ -31,8 +34,9 @@ struct Target {
         case byte = "the URL holds a character that has to be percent-encoded"
     }
 
-    /// Looks at the scheme, the authority (RFC 3986 §3.2) and every byte; says whether there is user info.
-    private static func inspect(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<Bool, Flaw> {
+    /// Looks at the scheme, the authority (RFC 3986 §3.2) and every byte; says whether there is user info and where
+    /// the authority ends.
+    private static func inspect(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<(Bool, Int), Flaw> {
         guard unsafe bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }) else {
             return .failure(.byte)
         }
@@ -61,7 +65,16 @@ struct Target {
                     || (1...65535).contains(digits.reduce(0) { $0 * 10 + Int($1 - 0x30) })
             else { return .failure(.port) }
         }
-        return .success(at != nil)
+        return .success((at != nil, end))
+    }
+
+    /// Whether scheme and authority are these bytes.
+    func hasOrigin(_ bytes: [UInt8]) -> Bool {
+        guard originLength == bytes.count else { return false }
+        let isSame = unsafe text.utf8.withContiguousStorageIfAvailable { text in
+            unsafe text.prefix(bytes.count).elementsEqual(bytes)
+        }
+        return isSame == true
     }
 
     private static func hasPrefix(_ prefix: StaticString, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {

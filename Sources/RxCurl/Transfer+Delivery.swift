@@ -91,6 +91,7 @@ extension Transfer {
 
     func failure(_ error: CurlError) -> NetworkError {
         if let refusal = state.refusal { return self.error(refusal.kind, refusal.message, error) }
+        if let forbidden = forbiddenAddress(error) { return forbidden }
         let kind = error.kind(isSent: state.isSent)
         return self.error(kind, kind == .connectTimeout ? text(of: kind) : error.message, error)
     }
@@ -114,6 +115,7 @@ extension Transfer {
     ) -> NetworkError {
         var error = NetworkError(code, message, request: request)
         error.curlCode = cause.map { Int($0.code.rawValue) }
+        error.tlsFailure = code == .tls ? cause?.tlsFailure : nil
         error.isUnsent = !state.isSent
         error.head = head
         return error

@@ -36,10 +36,15 @@ final class Transfer: @unchecked Sendable {
     @safe @exclusivity(unchecked) var continueWait: Duration?
     /// When a body that is streamed began to be read, when all of it had gone, and when its answer began: curl's
     /// own time of the first byte is that of the first byte sent for these.
-    @safe @exclusivity(unchecked) private var startedAt: Duration?
+    @safe @exclusivity(unchecked) var startedAt: Duration?
     @safe @exclusivity(unchecked) var sentAt: Duration?
     @safe @exclusivity(unchecked) private var answeredAt: Duration?
-    @safe @exclusivity(unchecked) private var clock: TransferClock
+    @safe @exclusivity(unchecked) var clock: TransferClock
+    /// An address that no connection was made to.
+    @safe @exclusivity(unchecked) var forbidden: IPAddress?
+    /// Whose place it takes, or waits for.
+    @safe @exclusivity(unchecked) var origin: FairQueue<Transfer>.Origin?
+    @safe @exclusivity(unchecked) var waiting: Waiting?
     @safe @exclusivity(unchecked) private var isWatchingResume = false
 
     init(
@@ -64,34 +69,10 @@ final class Transfer: @unchecked Sendable {
     /// Whether nothing is delivered any more.
     var isOver: Bool { state.isOver }
 
-    /// The attempt begins: its limits count from now.
-    func start() {
-        if isStreamed { startedAt = transport.loop.now }
-        if let time = clock.begin(at: transport.loop.nanoseconds) { handle?.limits?.start(at: time) }
-    }
-
-    /// Whether a limit has passed by now.
-    func look() -> TransferClock.Finding {
-        let phase: TransferClock.Phase =
-            if !state.isSent {
-                .connecting
-            } else if state.phase != .statusLine {
-                .receiving
-            } else {
-                isContentSent ? .waiting : .sending
-            }
-        let moved = state.headBytes + (handle?.receivedBytes ?? 0) + (handle?.sentBytes ?? 0)
-        return clock.look(
-            at: transport.loop.nanoseconds, phase: phase, progress: moved, isWaived: isWaiting)
-    }
-
-    /// Whether nothing moves because somebody here is slow: the consumer, or who makes the content.
-    private var isWaiting: Bool { observer.scope.isPaused || content.source?.isStarved == true }
-
     // MARK: What curl says
 
     func willSend(to peer: Peer) -> Bool {
-        guard state.willSend() else { return false }
+        guard allows(peer), state.willSend() else { return false }
         metrics.remoteAddress = peer.address
         metrics.remotePort = peer.port
         metrics.localPort = peer.localPort
@@ -196,11 +177,13 @@ final class Transfer: @unchecked Sendable {
         sentAtEnd = handle.sentBytes
         handle.complete(&metrics)
         metrics.httpVersion = httpVersion
+        if httpVersion == "HTTP/2", let origin { transport.multi.queue.multiplex(origin) }
         metrics.headBytesReceived = state.headBytes
         metrics.bodyBytesDecoded = state.decodedBytes
         metrics.bodyBytesSent = Int(uploadedBytes)
         if !metrics.isConnectionReused, let socket = handle.socket {
-            transport.multi.keepWatching(socket, isPlain: target.isPlain && transport.multi.proxy == "")
+            let isPlain = target.isPlain && transport.multi.proxy == "" && httpVersion != "HTTP/2"
+            transport.multi.keepWatching(socket, isPlain: isPlain)
         }
         if let startedAt, let answeredAt { metrics.firstByte = answeredAt - startedAt }
         if let startedAt, let sentAt { metrics.sent = min(sentAt - startedAt, metrics.firstByte) }

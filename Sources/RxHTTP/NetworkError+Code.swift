@@ -31,7 +31,12 @@ extension NetworkError {
         public static let resolve = Code(rawValue: "resolve")
         /// No connection could be made.
         public static let connect = Code(rawValue: "connect")
-        /// TLS could not be agreed upon, or the server's certificate was not accepted.
+        /// The proxy did not let the connection through.
+        public static let proxy = Code(rawValue: "proxy")
+        /// The host leads to an address that is not for everybody, and the transport forbids those.
+        public static let forbiddenAddress = Code(rawValue: "forbiddenAddress")
+        /// TLS could not be agreed upon, or the server's certificate was not accepted; see
+        /// ``NetworkError/tlsFailure``.
         public static let tls = Code(rawValue: "tls")
         /// The connection broke while sending or receiving.
         public static let connectionLost = Code(rawValue: "connectionLost")

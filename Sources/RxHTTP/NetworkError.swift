@@ -38,6 +38,8 @@ public struct NetworkError: Error, Sendable {
     public var envelopeCode: String?
     /// Where in the document decoding failed.
     public var codingPath: String?
+    /// What was wrong with TLS, if that was it and it is known.
+    public var tlsFailure: TLSFailure?
     /// The result code of libcurl (`CURLcode`), if the transport's libcurl said no.
     public var curlCode: Int?
     /// Whether it is certain that no byte of the request reached a server; after a redirect it has.
@@ -87,6 +89,7 @@ extension NetworkError: CustomStringConvertible {
         if let requestID { line += " \(requestID)" }
         if attempt > 1 { line += " (attempt \(attempt))" }
         if let status { line += " [\(status.code)]" }
+        if let tlsFailure { line += " [\(tlsFailure.rawValue)]" }
         if let curlCode { line += " [curl \(curlCode)]" }
         return message.isEmpty ? line : line + ": " + message
     }

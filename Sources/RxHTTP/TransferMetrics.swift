@@ -30,7 +30,7 @@ public struct TransferMetrics: Sendable, Equatable {
     /// The version as the answer's first line has it: `HTTP/1.1`, `HTTP/2`; `nil` where it is not known.
     public var httpVersion: String?
     /// The address that the connection leads to, the proxy's if there is one, as numbers: `192.0.2.7`,
-    /// `2001:db8::7`; `nil` where there is none, as with Unix sockets.
+    /// `2001:db8::7`; the path of a Unix socket; `nil` where it is not known.
     public var remoteAddress: String?
     /// The port at that address.
     public var remotePort: Int

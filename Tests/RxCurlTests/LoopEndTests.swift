@@ -13,7 +13,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct LoopEndTests {
     private static func transport() -> CurlTransport {
         var configuration = CurlTransport.Configuration()
-        configuration.proxy = ""
+        configuration.proxy = .none
         return CurlTransport(loop: EventLoop(name: "ending"), configuration: configuration)
     }
 
@@ -160,7 +160,7 @@ import Testing
             let threads = try (0..<8).map { _ in
                 try JoinableThread {
                     var configuration = CurlTransport.Configuration()
-                    configuration.proxy = ""
+                    configuration.proxy = .none
                     let transport = CurlTransport(loop: loop, configuration: configuration)
                     for index in 0..<40 {
                         let request = index % 2 == 0 ? good : bad

@@ -30,7 +30,7 @@ import Testing
         let loops = (0..<transportCount).map { EventLoop(name: "many \($0)") }
         defer { for loop in loops { loop.shutDown() } }
         var configuration = CurlTransport.Configuration()
-        configuration.proxy = ""
+        configuration.proxy = .none
         let transports = loops.map { CurlTransport(loop: $0, configuration: configuration) }
         let request = try Request.to(url)
         let threads = try (0..<threadCount).map { thread in
@@ -120,7 +120,7 @@ import Testing
             let begun = Board(0)
             let threads = try {
                 var configuration = CurlTransport.Configuration()
-                configuration.proxy = ""
+                configuration.proxy = .none
                 let transport = CurlTransport(loop: loop, configuration: configuration)
                 return try (0..<4).map { _ in
                     try JoinableThread {

@@ -5,7 +5,7 @@ import TestServers
 /// What `/echo` of ``NginxServer`` tells of the request.
 struct Echo: Decodable {
     let method, target, test, authorization, cookie, contentType, contentLength: String
-    let expect, accept, encoding, agent, `protocol`, scheme, connection, request: String
+    let expect, accept, encoding, agent, `protocol`, scheme, connection, request, remote, host: String
 }
 
 extension Response {

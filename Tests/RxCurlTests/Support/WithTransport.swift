@@ -13,8 +13,8 @@ func withTransport<Result>(
 ) async throws -> Result {
     var configuration = CurlTransport.Configuration()
     // Whatever the environment says, these servers are on loopback.
-    configuration.proxy = ""
-    configuration.caBundlePath = caBundlePath
+    configuration.proxy = .none
+    configuration.tls.caBundlePath = caBundlePath
     configure(&configuration)
     let loop = EventLoop(name: "test")
     defer { loop.shutDown() }

@@ -45,16 +45,20 @@ extension NginxServer {
     /// The statuses for which there is `/redirect/NNN`, to `/echo`.
     public static let redirects = [301, 302, 303, 307, 308]
 
-    static func writeFiles(in folder: String, port: UInt16, tlsPort: UInt16) throws {
+    static func writeFiles(in folder: String, port: UInt16, tlsPort: UInt16, http2Port: UInt16) throws {
         func write(_ bytes: some Sequence<UInt8>, _ name: String) throws {
             try Data(bytes).write(to: URL(filePath: "\(folder)/\(name)"))
         }
-        try write(configuration(folder: folder, port: port, tlsPort: tlsPort).utf8, "nginx.conf")
+        try write(
+            configuration(folder: folder, port: port, tlsPort: tlsPort, http2Port: http2Port).utf8,
+            "nginx.conf")
         try write(large, "large")
         try write(text.utf8, "text")
     }
 
-    private static func configuration(folder: String, port: UInt16, tlsPort: UInt16) -> String {
+    private static func configuration(
+        folder: String, port: UInt16, tlsPort: UInt16, http2Port: UInt16
+    ) -> String {
         let codes = statuses.map { code in
             let text = code == 204 || code == 304 ? "" : #" '{"status":\#(code),"message":"as asked"}'"#
             return "location = /status/\(code) { default_type application/json; return \(code)\(text); }"
@@ -87,6 +91,8 @@ extension NginxServer {
                 server {
                     listen 127.0.0.1:\(port);
                     listen 127.0.0.1:\(tlsPort) ssl http2;
+                    listen 127.0.0.1:\(http2Port) http2;
+                    listen unix:\(folder)/socket;
                     server_name localhost;
                     ssl_certificate certificate.pem;
                     ssl_certificate_key key.pem;
@@ -106,7 +112,8 @@ extension NginxServer {
             "authorization":"$http_authorization","cookie":"$http_cookie","contentType":"$content_type",\
             "contentLength":"$content_length","expect":"$http_expect","accept":"$http_accept",\
             "encoding":"$http_accept_encoding","agent":"$http_user_agent","protocol":"$server_protocol",\
-            "scheme":"$scheme","connection":"$connection","request":"$connection_requests"}';
+            "scheme":"$scheme","connection":"$connection","request":"$connection_requests","remote":"$remote_addr",\
+            "host":"$host"}';
                     }
                     # The body as text, without line ends: nginx reads it only to pass it on, here to itself.
                     location = /echo/body {

@@ -6,7 +6,8 @@ import FoundationEssentials
     import Darwin
 #endif
 
-/// An nginx of one's own on loopback: http on one free port and https on another.
+/// An nginx of one's own on loopback: http on one free port, https with HTTP/2 on another, HTTP/2 without TLS on a
+/// third, and http on a Unix socket.
 ///
 /// It runs in a temporary folder, as whoever runs the tests, and ends with ``stop()``, with the last reference
 /// or with the process. What it serves stands in `NginxServer+Configuration.swift`.
@@ -21,6 +22,8 @@ public final class NginxServer: Sendable {
     public let port: UInt16
     /// The port for https on 127.0.0.1.
     public let tlsPort: UInt16
+    /// The port for HTTP/2 without TLS, and nothing else, on 127.0.0.1.
+    public let http2Port: UInt16
     /// The folder with the configuration, the logs, the certificate and the served files.
     public let folder: String
     private let process: SupervisedProcess
@@ -32,16 +35,17 @@ public final class NginxServer: Sendable {
         // first connection waits in the backlog instead of being refused.
         let plain = try Listener()
         let tls = try Listener()
-        (port, tlsPort) = (plain.port, tls.port)
+        let http2 = try Listener()
+        (port, tlsPort, http2Port) = (plain.port, tls.port, http2.port)
         folder = try Self.makeFolder()
         do {
-            try Self.writeFiles(in: folder, port: port, tlsPort: tlsPort)
+            try Self.writeFiles(in: folder, port: port, tlsPort: tlsPort, http2Port: http2Port)
             process = try SupervisedProcess(
                 script: Self.script,
                 environment: [
-                    "FOLDER": folder, "NGINX": "3;4;", "PATH": "/usr/sbin:/usr/local/sbin:" + Self.path,
+                    "FOLDER": folder, "NGINX": "3;4;5;", "PATH": "/usr/sbin:/usr/local/sbin:" + Self.path,
                 ],
-                descriptors: [plain.descriptor.raw, tls.descriptor.raw])
+                descriptors: [plain.descriptor.raw, tls.descriptor.raw, http2.descriptor.raw])
         } catch {
             try? FileManager.default.removeItem(atPath: folder)  // the first error is the one to tell
             throw error
@@ -49,6 +53,7 @@ public final class NginxServer: Sendable {
         // Ours are closed by now, so a connection is refused, or reset, when nginx is not there to take it.
         _ = consume plain
         _ = consume tls
+        _ = consume http2
         try awaitFirstAnswer()
     }
 
@@ -58,6 +63,8 @@ public final class NginxServer: Sendable {
     public var baseURL: String { "http://127.0.0.1:\(port)" }
     /// `https://127.0.0.1:tlsPort`, with no slash at the end.
     public var tlsBaseURL: String { "https://127.0.0.1:\(tlsPort)" }
+    /// The path of the Unix socket for http.
+    public var unixSocketPath: String { folder + "/socket" }
     /// The server's self-signed certificate, for 127.0.0.1 and localhost, as PEM: its own authority.
     public var certificatePath: String { folder + "/certificate.pem" }
 
@@ -75,7 +82,7 @@ public final class NginxServer: Sendable {
             -keyout key.pem -out certificate.pem -subj /CN=localhost \
             -addext subjectAltName=DNS:localhost,IP:127.0.0.1 >start.log 2>&1 &&
             { nginx -p "$FOLDER" -c "$FOLDER/nginx.conf" -e "$FOLDER/error.log" >>start.log 2>&1 & }
-        exec 3<&- 4<&-
+        exec 3<&- 4<&- 5<&-
         read -r _
         [ -z "$!" ] || { kill "$!"; wait "$!"; }
         cd / && rm -rf "$FOLDER"

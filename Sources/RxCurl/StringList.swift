@@ -1,0 +1,23 @@
+internal import CLibcurl
+
+/// A list of texts as curl takes them (`curl_slist`).
+@safe
+final class StringList {
+    // Safe: the list is freed with the object, which lives as long as the handles that are set to it.
+    let raw: UnsafeMutablePointer<curl_slist>?
+
+    /// `nil` if there is no memory.
+    init?(_ texts: [String]) {
+        var list: UnsafeMutablePointer<curl_slist>?
+        for text in texts {
+            guard let grown = unsafe curl_slist_append(list, text) else {
+                unsafe curl_slist_free_all(list)
+                return nil
+            }
+            unsafe list = grown
+        }
+        unsafe raw = unsafe list
+    }
+
+    deinit { unsafe curl_slist_free_all(raw) }
+}

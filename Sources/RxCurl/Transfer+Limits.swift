@@ -1,0 +1,29 @@
+internal import RxHTTP
+internal import RxLite
+internal import RxLoop
+
+extension Transfer {
+    /// The attempt begins: its limits count from now.
+    func start() {
+        if isStreamed { startedAt = transport.loop.now }
+        if let time = clock.begin(at: transport.loop.nanoseconds) { handle?.limits?.start(at: time) }
+    }
+
+    /// Whether a limit has passed by now.
+    func look() -> TransferClock.Finding {
+        let phase: TransferClock.Phase =
+            if !state.isSent {
+                .connecting
+            } else if state.phase != .statusLine {
+                .receiving
+            } else {
+                isContentSent ? .waiting : .sending
+            }
+        let moved = state.headBytes + (handle?.receivedBytes ?? 0) + (handle?.sentBytes ?? 0)
+        return clock.look(
+            at: transport.loop.nanoseconds, phase: phase, progress: moved, isWaived: isWaiting)
+    }
+
+    /// Whether nothing moves because somebody here is slow: the consumer, or who makes the content.
+    private var isWaiting: Bool { observer.scope.isPaused || content.source?.isStarved == true }
+}

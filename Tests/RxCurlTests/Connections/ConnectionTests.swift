@@ -1,0 +1,195 @@
+import HTTPTypes
+import RxClient
+import RxCurl
+import RxHTTP
+import RxLoop
+import TestServers
+import Testing
+
+/// Which connection a request goes on.
+@Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+    typealias Configure = @Sendable (inout CurlTransport.Configuration) -> Void
+
+    private let server: NginxServer
+
+    init() throws { server = try .shared() }
+
+    // MARK: Kept connections
+
+    @Test(arguments: [nil, Duration.seconds(600)]) func aConnectionIsUsedAgain(lifetime: Duration?)
+        async throws
+    {
+        try await withTransport(configure: { $0.connectionLifetime = lifetime }) { transport in
+            let first = try await transport.get(server.baseURL + "/echo").echo()
+            let second = try await transport.get(server.baseURL + "/echo")
+            #expect(try second.echo().connection == first.connection)
+            #expect(second.metrics.isConnectionReused)
+        }
+    }
+
+    @Test func whatIsMoreThanMayBeKeptIsClosed() async throws {
+        let gate = try Gate()
+        let server = try RawServer { _ in [.wait(gate), .respond()] }
+        try await withTransport(configure: { $0.maxIdleConnections = 1 }) { transport in
+            let recordings = try (0..<4).map { _ in Recording(transport.send(try .to(server.baseURL))) }
+            _ = try await server.until { $0.requests.count == 4 ? true : nil }
+            gate.open()
+            for recording in recordings { #expect(try await recording.ended().error == nil) }
+            _ = try await server.until { $0.openConnections == 1 ? true : nil }
+        }
+    }
+
+    // MARK: Versions
+
+    @Test(
+        "Which version is spoken, over TLS and without",
+        arguments: [
+            (.http1, true, "HTTP/1.1"), (.http1, false, "HTTP/1.1"), (.http2, true, "HTTP/2"),
+            (.http2, false, "HTTP/1.1"), (.http2PriorKnowledge, true, "HTTP/2"),
+        ] as [(CurlTransport.HTTPVersion, Bool, String)])
+    func versions(version: CurlTransport.HTTPVersion, isTLS: Bool, expected: String) async throws {
+        let url = (isTLS ? server.tlsBaseURL : server.baseURL) + "/echo"
+        try await withTransport(
+            caBundlePath: server.certificatePath, configure: { $0.httpVersion = version }
+        ) { transport in
+            for _ in 0..<3 {
+                let response = try await transport.get(url)
+                #expect(response.metrics.httpVersion == expected)
+                #expect(try response.echo().protocol == (expected == "HTTP/2" ? "HTTP/2.0" : expected))
+            }
+        }
+    }
+
+    @Test(arguments: [true, false]) func bothDirectionsOverHTTP2(isTLS: Bool) async throws {
+        try await withTransport(
+            caBundlePath: server.certificatePath,
+            configure: { $0.httpVersion = isTLS ? .http2 : .http2PriorKnowledge }
+        ) { transport in
+            let url = isTLS ? server.tlsBaseURL : "http://127.0.0.1:\(server.http2Port)"
+            for _ in 0..<3 {
+                let large = try await transport.get(url + "/large")
+                #expect(large.metrics.httpVersion == "HTTP/2")
+                #expect(large.body.isSame(as: NginxServer.large))
+                let body = Body.bytes(Array(NginxServer.large.prefix(1 << 20)))
+                let upload = try Request.to(url + "/upload", method: .put, body: body)
+                #expect(try await transport.answer(to: upload).text == "\(1 << 20)")
+            }
+        }
+    }
+
+    @Test func theDefaultIsHTTP1WhereLibcurlIsNotUpToMore() async throws {
+        let isGood = CurlTransport.libcurlVersion >= (8, 4, 0)
+        try await withTransport(caBundlePath: server.certificatePath) { transport in
+            let metrics = try await transport.get(server.tlsBaseURL + "/json").metrics
+            #expect(metrics.httpVersion == (isGood ? "HTTP/2" : "HTTP/1.1"))
+        }
+    }
+
+    // MARK: Names and addresses
+
+    @Test func aNameThatNobodyIsAskedFor() async throws {
+        let server = try RawServer { request in [.respond(body: request.field("Host") ?? "")] }
+        let host = CurlTransport.HostOverride(
+            host: "shop.test", port: Int(server.port), addresses: ["127.0.0.1"])
+        try await withTransport(configure: { $0.hostOverrides = [host] }) { transport in
+            let response = try await transport.get("http://shop.test:\(server.port)/")
+            #expect(response.text == "shop.test:\(server.port)")
+            #expect(response.metrics.remoteAddress == "127.0.0.1")
+        }
+    }
+
+    /// Nobody listens at ::1 on that port.
+    @Test(
+        "Of several addresses one that answers is found, unless it is of the wrong kind",
+        arguments: [(.any, true), (.ipv4, true), (.ipv6, false)]
+            as [(CurlTransport.AddressFamily, Bool)])
+    func families(family: CurlTransport.AddressFamily, connects: Bool) async throws {
+        let server = try RawServer { _ in [.respond(body: "here")] }
+        let host = CurlTransport.HostOverride(
+            host: "both.test", port: Int(server.port), addresses: ["::1", "127.0.0.1"])
+        let configure: Configure = {
+            $0.hostOverrides = [host]
+            $0.addressFamily = family
+            $0.happyEyeballsDelay = .milliseconds(20)
+        }
+        try await withTransport(configure: configure) { transport in
+            let log = try await Recording(
+                transport.send(try .to("http://both.test:\(server.port)/"))
+            ).ended()
+            #expect((log.error == nil) == connects)
+            if !connects { #expect(log.error?.code == .connect) }
+        }
+    }
+
+    @Test func aUnixSocket() async throws {
+        try await withTransport(configure: { $0.unixSocketPath = server.unixSocketPath }) { transport in
+            let response = try await transport.get("http://anything.test/echo?a=b")
+            let echo = try response.echo()
+            #expect(echo.remote == "unix:")
+            #expect(echo.host == "anything.test")
+            #expect(echo.target == "/echo?a=b")
+            #expect(response.metrics.remoteAddress == server.unixSocketPath)
+            let again = try await transport.get("http://anything.test/json")
+            #expect(again.metrics.isConnectionReused)
+        }
+    }
+
+    @Test func aUnixSocketThatIsNotThere() async throws {
+        try await withTransport(configure: { $0.unixSocketPath = "/nowhere/socket" }) { transport in
+            let log = try await Recording(transport.send(try .to("http://a.test/"))).ended()
+            #expect(log.error?.code == .connect)
+            #expect(log.error?.isUnsent == true)
+        }
+    }
+
+    @Test func whatConnectionsStartFrom() async throws {
+        try await withTransport(configure: { $0.networkInterface = "127.0.0.9" }) { transport in
+            let response = try await transport.get(server.baseURL + "/echo")
+            #expect(try response.echo().remote == "127.0.0.9")
+        }
+        try await withTransport(configure: { $0.networkInterface = "if!nothing0" }) { transport in
+            let log = try await Recording(transport.send(try .to(server.baseURL))).ended()
+            #expect(log.error?.code == .connect)
+            #expect(log.error?.isUnsent == true)
+        }
+    }
+
+    // MARK: Private addresses
+
+    @Test(
+        "Loopback under any name is refused before a connection is made",
+        arguments: [
+            "127.0.0.1", "localhost", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]", "evil.test",
+        ])
+    func forbidden(host: String) async throws {
+        let server = try RawServer { _ in [.respond()] }
+        let override = CurlTransport.HostOverride(
+            host: "evil.test", port: Int(server.port), addresses: ["127.0.0.1", "10.0.0.1"])
+        let configure: Configure = {
+            $0.forbidsPrivateAddresses = true
+            $0.hostOverrides = [override]
+        }
+        try await withTransport(configure: configure) { transport in
+            let url = "http://\(host):\(server.port)/"
+            for _ in 0..<2 {
+                let log = try await Recording(transport.send(try .to(url))).ended()
+                let error = try #require(log.error)
+                #expect(error.code == .forbiddenAddress)
+                #expect(error.isUnsent)
+                #expect(!error.isTransient)
+            }
+        }
+        #expect(server.record.connections.isEmpty)
+    }
+
+    @Test func aUnixSocketThatWasAskedForIsAllowed() async throws {
+        let configure: Configure = { [path = server.unixSocketPath] in
+            $0.forbidsPrivateAddresses = true
+            $0.unixSocketPath = path
+        }
+        try await withTransport(configure: configure) { transport in
+            let response = try await transport.get("http://a.test/json")
+            #expect(response.text == NginxServer.json)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A proxy on loopback: HTTP with CONNECT and absolute URLs (RFC 9110 §9.3.6, RFC 9112 §3.2.2), or SOCKS 5
+/// (RFC 1928, RFC 1929).
+///
+/// Whatever host it is asked for, it connects to 127.0.0.1 at the port that was asked for; so names that do not
+/// exist can be used to show who resolved them.
+public final class ProxyServer: Sendable {
+    /// What it speaks.
+    public enum Kind: Sendable {
+        /// HTTP.
+        case http
+        /// SOCKS 5.
+        case socks5
+    }
+
+    /// What it was asked for.
+    public struct Request: Sendable, Equatable {
+        /// `CONNECT`, another method, or `SOCKS`.
+        public let method: String
+        /// The host and port, or the absolute URL.
+        public let target: String
+        /// `user:password` for SOCKS, the value of `Proxy-Authorization` for HTTP; empty if there was none.
+        public let credential: String
+
+        /// Creates what is to be compared with.
+        public init(method: String, target: String, credential: String) {
+            self.method = method
+            self.target = target
+            self.credential = credential
+        }
+    }
+
+    /// The port on 127.0.0.1.
+    public let port: UInt16
+    private let stopping: Gate
+    private let board = Board<[Request]>([])
+    private let accepting: Mutex<JoinableThread?>
+
+    /// Starts a proxy.
+    ///
+    /// - Parameters:
+    ///   - kind: what it speaks.
+    ///   - credential: what it lets nobody in without, as ``Request/credential`` has it.
+    ///   - refusesTunnels: whether it answers CONNECT with 403.
+    public init(
+        _ kind: Kind, credential: String? = nil, refusesTunnels: Bool = false
+    ) throws(SystemError) {
+        let listener = try Listener()
+        let (stopping, board) = (try Gate(), board)
+        self.stopping = stopping
+        port = listener.port
+        let loop = ProxyAcceptor(listener, stopping: stopping) { client in
+            let session = ProxySession(
+                client: client, stop: stopping, credential: credential, refusesTunnels: refusesTunnels,
+                record: { request in board.update { $0.append(request) } })
+            switch kind {
+            case .http: session.serveHTTP()
+            case .socks5: session.serveSOCKS()
+            }
+        }
+        accepting = Mutex(try JoinableThread { loop.run() })
+    }
+
+    deinit { stop() }
+
+    /// Closes everything and returns when the threads have ended.
+    public func stop() {
+        stopping.open()
+        if let thread = accepting.withLock({ $0.take() }) { thread.join() }
+        board.stop()
+    }
+
+    /// Everything that it was asked for so far, one for each connection.
+    public var requests: [Request] { board.contents }
+}
+
+/// Accepts connections and serves each on a thread of its own, until the server stops.
+private final class ProxyAcceptor: Sendable {
+    private let listener: Listener
+    private let stopping: Gate
+    private let serve: @Sendable (CInt) -> Void
+
+    init(_ listener: consuming Listener, stopping: Gate, serve: @escaping @Sendable (CInt) -> Void) {
+        self.listener = listener
+        self.stopping = stopping
+        self.serve = serve
+    }
+
+    func run() {
+        var threads: [JoinableThread] = []
+        while ProxySession.wait(for: [listener.descriptor.raw], or: stopping) {
+            let client = withoutSpawning {
+                let raw = accept(listener.descriptor.raw, nil, nil)
+                if raw >= 0 { closeOnExec(raw) }
+                return raw
+            }
+            guard client >= 0 else { continue }
+            do {
+                threads.append(
+                    try JoinableThread { [serve] in
+                        serve(client)
+                        close(client)
+                    })
+            } catch { close(client) }
+        }
+        for thread in threads { thread.join() }
+    }
+}
