@@ -20,16 +20,16 @@ extension CurlError {
         }
     }
 
-    /// By OpenSSL's `X509_V_ERR_*` (openssl/x509_vfy.h). Host names curl compares by itself.
+    /// By OpenSSL's `X509_V_ERR_*` (openssl/x509_vfy.h). Host names curl compares by itself, and leaves no number.
     private var verification: TLSFailure? {
-        switch verifyResult {
+        if says("subject name") { return .hostMismatch }
+        return switch verifyResult {
         case 9: .notYetValid
         case 10: .expired
         case 18, 19: .selfSigned
         case 2, 20, 21: .unknownAuthority
         case 23: .revoked
         case 62: .hostMismatch
-        case 0 where says("subject name"): .hostMismatch
         default: nil
         }
     }

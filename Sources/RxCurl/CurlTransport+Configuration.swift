@@ -1,5 +1,3 @@
-internal import CLibcurl
-
 extension CurlTransport {
     /// What is the same for all transfers of one transport.
     public struct Configuration: Sendable {
@@ -63,7 +61,7 @@ extension CurlTransport {
         public var interimLimit = 100
         /// Whether the server is told to wait while the subscriber of an HTTP/2 answer pauses, as it always is over
         /// HTTP/1.1. Default: from libcurl 8.4 on, by the version at run time; see ``http2SpoolLimit``.
-        public var pausesHTTP2 = unsafe curl_version_info(CURLVERSION_FIRST).pointee.version_num >= 0x08_04_00
+        public var pausesHTTP2 = CurlTransport.libcurlVersion >= (8, 4, 0)
         /// The most bytes of one HTTP/2 answer that are kept in memory while its subscriber pauses, where the server
         /// is not told to wait; more fails with ``NetworkError/Code/tooLarge``. Default 64 MiB.
         public var http2SpoolLimit = 64 << 20

@@ -56,7 +56,7 @@ final class Transfer: @unchecked Sendable {
         self.content = content
         let policy = request.continuePolicy
         // With HTTP/2 a server refuses by closing the stream, and curl would wait for nothing.
-        let isAsked = transport.configuration.httpVersion == .http1 && policy.asks(before: content.length)
+        let isAsked = transport.multi.httpVersion == .http1 && policy.asks(before: content.length)
         continueWait = isAsked ? policy.wait : nil
         self.target = target
         self.observer = observer

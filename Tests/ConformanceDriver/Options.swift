@@ -51,8 +51,8 @@ struct Options {
             switch flag {
             case "--cookies": keepsCookies = true
             case "--cookie-file": cookieFile = try Self.value(of: flag, &rest)
-            case "--proxy": configuration.proxy = try Self.value(of: flag, &rest)
-            case "--cacert": configuration.caBundlePath = try Self.value(of: flag, &rest)
+            case "--proxy": configuration.proxy = Proxy(try Self.value(of: flag, &rest))
+            case "--cacert": configuration.tls.caBundlePath = try Self.value(of: flag, &rest)
             case "--http2": configuration.httpVersion = .http2
             case "--cache":
                 guard try ["private", "off"].contains(Self.value(of: flag, &rest)) else {

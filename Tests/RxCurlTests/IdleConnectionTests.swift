@@ -11,7 +11,7 @@ import Testing
     @Test func connectionsInUseDoNotCountAsIdle() async throws {
         let server = try RawServer { _ in [.respond()] }
         var configuration = CurlTransport.Configuration()
-        configuration.proxy = ""
+        configuration.proxy = .none
         configuration.maxIdleConnections = 2
         let loop = EventLoop(name: "test")
         defer { loop.shutDown() }

@@ -39,7 +39,7 @@ func run(_ count: Int) async -> Report {
     let loop = EventLoop(name: "soak")
     defer { loop.shutDown() }
     var configuration = CurlTransport.Configuration()
-    configuration.proxy = ""
+    configuration.proxy = .none
     let transport = CurlTransport(loop: loop, configuration: configuration)
     return await withCheckedContinuation { continuation in
         let done = Signal<Void>()

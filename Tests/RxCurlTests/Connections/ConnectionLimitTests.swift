@@ -17,7 +17,7 @@ import Testing
     @Test func anOriginGetsNoMoreThanItsConnections() async throws {
         let gate = try Gate()
         let (server, other) = (try Self.server(gate), try RawServer { _ in [.respond(body: "other")] })
-        try await withTransport(configure: { $0.maxConnectionsPerOrigin = 2 }) { transport in
+        try await withTransport(configured: { $0.maxConnectionsPerOrigin = 2 }) { transport in
             let requests = try (0..<6).map { try Request.to(server.baseURL + "/\($0)") }
             let recordings = requests.map { Recording(transport.send($0)) }
             _ = try await server.until { $0.requests.count == 2 ? true : nil }
@@ -44,7 +44,7 @@ import Testing
             return [.wait(gate), .respond()]
         }
         let (first, second) = (try RawServer(respond: answer), try RawServer(respond: answer))
-        try await withTransport(configure: { $0.maxConnections = 1 }) { transport in
+        try await withTransport(configured: { $0.maxConnections = 1 }) { transport in
             var recordings = [Recording(transport.send(try .to(first.baseURL + "/first")))]
             _ = try await order.until { $0.isEmpty ? nil : true }
             for path in ["/a1", "/a2", "/a3"] {
@@ -63,7 +63,7 @@ import Testing
     @Test func whoWaitsTooLongIsToldSo() async throws {
         let gate = try Gate()
         let server = try Self.server(gate)
-        try await withTransport(configure: { $0.maxConnectionsPerOrigin = 1 }) { transport in
+        try await withTransport(configured: { $0.maxConnectionsPerOrigin = 1 }) { transport in
             let running = Recording(transport.send(try .to(server.baseURL + "/1")))
             _ = try await server.nextRequest()
             var request = try Request.to(server.baseURL + "/2", method: .post)
@@ -84,7 +84,7 @@ import Testing
     @Test func whoCancelsLeavesTheQueue() async throws {
         let gate = try Gate()
         let server = try Self.server(gate)
-        try await withTransport(configure: { $0.maxConnectionsPerOrigin = 1 }) { transport in
+        try await withTransport(configured: { $0.maxConnectionsPerOrigin = 1 }) { transport in
             let running = Recording(transport.send(try .to(server.baseURL + "/1")))
             _ = try await server.nextRequest()
             let waiting = try (2...9).map {
@@ -102,7 +102,7 @@ import Testing
     @Test func aCancelledTransferGivesItsPlaceBack() async throws {
         let gate = try Gate()
         let server = try Self.server(gate)
-        try await withTransport(configure: { $0.maxConnections = 1 }) { transport in
+        try await withTransport(configured: { $0.maxConnections = 1 }) { transport in
             let running = Recording(transport.send(try .to(server.baseURL + "/1")))
             _ = try await server.nextRequest()
             let next = Recording(transport.send(try .to(server.baseURL + "/2")))
@@ -116,7 +116,7 @@ import Testing
     @Test func whatFailsToConnectGivesItsPlaceBack() async throws {
         let port = try DeadPort(.refusing)
         let server = try RawServer { _ in [.respond(body: "well")] }
-        try await withTransport(configure: { $0.maxConnections = 1 }) { transport in
+        try await withTransport(configured: { $0.maxConnections = 1 }) { transport in
             for _ in 0..<3 {
                 let log = try await Recording(transport.send(try .to(port.baseURL))).ended()
                 #expect(log.error?.code == .connect)
@@ -128,7 +128,7 @@ import Testing
     @Test func whoWaitsEndsWithTheTransport() async throws {
         let gate = try Gate()
         let server = try Self.server(gate)
-        try await withTransport(configure: { $0.maxConnectionsPerOrigin = 1 }) { transport in
+        try await withTransport(configured: { $0.maxConnectionsPerOrigin = 1 }) { transport in
             let recordings = try (1...3).map { number in
                 Recording(transport.send(try .to(server.baseURL + "/\(number)")))
             }
@@ -144,7 +144,7 @@ import Testing
         let nginx = try NginxServer.shared()
         try await withTransport(
             caBundlePath: nginx.certificatePath,
-            configure: {
+            configured: {
                 $0.maxConnectionsPerOrigin = 1
                 $0.httpVersion = .http2
             }

@@ -19,7 +19,7 @@ import Testing
     @Test(arguments: [nil, Duration.seconds(600)]) func aConnectionIsUsedAgain(lifetime: Duration?)
         async throws
     {
-        try await withTransport(configure: { $0.connectionLifetime = lifetime }) { transport in
+        try await withTransport(configured: { $0.connectionLifetime = lifetime }) { transport in
             let first = try await transport.get(server.baseURL + "/echo").echo()
             let second = try await transport.get(server.baseURL + "/echo")
             #expect(try second.echo().connection == first.connection)
@@ -30,7 +30,7 @@ import Testing
     @Test func whatIsMoreThanMayBeKeptIsClosed() async throws {
         let gate = try Gate()
         let server = try RawServer { _ in [.wait(gate), .respond()] }
-        try await withTransport(configure: { $0.maxIdleConnections = 1 }) { transport in
+        try await withTransport(configured: { $0.maxIdleConnections = 1 }) { transport in
             let recordings = try (0..<4).map { _ in Recording(transport.send(try .to(server.baseURL))) }
             _ = try await server.until { $0.requests.count == 4 ? true : nil }
             gate.open()
@@ -50,7 +50,7 @@ import Testing
     func versions(version: CurlTransport.HTTPVersion, isTLS: Bool, expected: String) async throws {
         let url = (isTLS ? server.tlsBaseURL : server.baseURL) + "/echo"
         try await withTransport(
-            caBundlePath: server.certificatePath, configure: { $0.httpVersion = version }
+            caBundlePath: server.certificatePath, configured: { $0.httpVersion = version }
         ) { transport in
             for _ in 0..<3 {
                 let response = try await transport.get(url)
@@ -63,7 +63,7 @@ import Testing
     @Test(arguments: [true, false]) func bothDirectionsOverHTTP2(isTLS: Bool) async throws {
         try await withTransport(
             caBundlePath: server.certificatePath,
-            configure: { $0.httpVersion = isTLS ? .http2 : .http2PriorKnowledge }
+            configured: { $0.httpVersion = isTLS ? .http2 : .http2PriorKnowledge }
         ) { transport in
             let url = isTLS ? server.tlsBaseURL : "http://127.0.0.1:\(server.http2Port)"
             for _ in 0..<3 {
@@ -91,7 +91,7 @@ import Testing
         let server = try RawServer { request in [.respond(body: request.field("Host") ?? "")] }
         let host = CurlTransport.HostOverride(
             host: "shop.test", port: Int(server.port), addresses: ["127.0.0.1"])
-        try await withTransport(configure: { $0.hostOverrides = [host] }) { transport in
+        try await withTransport(configured: { $0.hostOverrides = [host] }) { transport in
             let response = try await transport.get("http://shop.test:\(server.port)/")
             #expect(response.text == "shop.test:\(server.port)")
             #expect(response.metrics.remoteAddress == "127.0.0.1")
@@ -112,7 +112,7 @@ import Testing
             $0.addressFamily = family
             $0.happyEyeballsDelay = .milliseconds(20)
         }
-        try await withTransport(configure: configure) { transport in
+        try await withTransport(configured: configure) { transport in
             let log = try await Recording(
                 transport.send(try .to("http://both.test:\(server.port)/"))
             ).ended()
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func aUnixSocket() async throws {
-        try await withTransport(configure: { $0.unixSocketPath = server.unixSocketPath }) { transport in
+        try await withTransport(configured: { $0.unixSocketPath = server.unixSocketPath }) { transport in
             let response = try await transport.get("http://anything.test/echo?a=b")
             let echo = try response.echo()
             #expect(echo.remote == "unix:")
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test func aUnixSocketThatIsNotThere() async throws {
-        try await withTransport(configure: { $0.unixSocketPath = "/nowhere/socket" }) { transport in
+        try await withTransport(configured: { $0.unixSocketPath = "/nowhere/socket" }) { transport in
             let log = try await Recording(transport.send(try .to("http://a.test/"))).ended()
             #expect(log.error?.code == .connect)
             #expect(log.error?.isUnsent == true)
@@ -143,11 +143,11 @@ import Testing
     }
 
     @Test func whatConnectionsStartFrom() async throws {
-        try await withTransport(configure: { $0.networkInterface = "127.0.0.9" }) { transport in
+        try await withTransport(configured: { $0.networkInterface = "127.0.0.9" }) { transport in
             let response = try await transport.get(server.baseURL + "/echo")
             #expect(try response.echo().remote == "127.0.0.9")
         }
-        try await withTransport(configure: { $0.networkInterface = "if!nothing0" }) { transport in
+        try await withTransport(configured: { $0.networkInterface = "if!nothing0" }) { transport in
             let log = try await Recording(transport.send(try .to(server.baseURL))).ended()
             #expect(log.error?.code == .connect)
             #expect(log.error?.isUnsent == true)
@@ -169,7 +169,7 @@ import Testing
             $0.forbidsPrivateAddresses = true
             $0.hostOverrides = [override]
         }
-        try await withTransport(configure: configure) { transport in
+        try await withTransport(configured: configure) { transport in
             let url = "http://\(host):\(server.port)/"
             for _ in 0..<2 {
                 let log = try await Recording(transport.send(try .to(url))).ended()
@@ -187,7 +187,7 @@ import Testing
             $0.forbidsPrivateAddresses = true
             $0.unixSocketPath = path
         }
-        try await withTransport(configure: configure) { transport in
+        try await withTransport(configured: configure) { transport in
             let response = try await transport.get("http://a.test/json")
             #expect(response.text == NginxServer.json)
         }

@@ -15,7 +15,7 @@ import Testing
     ) async throws -> (Echo, TransferMetrics) {
         try await withTransport(
             caBundlePath: server.certificatePath,
-            configure: {
+            configured: {
                 $0.proxy = proxy
                 configure(&$0)
             }
@@ -27,7 +27,7 @@ import Testing
 
     private func failure(_ url: String, through proxy: Proxy) async throws -> NetworkError {
         try await withTransport(
-            caBundlePath: server.certificatePath, configure: { $0.proxy = proxy }
+            caBundlePath: server.certificatePath, configured: { $0.proxy = proxy }
         ) { transport in
             try #require(try await Recording(transport.send(try .to(url))).ended().error)
         }
@@ -73,7 +73,7 @@ import Testing
 
     @Test func aTLSProxyThatIsNotTrusted() async throws {
         let log = try await withTransport(
-            configure: { $0.proxy = Proxy("https://127.0.0.1:\(server.tlsPort)") }
+            configured: { $0.proxy = Proxy("https://127.0.0.1:\(server.tlsPort)") }
         ) { transport in
             try await Recording(transport.send(try .to("http://far.test/echo"))).ended()
         }
@@ -161,7 +161,7 @@ import Testing
 
     @Test func theAddressOfTheProxyIsTheOneThatCounts() async throws {
         let proxy = try ProxyServer(.http)
-        let log = try await withTransport(configure: {
+        let log = try await withTransport(configured: {
             $0.proxy = Proxy("http://127.0.0.1:\(proxy.port)")
             $0.forbidsPrivateAddresses = true
         }) { transport in

@@ -45,20 +45,21 @@ extension NginxServer {
     /// The statuses for which there is `/redirect/NNN`, to `/echo`.
     public static let redirects = [301, 302, 303, 307, 308]
 
-    static func writeFiles(in folder: String, port: UInt16, tlsPort: UInt16, http2Port: UInt16) throws {
+    /// What it listens on.
+    struct Ports {
+        let plain, tls, http2, tls12: UInt16
+    }
+
+    static func writeFiles(in folder: String, _ ports: Ports) throws {
         func write(_ bytes: some Sequence<UInt8>, _ name: String) throws {
             try Data(bytes).write(to: URL(filePath: "\(folder)/\(name)"))
         }
-        try write(
-            configuration(folder: folder, port: port, tlsPort: tlsPort, http2Port: http2Port).utf8,
-            "nginx.conf")
+        try write(configuration(folder: folder, ports).utf8, "nginx.conf")
         try write(large, "large")
         try write(text.utf8, "text")
     }
 
-    private static func configuration(
-        folder: String, port: UInt16, tlsPort: UInt16, http2Port: UInt16
-    ) -> String {
+    private static func configuration(folder: String, _ ports: Ports) -> String {
         let codes = statuses.map { code in
             let text = code == 204 || code == 304 ? "" : #" '{"status":\#(code),"message":"as asked"}'"#
             return "location = /status/\(code) { default_type application/json; return \(code)\(text); }"
@@ -85,13 +86,14 @@ extension NginxServer {
                 uwsgi_temp_path uwsgi;
                 scgi_temp_path scgi;
                 gzip_types text/plain;
+                ssl_protocols TLSv1.2 TLSv1.3;
                 default_type application/octet-stream;
                 root \(folder);
 
                 server {
-                    listen 127.0.0.1:\(port);
-                    listen 127.0.0.1:\(tlsPort) ssl http2;
-                    listen 127.0.0.1:\(http2Port) http2;
+                    listen 127.0.0.1:\(ports.plain);
+                    listen 127.0.0.1:\(ports.tls) ssl http2 default_server;
+                    listen 127.0.0.1:\(ports.http2) http2;
                     listen unix:\(folder)/socket;
                     server_name localhost;
                     ssl_certificate certificate.pem;
@@ -117,7 +119,7 @@ extension NginxServer {
                     }
                     # The body as text, without line ends: nginx reads it only to pass it on, here to itself.
                     location = /echo/body {
-                        proxy_pass http://127.0.0.1:\(port)/echo/field;
+                        proxy_pass http://127.0.0.1:\(ports.plain)/echo/field;
                         proxy_set_header X-Body $request_body;
                         proxy_pass_request_body off;
                         proxy_set_header Content-Length "";
@@ -125,7 +127,7 @@ extension NginxServer {
                     location = /echo/field { default_type text/plain; return 200 $http_x_body; }
                     # Takes a body of any size and tells how long it was.
                     location = /upload {
-                        proxy_pass http://127.0.0.1:\(port)/uploaded;
+                        proxy_pass http://127.0.0.1:\(ports.plain)/uploaded;
                     }
                     location = /uploaded { default_type text/plain; return 200 $content_length; }
 
@@ -134,6 +136,7 @@ extension NginxServer {
                     \(hops.joined(separator: "\n        "))
                     \(codes.joined(separator: "\n        "))
                 }
+                \(certificateServers(ports))
             }
             """
     }

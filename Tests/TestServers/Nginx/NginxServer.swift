@@ -24,6 +24,8 @@ public final class NginxServer: Sendable {
     public let tlsPort: UInt16
     /// The port for HTTP/2 without TLS, and nothing else, on 127.0.0.1.
     public let http2Port: UInt16
+    /// The port for https with TLS 1.2 and nothing newer on 127.0.0.1.
+    public let tls12Port: UInt16
     /// The folder with the configuration, the logs, the certificate and the served files.
     public let folder: String
     private let process: SupervisedProcess
@@ -36,16 +38,20 @@ public final class NginxServer: Sendable {
         let plain = try Listener()
         let tls = try Listener()
         let http2 = try Listener()
-        (port, tlsPort, http2Port) = (plain.port, tls.port, http2.port)
+        let tls12 = try Listener()
+        (port, tlsPort, http2Port, tls12Port) = (plain.port, tls.port, http2.port, tls12.port)
         folder = try Self.makeFolder()
         do {
-            try Self.writeFiles(in: folder, port: port, tlsPort: tlsPort, http2Port: http2Port)
+            try Self.writeFiles(
+                in: folder, Ports(plain: port, tls: tlsPort, http2: http2Port, tls12: tls12Port))
             process = try SupervisedProcess(
                 script: Self.script,
                 environment: [
-                    "FOLDER": folder, "NGINX": "3;4;5;", "PATH": "/usr/sbin:/usr/local/sbin:" + Self.path,
+                    "FOLDER": folder, "NGINX": "3;4;5;6;", "PATH": "/usr/sbin:/usr/local/sbin:" + Self.path,
                 ],
-                descriptors: [plain.descriptor.raw, tls.descriptor.raw, http2.descriptor.raw])
+                descriptors: [
+                    plain.descriptor.raw, tls.descriptor.raw, http2.descriptor.raw, tls12.descriptor.raw,
+                ])
         } catch {
             try? FileManager.default.removeItem(atPath: folder)  // the first error is the one to tell
             throw error
@@ -54,6 +60,7 @@ public final class NginxServer: Sendable {
         _ = consume plain
         _ = consume tls
         _ = consume http2
+        _ = consume tls12
         try awaitFirstAnswer()
     }
 
@@ -78,11 +85,12 @@ public final class NginxServer: Sendable {
     /// Removes the folder in the end, for only this script knows when nginx no longer writes to it.
     private static let script = """
         cd "$FOLDER" || exit 1
+        \(certificateScript)
         openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
             -keyout key.pem -out certificate.pem -subj /CN=localhost \
             -addext subjectAltName=DNS:localhost,IP:127.0.0.1 >start.log 2>&1 &&
             { nginx -p "$FOLDER" -c "$FOLDER/nginx.conf" -e "$FOLDER/error.log" >>start.log 2>&1 & }
-        exec 3<&- 4<&- 5<&-
+        exec 3<&- 4<&- 5<&- 6<&-
         read -r _
         [ -z "$!" ] || { kill "$!"; wait "$!"; }
         cd / && rm -rf "$FOLDER"

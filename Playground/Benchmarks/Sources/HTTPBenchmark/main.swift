@@ -6,7 +6,7 @@ import Synchronization
 do {
     let arguments = try Arguments(program: "HTTPBenchmark")
     var configuration = CurlTransport.Configuration()
-    configuration.caBundlePath = arguments.caBundle
+    configuration.tls.caBundlePath = arguments.caBundle
     if arguments.kind == .http2 { configuration.httpVersion = .http2 }
     let transport = CurlTransport(loop: .shared, configuration: configuration)
     let measurement = Measurement()
