@@ -27,18 +27,6 @@ import Testing
         }
     }
 
-    @Test func whatIsMoreThanMayBeKeptIsClosed() async throws {
-        let gate = try Gate()
-        let server = try RawServer { _ in [.wait(gate), .respond()] }
-        try await withTransport(configured: { $0.maxIdleConnections = 1 }) { transport in
-            let recordings = try (0..<4).map { _ in Recording(transport.send(try .to(server.baseURL))) }
-            _ = try await server.until { $0.requests.count == 4 ? true : nil }
-            gate.open()
-            for recording in recordings { #expect(try await recording.ended().error == nil) }
-            _ = try await server.until { $0.openConnections == 1 ? true : nil }
-        }
-    }
-
     // MARK: Versions
 
     @Test(

@@ -17,7 +17,7 @@ import Testing
     private func ask(
         _ host: String, port: UInt16? = nil, count: Int = 1, _ configure: Configure = { _ in }
     ) async throws -> Recording.Log {
-        let port = port ?? server.tlsPort
+        let port = port ?? server.certificatePort
         var tls = TLSConfiguration()
         tls.caBundlePath = server.authorityPath
         try configure(&tls)
@@ -86,12 +86,12 @@ import Testing
     // MARK: Versions
 
     @Test func theOldestVersionThatIsAccepted() async throws {
-        let old = try await ask("good.test", port: server.tls12Port)
+        let old = try await ask("good.test", port: server.tlsPort)
         #expect(String(decoding: old.body, as: UTF8.self) == "old TLSv1.2")
         let new = try await ask("good.test") { $0.minimumVersion = .tls13 }
         #expect(String(decoding: new.body, as: UTF8.self) == "good.test TLSv1.3 ")
         try expect(
-            try await ask("good.test", port: server.tls12Port) { $0.minimumVersion = .tls13 },
+            try await ask("good.test", port: server.tlsPort) { $0.minimumVersion = .tls13 },
             fails: .protocolVersion)
     }
 

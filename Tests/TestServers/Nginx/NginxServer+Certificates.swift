@@ -8,7 +8,7 @@ extension NginxServer {
     /// The path of a file with the SHA-256 of `good.test`'s public key in base64.
     public var pinPath: String { folder + "/good.pin" }
 
-    /// The names that the https port has certificates of their own for; each says what is wrong with it.
+    /// The names that ``certificatePort`` has a certificate for; each says what is wrong with it.
     /// `client.test` asks for the client's certificate.
     public static let certificateHosts = [
         "good.test", "expired.test", "future.test", "wrong.test", "unknown.test", "selfsigned.test",
@@ -56,14 +56,15 @@ extension NginxServer {
         } >>start.log 2>&1 || exit 1
         """
 
-    /// A server for each of the names, and one for `good.test` that speaks TLS 1.2 only.
+    /// A server for each of the names, and one for `good.test` on the port where TLS 1.2 is the newest.
     static func certificateServers(_ ports: Ports) -> String {
         let hosts = certificateHosts.map { host in
             let name = host.prefix { $0 != "." }
             let client = "ssl_verify_client on; ssl_client_certificate authority.pem;"
             return """
                 server {
-                    listen 127.0.0.1:\(ports.tls) ssl http2;
+                    listen 127.0.0.1:\(ports.certificates) ssl;
+                    ssl_protocols TLSv1.2 TLSv1.3;
                     server_name \(host);
                     ssl_certificate \(name).pem;
                     ssl_certificate_key \(name).key;
@@ -74,9 +75,8 @@ extension NginxServer {
         }
         let old = """
             server {
-                listen 127.0.0.1:\(ports.tls12) ssl;
+                listen 127.0.0.1:\(ports.tls) ssl http2;
                 server_name good.test;
-                ssl_protocols TLSv1.2;
                 ssl_certificate good.pem;
                 ssl_certificate_key good.key;
                 location / { return 200 "old $ssl_protocol"; }

@@ -47,7 +47,7 @@ extension NginxServer {
 
     /// What it listens on.
     struct Ports {
-        let plain, tls, http2, tls12: UInt16
+        let plain, tls, http2, certificates: UInt16
     }
 
     static func writeFiles(in folder: String, _ ports: Ports) throws {
@@ -86,7 +86,6 @@ extension NginxServer {
                 uwsgi_temp_path uwsgi;
                 scgi_temp_path scgi;
                 gzip_types text/plain;
-                ssl_protocols TLSv1.2 TLSv1.3;
                 default_type application/octet-stream;
                 root \(folder);
 

@@ -20,12 +20,12 @@ public final class NginxServer: Sendable {
 
     /// The port for http on 127.0.0.1.
     public let port: UInt16
-    /// The port for https on 127.0.0.1.
+    /// The port for https, up to TLS 1.2, on 127.0.0.1.
     public let tlsPort: UInt16
     /// The port for HTTP/2 without TLS, and nothing else, on 127.0.0.1.
     public let http2Port: UInt16
-    /// The port for https with TLS 1.2 and nothing newer on 127.0.0.1.
-    public let tls12Port: UInt16
+    /// The port for https, up to TLS 1.3, with the certificates of ``certificateHosts`` on 127.0.0.1.
+    public let certificatePort: UInt16
     /// The folder with the configuration, the logs, the certificate and the served files.
     public let folder: String
     private let process: SupervisedProcess
@@ -38,19 +38,20 @@ public final class NginxServer: Sendable {
         let plain = try Listener()
         let tls = try Listener()
         let http2 = try Listener()
-        let tls12 = try Listener()
-        (port, tlsPort, http2Port, tls12Port) = (plain.port, tls.port, http2.port, tls12.port)
+        let certificates = try Listener()
+        (port, tlsPort, http2Port, certificatePort) = (plain.port, tls.port, http2.port, certificates.port)
         folder = try Self.makeFolder()
         do {
             try Self.writeFiles(
-                in: folder, Ports(plain: port, tls: tlsPort, http2: http2Port, tls12: tls12Port))
+                in: folder, Ports(plain: port, tls: tlsPort, http2: http2Port, certificates: certificatePort))
             process = try SupervisedProcess(
                 script: Self.script,
                 environment: [
                     "FOLDER": folder, "NGINX": "3;4;5;6;", "PATH": "/usr/sbin:/usr/local/sbin:" + Self.path,
                 ],
                 descriptors: [
-                    plain.descriptor.raw, tls.descriptor.raw, http2.descriptor.raw, tls12.descriptor.raw,
+                    plain.descriptor.raw, tls.descriptor.raw, http2.descriptor.raw,
+                    certificates.descriptor.raw,
                 ])
         } catch {
             try? FileManager.default.removeItem(atPath: folder)  // the first error is the one to tell
@@ -60,7 +61,7 @@ public final class NginxServer: Sendable {
         _ = consume plain
         _ = consume tls
         _ = consume http2
-        _ = consume tls12
+        _ = consume certificates
         try awaitFirstAnswer()
     }
 
