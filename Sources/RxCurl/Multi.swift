@@ -213,10 +213,11 @@ final class Multi: @unchecked Sendable {
     }
 
     /// Says how many connections curl may keep. It counts those in use among them, so that a fixed number would
-    /// have it close each that comes free while many are in use.
+    /// have it close each that comes free while many are in use; and it looks when one comes free, whose transfer
+    /// is among the running ones until then.
     private func limitConnections() {
         guard let raw = unsafe raw else { return }
-        let count = configuration.maxIdleConnections + running.count
+        let count = max(1, configuration.maxIdleConnections + running.count - 1)
         unsafe _ = rxcurl_multi_setopt_long(raw, CURLMOPT_MAXCONNECTS, count)
     }
 

@@ -56,7 +56,7 @@ import Testing
     /// The change comes while the first piece is held.
     @Test func aFileThatChangesWhileItIsReadFails() async throws {
         try await withFiles { files, directory in
-            let path = try directory.file("a", Self.content(1 << 20))
+            let path = try directory.file("a", Self.content(8 << 20))
             let status = try #require(try await files.status(of: path).first() ?? nil)
             let board = Board((bytes: 0, error: NetworkError?.none))
             let reading = Mutex<Subscription?>(nil)
@@ -72,11 +72,11 @@ import Testing
                 reading.withLock { $0 = subscription }
             }
             _ = try await board.until { $0.bytes > 0 ? true : nil }
-            _ = try directory.file("a", Self.content(1 << 20))
+            _ = try directory.file("a", Self.content(8 << 20))
             reading.withLock { $0 }?.resume()
             let error = try await board.until { $0.error }
             #expect(error.code == .file)
-            #expect(board.contents.bytes < 1 << 20)
+            #expect(board.contents.bytes < 8 << 20)
         }
     }
 
