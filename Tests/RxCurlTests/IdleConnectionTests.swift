@@ -17,7 +17,8 @@ import Testing
         defer { loop.shutDown() }
         let transport = CurlTransport(loop: loop, configuration: configuration)
         let request = try Request.to(server.baseURL)
-        let reused = try await Observable<Int, NetworkError>.sequence(0..<400)
+        // On the loop, where each request follows its predecessor at once.
+        let reused = try await Observable<Int, NetworkError>.sequence(0..<400).subscribe(on: loop)
             .flatMap(.merge(limit: 8)) { _ in transport.send(request).response(to: request) }
             .filter(\.metrics.isConnectionReused)
             .collect().first()
