@@ -66,8 +66,8 @@ extension CurlTransport {
         /// is not told to wait; more fails with ``NetworkError/Code/tooLarge``. Default 64 MiB.
         public var http2SpoolLimit = 64 << 20
         /// The bytes asked of a socket at a time, held once per running transfer (`CURLOPT_BUFFERSIZE`).
-        /// Default 16 KiB.
-        public var receiveBufferSize = 16 << 10
+        /// Default 64 KiB, which large bodies gain by.
+        public var receiveBufferSize = 64 << 10
 
         /// The defaults.
         public init() {}
