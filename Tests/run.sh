@@ -50,5 +50,15 @@ if [ "$sanitizer" = thread ] && [ "$(uname)" = Linux ]; then
     "$clang" -shared -fPIC -O1 -Wall -Werror Tests/ThreadSanitizer/SwiftMutex.c -o "$mutex" -ldl
     environment+=(LD_PRELOAD="$mutex")
 fi
-env "${environment[@]}" \
-    swift test --skip-build ${build[@]+"${build[@]}"} ${run[@]+"${run[@]}"} "$@"
+test() {
+    env "${environment[@]}" swift test --skip-build ${build[@]+"${build[@]}"} ${run[@]+"${run[@]}"} "$@"
+}
+if [ -z "$sanitizer" ] || [ $# -gt 0 ]; then
+    test "$@"
+else
+    # One target after the other: all at once are so slow under a sanitizer that waits for a server run out of time.
+    for target in Tests/*Tests; do
+        echo "== $(basename "$target")"
+        test --filter "^$(basename "$target")\."
+    done
+fi
