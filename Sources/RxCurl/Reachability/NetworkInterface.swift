@@ -1,5 +1,7 @@
 import RxHTTP
 
+// A release build sees `sockaddr` through curl's headers.
+internal import CLibcurl
 #if canImport(Glibc)
     internal import Glibc
 #endif
