@@ -1,3 +1,5 @@
+// A release build sees the system's sockets through curl's headers.
+internal import CLibcurl
 public import RxHTTP
 public import RxLite
 public import RxLoop

@@ -1,7 +1,7 @@
+// A release build sees the system's sockets through curl's headers.
+internal import CLibcurl
 import RxHTTP
 
-// A release build sees `sockaddr` through curl's headers.
-internal import CLibcurl
 #if canImport(Glibc)
     internal import Glibc
 #endif
