@@ -7,12 +7,13 @@ public import HTTPTypes
 public struct ResponseHead: Sendable {
     /// The status code and reason.
     public var status: HTTPResponse.Status
-    private let block: [UInt8]
+    /// The field lines as they came, each ending in CR LF or LF.
+    public let fieldLines: [UInt8]
 
     /// Creates a head from the field lines as received, each ending in CR LF or LF, without status line.
     public init(status: HTTPResponse.Status, fieldLines: [UInt8]) {
         self.status = status
-        self.block = fieldLines
+        self.fieldLines = fieldLines
     }
 
     /// Creates a head from fields.
@@ -58,7 +59,7 @@ public struct ResponseHead: Sendable {
 
     /// A line that begins in space or tab goes on the line before (obs-fold, RFC 9112 §5.2).
     private var unfoldedLines: [ArraySlice<UInt8>] {
-        let lines = block.split(separator: UInt8(ascii: "\n"))
+        let lines = fieldLines.split(separator: UInt8(ascii: "\n"))
         guard lines.contains(where: { $0.first?.isBlank == true }) else { return lines }
         return lines.reduce(into: []) { unfolded, line in
             if line.first?.isBlank == true, let before = unfolded.popLast() {

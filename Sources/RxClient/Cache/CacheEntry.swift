@@ -1,0 +1,63 @@
+public import FoundationEssentials
+public import RxHTTP
+
+/// One answer that is kept: what is known about it, and its body.
+public struct CacheEntry: Sendable {
+    /// What is known about it; all that a 304 changes.
+    public var metadata: Metadata
+    /// The decoded body.
+    public var body: [UInt8]
+
+    /// Creates an entry.
+    public init(_ metadata: Metadata, body: [UInt8]) {
+        self.metadata = metadata
+        self.body = body
+    }
+
+    /// What it takes in a store: body, header fields, key and tags.
+    public var byteCount: Int { body.count + metadata.byteCount }
+
+    /// What is known about an answer that is kept.
+    public struct Metadata: Sendable, Codable {
+        /// Names this body: an answer that takes the place of another has a new one.
+        public var id: UUID
+        /// What it is kept under.
+        public var key: CacheKey
+        /// The request fields that the server chose by (`Vary`), and what they were.
+        public var variant: CacheVariant
+        /// Status and header fields, without those that end with the connection (RFC 9111 §3.1).
+        public var head: ResponseHead
+        /// For how long it is good.
+        public var terms: CacheTerms
+        /// Names under which it can be removed.
+        public var tags: Set<String>
+
+        /// Creates it, by default for a new body.
+        public init(
+            id: UUID = UUID(), key: CacheKey, variant: CacheVariant = CacheVariant(), head: ResponseHead,
+            terms: CacheTerms, tags: Set<String> = []
+        ) {
+            self.id = id
+            self.key = key
+            self.variant = variant
+            self.head = head
+            self.terms = terms
+            self.tags = tags
+        }
+
+        /// Whether an answer takes the place of another: both have the same key and variant.
+        public func replaces(_ other: Metadata) -> Bool { key == other.key && variant == other.variant }
+
+        var byteCount: Int {
+            head.fieldLines.count + key.byteCount
+                + tags.reduce(0) { $0 + $1.utf8.count }
+                + variant.fields.reduce(0) { $0 + $1.key.utf8.count + ($1.value?.utf8.count ?? 0) }
+        }
+    }
+}
+
+extension CacheKey {
+    fileprivate var byteCount: Int {
+        method.utf8.count + url.utf8.count + identity.utf8.count + content.utf8.count
+    }
+}

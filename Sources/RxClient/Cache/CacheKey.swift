@@ -1,0 +1,37 @@
+/// What an answer is kept under. Answers of one key are variants of each other: the server chose between them by
+/// other fields of the request (RFC 9111 §4.1).
+public struct CacheKey: Hashable, Sendable, Codable {
+    /// Which rules keep the answer. Answers kept by one are never given by another.
+    public enum Rules: String, Sendable, Codable {
+        /// RFC 9111.
+        case http
+        /// For a time that the app sets.
+        case time
+    }
+
+    /// Which rules keep it.
+    public var rules: Rules
+    /// The method that was answered.
+    public var method: String
+    /// The absolute URL, with query and without fragment.
+    public var url: String
+    /// Who asked: a name or a number of the account, or a digest of what proves it; never the proof itself. Empty
+    /// for nobody.
+    public var identity: String
+    /// A digest of the content that was sent; empty for none.
+    public var content: String
+
+    /// Creates a key.
+    public init(
+        rules: Rules, method: String = "GET", url: String, identity: String = "", content: String = ""
+    ) {
+        self.rules = rules
+        self.method = method
+        self.url = url
+        self.identity = identity
+        self.content = content
+    }
+
+    /// The URL up to the query.
+    public var place: Substring { url.prefix { $0 != "?" } }
+}

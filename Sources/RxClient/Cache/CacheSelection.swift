@@ -1,0 +1,29 @@
+public import FoundationEssentials
+
+/// Which kept answers are meant.
+public enum CacheSelection: Sendable, Hashable {
+    /// All of them.
+    case all
+    /// The one with this ``CacheEntry/Metadata/id``.
+    case id(UUID)
+    /// All of exactly this ``CacheKey/url``, of whatever method, account and variant.
+    case url(String)
+    /// All whose URL is this one up to the query.
+    case place(String)
+    /// All that have this among their ``CacheEntry/Metadata/tags``.
+    case tag(String)
+    /// All of this ``CacheKey/identity``.
+    case identity(String)
+
+    /// Whether `entry` is among them.
+    public func includes(_ entry: CacheEntry.Metadata) -> Bool {
+        switch self {
+        case .all: true
+        case .id(let id): entry.id == id
+        case .url(let url): entry.key.url == url
+        case .place(let place): entry.key.place == place
+        case .tag(let tag): entry.tags.contains(tag)
+        case .identity(let identity): entry.key.identity == identity
+        }
+    }
+}

@@ -1,0 +1,43 @@
+public import FoundationEssentials
+
+/// For how long a kept answer may be used, and what for: read once from its fields, when it comes.
+///
+/// All times are in seconds.
+public struct CacheTerms: Hashable, Sendable, Codable {
+    /// When the answer came, or was last confirmed by a 304.
+    public var date: Date
+    /// How old it was then (`corrected_initial_age`, RFC 9111 §4.2.3).
+    public var initialAge: TimeInterval
+    /// Up to which age it is fresh (RFC 9111 §4.2.1).
+    public var lifetime: TimeInterval
+    /// For how long after that it may be used while it is renewed (RFC 5861 §3).
+    public var staleWhileRevalidate: TimeInterval
+    /// For how long after that it may be used where renewing fails (RFC 5861 §4).
+    public var staleIfError: TimeInterval
+    /// Whether the server must confirm each use (`no-cache`, RFC 9111 §5.2.2.4).
+    public var alwaysRevalidates: Bool
+    /// Whether it must not be used once it is stale (`must-revalidate`, RFC 9111 §5.2.2.2).
+    public var neverStale: Bool
+
+    /// Creates terms; by default nothing but the lifetime counts.
+    public init(
+        date: Date, initialAge: TimeInterval = 0, lifetime: TimeInterval,
+        staleWhileRevalidate: TimeInterval = 0, staleIfError: TimeInterval = 0,
+        alwaysRevalidates: Bool = false, neverStale: Bool = false
+    ) {
+        self.date = date
+        self.initialAge = initialAge
+        self.lifetime = lifetime
+        self.staleWhileRevalidate = staleWhileRevalidate
+        self.staleIfError = staleIfError
+        self.alwaysRevalidates = alwaysRevalidates
+        self.neverStale = neverStale
+    }
+
+    /// How old the answer is (RFC 9111 §4.2.3); infinite where the clock has been set back to before it came, since
+    /// nobody knows then.
+    public func age(at now: Date) -> TimeInterval {
+        let resident = now.timeIntervalSince(date)
+        return resident < 0 ? .infinity : initialAge + resident
+    }
+}

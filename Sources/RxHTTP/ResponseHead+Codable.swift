@@ -1,0 +1,30 @@
+import FoundationEssentials
+import HTTPTypes
+
+/// Kept as status, reason and the field lines as they came.
+extension ResponseHead: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case code, reason, fieldLines
+    }
+
+    /// Reads what ``encode(to:)`` wrote.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let code = try container.decode(Int.self, forKey: .code)
+        guard (0...999).contains(code) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .code, in: container, debugDescription: "\(code) is no status")
+        }
+        let reason = try container.decode(String.self, forKey: .reason)
+        let fieldLines = try container.decode(Data.self, forKey: .fieldLines)
+        self.init(status: .init(code: code, reasonPhrase: reason), fieldLines: Array(fieldLines))
+    }
+
+    /// Writes status, reason and field lines.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(status.code, forKey: .code)
+        try container.encode(status.reasonPhrase, forKey: .reason)
+        try container.encode(Data(fieldLines), forKey: .fieldLines)
+    }
+}
