@@ -18,6 +18,7 @@ let package = Package(
         .executable(name: "AsyncHTTPClientBenchmark", targets: ["AsyncHTTPClientBenchmark"]),
         .executable(name: "URLSessionBenchmark", targets: ["URLSessionBenchmark"]),
         .executable(name: "CancelBenchmark", targets: ["CancelBenchmark"]),
+        .executable(name: "APIBenchmark", targets: ["APIBenchmark"]),
         .executable(name: "StreamsBenchmark", targets: ["StreamsBenchmark"]),
     ],
     dependencies: [
@@ -48,6 +49,9 @@ let package = Package(
             name: "URLSessionBenchmark", dependencies: ["HTTPCases"], swiftSettings: settings),
         .executableTarget(name: "CancelBenchmark", dependencies: [.rxNetworking], swiftSettings: settings),
         .target(name: "CMallocCount"),
+        .executableTarget(
+            name: "APIBenchmark", dependencies: [.rxNetworking, "HTTPCases", "CMallocCount"],
+            swiftSettings: settings),
         .executableTarget(
             name: "StreamsBenchmark",
             dependencies: [

@@ -4,6 +4,7 @@
 #   Playground/Benchmarks/run.sh streams [COUNT [ROUNDS [TEXT]]]
 #   Playground/Benchmarks/run.sh http [CASE...]
 #   Playground/Benchmarks/run.sh cancel [COUNT]
+#   Playground/Benchmarks/run.sh api [CASE...]
 #
 # streams: COUNT events (default 1000000) through chains, combinations and signals, on one core, by turns with the
 # peers' of the same work; medians of ROUNDS (default 7) rounds; only cases whose names contain TEXT. On stdout a
@@ -16,6 +17,11 @@
 #
 # cancel: COUNT transfers of 16 MiB (default 10000), 64 at a time, each cancelled at its first bytes, in five
 # rounds. After each a JSON line with the open descriptors and the resident memory, which must not grow.
+#
+# api: what the client costs beside the bare transport, on core 1, with the servers on core 0. Cases: requests, 64 in
+# flight through the transport alone, through a bare client, and through one with a session, retries, an envelope and an
+# accessory, by turns in one process (ROUNDS, default 9, of COUNT, default 10000, in the environment), with the
+# instructions of each where there is valgrind; items, a million of them page after page, with the resident memory.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 
@@ -23,6 +29,7 @@ case "${1:-}" in
 streams) product=StreamsBenchmark ;;
 http) product=HTTPBenchmark ;;
 cancel) product=CancelBenchmark count=${2:-10000} ;;
+api) product=APIBenchmark ;;
 *)
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2
@@ -63,6 +70,11 @@ chmod a+x "$work"
 build_product "$product"
 if [ "$product" = CancelBenchmark ]; then
     python3 "$here/server.py" "$work/servers" taskset -c 1 "$built/$product" {plain}/large "$count"
+    exit
+fi
+if [ "$product" = APIBenchmark ]; then
+    python3 "$here/api.py" "$work/servers" --rounds "${ROUNDS:-9}" --count "${COUNT:-10000}" --cases "${@:2}" -- \
+        "$built/$product"
     exit
 fi
 build_product AsyncHTTPClientBenchmark

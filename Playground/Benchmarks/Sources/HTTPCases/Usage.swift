@@ -5,13 +5,14 @@ import Foundation
 #endif
 
 /// What this process has used so far.
-struct Usage {
+package struct Usage: Sendable {
     /// User and system time of all threads (getrusage(2)).
-    let cpuSeconds: Double
+    package let cpuSeconds: Double
     /// The most memory that was resident.
-    let peakKibibytes: Int
+    package let peakKibibytes: Int
 
-    init() {
+    /// What it is now.
+    package init() {
         var usage = rusage()
         // The call fills in `usage` and keeps nothing of it.
         #if canImport(Glibc)

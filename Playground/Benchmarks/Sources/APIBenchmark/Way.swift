@@ -1,0 +1,58 @@
+import Foundation
+import HTTPCases
+import RxNetworking
+
+/// A way to the ten items of `URL/goods`, which come in an envelope.
+enum Way: String, CaseIterable, Sendable {
+    /// The transport, the response gathered and decoded as the envelope that it is.
+    case bare
+    /// The same through a client that nothing has been told to.
+    case client
+    /// Through a client with a session, retries, an envelope, a header and an accessory; nobody listens to its log.
+    case full
+
+    /// The envelope as a type, where no client takes it off.
+    private struct Enveloped: Decodable, Sendable {
+        let errcode: Int
+        let msg: String
+        let data: [Item]
+    }
+
+    /// The endpoint, with a parameter as most have one.
+    private struct Goods<Content: Decodable & Sendable>: Endpoint {
+        typealias Output = Content
+        let path = "/goods"
+        let method = HTTPRequest.Method.get
+        var parameters: Parameters { .query(["keyword": "tea"]) }
+    }
+
+    /// Sends a request for each subscription and tells how many items it has brought.
+    func items(of baseURL: String, over transport: CurlTransport) throws -> Observable<Int, NetworkError> {
+        switch self {
+        case .bare:
+            guard let url = URL(string: baseURL + "/goods?keyword=tea") else {
+                throw Arguments.Invalid(description: "no URL: \(baseURL)")
+            }
+            let decoder = JSONDecoder()
+            return .deferred {
+                let request = Request(url: url)
+                return transport.send(request).response(to: request, decoder: decoder)
+                    .decode(Enveloped.self).map(\.data.count)
+            }
+        case .client:
+            let client = Client(baseURL: baseURL, transport: transport)
+            return client.request(Goods<Enveloped>()).map(\.data.count)
+        case .full:
+            var configuration = ClientConfiguration()
+            configuration.headers = ["Accept": "application/json"]
+            configuration.envelope = Envelope(code: "errcode", message: "msg", payload: "data", success: 200)
+            configuration.session = Session(credential: Credential(token: "a token of usual length")) {
+                .never()
+            }
+            configuration.accessories = [Accessory(didStop: { _, _ in })]
+            configuration.retry = .exponentialBackoff(maxRetries: 2)
+            let client = Client(baseURL: baseURL, configuration: configuration, transport: transport)
+            return client.request(Goods<[Item]>()).map(\.count)
+        }
+    }
+}

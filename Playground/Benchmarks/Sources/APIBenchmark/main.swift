@@ -1,0 +1,42 @@
+import Foundation
+import HTTPCases
+import RxNetworking
+
+// requests URL COUNT ROUNDS   the ways beside each other
+// once WAY URL COUNT          one way alone, for a profiler
+// items URL COUNT             a list of COUNT items, page after page
+// Lines of JSON on stdout.
+
+let words = Array(CommandLine.arguments.dropFirst())
+
+func number(_ index: Int) throws -> Int {
+    guard let number = Int(words[index]), number >= 10 else {
+        throw Arguments.Invalid(description: "not a number from 10: \(words[index])")
+    }
+    return number
+}
+
+do {
+    switch (words.first, words.count) {
+    case ("requests", 4):
+        guard let rounds = Int(words[3]), rounds > 0 else {
+            throw Arguments.Invalid(description: "not a number of rounds: \(words[3])")
+        }
+        try Comparison(baseURL: words[1], count: number(2), rounds: rounds).run()
+    case ("once", 4):
+        guard let way = Way(rawValue: words[1]) else {
+            throw Arguments.Invalid(description: "no such way: \(words[1])")
+        }
+        let stream = try way.items(of: words[2], over: CurlTransport(loop: .shared))
+        _ = try sum(stream, count: number(3), limit: 64)
+    case ("items", 3):
+        try await Pages(baseURL: words[1], count: number(2)).run()
+    default:
+        throw Arguments.Invalid(
+            description:
+                "usage: APIBenchmark requests URL COUNT ROUNDS | once WAY URL COUNT | items URL COUNT")
+    }
+} catch {
+    FileHandle.standardError.write(Data("\(error)\n".utf8))
+    exit(2)
+}

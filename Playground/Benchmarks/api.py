@@ -1,0 +1,109 @@
+"""Measures what the pipeline costs beside the bare transport. run.sh builds the program and calls this:
+
+    api.py FOLDER [--rounds ROUNDS] [--count COUNT] [--cases CASE...] -- PROGRAM
+
+On stdout a JSON object a line for each measurement, on stderr a table and what is aimed at.
+"""
+import argparse
+import json
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+
+from server import servers
+
+CORE = "1"
+WAYS = ("bare", "client", "full")
+#: How many requests are sent under callgrind: the difference between the two runs is free of what starting costs.
+FEW, MANY = 300, 1300
+ITEMS = 1_000_000
+
+
+def program_lines(program, *words):
+    """The lines of JSON that a run of the program prints, shown as they come."""
+    with subprocess.Popen(["taskset", "-c", CORE, program, *map(str, words)], stdout=subprocess.PIPE, text=True) as run:
+        lines = []
+        for line in run.stdout:
+            print(line, end="", flush=True)
+            lines.append(json.loads(line))
+    if run.returncode != 0:
+        sys.exit(f"{' '.join(map(str, words))}: exit status {run.returncode}")
+    return lines
+
+
+def instructions(program, way, address, count):
+    """What all threads of a run execute outside the kernel."""
+    run = subprocess.run(
+        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, "once", way, address,
+         str(count)], stderr=subprocess.PIPE, text=True, check=False)
+    found = re.search(r"Collected : (\d+)", run.stderr)
+    if run.returncode != 0 or not found:
+        sys.exit(f"callgrind: {run.stderr.strip()[-500:]}")
+    return int(found[1])
+
+
+def requests(program, addresses, options):
+    lines = program_lines(program, "requests", addresses["plain"], options.count, options.rounds)
+    results = {line["way"]: line for line in lines}
+    if shutil.which("valgrind"):
+        # valgrind 3.19 cannot read what Swift 6.3 writes for debuggers.
+        stripped = options.folder / "program"
+        subprocess.run(["strip", "--strip-debug", "-o", stripped, program], check=True)
+        for way in WAYS:
+            few, many = (instructions(stripped, way, addresses["plain"], count) for count in (FEW, MANY))
+            results[way]["instructions"] = round((many - few) / (MANY - FEW))
+            print(json.dumps({"case": "instructions", "way": way, "instructions": results[way]["instructions"]}), flush=True)
+    row("Way", "µs", "beside bare", "instructions", "beside bare", "mallocs")
+    row("---", *["---:"] * 5)
+    for way in WAYS:
+        result = results[way]
+        count, bare = (results[name].get("instructions") for name in (way, "bare"))
+        row(way, f"{result['microseconds']:.1f}", f"{result['ratio']:.2f}", f"{count:,}" if count else "–",
+            f"{count / bare:.2f}" if count else "–", f"{result['mallocs']:.1f}")
+    yield "processor time of the full way, beside the bare one", "≤", 1.15, results["full"]["ratio"]
+
+
+def items(program, addresses, options):
+    lines = program_lines(program, "items", addresses["pages"], ITEMS)
+    row("Items", "resident MiB", "µs an item")
+    row("---:", "---:", "---:")
+    for line in lines:
+        row(f"{line['items']:,}", f"{line['residentKiB'] / 1024:.1f}", f"{line['microseconds']:.2f}")
+    resident = [line["residentKiB"] for line in lines]
+    yield ("memory in the second half of a million items, beside that in the first", "≤", 1.05,
+           statistics.median(resident[5:]) / statistics.median(resident[:5]))
+
+
+CASES = {"requests": requests, "items": items}
+
+
+def row(*cells):
+    print("| " + " | ".join(cells) + " |", file=sys.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--count", type=int, default=10_000)
+    parser.add_argument("--cases", nargs="*", default=[])
+    parser.add_argument("program")
+    options = parser.parse_args()
+    if unknown := [case for case in options.cases if case not in CASES]:
+        sys.exit(f"no such case: {' '.join(unknown)}; there are: {' '.join(CASES)}")
+    aims = []
+    with servers(options.folder) as addresses:
+        for case in options.cases or CASES:
+            aims += CASES[case](options.program, addresses, options)
+            print(file=sys.stderr)
+    row("Aim", "", "this run", "")
+    row("---", "---:", "---:", "---")
+    for text, sign, bar, value in aims:
+        row(text, f"{sign} {bar}", f"{value:.2f}", "met" if value <= bar else "missed")
+
+
+if __name__ == "__main__":
+    main()
