@@ -58,11 +58,65 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "RxTesting", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
 
+        // Servers on loopback. They import nothing of the above, so that neither side hides the other's faults.
+        .target(name: "TestServers", path: "Tests/TestServers", swiftSettings: settings),
+        // Many requests with faults among them; a test runs it with few, Tests/soak.sh with many.
+        .executableTarget(
+            name: "soak", dependencies: ["RxNetworking", "RxTesting"], path: "Tests/Soak",
+            swiftSettings: settings),
+        .testTarget(name: "TestServersTests", dependencies: ["TestServers"], swiftSettings: settings),
+        .target(
+            name: "PlaygroundServer", dependencies: [.flyingFox, .flyingSocks], path: "Playground/Server",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "Playground", dependencies: ["RxNetworking", "PlaygroundServer"], path: "Playground/Tour",
+            swiftSettings: settings),
+
+        // A process of its own, for tests that kill it.
+        .executableTarget(
+            name: "download-probe", dependencies: ["RxNetworking"], path: "Tests/DownloadProbe",
+            swiftSettings: settings),
+
+        .testTarget(
+            name: "RxLiteTests", dependencies: ["RxLite", "RxLoop", "RxTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "RxTestingTests", dependencies: ["RxTesting", "RxHTTP", "RxLite", .httpTypes],
+            swiftSettings: settings),
+        .testTarget(
+            name: "RxHTTPTests", dependencies: ["RxHTTP", "RxLite", "RxTesting", .httpTypes],
+            swiftSettings: settings),
         .testTarget(
             name: "RxClientTests",
             dependencies: [
                 "RxClient", "RxHTTP", "RxLite", "RxTesting", .httpTypes, .logging, .inMemoryLogging,
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "FuzzTests", dependencies: ["RxClient", "RxCurl", "RxHTTP", "RxTesting", .httpTypes],
+            swiftSettings: settings),
+        .testTarget(name: "RxMarblesTests", dependencies: ["RxLite", "RxTesting"], swiftSettings: settings),
+        .testTarget(name: "ArchitectureTests", swiftSettings: settings),
+        .testTarget(
+            name: "SurfaceTests", dependencies: ["RxNetworking", "RxTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "RxNetworkingTests", dependencies: ["RxNetworking", "TestServers"], swiftSettings: settings),
+        // Drives the client by JSON lines, for suites that are written in other languages.
+        .executableTarget(
+            name: "conformance-driver", dependencies: ["RxNetworking"], path: "Tests/ConformanceDriver",
+            swiftSettings: settings),
+        .testTarget(
+            name: "ConformanceDriverTests", dependencies: ["conformance-driver", "TestServers"],
+            swiftSettings: settings),
+        .testTarget(name: "RxLoopTests", dependencies: ["RxLoop", "RxLite"], swiftSettings: settings),
+        .testTarget(
+            name: "RxCurlTests",
+            dependencies: [
+                "RxClient", "RxCurl", "RxHTTP", "RxLoop", "RxLite", "TestServers", "download-probe",
+                .httpTypes,
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "PlaygroundServerTests", dependencies: ["PlaygroundServer", "TestServers"],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
