@@ -26,7 +26,8 @@ import Testing
     @Test(
         "A replay is signed anew from the original request",
         arguments: [
-            CredentialPlacement.bearer, .header("X-Token"), .query("token"),
+            CredentialPlacement.bearer, .header("X-Token"), .query("token"), .parameter("token"),
+            .cookie("token"),
             CredentialPlacement { credential, request throws(NetworkError) in
                 try request.setField("X-Token", to: credential.token)
             },

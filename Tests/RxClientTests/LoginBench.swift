@@ -53,7 +53,14 @@ extension Request {
         let field = HTTPField.Name("X-Token").flatMap { headerFields[$0] }
         let parameter = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems?
             .filter { $0.name == "token" }.compactMap(\.value).joined(separator: "+")
-        return bearer ?? field ?? parameter
+        let pairs = headerFields[.cookie]?.split(separator: "; ") ?? []
+        let cookie = pairs.first { $0.hasPrefix("token=") }.map { String($0.dropFirst(6)) }
+        var form: String?
+        if case .bytes(let bytes) = body {
+            form = String(decoding: bytes, as: UTF8.self).split(separator: "&")
+                .first { $0.hasPrefix("token=") }.map { String($0.dropFirst(6)) }
+        }
+        return bearer ?? field ?? (parameter?.isEmpty == false ? parameter : nil) ?? cookie ?? form
     }
 
     /// `GET /path` and the token.
@@ -67,7 +74,7 @@ struct Login: Decodable, Sendable {
 /// A client with a session, before a ``TokenServer``, in virtual time. Its credential is one that the server
 /// no longer knows.
 struct LoginBench {
-    let clock = VirtualScheduler()
+    let clock: VirtualScheduler
     let server = TokenServer()
     let transport: ScriptedTransport
     let session: Session
@@ -75,19 +82,27 @@ struct LoginBench {
     let events: Recorder<SessionEvent, Never>
 
     init(
-        credential: Credential? = Credential(token: "old"), expiry: SessionExpiry = .unauthorized(),
+        on clock: VirtualScheduler = VirtualScheduler(),
+        credential: Credential? = Credential(token: "old"), store: (any CredentialStore)? = nil,
+        expiry: SessionExpiry = .unauthorized(),
         placement: CredentialPlacement = .bearer, date: Date = Date(timeIntervalSince1970: 0),
         retry: RetryPolicy<NetworkError> = .never, envelope: Envelope? = nil,
-        login: (@Sendable (Client) -> Observable<Credential, NetworkError>)? = nil
+        login: (@Sendable (Client) -> Observable<Credential, NetworkError>)? = nil,
+        renewal: (@Sendable (Client, Credential) -> Observable<Credential, NetworkError>)? = nil
     ) {
+        self.clock = clock
         transport = ScriptedTransport(on: clock) { [server] in server.answer($0) }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         configuration.retry = .never
         let plain = Client(configuration: configuration, transport: transport)
         let login = login ?? { client in Self.logIn(client) }
+        let renewing = renewal.map { renewal in
+            { @Sendable (credential: Credential) in renewal(plain, credential) }
+        }
         session = Session(
-            credential: credential, expiry: expiry, placement: placement, clock: clock,
-            currentDate: { date }, login: { login(plain) })
+            credential: credential, store: store, expiry: expiry, placement: placement, clock: clock,
+            currentDate: { date }, renewal: renewing,
+            login: { login(plain) })
         configuration.session = session
         configuration.retry = retry
         configuration.envelope = envelope
@@ -112,6 +127,7 @@ struct LoginBench {
             case .loggedIn: "logged in"
             case .renewed: "renewed"
             case .loggedOut(let error): "logged out \(error?.code.rawValue ?? "by hand")"
+            case .storageFailed(let error): "not saved: \(error.message)"
             }
         }
     }

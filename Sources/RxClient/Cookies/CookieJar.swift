@@ -34,7 +34,7 @@ public final class CookieJar: Sendable {
     }
 
     let contents: Mutex<Contents>
-    let saving = Mutex(CookieSaving())
+    let saving = Mutex(Saving())
     let storage: CookieStorage?
     let keepsSessionCookies: Bool
     let saveDelay: Duration

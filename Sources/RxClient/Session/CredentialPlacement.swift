@@ -26,9 +26,67 @@ public struct CredentialPlacement: Sendable {
     /// A parameter in the URL's query, in the place of any of that name, kept as secret.
     public static func query(_ name: String) -> CredentialPlacement {
         CredentialPlacement { credential, request throws(NetworkError) in
-            request.removeQuery(named: name)
-            request.secretParameters.insert(name)
-            try request.appendQuery("\(name.percentEncoded)=\(credential.token.percentEncoded)")
+            try request.setQuery(name, to: credential.token)
+        }
+    }
+
+    /// A parameter in the place of any of that name, kept as secret: of the body where that is a form
+    /// (`application/x-www-form-urlencoded`), of the URL's query otherwise.
+    public static func parameter(_ name: String) -> CredentialPlacement {
+        CredentialPlacement { credential, request throws(NetworkError) in
+            guard request.setFormMember(name, to: credential.token) else {
+                return try request.setQuery(name, to: credential.token)
+            }
+        }
+    }
+
+    /// A cookie, before those of a jar and in the place of any of that name; kept as secret.
+    ///
+    /// A token that holds what no cookie can (RFC 6265 §4.1.1), such as a semicolon, fails with `invalidHeader`.
+    public static func cookie(_ name: String) -> CredentialPlacement {
+        CredentialPlacement { credential, request throws(NetworkError) in
+            guard HTTPField.Name(name) != nil, credential.token.utf8.allSatisfy(\.isCookieOctet) else {
+                throw NetworkError(
+                    .invalidHeader, "the credential cannot be the cookie \(name.debugDescription)",
+                    request: request)
+            }
+            let others = request.headerFields[values: .cookie].flatMap { $0.split(separator: ";") }
+                .map { $0.drop { $0 == " " } }.filter { $0.prefix { $0 != "=" } != name }
+            let pairs = ["\(name)=\(credential.token)"] + others.map(String.init)
+            request.headerFields[.cookie] = pairs.joined(separator: "; ")
+        }
+    }
+}
+
+extension Request {
+    fileprivate mutating func setQuery(_ name: String, to value: String) throws(NetworkError) {
+        removeQuery(named: name)
+        secretParameters.insert(name)
+        try appendQuery("\(name.percentEncoded)=\(value.percentEncoded)")
+    }
+
+    /// `false` if there is no form to set it in.
+    fileprivate mutating func setFormMember(_ name: String, to value: String) -> Bool {
+        let type = headerFields[.contentType]?.prefix { $0 != ";" }.lowercased()
+        guard case .bytes(let bytes) = body, type == "application/x-www-form-urlencoded" else { return false }
+        let pairs = String(decoding: bytes, as: UTF8.self).split(separator: "&")
+        let others = pairs.filter { pair in
+            let written = pair.prefix { $0 != "=" }
+            return written != name.formEncoded && written != name.percentEncoded
+        }
+        let all = others.map(String.init) + ["\(name.formEncoded)=\(value.formEncoded)"]
+        secretParameters.insert(name)
+        body = .text(all.joined(separator: "&"))
+        return true
+    }
+}
+
+extension UInt8 {
+    /// RFC 6265 §4.1.1.
+    fileprivate var isCookieOctet: Bool {
+        switch self {
+        case 0x21, 0x23...0x2B, 0x2D...0x3A, 0x3C...0x5B, 0x5D...0x7E: true
+        default: false
         }
     }
 }

@@ -6,6 +6,9 @@ public enum SessionEvent: Sendable {
     case loggedIn
     /// The credential has been renewed, by the session's login.
     case renewed
-    /// There is no account any more; the error says why, unless it was ``Session/logOut()``.
+    /// There is no account any more; the error says why, unless it was ``Session/logOut()``: the login was refused, or
+    /// what the store had kept was none.
     case loggedOut(NetworkError?)
+    /// The credential could not be saved. It is used all the same, and saved with the next change.
+    case storageFailed(NetworkError)
 }

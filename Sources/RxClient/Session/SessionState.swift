@@ -53,6 +53,9 @@ struct SessionState {
         self.credential = credential
     }
 
+    /// What is known from before has been read, and nothing has happened meanwhile.
+    mutating func restore(_ credential: Credential?) { self.credential = credential }
+
     /// An attempt is about to be sent. A credential that expires before `deadline` is renewed first; if that
     /// has failed, one that is good at `date` is used up as it is.
     ///

@@ -79,6 +79,11 @@ import Testing
         Place(
             name: "a credential in the query", configure: { $0.session = session(.query("sid")) }),
         Place(
+            name: "a credential in the form", call: Call(.post, "/x", .form(["a": 1])),
+            configure: { $0.session = session(.parameter("sid")) }),
+        Place(
+            name: "a credential in a cookie", configure: { $0.session = session(.cookie("sid")) }),
+        Place(
             name: "a signature in the query",
             configure: { $0.signature = Signature { _ in .parameters(["sgn": canary]) } }),
         Place(

@@ -1,8 +1,8 @@
 import RxHTTP
 import RxLite
 
-/// What of a jar has been saved, and who waits for more.
-struct CookieSaving {
+/// What of something that changes has been saved, and who waits for more.
+struct Saving {
     typealias Waiter = Emitter<Void, NetworkError>
 
     private var changes = 0

@@ -1,0 +1,104 @@
+import HTTPTypes
+public import RxHTTP
+import RxLite
+import Synchronization
+
+extension Session {
+    func isLoggingIn(_ lane: Lane) -> Bool {
+        contents.withLock { $0.loginLane }.map(lane.feeds) == true
+    }
+
+    /// Asks the state what to do, and gives the login to wait for, if one is to be: one value when it has
+    /// succeeded or is no longer wanted, its error when it has failed. A new one is started; giving up
+    /// waiting leaves it alone.
+    func decide<Decision>(
+        _ rule: (inout Contents) -> (Decision, SessionState.Login?)
+    ) -> (Decision, login: Observable<Void, NetworkError>) {
+        let (decision, isNew, login) = contents.withLock { contents in
+            let (decision, login) = rule(&contents)
+            let isNew = login?.isNew == true
+            if let login, isNew { contents.run = self.run(login.number).share(replay: 1, reset: []) }
+            return (decision, isNew, contents.run)
+        }
+        if isNew { login.subscribe() }
+        return (decision, login)
+    }
+
+    private func run(_ number: Int) -> Observable<Void, NetworkError> {
+        let attempt = Observable<Credential, NetworkError> { observer in
+            let isWanted = self.contents.withLock { contents in
+                let isWanted = contents.state.isRunning(number)
+                if isWanted { contents.loginLane = observer.scope.lane }
+                return isWanted
+            }
+            guard isWanted else { return Observable<Credential, NetworkError>.empty().subscribe(observer) }
+            let nothing = NetworkError(.noContent, "the login gave no credential")
+            Observable.concat([self.newCredential(), .fail(nothing)]).subscribe(observer)
+        }
+        let renewal = attempt.take(1)
+            .flatMap(.concat) { credential in self.saved(credential, from: number) }
+            .take(until: accountChanged.observable)
+            .map { credential in self.adopt(credential, from: number) }
+            .catch { error in
+                self.noteFailure(error, of: number)
+                return .fail(error)
+            }
+        return .concat([renewal, .just(())]).take(1)
+    }
+
+    private func newCredential() -> Observable<Credential, NetworkError> {
+        guard let renewal, let credential else { return login() }
+        return renewal(credential).catch { error -> Observable<Credential, NetworkError> in
+            self.isRejection(error) ? self.login() : .fail(error)
+        }
+    }
+
+    /// The credential once it is in the store: a refresh token that is used up must not be all that is left of a
+    /// process that ends here.
+    private func saved(
+        _ credential: Credential, from number: Int
+    ) -> Observable<Credential, NetworkError> {
+        guard let stored else { return .just(credential) }
+        let isWanted = contents.withLock { contents in
+            let isWanted = contents.state.isRunning(number)
+            if isWanted { stored.note(credential) }
+            return isWanted
+        }
+        guard isWanted else { return .empty() }
+        return stored.flush().map { credential }.catch { _ in .just(credential) }
+    }
+
+    private func adopt(_ credential: Credential, from number: Int) {
+        let date = currentDate()
+        let ended = contents.withLock { contents -> Observable<Void, NetworkError>? in
+            guard contents.state.loginSucceeded(number, credential) else { return nil }
+            contents.obtained = date
+            return contents.endLogin()
+        }
+        if ended != nil { signal.send(.renewed) }
+    }
+
+    private func noteFailure(_ error: NetworkError, of number: Int) {
+        let isRejection = isRejection(error)
+        let ended = contents.withLock { contents -> Observable<Void, NetworkError>? in
+            let isWanted = contents.state.loginFailed(number, error, isRejection: isRejection)
+            if isWanted && isRejection { stored?.note(nil) }
+            return isWanted ? contents.endLogin() : nil
+        }
+        if ended != nil && isRejection {
+            stored?.write()
+            signal.send(.loggedOut(error))
+        }
+    }
+}
+
+extension NetworkError {
+    /// Whether a login that failed so will fail again with the same credentials.
+    public var meansRejectedLogin: Bool {
+        switch code {
+        case .envelope, .loginExpired: true
+        case .status: (400..<500).contains(status?.code ?? 0) && ![408, 425, 429].contains(status?.code ?? 0)
+        default: false
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import FoundationEssentials
+public import RxHTTP
+public import RxLite
+import Synchronization
+
+extension Session {
+    /// `request` with the credential of the moment and its stamp; waits while a login runs, or the store is read. A
+    /// request that has a stamp already belongs to that account.
+    ///
+    /// A stage for chains made by hand: subscribe to it for each attempt, so that each has the credential of its
+    /// moment. A ``Observable/relogin(through:)`` further down knows by the stamp whether the credential is an old one.
+    public func authorize(_ request: Request) -> Observable<Request, NetworkError> {
+        Observable { observer in
+            guard !self.isLoggingIn(observer.scope.lane) else {
+                return Observable.just(request).subscribe(observer)
+            }
+            guard !self.isRestored else {
+                return self.authorize(request, renewsAhead: true).subscribe(observer)
+            }
+            self.restore().flatMap { self.authorize(request, renewsAhead: true) }.subscribe(observer)
+        }
+    }
+
+    private func authorize(_ request: Request, renewsAhead: Bool) -> Observable<Request, NetworkError> {
+        .deferred { () throws(NetworkError) in
+            let date = self.currentDate()
+            let now = self.clock.now
+            let (authorization, login) = self.decide { contents in
+                let leeway = contents.leeway(atMost: self.leeway / .seconds(1))
+                let authorization = contents.state.authorize(
+                    for: request.credentialStamp?.identity,
+                    deadline: renewsAhead ? date + leeway : .distantPast,
+                    date: date, now: now)
+                guard case .wait(let login, _) = authorization else { return (authorization, nil) }
+                return (authorization, login)
+            }
+            switch authorization {
+            case .send(let credential, let stamp):
+                var request = request
+                request.credentialStamp = stamp
+                if let credential { try self.placement.place(credential, &request) }
+                return .just(request)
+            case .wait(let awaited, let stamp):
+                let outcome: Observable<Void, NetworkError> = login.catch { error in
+                    awaited.isAhead && self.isCredentialGood(for: stamp) ? .just(()) : .fail(error)
+                }
+                return outcome.flatMap {
+                    var request = request
+                    request.credentialStamp = stamp
+                    return self.authorize(request, renewsAhead: false)
+                }
+            case .refuse:
+                throw .accountChanged(because: NetworkError(.loginExpired, "", request: request))
+            }
+        }
+    }
+
+    private func isCredentialGood(for stamp: CredentialStamp) -> Bool {
+        let date = currentDate()
+        return contents.withLock { contents in
+            guard contents.state.isCurrent(stamp.identity), let credential = contents.state.credential else {
+                return false
+            }
+            return credential.expires.map { $0 > date } ?? true
+        }
+    }
+
+    func canRecover(from error: NetworkError) -> Bool {
+        error.isReplayable && error.credentialStamp != nil && expiry.includes(error)
+    }
+
+    /// One value when the request that failed with `error` may be sent again, else the error to show.
+    func recover(from error: NetworkError) -> Observable<Void, NetworkError> {
+        .deferred { () throws(NetworkError) in
+            guard let stamp = error.credentialStamp else { throw error }
+            let now = self.clock.now
+            let (remedy, login) = self.decide { contents in
+                let remedy = contents.state.authenticationFailed(carried: stamp, error: error, now: now)
+                guard case .wait(let login) = remedy else { return (remedy, nil) }
+                return (remedy, login)
+            }
+            switch remedy {
+            case .replay: return .just(())
+            case .wait:
+                return login.map { () throws(NetworkError) in
+                    guard self.contents.withLock({ $0.state.isCurrent(stamp.identity) }) else {
+                        throw .accountChanged(because: error)
+                    }
+                }
+            case .fail(let error): throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+/// The credential outlives the process.
+@Suite struct CredentialStoreTests {
+    private let clock = VirtualScheduler()
+    private let files: MemoryFileSystem
+    private let path = "/app/credential.json"
+    private let known = Credential(
+        token: "t0", refreshToken: "r", expires: Date(timeIntervalSince1970: 2_000_000_000.5))
+
+    init() { files = MemoryFileSystem(on: clock, latency: .milliseconds(2)) }
+
+    private var file: CredentialFile { CredentialFile(path, on: files) }
+
+    private func bench(
+        _ credential: Credential? = nil, store: (any CredentialStore)? = nil,
+        login: (@Sendable (Client) -> Observable<Credential, NetworkError>)? = nil
+    ) -> LoginBench {
+        LoginBench(on: clock, credential: credential, store: store ?? file, login: login)
+    }
+
+    private func save(_ credential: Credential?) throws {
+        file.save(credential).subscribe(onFailure: { Issue.record("\($0)") })
+        try clock.run()
+    }
+
+    private func saved() throws -> Credential? {
+        let recorder = Recorder(file.load(), on: clock)
+        try clock.run()
+        return try #require(recorder.values.first)
+    }
+
+    @Test("What is saved is what is loaded", arguments: [false, true])
+    func roundTrip(isLoggedIn: Bool) throws {
+        #expect(try saved() == nil)
+        try save(isLoggedIn ? known : nil)
+        #expect(try saved() == (isLoggedIn ? known : nil))
+    }
+
+    @Test("It is restored before the first request, however many begin at once, and read once")
+    func restoredFirst() throws {
+        try save(known)
+        let bench = bench(Credential(token: "older"))
+        let recorders = (0..<3).map { bench.get("/\($0)") }
+        try clock.run()
+        #expect(recorders.allSatisfy { $0.isFinished })
+        #expect(bench.lines == ["GET /0 t0", "GET /1 t0", "GET /2 t0"])
+        #expect(bench.session.credential == known)
+        #expect(files.readCount == 1)
+        #expect(bench.eventTexts.isEmpty)
+    }
+
+    @Test("Where nothing is kept the session is as it was made")
+    func nothingKept() throws {
+        let bench = bench(known)
+        let recorder = bench.get("/1")
+        try clock.run()
+        #expect(recorder.isFinished)
+        #expect(bench.lines == ["GET /1 t0"])
+    }
+
+    @Test("An app asks who is there before it sends anything")
+    func restoring() throws {
+        try save(known)
+        let bench = bench()
+        let recorder = Recorder(
+            bench.session.restore().map { bench.session.credential?.token }, on: clock)
+        #expect(bench.session.credential == nil)
+        try clock.run()
+        #expect(recorder.values == ["t0"])
+        #expect(recorder.isFinished)
+        let again = Recorder(bench.session.restore(), on: clock)
+        try clock.run()
+        #expect(again.values.count == 1)
+        #expect(files.readCount == 1)
+    }
+
+    @Test("A renewed credential is in the store before any replay")
+    func savedFirst() throws {
+        let bench = bench(Credential(token: "old"))
+        let found = Mutex<[String]>([])
+        let watching = ScriptedTransport(on: clock) { [files, path, server = bench.server] request in
+            let text = files[path].map { String(decoding: $0, as: UTF8.self) } ?? "-"
+            found.withLock { $0.append("\(request.line) \(text.contains("t1"))") }
+            return server.answer(request)
+        }
+        var configuration = bench.client.configuration
+        configuration.session = bench.session
+        let client = Client(configuration: configuration, transport: watching)
+        let recorders = (0..<3).map { Recorder(client.get("/\($0)"), on: clock) }
+        try clock.run()
+        #expect(recorders.allSatisfy { $0.isFinished })
+        let expected = (0..<3).map { "GET /\($0) old false" } + (0..<3).map { "GET /\($0) t1 true" }
+        #expect(found.withLock { $0 } == expected)
+        #expect(try saved()?.token == "t1")
+    }
+
+    @Test(
+        "What holds no credential counts as logged out and is told; the server's refusal logs in",
+        arguments: [
+            "", "{", "[]", "7", #"{"credentials":[{"token":"t0"}]}"#, "\0\u{FFFD}", #"{"version":1}"#,
+            #"{"version":2,"credentials":[{"token":"t0"}]}"#, #"{"version":1,"credentials":[{}]}"#,
+            #"{"version":1,"credentials":[{"token":7}]}"#, #"{"version":1,"credentials":null}"#,
+            String(repeating: "[", count: 5000),
+            String(repeating: " ", count: 1 << 20 + 1),
+        ])
+    func brokenFiles(text: String) throws {
+        files[path] = Array(text.utf8)
+        let bench = bench(known)
+        let recorder = bench.get("/1")
+        try clock.run()
+        #expect(recorder.isFinished)
+        #expect(bench.eventTexts == ["logged out file", "renewed"])
+        #expect(bench.lines == ["GET /1 -", "POST /login -", "GET /1 t1"])
+        #expect(try saved()?.token == "t1")
+    }
+
+    @Test(
+        "Bytes cut off or changed anywhere are a credential or an error, and never a trap", arguments: 1...3)
+    func mutations(seed: UInt64) throws {
+        try save(known)
+        let whole = try #require(files[path])
+        var random = SeededRandom(seed)
+        for _ in 0..<100 {
+            files[path] = whole.mutated(by: &random)
+            let bench = bench()
+            let recorder = Recorder(bench.session.restore(), on: clock)
+            try clock.run()
+            #expect(recorder.values.count == 1)
+            #expect((bench.session.credential == nil) == (bench.eventTexts == ["logged out file"]))
+        }
+    }
+
+    @Test("What cannot be read counts as logged out", arguments: [MemoryFileSystem.Operation.status, .read])
+    func unreadable(operation: MemoryFileSystem.Operation) throws {
+        try save(known)
+        files.fail(operation, of: path, "EIO")
+        let bench = bench()
+        let recorder = Recorder(bench.session.restore(), on: clock)
+        try clock.run()
+        #expect(recorder.values.count == 1)
+        #expect(bench.session.credential == nil)
+        #expect(bench.eventTexts == ["logged out file"])
+    }
+
+    @Test("What cannot be saved is told, and used all the same; the next change is saved")
+    func unwritable() throws {
+        files.fail(.replace, of: path, "disk full")
+        let bench = bench(Credential(token: "old"))
+        let recorder = bench.get("/1")
+        try clock.run()
+        #expect(recorder.isFinished)
+        #expect(bench.eventTexts == ["not saved: \(path): disk full", "renewed"])
+        let flushing = Recorder(bench.session.flush(), on: clock)
+        try clock.run()
+        #expect(flushing.isFinished)
+        #expect(try saved()?.token == "t1")
+    }
+
+    @Test("Logging in and out is saved in that order, and whoever flushes waits for it")
+    func accounts() throws {
+        let bench = bench()
+        for token in ["A", "B", "C"] { bench.session.logIn(with: Credential(token: token)) }
+        let first = Recorder(bench.session.flush(), on: clock)
+        try clock.run()
+        #expect(first.isFinished)
+        #expect(try saved()?.token == "C")
+        bench.session.logOut()
+        let second = Recorder(bench.session.flush(), on: clock)
+        try clock.run()
+        #expect(second.isFinished)
+        #expect(try saved() == nil)
+        #expect(try String(decoding: #require(files[path]), as: UTF8.self).contains(#""credentials":[]"#))
+    }
+
+    @Test("Who logs in before the store has been read stays")
+    func accountBeforeRestoring() throws {
+        try save(known)
+        let bench = bench()
+        let early = bench.get("/1")
+        bench.session.logIn(with: Credential(token: "B"))
+        bench.server.contents.withLock { $0.token = "B" }
+        try clock.run()
+        #expect(early.isFinished)
+        #expect(bench.lines == ["GET /1 B"])
+        #expect(try saved()?.token == "B")
+    }
+
+    @Test("A login that is refused empties the store")
+    func rejected() throws {
+        try save(Credential(token: "old"))
+        let bench = bench()
+        bench.server.contents.withLock { $0.loginAnswers = [.status(.forbidden)] }
+        let recorder = bench.get("/1")
+        try clock.run()
+        #expect(recorder.failure?.status == .forbidden)
+        #expect(try saved() == nil)
+    }
+
+    @Test("A switch of accounts while a renewal is saved: the store ends with the new one")
+    func switchWhileSaving() throws {
+        let bench = bench(Credential(token: "old"))
+        let parked = bench.get("/1")
+        while files[path] == nil, !bench.lines.contains(where: { $0.hasPrefix("POST") }) {
+            try clock.advance(by: .milliseconds(1))
+        }
+        // The login has been answered after 10 ms, and takes 2 ms to be saved.
+        try clock.advance(by: .milliseconds(11))
+        bench.session.logIn(with: Credential(token: "B"))
+        try clock.run()
+        #expect(parked.failure?.code == .loginExpired)
+        #expect(bench.session.credential?.token == "B")
+        #expect(try saved()?.token == "B")
+        #expect(bench.eventTexts == ["logged in"])
+    }
+
+    @Test("A store that ends without a word has nothing, and saves nothing that is waited for")
+    func silentStore() throws {
+        struct Silent: CredentialStore {
+            func load() -> Observable<Credential?, NetworkError> { .empty() }
+            func save(_: Credential?) -> Observable<Void, NetworkError> { .empty() }
+        }
+        let bench = bench(Credential(token: "old"), store: Silent())
+        let recorder = bench.get("/1")
+        try clock.run()
+        #expect(recorder.isFinished)
+        #expect(bench.lines == ["GET /1 old", "POST /login -", "GET /1 t1"])
+    }
+
+    @Test("A store whose errors are cancellations holds nobody up")
+    func cancelledStore() throws {
+        struct Cancelled: CredentialStore {
+            func load() -> Observable<Credential?, NetworkError> { .fail(NetworkError(.cancelled, "")) }
+            func save(_: Credential?) -> Observable<Void, NetworkError> {
+                .fail(NetworkError(.cancelled, "gone"))
+            }
+        }
+        let bench = bench(Credential(token: "old"), store: Cancelled())
+        let recorder = bench.get("/1")
+        try clock.run()
+        #expect(recorder.isFinished)
+        #expect(bench.eventTexts == ["logged out cancelled", "not saved: gone", "renewed"])
+    }
+}

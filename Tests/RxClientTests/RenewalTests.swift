@@ -1,0 +1,89 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+/// A credential that renews itself, by its refresh token.
+@Suite struct RenewalTests {
+    private let used = Box<[String]>()
+
+    private func bench(
+        _ credential: Credential? = Credential(token: "old", refreshToken: "r0"),
+        answer: ScriptedTransport.Answer = .json(#"{"token": "t1"}"#)
+    ) -> LoginBench {
+        let bench = LoginBench(
+            credential: credential,
+            renewal: { [used] client, credential in
+                used.value = (used.value ?? []) + [credential.refreshToken ?? "-"]
+                return client.post("/refresh").decode(Login.self).map { Credential(token: $0.token) }
+            })
+        bench.server.contents.withLock { contents in
+            contents.token = "t1"
+            contents.answers["/refresh"] = [answer]
+        }
+        return bench
+    }
+
+    @Test("It is asked before the login, once for all who wait")
+    func renewal() throws {
+        let bench = bench()
+        let recorders = (0..<3).map { bench.get("/\($0)") }
+        try bench.clock.run()
+        #expect(recorders.allSatisfy { $0.isFinished })
+        #expect(used.value == ["r0"])
+        #expect(bench.server.logins == 0)
+        #expect(bench.eventTexts == ["renewed"])
+    }
+
+    @Test("Where it is refused the login is asked")
+    func refused() throws {
+        let bench = bench(answer: .status(.badRequest))
+        let recorder = bench.get("/1")
+        try bench.clock.run()
+        #expect(recorder.isFinished)
+        #expect(used.value == ["r0"])
+        #expect(bench.server.logins == 1)
+        #expect(bench.eventTexts == ["renewed"])
+    }
+
+    @Test("Where it fails for the network's sake the login is not asked, and the session kept")
+    func unreachable() throws {
+        let bench = bench(answer: .failure(.connect))
+        let recorder = bench.get("/1")
+        try bench.clock.run()
+        #expect(recorder.failure?.code == .connect)
+        #expect(bench.server.logins == 0)
+        #expect(bench.session.credential?.token == "old")
+    }
+
+    @Test("Without a credential there is nothing to renew")
+    func nothing() throws {
+        let bench = bench(nil)
+        let recorder = bench.get("/1")
+        try bench.clock.run()
+        #expect(recorder.isFinished)
+        #expect(used.value == nil)
+        #expect(bench.server.logins == 1)
+    }
+
+    @Test("Two clients share a session: one login for both")
+    func shared() throws {
+        let bench = LoginBench()
+        var configuration = ClientConfiguration(baseURL: "https://other.test")
+        configuration.session = bench.session
+        let other = Client(configuration: configuration, transport: bench.transport)
+        let recorders =
+            (0..<3).map { bench.get("/\($0)") }
+            + (3..<6).map { Recorder(other.get("/\($0)").map(\.text), on: bench.clock) }
+        try bench.clock.run()
+        #expect(recorders.allSatisfy { $0.isFinished })
+        #expect(bench.server.logins == 1)
+        #expect(bench.transport.requests.filter { $0.token == "t1" }.count == 6)
+        bench.session.logOut()
+        #expect(other.configuration.session?.credential == nil)
+    }
+}

@@ -1,0 +1,68 @@
+import RxNetworking
+
+func keepASession() -> (Client, Session) {
+    let login = Client(baseURL: "https://api.example.com/v1")
+    let session = Session(store: CredentialFile("/var/lib/app/credential.json")) {
+        login.post("/login", .form(["user": user, "password": password]))
+            .decode(Login.self)
+            .map { Credential(token: $0.token) }
+    }
+    var configuration = ClientConfiguration()
+    configuration.session = session
+    let client = Client(baseURL: "https://api.example.com/v1", configuration: configuration)
+    return (client, session)
+}
+
+func placeTheCredential(_ logIn: Observable<Credential, NetworkError>) -> Session {
+    let signed = Session(placement: .cookie("sid")) { logIn }
+    return signed
+}
+
+func renew(_ login: Client, _ logIn: Observable<Credential, NetworkError>) -> Session {
+    let refreshing = Session(
+        renewal: { credential in
+            login.post("/token", .form(["refresh_token": credential.refreshToken ?? ""]))
+                .decode(Login.self).map { Credential(token: $0.token) }
+        },
+        login: { logIn })
+    return refreshing
+}
+
+func changeAccounts(_ session: Session, _ jar: CookieJar, token: String) {
+    session.logIn(with: Credential(token: token))  // another account
+    session.logOut()
+    jar.removeAll(onLogoutOf: session)
+}
+
+func followASession(
+    _ session: Session, _ showHome: @escaping @Sendable () -> Void,
+    _ showLoginScreen: @escaping @Sendable (String?) -> Void
+) {
+    session.events.subscribe { event in
+        switch event {
+        case .loggedIn: showHome()
+        case .renewed: break
+        case .loggedOut(let reason): showLoginScreen(reason?.message)
+        case .storageFailed(let error): print(error)
+        }
+    }
+}
+
+struct Keys: Sendable {
+    func read() async -> Credential? { nil }
+    func write(_: Credential?) async {}
+}
+
+let keys = Keys()
+
+struct Vault: CredentialStore {
+    func load() -> Observable<Credential?, NetworkError> { .async { await keys.read() } }
+    func save(_ credential: Credential?) -> Observable<Void, NetworkError> {
+        .async { await keys.write(credential) }
+    }
+}
+
+func waitForTheStore(_ session: Session) async throws {
+    await session.restore().first()
+    try await session.flush().first()
+}
