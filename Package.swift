@@ -116,7 +116,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "PlaygroundServerTests", dependencies: ["PlaygroundServer", "TestServers"],
+            name: "PlaygroundServerTests",
+            dependencies: ["Playground", "PlaygroundServer", "RxHTTP", "TestServers"],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

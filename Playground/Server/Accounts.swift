@@ -47,6 +47,12 @@ final class Accounts: Sendable {
         }
     }
 
+    /// Forgets the token in the field.
+    func logOut(authorization: String?) {
+        guard let token = authorization?.split(separator: " ").last else { return }
+        state.withLock { $0.tokens[String(token)] = nil }
+    }
+
     /// Forgets all tokens. Those issued from now on are good for that many requests.
     func expire(usesFromNowOn uses: Int) {
         state.withLock { state in

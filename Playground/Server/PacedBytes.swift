@@ -4,8 +4,11 @@ import FlyingSocks
 struct PacedBytes: AsyncBufferedSequence {
     typealias Element = UInt8
 
-    let count: Int
+    /// Which of the bytes of an endless file.
+    let range: Range<Int>
     let bytesPerSecond: Int
+    /// Where the connection breaks, if it does.
+    var breaksAt: Int?
     let counters: Counters
 
     func makeAsyncIterator() -> Iterator { Iterator(self) }
@@ -16,12 +19,13 @@ struct PacedBytes: AsyncBufferedSequence {
         private let bytes: PacedBytes
         private let clock = ContinuousClock()
         private let start: ContinuousClock.Instant
-        private var position = 0
+        private var position: Int
         private var underway = 0
         private var isFinished = false
 
         init(_ bytes: PacedBytes) {
             self.bytes = bytes
+            position = bytes.range.lowerBound
             start = clock.now
         }
 
@@ -33,13 +37,18 @@ struct PacedBytes: AsyncBufferedSequence {
 
         func nextBuffer(suggested count: Int) async throws -> [UInt8]? {
             bytes.counters.count { $0.downloadedBytes += underway }
-            underway = Swift.min(Swift.max(1, count), bytes.count - position)
+            if let end = bytes.breaksAt, position >= end {
+                isFinished = true
+                throw SocketError.disconnected
+            }
+            underway = Swift.min(Swift.max(1, count), bytes.range.upperBound - position)
             guard underway > 0 else {
                 if !isFinished { bytes.counters.count { $0.downloadsFinished += 1 } }
                 isFinished = true
                 return nil
             }
-            let due = Duration.seconds(Double(position) / Double(bytes.bytesPerSecond))
+            let sent = position - bytes.range.lowerBound
+            let due = Duration.seconds(Double(sent) / Double(bytes.bytesPerSecond))
             try await clock.sleep(until: start + due, tolerance: .milliseconds(1))
             defer { position += underway }
             return (position..<position + underway).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }

@@ -5,6 +5,8 @@ import Synchronization
 final class Shop: Sendable {
     let counters = Counters()
     private let accounts = Accounts()
+    private let carts = Carts()
+    private let isClosed = Atomic(false)
     /// How often something that happens only so many times has happened, by its name and the caller's key.
     private let happened = Mutex<[String: Int]>([:])
 
@@ -24,16 +26,30 @@ final class Shop: Sendable {
         let unknown = Refusal(
             errcode: 404, msg: "there is no \(request.method.rawValue) \(request.path)", status: .notFound)
         guard path.count <= 2 else { throw unknown }
+        if isClosed.load(ordering: .relaxed), path.first != "closed", path.first != "stats" {
+            throw Refusal.unavailable
+        }
 
         switch (request.method == .HEAD ? .GET : request.method, path.first, path.dropFirst().first) {
         case (.GET, "goods", nil): return try await goods(request)
-        case (.GET, "goods", let id?): return try .success(Self.goods(id))
+        case (.GET, "goods", let id?): return try .success(Goods.find(Int(id)))
+        case (.GET, "offers", nil): return try offers()
         case (.GET, "flaky", nil): return try flaky(request)
         case (.POST, "login", nil): return try await login(request)
+        case (.POST, "logout", nil): return try logout(request)
         case (.POST, "expire", nil): return try expire(request)
+        case (.GET, "cart", nil): return try .success(carts.cart(of: user(of: request)))
+        case (.POST, "cart", nil):
+            let user = try user(of: request)
+            return try .success(carts.add(try await request.document(Choice.self), for: user))
+        case (.POST, "pictures", nil): return try await pictures(request)
         case (.GET, "orders", let id):
             return try orders(request, id: id, expired: isLegacy ? .loginExpired : .unauthorized)
         case (.GET, "download", nil): return try download(request)
+        case (.GET, "brochure", nil): return try brochure(request)
+        case (.PUT, "closed", let isOn?):
+            isClosed.store(isOn == "yes", ordering: .relaxed)
+            return try .success(["closed": isOn])
         case (.GET, "stats", nil): return try .success(counters.statistics)
         default: throw unknown
         }
@@ -69,11 +85,12 @@ final class Shop: Sendable {
         return try .success(GoodsPage(list: Array(list), page: page, pageSize: pageSize, total: all.count))
     }
 
-    private static func goods(_ id: String) throws(Refusal) -> Goods {
-        guard let goods = Goods.all.first(where: { String($0.id) == id }) else {
-            throw .notFound("there are no goods with the id \(id)")
-        }
-        return goods
+    /// The same for everybody, for a minute.
+    private func offers() throws -> HTTPResponse {
+        var response = try HTTPResponse.success(Array(Goods.all.prefix(3)))
+        response.headers[HTTPHeader("Cache-Control")] = "max-age=60"
+        response.headers[HTTPHeader("ETag")] = "\"offers-1\""
+        return response
     }
 
     private func flaky(_ request: HTTPRequest) throws -> HTTPResponse {
@@ -96,7 +113,23 @@ final class Shop: Sendable {
         try await Task.sleep(for: .milliseconds(200))
         let token = try accounts.token(for: login)
         counters.count { $0.logins += 1 }
-        return try .success(["token": token])
+        var response = try HTTPResponse.success(["token": token])
+        response.headers[HTTPHeader("Set-Cookie")] = "visitor=\(login.user); Path=/; Max-Age=86400; HttpOnly"
+        return response
+    }
+
+    private func logout(_ request: HTTPRequest) throws -> HTTPResponse {
+        let user = try user(of: request)
+        carts.empty(for: user)
+        accounts.logOut(authorization: request.headers[.authorization])
+        return try .success(["bye": user])
+    }
+
+    private func user(of request: HTTPRequest) throws(Refusal) -> String {
+        guard let user = accounts.user(authorization: request.headers[.authorization]) else {
+            throw .unauthorized
+        }
+        return user
     }
 
     private func expire(_ request: HTTPRequest) throws -> HTTPResponse {
@@ -115,12 +148,29 @@ final class Shop: Sendable {
         return try .success(order)
     }
 
-    // Download
+    // Files
+
+    private func pictures(_ request: HTTPRequest) async throws -> HTTPResponse {
+        _ = try user(of: request)
+        let rate = try request.number("rate", or: 100 << 16, in: 1...(1 << 40))
+        return try .success(try await Picture.uploaded(by: request, bytesPerSecond: rate))
+    }
+
+    private func brochure(_ request: HTTPRequest) throws -> HTTPResponse {
+        var brochure = Brochure(
+            size: try request.number("size", or: 4 << 20, in: 1...(1 << 40)),
+            bytesPerSecond: try request.number("rate", or: 100 << 16, in: 1...(1 << 40)))
+        let breakAfter = try request.number("breakAfter", or: 0, in: 0...(1 << 40))
+        if breakAfter > 0, happens("break", key: request.query["run"] ?? "") {
+            brochure.breaksAfter = breakAfter
+        }
+        return brochure.answer(to: request, counters: counters)
+    }
 
     private func download(_ request: HTTPRequest) throws -> HTTPResponse {
         let size = try request.number("size", or: 64 << 20, in: 0...(1 << 40))
         let rate = try request.number("rate", or: 100 << 16, in: 1...(1 << 40))
-        let bytes = PacedBytes(count: size, bytesPerSecond: rate, counters: counters)
+        let bytes = PacedBytes(range: 0..<size, bytesPerSecond: rate, counters: counters)
         return HTTPResponse(
             statusCode: .ok, headers: [.contentType: "application/octet-stream"],
             body: HTTPBodySequence(from: bytes, count: size, suggestedBufferSize: 1 << 16))

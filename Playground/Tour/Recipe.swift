@@ -21,7 +21,10 @@ struct Recipe: Sendable {
 
     /// All of them, in the order of the tour.
     static let all = [
-        typedGet, unwrapEnvelope, retryThroughOutage, reloginOnce, pagingBySignals, cancelHalfway,
+        typedGet, unwrapEnvelope, threeWays,
+        logIn, browseGoods, addToCart, uploadPictures, downloadBrochure, loadingIndicator,
+        retryThroughOutage, reloginOnce, cancelHalfway,
+        logOut,
     ]
 
     /// What is run on a replay of recorded exchanges with the GitHub API.

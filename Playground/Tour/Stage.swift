@@ -2,33 +2,49 @@ import Foundation
 import RxNetworking
 import Synchronization
 
-/// Where a recipe runs: the server it may use, and the paper it writes on.
+/// Where a recipe runs: the server it may use, the app it is a screen of, and the paper it writes on.
 final class Stage: Sendable {
     /// Where the recipe's server is.
     let baseURL: String
+    /// The shop's app, the same for all recipes of a tour.
+    let app: ShopApp
+    /// Lines that are drawn anew as they change.
+    let panel = Panel()
 
     private let start = ContinuousClock.now
     private let problems = Mutex<[String]>([])
 
-    init(baseURL: String) {
+    init(baseURL: String, app: ShopApp) {
         self.baseURL = baseURL
+        self.app = app
     }
 
     /// Writes what has just happened, with the time since the recipe began.
     func note(_ text: String) {
         let elapsed = (ContinuousClock.now - start) / .milliseconds(1)
-        say(String(format: "  %7.1f ms  ", elapsed) + text)
+        panel.write(above: String(format: "  %7.1f ms  ", elapsed) + text)
     }
 
     /// Writes what came out.
-    func result(_ text: String) { say("  => \(text)") }
+    func result(_ text: String) {
+        panel.close()
+        say("  => \(text)")
+    }
 
     /// Holds the recipe to what it promises.
     func expect(_ condition: Bool, _ promise: String) {
         if condition { return }
         problems.withLock { $0.append(promise) }
-        say("  !! not so: \(promise)")
+        panel.write(above: "  !! not so: \(promise)")
     }
+
+    /// The one value of a stream that must have one.
+    func value<Element>(of stream: Observable<Element, NetworkError>) async throws -> Element {
+        guard let value = try await stream.first() else { throw NoValue() }
+        return value
+    }
+
+    private struct NoValue: Error {}
 
     /// What was promised and did not hold.
     var broken: [String] { problems.withLock { $0 } }

@@ -8,16 +8,18 @@ struct Tour {
     /// Whether every recipe ended as it must.
     func run() async -> Bool {
         var broken: [String] = []
+        let app = ShopApp(baseURL: baseURL)
         for (index, recipe) in recipes.enumerated() {
             say("\n\(index + 1). \(recipe.title)")
             say("   \(recipe.summary)\n")
             say(SourceExcerpt(file: recipe.file).text)
-            let stage = Stage(baseURL: baseURL)
+            let stage = Stage(baseURL: baseURL, app: app)
             do {
                 try await recipe.run(stage)
             } catch {
                 stage.expect(false, "\(recipe.title) ends without an error: \(error)")
             }
+            stage.panel.close()
             if !stage.broken.isEmpty { broken.append(recipe.title) }
         }
         if broken.isEmpty {

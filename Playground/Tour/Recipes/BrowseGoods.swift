@@ -1,34 +1,38 @@
 import RxNetworking
 
 extension Recipe {
-    static let pagingBySignals = Recipe(
-        "A list driven by signals",
-        "Five pages to the end; a reload while the second is loading, and a third page that fails once."
+    static let browseGoods = Recipe(
+        "A list, scrolled and pulled down",
+        "Five pages as they come into sight; a pull to refresh while the second loads, and a third that fails once."
     ) { stage in
         // Code
-        let loadMore = Signal<Void>(), reload = Signal<Void>()
-        let states = Client.shop(stage.baseURL).pages(
-            GoodsList(run: "\(ContinuousClock.now)", failingPage: 3), .numbered(size: 10),
-            next: loadMore, reload: reload
-        ) { page in Page(page.list, total: page.total) }
+        let scrolled = Signal<Int>(), pulledDown = Signal<Void>(), tappedRetry = Signal<Void>()
+        let commands: Observable<PagingCommand, Never> = .merge(
+            scrolled.observable.map { .visible($0) }, pulledDown.observable.map { .reload },
+            tappedRetry.observable.map { .next })
+        let list = GoodsList(run: "\(ContinuousClock.now)", failingPage: 3)
+        let states = stage.app.client.catalogue.goods(list, on: commands)
         // Shown
         var hasReloaded = false
         var failures = 0
         var last = PagingState<Goods>()
         for await state in states.values(buffering: .unbounded) {
             last = state
+            stage.panel.show(state.rows)
             stage.note(
                 "\(state.items.count) of \(state.total ?? 0) goods, \(state.page) pages: \(state.phase)")
             switch state.phase {
             case .loadingMore where !hasReloaded && state.page == 1:
                 hasReloaded = true
-                stage.note("pull to refresh: reload.send()")
-                reload.send()
+                stage.note("the list is pulled down")
+                pulledDown.send()
             case .failed:
                 failures += 1
-                stage.note("try again: loadMore.send()")
-                loadMore.send()
-            case .idle: loadMore.send()
+                stage.note("“Try again” is tapped")
+                tappedRetry.send()
+            case .idle:
+                stage.note("scrolled to the third goods from the end")
+                scrolled.send(state.items.count - 3)
             case .loadingFirst, .loadingMore, .loadingPrevious, .end: break
             }
             if case .end = state.phase { break }
@@ -40,13 +44,19 @@ extension Recipe {
     }
 }
 
-/// The goods of the demo shop, with a page that fails once.
-private struct GoodsList: Endpoint {
-    typealias Output = GoodsPage
-    let run: String
-    let failingPage: Int
-    let path = "/goods"
-    let method = HTTPRequest.Method.get
-    var parameters: Parameters { .query(["run": run, "failPage": failingPage]) }
-    var retry: RetryPolicy<NetworkError>? { .never }
+extension PagingState<Goods> {
+    /// The last goods of the list, as far as there is room, and what is below them.
+    fileprivate var rows: [Panel.Row] {
+        let goods = items.suffix(6).map { goods in
+            Panel.Row(text: "| \(goods.name)  \(goods.price)")
+        }
+        let footer =
+            switch phase {
+            case .loadingFirst, .loadingMore, .loadingPrevious: "(loading)"
+            case .failed(let error): "(\(error.message) – try again)"
+            case .idle: ""
+            case .end: "(that is all)"
+            }
+        return goods + [Panel.Row(text: "| \(footer)")]
+    }
 }

@@ -7,25 +7,19 @@ extension Recipe {
     ) { stage in
         let shop = Client.shop(stage.baseURL)
         // Code
-        let session = Session {
-            shop.post("/login", .json(["user": "ada", "password": "tea"]))
-                .decode(Login.self)
-                .map { Credential(token: $0.token) }
-        }
-        let client = Client.shop(stage.baseURL, session: session)
-        let orders = Observable.sequence(1...20).flatMap { id in
-            client.get("/orders/\(id)").decode(Order.self)
-        }
+        let session = Session { shop.account.logIn(as: "ada", password: "tea") }
+        let client = Client.shop(stage.baseURL) { $0.session = session }
+        let orders = Observable.sequence(1...20).flatMap { id in client.account.order(id) }
         // Shown
         let events = session.events.subscribe { stage.note("session \($0)") }
         defer { events.cancel() }
-        _ = try await client.get("/orders/1").first()
-        let before = try await shop.statistics()
-        _ = try await shop.post("/expire").first()
+        _ = try await stage.value(of: client.account.order(1))
+        let before = try await stage.value(of: shop.statistics())
+        _ = try await stage.value(of: shop.post("/expire"))
         stage.note("the server has forgotten every token")
         let (values, error) = await stage.play(orders) { "order \($0.id): \($0.quantity) × \($0.goods)" }
-        let after = try await shop.statistics()
-        let logins = (after?.logins ?? 0) - (before?.logins ?? 0)
+        let after = try await stage.value(of: shop.statistics())
+        let logins = after.logins - before.logins
         stage.expect(error == nil && Set(values.map(\.id)) == Set(1...20), "all twenty orders arrive")
         stage.expect(logins == 1, "the server counts one login, not \(logins)")
         stage.result("20 orders, and by the server's count \(logins) login")

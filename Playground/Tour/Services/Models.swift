@@ -1,16 +1,33 @@
-import RxNetworking
-
-/// What the demo shop sells.
-struct Goods: Decodable, Sendable {
+/// Something that the shop sells.
+struct Goods: Decodable, Equatable, Sendable {
     let id: Int
     let name: String
     let price: Double
 }
 
-/// One page of what the demo shop sells.
+/// One page of what the shop sells.
 struct GoodsPage: Decodable, Sendable {
     let list: [Goods]
     let total: Int
+}
+
+/// What is about to be bought.
+struct Cart: Decodable, Sendable {
+    struct Line: Decodable, Sendable {
+        let goods: Int
+        let name: String
+        let number: Int
+    }
+
+    let lines: [Line]
+    let price: Double
+}
+
+/// A picture as the shop has got it.
+struct Picture: Decodable, Sendable {
+    let fileName: String
+    let contentType: String
+    let bytes: Int
 }
 
 /// What has been ordered.
@@ -31,24 +48,7 @@ struct Statistics: Decodable, Sendable {
     let requests: [String: Int]
     let downloadsAborted: Int
     let downloadedBytes: Int
-}
 
-extension Envelope {
-    /// How the demo shop wraps its answers: `{"errcode":200,"msg":"ok","data":…}`.
-    static let shop = Envelope(code: "errcode", message: "msg", payload: "data", success: 200)
-}
-
-extension Client {
-    /// A client of the demo shop.
-    static func shop(_ baseURL: String, session: Session? = nil) -> Client {
-        var configuration = ClientConfiguration()
-        configuration.envelope = .shop
-        configuration.session = session
-        return Client(baseURL: baseURL, configuration: configuration)
-    }
-
-    /// The server's own counts.
-    func statistics() async throws -> Statistics? {
-        try await get("/stats").decode(Statistics.self).first()
-    }
+    /// How often something was asked for, such as `GET /goods`.
+    func count(_ request: String) -> Int { requests[request] ?? 0 }
 }

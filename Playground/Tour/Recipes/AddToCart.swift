@@ -1,0 +1,24 @@
+import RxNetworking
+
+extension Recipe {
+    static let addToCart = Recipe(
+        "Adding to the cart",
+        "A chain of two requests; then more than there is, which is an answer of 200 and yet a failure."
+    ) { stage in
+        let shop = stage.app.client
+        // Code
+        let cart = shop.catalogue.goods(7).flatMap { goods in shop.basket.add(goods, number: 2) }
+        let tooMany = shop.catalogue.goods(7).flatMap { goods in shop.basket.add(goods, number: 1000) }
+        // Shown
+        let (carts, _) = await stage.play(cart) { cart in
+            cart.lines.map { "\($0.number) × \($0.name)" }.joined(separator: ", ") + " for \(cart.price)"
+        }
+        stage.expect(carts.first?.lines.first?.goods == 7, "the goods are in the cart")
+        let (_, failure) = await stage.play(tooMany)
+        stage.expect(
+            failure?.code == .envelope && failure?.envelopeCode == "10409", "the shop has not so many")
+        let after = try await stage.value(of: shop.basket.content())
+        stage.expect(after.price == carts.first?.price, "what was refused is not in the cart")
+        stage.result("\(after.lines.count) line for \(after.price); \(failure?.message ?? "no refusal")")
+    }
+}

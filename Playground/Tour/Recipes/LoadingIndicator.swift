@@ -1,0 +1,32 @@
+import RxNetworking
+
+extension Recipe {
+    static let loadingIndicator = Recipe(
+        "One indicator for all",
+        "It is on from the first request to the end of the last; what runs in the background does not show."
+    ) { stage in
+        let shop = stage.app.client
+        let shown = Signal<Bool>()
+        var states = shown.observable.values(buffering: .unbounded).makeAsyncIterator()
+        // Code
+        let indicator = shop.activity.observable.map { $0 > 0 }.distinctUntilChanged()
+            .subscribe { isOn in shown.send(isOn) }
+
+        var heartbeat = Call(.get, "/goods/1")
+        heartbeat.presentation = .none
+        let three = Observable.zip([1, 2, 3].map { shop.catalogue.goods($0) })
+        // Shown
+        defer { indicator.cancel() }
+        _ = try await stage.value(of: shop.request(heartbeat))
+        stage.note("the background has been to the server and back")
+        let goods = try await stage.value(of: three)
+        var seen: [Bool] = []
+        while seen.count < 3, let isOn = await states.next() {
+            seen.append(isOn)
+            stage.note("indicator \(isOn ? "on" : "off")")
+        }
+        stage.expect(goods.map(\.id) == [1, 2, 3], "the results keep their order")
+        stage.expect(seen == [false, true, false], "it goes on once and off once")
+        stage.result("off, on, off for \(goods.count) requests")
+    }
+}

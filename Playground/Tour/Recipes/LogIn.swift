@@ -1,0 +1,32 @@
+import RxNetworking
+import Synchronization
+
+extension Recipe {
+    static let logIn = Recipe(
+        "Logging in",
+        "A wrong password is the server's own words, as a tip; the right one makes all requests the user's."
+    ) { stage in
+        let app = stage.app
+        // Code
+        let tips = app.client.errorTips.subscribe { error in stage.note("tip: \(error.message)") }
+        let events = app.session.events.subscribe { event in stage.note("session: \(event)") }
+
+        let refused = app.client.account.logIn(as: "ada", password: "coffee")
+        let accepted = app.client.account.logIn(as: "ada", password: "tea")
+            .handleEvents(onNext: { credential in app.session.logIn(with: credential) })
+        // Shown
+        defer {
+            tips.cancel()
+            events.cancel()
+        }
+        let (none, failure) = await stage.play(refused)
+        stage.expect(
+            none.isEmpty && failure?.message == "wrong user or password", "the server says what is wrong")
+        _ = try await stage.value(of: accepted)
+        stage.expect(app.session.credential != nil, "the session has a token")
+        let cart = try await stage.value(of: app.client.basket.content())
+        stage.expect(app.cookies.cookies.map(\.name) == ["visitor"], "the server's cookie is kept")
+        stage.result(
+            "logged in, with \(cart.lines.count) lines in the cart and the cookie \(app.cookies.cookies)")
+    }
+}

@@ -1,0 +1,24 @@
+import RxNetworking
+
+extension Recipe {
+    static let logOut = Recipe(
+        "Logging out",
+        "Token and cookies are gone, and nothing logs in again by itself: the next request is refused."
+    ) { stage in
+        let app = stage.app
+        // Code
+        let farewell = app.client.account.logOut().handleEvents(onNext: { app.session.logOut() })
+        let events = app.session.events.subscribe { event in stage.note("session: \(event)") }
+        // Shown
+        defer { events.cancel() }
+        _ = try await stage.value(of: farewell)
+        let logins = try await stage.value(of: app.client.statistics()).logins
+        stage.expect(app.session.credential == nil, "the token is forgotten")
+        stage.expect(app.cookies.cookies.isEmpty, "the cookies are forgotten")
+        let (_, failure) = await stage.play(app.client.basket.content())
+        stage.expect(failure?.status == .unauthorized, "the shop refuses who is not logged in")
+        let after = try await stage.value(of: app.client.statistics()).logins
+        stage.expect(after == logins, "nobody logs in again")
+        stage.result("logged out; \(failure?.message ?? "no refusal")")
+    }
+}

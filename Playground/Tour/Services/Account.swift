@@ -1,0 +1,35 @@
+import RxNetworking
+
+extension Client {
+    /// Who is there.
+    var account: Account { Account(client: self) }
+}
+
+/// The module for coming and going.
+struct Account: Sendable {
+    let client: Client
+
+    /// A token for a user.
+    func logIn(as user: String, password: String) -> Observable<Credential, NetworkError> {
+        client.request(LogIn(user: user, password: password)).map { Credential(token: $0.token) }
+    }
+
+    /// Makes the token invalid.
+    func logOut() -> Observable<Void, NetworkError> { client.post("/logout").map { _ in } }
+
+    /// One of the user's orders.
+    func order(_ id: Int) -> Observable<Order, NetworkError> {
+        client.get("/orders/{id}", at: ["id": id]).decode(Order.self)
+    }
+}
+
+/// Is sent as nobody, and starts no login when it is refused.
+private struct LogIn: Endpoint {
+    typealias Output = Login
+    let user: String
+    let password: String
+    let path = "/login"
+    let method = HTTPRequest.Method.post
+    let usesSession = false
+    var parameters: Parameters { .json(["user": user, "password": password]) }
+}
