@@ -1,4 +1,5 @@
 import RxNetworking
+import Synchronization
 import TestServers
 import Testing
 
@@ -19,6 +20,9 @@ import Testing
             let start = value("offset") ?? value("page").map { 10 * ($0 - 1) } ?? value("cursor") ?? 0
             let numbers = (1...25).dropFirst(start).prefix(10).map { "\($0)" }.joined(separator: ",")
             let next = "\(start + 10)"
+            if request.target.hasPrefix("/nested") {
+                return [.respond(200, body: #"{"data":{"items":[\#(numbers)],"totalRow":25}}"#)]
+            }
             if start + 10 < 25 {
                 return [
                     .respond(
@@ -61,5 +65,58 @@ import Testing
         let end = await rest.filter { $0.phase == .end }.first()
         #expect(end?.items == Array(21...25))
         #expect(end?.hasPrevious == true)
+    }
+
+    private struct Nested: Endpoint {
+        struct Output: Decodable, Sendable {
+            struct Content: Decodable, Sendable {
+                let items: [Int]
+                let totalRow: Int
+            }
+            let data: Content
+        }
+        let path = "/nested"
+        let method = HTTPRequest.Method.get
+    }
+
+    @Test("The list and the total are where the endpoint says")
+    func content() async throws {
+        let server = try server()
+        let client = Client(baseURL: server.baseURL)
+        let all = client.items(Nested(), .numbered(size: 10)) { Page($0.data.items, total: $0.data.totalRow) }
+        #expect(try await all.collect().first() == Array(1...25))
+        #expect(server.record.requests.count == 3)
+    }
+
+    @Test("A page that fails keeps what is there and is tried again; a reload begins anew")
+    func failure() async throws {
+        let failures = Mutex(1)
+        let server = try RawServer { request in
+            let page = request.target.split(separator: "?").last?.split(separator: "&").first ?? ""
+            let fails =
+                page == "page=2"
+                && failures.withLock { left in
+                    defer { left -= 1 }
+                    return left > 0
+                }
+            return [fails ? .respond(500) : .respond(body: page == "page=2" ? "[3]" : "[1,2]")]
+        }
+        var configuration = ClientConfiguration()
+        configuration.retry = .never
+        let client = Client(baseURL: server.baseURL, configuration: configuration)
+        let next = Signal<Void>(), reload = Signal<Void>()
+        let states = client.pages(Numbers(), .numbered(size: 2), next: next, reload: reload)
+            .filter { !$0.phase.isLoading }.values(buffering: .unbounded).makeAsyncIterator()
+        #expect(await states.next()?.items == [1, 2])
+        next.send()
+        let failed = await states.next()
+        #expect(failed?.phase.error?.status == .internalServerError)
+        #expect(failed?.items == [1, 2])
+        next.send()
+        let end = await states.next()
+        #expect(end?.phase == .end)
+        #expect(end?.items == [1, 2, 3])
+        reload.send()
+        #expect(await states.next()?.items == [1, 2])
     }
 }

@@ -38,6 +38,9 @@ struct GoodsList: Endpoint {
 @MainActor
 final class Screen: Sendable {
     func show(_: [Goods]) {}
+    func spin(_: Bool) {}
+    func tell(_: String) {}
+    func fill(_: Double) {}
 }
 
 let user = "ada"

@@ -1,0 +1,123 @@
+import Foundation
+import Testing
+
+/// Docs/Features.md names every feature, and of each an API, tests and a page that are there.
+@Suite struct FeatureTests {
+    /// All that the framework must do.
+    static let ids = [
+        "R1", "R2", "R3", "R4", "R5", "R6", "R8", "R9", "P1", "P7", "S1", "S2", "S3", "G1", "G2", "G3", "G4",
+        "G5", "C1", "C2", "Q1", "Q2", "Q3", "T1", "T2", "T3", "T4", "N1", "U1", "M1", "M2", "M3",
+    ]
+
+    /// Where tests talk to servers over sockets.
+    private static let socketTests = ["RxNetworkingTests", "RxCurlTests", "ConformanceDriverTests"]
+
+    @Test func everyFeatureHasOneRow() throws {
+        #expect(try Self.rows.get().map(\.id) == Self.ids)
+    }
+
+    @Test(arguments: ids)
+    func whatTheRowNamesIsThere(_ id: String) throws {
+        let row = try #require(try Self.rows.get().first { $0.id == id })
+        #expect(!row.symbols.isEmpty)
+        let types = try Self.members.get()
+        for symbol in row.symbols {
+            let parts = symbol.prefix { $0 != "(" }.split(separator: ".").map(String.init)
+            let type = try #require(parts.first)
+            let members = try #require(types[type], "\(id): there is no \(type) in Sources")
+            guard parts.count > 1 else { continue }
+            #expect(members.contains(parts[1]), "\(id): \(type) has no \(parts[1])")
+        }
+
+        #expect(row.tests.contains { test in Self.socketTests.contains { test.path.contains("/\($0)/") } })
+        for test in row.tests {
+            let file = SourceFile.root.appending(path: "Docs").appending(path: test.path).standardized
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let functions = text.matches(of: #/@Test(?:(?!func )[\s\S])*func (\w+)\(/#).map { String($0.1) }
+            #expect(!functions.isEmpty)
+            for name in test.functions {
+                #expect(functions.contains(name), "\(id): \(test.path) has no test \(name)")
+            }
+        }
+
+        #expect(!row.pages.isEmpty)
+        for page in row.pages {
+            let parts = page.split(separator: "#", maxSplits: 1)
+            let file = SourceFile.root.appending(path: "Docs/\(parts[0])")
+            let text = try String(contentsOf: file, encoding: .utf8)
+            guard parts.count == 2 else { continue }
+            #expect(Self.anchors(in: text).contains(String(parts[1])), "\(id): there is no \(page)")
+        }
+    }
+
+    @Test func rowsAreRead() {
+        let row = Row(
+            "| A1 | What | `T`, `T.m(a:)` | [X](../Tests/R/X.swift): `a`, `b` · [Y](../Tests/S/Y.swift) | [P](P.md#q) |"
+        )
+        #expect(row?.id == "A1")
+        #expect(row?.symbols == ["T", "T.m(a:)"])
+        #expect(row?.tests.map(\.path) == ["../Tests/R/X.swift", "../Tests/S/Y.swift"])
+        #expect(row?.tests.map(\.functions) == [["a", "b"], []])
+        #expect(row?.pages == ["P.md#q"])
+        #expect(Row("| | What | API | Tests | Page |") == nil)
+        #expect(Row("|---|---|---|---|---|") == nil)
+    }
+
+    struct Row {
+        let id: String
+        let symbols: [String]
+        let tests: [(path: String, functions: [String])]
+        let pages: [String]
+
+        init?(_ line: some StringProtocol) {
+            let cells = line.split(separator: "|", omittingEmptySubsequences: false)
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+            guard cells.count == 7, cells[1].wholeMatch(of: #/[A-Z][0-9]/#) != nil else { return nil }
+            id = cells[1]
+            symbols = cells[3].matches(of: #/`([^`]+)`/#).map { String($0.1) }
+            tests = cells[4].components(separatedBy: "·").compactMap { test in
+                guard let path = test.firstMatch(of: #/\]\(([^)]+)\)/#)?.1 else { return nil }
+                return (String(path), test.matches(of: #/`(\w+)`/#).map { String($0.1) })
+            }
+            pages = cells[5].matches(of: #/\]\(([^)]+)\)/#).map { String($0.1) }
+        }
+    }
+
+    private static let rows = Result {
+        try String(contentsOf: SourceFile.root.appending(path: "Docs/Features.md"), encoding: .utf8)
+            .split(separator: "\n").compactMap { Row($0) }
+    }
+
+    /// The types of Sources, each with the names of what it and its extensions declare. What belongs to what is
+    /// seen by the indentation, which the formatter keeps.
+    private static let members = Result {
+        let types: Set<Substring> = ["class", "struct", "enum", "protocol", "extension"]
+        let declaration =
+            #/\b(class|struct|enum|protocol|extension|func|var|let|case|associatedtype|typealias) `?(\w+)/#
+        var members: [String: Set<String>] = [:]
+        for file in try SourceFile.all(in: "Sources") {
+            var around: [(type: String, indentation: Int)] = []
+            for line in file.code {
+                guard let match = line.firstMatch(of: declaration) else { continue }
+                let indentation = line.prefix { $0 == " " }.count
+                around.removeAll { $0.indentation >= indentation }
+                let name = String(match.2)
+                if let type = around.last?.type { members[type, default: []].insert(name) }
+                guard types.contains(match.1) else { continue }
+                around.append((name, indentation))
+                members[name, default: []].insert("init")
+            }
+        }
+        return members
+    }
+
+    /// What the headings of a page are called in a link.
+    private static func anchors(in text: String) -> Set<String> {
+        Set(
+            text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { heading in
+                String(
+                    heading.drop { $0 == "#" || $0 == " " }.lowercased().map { $0 == " " ? "-" : $0 }
+                        .filter { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" })
+            })
+    }
+}

@@ -1,0 +1,149 @@
+import RxNetworking
+import Synchronization
+import TestServers
+import Testing
+
+/// What a client sends, as a server gets it.
+@Suite(.timeLimit(.minutes(1))) struct RequestTests {
+    private struct Filter: Encodable, Sendable {
+        var kind = "green tea"
+        var most: Int? = 20
+    }
+
+    /// An endpoint with all that can be overridden about its content.
+    private struct Search: Endpoint {
+        typealias Output = Response
+        var method = HTTPRequest.Method.post
+        var path = "/goods/{kind}"
+        var pathValues: PathValues = ["kind": "a/b c"]
+        var parameters = Parameters.none
+        var query: Parameters.Values = [:]
+        var headers: [String: String] = [:]
+        var usesParameterRewriting = true
+        var isSigned = true
+    }
+
+    private struct Sent: Sendable {
+        var parameters: Parameters
+        var query: Parameters.Values = [:]
+        var target = "/goods/a%2Fb%20c"
+        var contentType: String?
+        var body = ""
+    }
+
+    private static let sent = [
+        Sent(
+            parameters: .query(["q": "green tea", "ids": [1, 2]]),
+            target: "/goods/a%2Fb%20c?ids=1&ids=2&q=green%20tea"),
+        Sent(parameters: .query(Filter()), target: "/goods/a%2Fb%20c?kind=green%20tea&most=20"),
+        Sent(
+            parameters: .json(Filter()), contentType: "application/json",
+            body: #"{"kind":"green tea","most":20}"#),
+        Sent(
+            parameters: .json([Filter(), Filter(kind: "oolong", most: nil)]), contentType: "application/json",
+            body: #"[{"kind":"green tea","most":20},{"kind":"oolong"}]"#),
+        Sent(
+            parameters: .form(["a": 1, "b": "x y&z"]), contentType: "application/x-www-form-urlencoded",
+            body: "a=1&b=x+y%26z"),
+        Sent(parameters: .text("key=value&%"), contentType: "text/plain; charset=utf-8", body: "key=value&%"),
+        Sent(
+            parameters: .json(["a": 1]), query: ["token": "token1"], target: "/goods/a%2Fb%20c?token=token1",
+            contentType: "application/json", body: #"{"a":1}"#),
+        Sent(
+            parameters: .standard(["a": 1]), contentType: "application/x-www-form-urlencoded", body: "a=1"),
+    ]
+
+    @Test(
+        "Parameters travel as they say: dictionaries, models, lists of models, text", arguments: sent.indices)
+    func parameters(index: Int) async throws {
+        let sent = Self.sent[index]
+        let server = try RawServer { _ in [.respond()] }
+        var configuration = ClientConfiguration()
+        configuration.parameterFormat = .form
+        let client = Client(baseURL: server.baseURL, configuration: configuration)
+        _ = try await client.request(Search(parameters: sent.parameters, query: sent.query)).first()
+        let request = try #require(server.record.requests.first)
+        #expect(request.method == "POST")
+        #expect(request.target == sent.target)
+        #expect(request.field("Content-Type") == sent.contentType)
+        #expect(request.text == sent.body)
+    }
+
+    @Test(
+        "Every method, those of one's own included",
+        arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"])
+    func methods(name: String) async throws {
+        let server = try RawServer { request in
+            request.method == "HEAD"
+                ? [.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")] : [.respond(body: request.method)]
+        }
+        let client = Client(baseURL: server.baseURL)
+        let method = try #require(HTTPRequest.Method(name))
+        let response = try await client.request(Search(method: method)).first()
+        #expect(response?.text == (name == "HEAD" ? "" : name))
+        #expect(server.record.requests.map(\.method) == [name])
+    }
+
+    @Test("Rewritten by endpoint and client, then signed over the final parameters; or not, by choice")
+    func rewritten() async throws {
+        let server = try RawServer { _ in [.respond()] }
+        var configuration = ClientConfiguration()
+        configuration.rewriteParameters = { $0.adding(["version": "1.0.0"]) }
+        configuration.signature = Signature { content in .parameters(["sign": content.canonicalQuery]) }
+        let client = Client(baseURL: server.baseURL, configuration: configuration)
+        var search = Search(method: .get, parameters: .query(["b": 2, "a": 1]))
+        _ = try await client.request(search).first()
+        search.isSigned = false
+        _ = try await client.request(search).first()
+        search.usesParameterRewriting = false
+        _ = try await client.request(search).first()
+        #expect(
+            server.record.requests.map { $0.target.dropFirst("/goods/a%2Fb%20c?".count) } == [
+                "a=1&b=2&sign=a%3D1%26b%3D2%26version%3D1.0.0&version=1.0.0", "a=1&b=2&version=1.0.0",
+                "a=1&b=2",
+            ])
+    }
+
+    @Test("The client's fields, the endpoint's over them; an illegal one and nothing is sent")
+    func headers() async throws {
+        let server = try RawServer { _ in [.respond()] }
+        var configuration = ClientConfiguration()
+        configuration.headers = ["X-App": "shop", "Accept": "text/plain"]
+        let client = Client(baseURL: server.baseURL, configuration: configuration)
+        _ = try await client.request(Search(headers: ["Accept": "application/json"])).first()
+        let request = try #require(server.record.requests.first)
+        #expect(request.field("X-App") == "shop")
+        #expect(
+            request.fields.filter { $0.name.lowercased() == "accept" }.map(\.value) == ["application/json"])
+
+        for field in [["X-A": "b\r\nX-Evil: 1"], ["X A": "b"], ["X-A": "b\u{0}"]] {
+            let error = await #expect(throws: NetworkError.self) {
+                _ = try await client.request(Search(headers: field)).first()
+            }
+            #expect(error?.code == .invalidHeader)
+        }
+        #expect(server.record.requests.count == 1)
+    }
+
+    @Test("Each request has an id of its own: in the events, in the error, and to cancel it by")
+    func ids() async throws {
+        let server = try RawServer { request in request.target == "/stall" ? [.stall] : [.respond(404)] }
+        let client = Client(baseURL: server.baseURL)
+        let seen = Mutex<[RequestID]>([])
+        let traffic = client.traffic.subscribe { event in
+            if case .started = event.kind { seen.withLock { $0.append(event.request.id) } }
+        }
+        defer { traffic.cancel() }
+        let error = await #expect(throws: NetworkError.self) { _ = try await client.get("/missing").first() }
+        let stalled = Task { try await client.get("/stall").first() }
+        while server.record.requests.count < 2 { await Task.yield() }
+        let ids = seen.withLock { $0 }
+        #expect(ids.count == 2)
+        #expect(Set(ids).count == 2)
+        #expect(error?.requestID == ids.first)
+        #expect(client.cancel(.id(try #require(ids.last))) == 1)
+        let cancelled = await #expect(throws: NetworkError.self) { _ = try await stalled.value }
+        #expect(cancelled?.code == .cancelled)
+        #expect(cancelled?.requestID == ids.last)
+    }
+}

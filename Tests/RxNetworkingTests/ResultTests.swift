@@ -1,0 +1,227 @@
+import FoundationEssentials
+import RxNetworking
+import Synchronization
+import TestServers
+import Testing
+
+/// What a client makes of answers, and how they are received.
+@Suite(.timeLimit(.minutes(1))) struct ResultTests {
+    private struct Goods: Codable, Equatable, Sendable {
+        var id = 7
+        var name = "tea"
+    }
+
+    private struct Get<Content: Decodable & Sendable>: Endpoint {
+        typealias Output = Content
+        var path = "/goods"
+        let method = HTTPRequest.Method.get
+    }
+
+    private struct Touch: Endpoint {
+        typealias Output = Void
+        let path = "/goods"
+        let method = HTTPRequest.Method.post
+    }
+
+    private static let goods = #"{"id":7,"name":"tea"}"#
+
+    private func server() throws -> RawServer {
+        try RawServer { request in
+            switch request.target {
+            case "/list": [.respond(body: "[\(Self.goods),\(Self.goods)]")]
+            case "/number": [.respond(body: "12")]
+            case "/empty": [.respond(204)]
+            case "/stall": [.stall]
+            case "/missing": [.respond(404, body: "no such thing")]
+            default: [.respond(body: Self.goods)]
+            }
+        }
+    }
+
+    @Test("An object, a list or a number at the top, nothing, bytes, text")
+    func types() async throws {
+        let server = try server()
+        let client = Client(baseURL: server.baseURL)
+        #expect(try await client.request(Get<Goods>()).first() == Goods())
+        #expect(try await client.request(Get<[Goods]>(path: "/list")).first() == [Goods(), Goods()])
+        #expect(try await client.request(Get<Int>(path: "/number")).first() == 12)
+        #expect(try await client.request(Touch()).first() != nil)
+        #expect(try await client.request(Get<Empty>(path: "/empty")).first() != nil)
+        #expect(try await client.get("/goods").first()?.body == Array(Self.goods.utf8))
+        #expect(try await client.get("/goods").first()?.text == Self.goods)
+        #expect(try await client.get("/goods").decode(Goods.self).first() == Goods())
+        let answer = try await client.answer(Get<Goods>()).first()
+        #expect(answer?.output == Goods())
+        #expect(answer?.response.text == Self.goods)
+    }
+
+    @Test("The same request by callbacks, with await and in a loop; each sends its own")
+    func ways() async throws {
+        let server = try server()
+        let client = Client(baseURL: server.baseURL)
+        let request = client.request(Get<Goods>())
+        #expect(server.record.requests.isEmpty)
+
+        let events = Mutex<[String]>([])
+        await withCheckedContinuation { continuation in
+            request.subscribe(
+                onNext: { goods in events.withLock { $0.append(goods.name) } },
+                onFailure: { error in events.withLock { $0.append("\(error)") } },
+                onFinish: {
+                    events.withLock { $0.append("end") }
+                    continuation.resume()
+                })
+        }
+        #expect(events.withLock { $0 } == ["tea", "end"])
+
+        #expect(try await request.first() == Goods())
+
+        var looped: [Goods] = []
+        for try await goods in request.values(buffering: .unbounded) { looped.append(goods) }
+        #expect(looped == [Goods()])
+        #expect(server.record.requests.count == 3)
+    }
+
+    @Test("Results come where the subscriber asks for them: on the main actor, on a loop of its own")
+    func places() async throws {
+        let server = try server()
+        let client = Client(baseURL: server.baseURL)
+        let request = client.request(Get<Goods>())
+        await withCheckedContinuation { continuation in
+            request.subscribe(isolatedTo: MainActor.self) { _ in
+                // Traps anywhere else.
+                MainActor.preconditionIsolated()
+                continuation.resume()
+            }
+        }
+        let loop = EventLoop(name: "results")
+        let isThere = await withCheckedContinuation { continuation in
+            request.observe(on: loop).subscribe(onNext: { _ in
+                continuation.resume(returning: loop.ownsCurrentThread)
+            })
+        }
+        loop.shutDown()
+        #expect(isThere)
+    }
+
+    @Test("Accessories are called once each, in their order, on success, failure and cancel")
+    func accessories() async throws {
+        let server = try server()
+        let journal = Board<[String]>([])
+        let note: @Sendable (String, RequestOutcome?) -> Void = { event, outcome in
+            let text =
+                switch outcome {
+                case nil: event
+                case .succeeded: "\(event) succeeded"
+                case .failed(let error): "\(event) \(error.code.rawValue)"
+                case .cancelled: "\(event) cancelled"
+                }
+            journal.update { $0.append(text) }
+        }
+        var configuration = ClientConfiguration()
+        configuration.accessories = [
+            Accessory(
+                willStart: { note("will start \($0.url.path)", nil) }, willStop: { note("will stop", $1) },
+                didStop: { note("did stop", $1) })
+        ]
+        let client = Client(baseURL: server.baseURL, configuration: configuration)
+        for (path, outcome) in [("/goods", "succeeded"), ("/missing", "status"), ("/stall", "cancelled")] {
+            let subscription = client.get(path).subscribe()
+            if path == "/stall" {
+                _ = try await server.until { $0.requests.last?.target == "/stall" ? true : nil }
+                #expect(client.activity.value == 1)
+                subscription.cancel()
+            }
+            _ = try await journal.until { $0.last?.hasPrefix("did stop") == true ? true : nil }
+            let lines = journal.update { lines in
+                defer { lines = [] }
+                return lines
+            }
+            #expect(lines == ["will start \(path)", "will stop \(outcome)", "did stop \(outcome)"])
+        }
+        while client.activity.value > 0 { await Task.yield() }
+    }
+
+    @Test("Loading again cancels the load before, whose answer never comes")
+    func again() async throws {
+        let server = try server()
+        let client = Client(baseURL: server.baseURL)
+        let paths = Signal<String>()
+        let texts = paths.observable.flatMap(.latest) { client.get($0).map(\.text).asResult() }
+            .values(buffering: .unbounded).makeAsyncIterator()
+        paths.send("/stall")
+        _ = try await server.until { $0.requests.isEmpty ? nil : true }
+        paths.send("/goods")
+        #expect(try await texts.next()?.get() == Self.goods)
+        #expect(try await server.connectionEnded(0) == .clientClosed)
+    }
+
+    @Test("Progress in both directions, up to all of it, and then the result")
+    func progress() async throws {
+        let server = try server()
+        let client = Client(baseURL: server.baseURL)
+        let content = [UInt8](repeating: 1, count: 300_000)
+        var sent: TransferProgress?
+        var received: TransferProgress?
+        var answers: [String] = []
+        for try await event in client.progress(of: Call(.put, "/goods", .body(.bytes(content)))).values(
+            buffering: .unbounded)
+        {
+            switch event {
+            case .uploaded(let progress): sent = progress
+            case .downloaded(let progress): received = progress
+            case .answered(let answer): answers.append(answer.output.text)
+            }
+        }
+        #expect(sent == TransferProgress(bytes: 300_000, expected: 300_000))
+        #expect(received?.bytes == Int64(Self.goods.utf8.count))
+        #expect(received?.fraction == 1)
+        #expect(answers == [Self.goods])
+        #expect(server.record.requests.first?.body == content)
+    }
+
+    /// Counts what goes through it.
+    private final class CountingTransport: Transport {
+        let count = Atomic(0)
+        private let inner: CurlTransport
+
+        init(_ inner: CurlTransport) { self.inner = inner }
+
+        var scheduler: any Scheduler { inner.scheduler }
+
+        func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
+            inner.send(request).handleEvents(onSubscribe: { self.count.add(1, ordering: .relaxed) })
+        }
+    }
+
+    @Test("Another transport is another value; what is above stays the same")
+    func anotherTransport() async throws {
+        let server = try server()
+        let transport = CountingTransport(.shared)
+        let client = Client(
+            configuration: ClientConfiguration(baseURL: server.baseURL), transport: transport)
+        #expect(try await client.request(Get<Goods>()).first() == Goods())
+        #expect(transport.count.load(ordering: .relaxed) == 1)
+    }
+
+    @Test("A module's methods are requests of the client that it extends")
+    func services() async throws {
+        let server = try server()
+        var configuration = ClientConfiguration()
+        configuration.headers = ["X-App": "shop"]
+        let client = Client(baseURL: server.baseURL, configuration: configuration)
+        #expect(try await client.shelf.goods().first()?.text == Self.goods)
+        #expect(server.record.requests.first?.field("X-App") == "shop")
+    }
+}
+
+/// A module of an API.
+private struct Shelf: Sendable {
+    let client: Client
+
+    func goods() -> Observable<Response, NetworkError> { client.get("/goods") }
+}
+
+extension Client {
+    fileprivate var shelf: Shelf { Shelf(client: self) }
+}

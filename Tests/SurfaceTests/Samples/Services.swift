@@ -1,0 +1,20 @@
+import RxNetworking
+
+extension Client {
+    /// What is about to be bought.
+    var cart: CartService { CartService(client: self) }
+}
+
+struct CartService: Sendable {
+    let client: Client
+
+    func content() -> Observable<Cart, NetworkError> { client.get("/cart").decode(Cart.self) }
+
+    func add(_ goods: Int, count: Int = 1) -> Observable<Cart, NetworkError> {
+        client.post("/cart", .json(["goods": goods, "count": count])).decode(Cart.self)
+    }
+}
+
+func useAService(client: Client) {
+    client.cart.add(7).subscribe(onNext: { cart in show(cart) }, onFailure: { error in show(error.message) })
+}
