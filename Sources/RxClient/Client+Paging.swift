@@ -56,10 +56,7 @@ extension Client {
     ) -> Observable<PagingState<Item>, Never> {
         let load = loader(endpoint, content)
         return Observable(scheduler: scheduler) { observer in
-            Paging(
-                { PageRun(rule, options) }, options, load, into: observer
-            )
-            .start(commands)
+            Paging(rule, options, load, into: observer).start(commands)
         }
     }
 

@@ -9,14 +9,19 @@ struct PageRun<Item: Sendable> {
     /// Where the next page is; `nil` for where the endpoint says.
     private(set) var position: PagePosition?
     private(set) var hasMore = false
-    /// Where the page before the first is, if there is one.
-    private(set) var previous: PagePosition?
 
+    /// Where the page before the first is, if there is one.
+    private var before: PagePosition?
     private let rule: PagingRule
     private let options: PagingOptions<Item>
+    private let maxPages: Int
+    private let maxItems: Int
     private var received: Int
     /// How many items there were before the first of `items`; less than none after going back from a start in the middle.
     private var taken = 0
+    /// The same for pages, and how many of them `items` come from.
+    private var takenPages = 0
+    private var heldPages = 0
     /// Where items are, counted as `taken` is.
     private var places: [AnyHashable: Int] = [:]
     /// The pages in `items`, where these are limited to so many.
@@ -32,6 +37,8 @@ struct PageRun<Item: Sendable> {
     init(_ rule: PagingRule, _ options: PagingOptions<Item>) {
         self.rule = rule
         self.options = options
+        maxPages = max(0, options.maxPages ?? .max)
+        maxItems = max(0, options.maxItems ?? .max)
         position = options.start ?? rule.first
         received = position.map(rule.itemsBefore) ?? 0
         hasMore = !isFull
@@ -39,6 +46,8 @@ struct PageRun<Item: Sendable> {
 
     /// How to ask for the next page.
     var placement: PagePlacement? { position.map(rule.placement) }
+    /// Where the page before the first is, if there is one and it may be loaded. One that has been there may.
+    var previous: PagePosition? { takenPages > 0 || !isFull ? before : nil }
     /// How to ask for the page before the first.
     var previousPlacement: PagePlacement? { previous.map(rule.placement) }
 
@@ -52,15 +61,18 @@ struct PageRun<Item: Sendable> {
         pageCount += 1
         total = page.total ?? total
         let here = position ?? .link(response.request.url)
-        let before = items.count
+        let countBefore = items.count
         for item in page.items { insert(item) }
-        hold(HeldPage(position: here, count: items.count - before))
+        let surplus = surplus
+        forget(items.suffix(surplus))
+        items.removeLast(surplus)
+        hold(HeldPage(position: here, count: items.count - countBefore))
         hasMore = false
         let arrival = arrival(of: page, at: here, in: response)
-        if pageCount == 1 { previous = try rule.previous(arrival) }
+        if pageCount == 1 { before = try rule.previous(arrival) }
         guard !page.items.isEmpty, !isFull else {
             position = nil
-            return removeSurplus()
+            return
         }
         position = try rule.next(arrival)
         if here.canComeAgain { visited.insert(here) }
@@ -73,7 +85,7 @@ struct PageRun<Item: Sendable> {
 
     /// Takes in the page before the first.
     mutating func receivePrevious(_ page: Page<Item>, in response: Response) throws(NetworkError) {
-        guard let here = previous else { return }
+        guard let here = before else { return }
         pageCount += 1
         total = page.total ?? total
         var isNew: Set<AnyHashable> = []
@@ -85,23 +97,27 @@ struct PageRun<Item: Sendable> {
             }
             return isNew.insert(identity).inserted
         }
-        items.insert(contentsOf: added, at: 0)
-        taken -= added.count
+        let shown = added.suffix(max(0, maxItems - items.count))
+        items.insert(contentsOf: shown, at: 0)
+        taken -= shown.count
+        takenPages -= 1
+        heldPages += 1
         if let identity = options.identity {
-            for (index, item) in added.enumerated() { places[identity(item)] = taken + index }
+            for (index, item) in shown.enumerated() { places[identity(item)] = taken + index }
         }
         if here.canComeAgain { visited.insert(here) }
         if let window = options.window {
-            pages.insert(HeldPage(position: here, count: added.count), at: 0)
+            pages.insert(HeldPage(position: here, count: shown.count), at: 0)
             while pages.count > max(1, window) { dropLast() }
         }
-        previous = nil
-        let before = try rule.previous(arrival(of: page, at: here, in: response))
-        if let before, before == here || visited.contains(before) {
+        if isFull { hasMore = false }
+        before = nil
+        let next = try rule.previous(arrival(of: page, at: here, in: response))
+        if let next, next == here || visited.contains(next) {
             throw NetworkError(
                 .paging, "the page before this one has been there already", request: response.request)
         }
-        previous = page.items.isEmpty ? nil : before
+        before = page.items.isEmpty ? nil : next
     }
 
     private func arrival(of page: Page<Item>, at here: PagePosition, in response: Response) -> PageArrival {
@@ -112,6 +128,7 @@ struct PageRun<Item: Sendable> {
     }
 
     private mutating func hold(_ page: HeldPage) {
+        heldPages += 1
         guard let window = options.window else { return }
         pages.append(page)
         while pages.count > max(1, window) { dropFirst() }
@@ -122,7 +139,9 @@ struct PageRun<Item: Sendable> {
         forget(items.prefix(page.count))
         items.removeFirst(page.count)
         taken += page.count
-        previous = page.position
+        takenPages += 1
+        heldPages -= 1
+        before = page.position
         visited.remove(page.position)
     }
 
@@ -130,6 +149,7 @@ struct PageRun<Item: Sendable> {
         let page = pages.removeLast()
         forget(items.suffix(page.count))
         items.removeLast(page.count)
+        heldPages -= 1
         received = page.position.canComeAgain ? received - page.count : rule.itemsBefore(page.position)
         position = page.position
         visited.remove(page.position)
@@ -141,13 +161,14 @@ struct PageRun<Item: Sendable> {
         for item in dropped { places[identity(item)] = nil }
     }
 
-    private mutating func removeSurplus() {
-        guard let maxItems = options.maxItems, taken + items.count > maxItems else { return }
-        items.removeLast(min(items.count, taken + items.count - maxItems))
-    }
+    /// Of those that are here, and those that were before them.
+    private var itemCount: Int { max(0, taken) + items.count }
+
+    /// How many of the last items are more than may be kept.
+    private var surplus: Int { min(items.count, max(0, itemCount - maxItems)) }
 
     private var isFull: Bool {
-        pageCount >= options.maxPages ?? .max || taken + items.count >= options.maxItems ?? .max
+        max(0, takenPages) + heldPages >= maxPages || itemCount >= maxItems
     }
 
     private mutating func insert(_ item: Item) {

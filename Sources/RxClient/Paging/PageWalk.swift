@@ -21,6 +21,7 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
 
     private let rule: PagingRule
     private let ahead: Int
+    private let maxPages: Int
     private let load: Paging<Item>.Load
     private let observer: Observer<[Item], NetworkError>
     private var run: PageRun<Item>
@@ -36,6 +37,7 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
     ) {
         self.rule = rule
         ahead = max(0, options.ahead)
+        maxPages = options.maxPages ?? .max
         run = PageRun(rule, options)
         self.load = load
         self.observer = observer
@@ -69,7 +71,8 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
     /// Asks for the next page and, where their places are known, for those after it.
     private func ask() {
         if slots.isEmpty { load(run.position) }
-        while slots.count <= ahead, let position = slots.last?.position,
+        while slots.count <= ahead, run.pageCount + slots.count < maxPages,
+            let position = slots.last?.position,
             let expected = rule.expectedNext(position), expected != position
         {
             load(expected)

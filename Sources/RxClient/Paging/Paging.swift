@@ -7,7 +7,7 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
     typealias Load =
         @Sendable (PagePlacement?) -> Observable<(page: Page<Item>, response: Response), NetworkError>
 
-    private let newRun: @Sendable () -> PageRun<Item>
+    private let rule: PagingRule
     private let load: Load
     private let observer: Observer<PagingState<Item>, Never>
     private var state = PagingState<Item>()
@@ -24,15 +24,14 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
     }
 
     init(
-        _ newRun: @escaping @Sendable () -> PageRun<Item>, _ options: PagingOptions<Item>,
-        _ load: @escaping Load,
+        _ rule: PagingRule, _ options: PagingOptions<Item>, _ load: @escaping Load,
         into observer: Observer<PagingState<Item>, Never>
     ) {
-        self.newRun = newRun
+        self.rule = rule
         self.options = options
         self.load = load
         self.observer = observer
-        run = newRun()
+        run = PageRun(rule, options)
     }
 
     func start(_ commands: Observable<PagingCommand, Never>) {
@@ -71,12 +70,14 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Drops the page on its way, if any, and begins anew.
+    /// Drops the page on its way, if any, and begins anew, with the first page of all.
     private func reload() {
         loading?.close()
         loading = nil
         visible = nil
-        run = newRun()
+        var options = options
+        options.start = nil
+        run = PageRun(rule, options)
         loadPage()
     }
 

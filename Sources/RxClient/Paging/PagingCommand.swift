@@ -4,7 +4,7 @@ public enum PagingCommand: Sendable, Hashable {
     case next
     /// Loads the page before the first that is there.
     case previous
-    /// Begins anew.
+    /// Begins anew, with the first page, wherever the list has begun.
     case reload
     /// The item of this index is on the screen: loads the next page, or the one before, where the end of what is there
     /// is no more than ``PagingOptions/prefetchDistance`` away.

@@ -2,9 +2,10 @@
 public struct PagingOptions<Item: Sendable>: Sendable {
     /// Tells items apart. One that comes again takes the place of the one before. Default: all are kept.
     public var identity: (@Sendable (Item) -> AnyHashable)?
-    /// The most pages that are loaded; then the list is at its end. Default no limit.
+    /// The most pages that are loaded; then the list is at its end, in both directions. Default no limit.
     public var maxPages: Int?
-    /// The most items that are kept; then the list is at its end. Default no limit.
+    /// The most items that are kept; then the list is at its end, in both directions. Those that a ``window`` has dropped
+    /// count. Default no limit.
     public var maxItems: Int?
     /// The most pages that are held at a time: a page loaded at one end drops the one at the other, which can be loaded
     /// again by going back. Default no limit.
@@ -14,7 +15,8 @@ public struct PagingOptions<Item: Sendable>: Sendable {
     /// How many pages are fetched ahead of the one that is being taken by `items`, in parallel, where the rule can tell
     /// their places (by number, by offset). The order is kept. Default 0.
     public var ahead = 0
-    /// Where to begin, such as a saved ``PagingState/position``. Default `nil`: at the rule's first page.
+    /// Where to begin, such as a saved ``PagingState/position``. Default `nil`: at the rule's first page, where a reload
+    /// begins in any case.
     public var start: PagePosition?
 
     /// Creates options.
