@@ -112,7 +112,8 @@ import Testing
         try expect(events, directory, NginxServer.large)
         guard case .finished(let file) = events.last else { return }
         #expect(file.resumedFrom > 0)
-        #expect(file.head.status == .partialContent)
+        // All of it may have come before the first went away.
+        #expect([206, 416].contains(file.head.status.code))
     }
 
     @Test func anErrorIsNoFile() async throws {
@@ -168,11 +169,12 @@ import Testing
             var said: [String] = []
             while said.count < lines, let line = probe.line() { said.append(line) }
             probe.kill()
-            if directory.names == ["f"] { break }
-            #expect(!directory.names.contains("f"))
+            // Between the move and the end of the record there is both.
+            if directory.names.contains("f") { break }
             lines += 1
         }
         #expect(try directory.content("f").isSame(as: content))
+        #expect(!directory.names.contains("f.part"))
         #expect(starts(server) == starts(server).sorted())
     }
 

@@ -12,10 +12,3 @@ extension Response {
     /// The body as `/echo` writes it.
     func echo() throws -> Echo { try JSONDecoder().decode(Echo.self, from: Data(body)) }
 }
-
-extension NginxServer {
-    /// The one that these tests share. It ends with the process.
-    private static let started = Result { try NginxServer() }
-
-    static func shared() throws -> NginxServer { try started.get() }
-}

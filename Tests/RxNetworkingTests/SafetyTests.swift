@@ -1,0 +1,190 @@
+import FoundationEssentials
+import RxNetworking
+import TestServers
+import Testing
+
+/// What a client never does, whatever it is told by its caller or by a server: over sockets, through the public API.
+@Suite(.timeLimit(.minutes(2))) struct SafetyTests {
+    private func client(
+        _ baseURL: String,
+        _ change: (inout ClientConfiguration, inout CurlTransport.Configuration) -> Void = { _, _ in }
+    ) -> Client {
+        var (configuration, connections) = (
+            ClientConfiguration(baseURL: baseURL), CurlTransport.Configuration()
+        )
+        configuration.retry = .never
+        change(&configuration, &connections)
+        let transport = CurlTransport(loop: .shared, configuration: connections)
+        configuration.files = transport.files
+        return Client(configuration: configuration, transport: transport)
+    }
+
+    private func failure(_ stream: Observable<Response, NetworkError>) async -> NetworkError? {
+        await #expect(throws: NetworkError.self) { _ = try await stream.first() }
+    }
+
+    // MARK: What the caller says
+
+    static let splitting = ["a\r\nX-Evil: 1", "a\rb", "a\nb", "a\0b", "\r\n\r\nGET /evil HTTP/1.1\r\n\r\n"]
+
+    @Test(
+        "CR, LF and NUL in fields and multipart names are refused, and nothing is sent", arguments: splitting)
+    func splits(text: String) async throws {
+        let server = try RawServer { _ in [.respond()] }
+        let client = client(server.baseURL)
+        #expect(await failure(client.get("/", headers: ["X-A": text]))?.code == .invalidHeader)
+        #expect(await failure(client.get("/", headers: [text: "a"]))?.code == .invalidHeader)
+        for part in [
+            Part.text(text, "x"), .bytes("a", [1], fileName: text), .bytes("a", [1], contentType: text),
+        ] {
+            let upload = Call(.post, "/", .multipart([part]))
+            #expect(await failure(client.response(upload))?.code == .invalidParameters)
+        }
+        let all = self.client(server.baseURL) { configuration, _ in configuration.headers = ["X-A": text] }
+        #expect(await failure(all.get("/"))?.code == .invalidHeader)
+        #expect(server.record.connections.isEmpty)
+    }
+
+    @Test("In a URL and in parameters they are escaped, so that one request stays one", arguments: splitting)
+    func escapes(text: String) async throws {
+        let server = try RawServer { _ in [.respond()] }
+        let client = client(server.baseURL)
+        _ = try? await client.get("/" + text).first()
+        _ = try await client.get("/a", query: ["q": text]).first()
+        _ = try await client.response(Call(.get, "/b/{id}", at: ["id": text])).first()
+        for request in server.record.requests {
+            #expect(request.method == "GET" && !request.target.contains("evil HTTP"))
+            #expect(request.field("X-Evil") == nil)
+        }
+        #expect((2...3).contains(server.record.requests.count))
+    }
+
+    @Test(
+        "A path that is an absolute URL does not leave the base's origin, unless allowed; then without credentials"
+    )
+    func leaves() async throws {
+        let (base, other) = (try RawServer { _ in [.respond()] }, try RawServer { _ in [.respond()] })
+        let secretive = { (configuration: inout ClientConfiguration) in
+            configuration.headers = ["Authorization": "Bearer canary", "X-Key": "canary", "X-App": "1"]
+            configuration.secretFields = [.init("X-Key")!]
+        }
+        let client = client(base.baseURL) { configuration, _ in secretive(&configuration) }
+        #expect(await failure(client.get(other.baseURL + "/x"))?.code == .invalidURL)
+        _ = try await client.get("//127.0.0.1:\(other.port)/x").first()
+        #expect(other.record.connections.isEmpty)
+        #expect(base.record.requests.map(\.target) == ["//127.0.0.1:\(other.port)/x"])
+
+        let allowed = self.client(base.baseURL) { configuration, _ in
+            secretive(&configuration)
+            configuration.allowsOtherOrigins = true
+        }
+        _ = try await allowed.get(other.baseURL + "/x").first()
+        let request = try #require(other.record.requests.first)
+        #expect(request.field("X-App") == "1")
+        #expect(!request.fields.contains { $0.value.contains("canary") })
+    }
+
+    @Test(
+        "http and https only",
+        arguments: ["ftp://127.0.0.1/", "file:///etc/passwd", "gopher://127.0.0.1/", "data:,x"])
+    func schemes(url: String) async throws {
+        let server = try RawServer { _ in [.respond(302, ["Location": url])] }
+        #expect(await failure(client("").get(url))?.code == .invalidURL)
+        #expect(await failure(client(server.baseURL).get("/"))?.code == .invalidRedirect)
+        #expect(server.record.requests.count == 1)
+    }
+
+    // MARK: What the server says
+
+    @Test("To another origin a redirect takes no secret along, to the same it does", arguments: [307, 302])
+    func redirects(status: Int) async throws {
+        let other = try RawServer { _ in [.respond()] }
+        let server = try RawServer { request in
+            switch request.target {
+            case "/out": [.respond(status, ["Location": other.baseURL + "/there"])]
+            case "/in": [.respond(status, ["Location": "/here"])]
+            default: [.respond()]
+            }
+        }
+        let client = client(server.baseURL) { configuration, _ in
+            configuration.headers = [
+                "Authorization": "Bearer canary", "Cookie": "a=canary", "X-Key": "canary", "X-App": "1",
+            ]
+            configuration.secretFields = [.init("X-Key")!]
+        }
+        _ = try await client.get("/in").first()
+        _ = try await client.get("/out").first()
+        let (here, there) = (server.record.requests[1], other.record.requests[0])
+        #expect(here.fields.count { $0.value.contains("canary") } == 3)
+        #expect(there.fields.count { $0.value.contains("canary") } == 0)
+        #expect(there.field("X-App") == "1")
+    }
+
+    @Test("From https to http no redirect is followed")
+    func downgrade() async throws {
+        let (nginx, plain) = (try NginxServer.shared(), try RawServer { _ in [.respond()] })
+        let client = client(nginx.tlsBaseURL) { _, connections in
+            connections.tls.caBundlePath = nginx.certificatePath
+        }
+        let error = await failure(client.get("/redirect/to?url=" + plain.baseURL + "/"))
+        #expect(error?.code == .invalidRedirect)
+        #expect(plain.record.connections.isEmpty)
+        #expect(try await client.get("/redirect/302").first()?.status == .ok)
+    }
+
+    @Test("A certificate that nobody vouches for is refused by default")
+    func verifies() async throws {
+        let nginx = try NginxServer.shared()
+        #expect(await failure(client(nginx.tlsBaseURL).get("/json"))?.code == .tls)
+    }
+
+    @Test("Ten redirects, and no more")
+    func redirectLimit() async throws {
+        let server = try RawServer { request in
+            let count = Int(request.target.dropFirst()) ?? 0
+            return count == 0 ? [.respond(body: "there")] : [.respond(302, ["Location": "/\(count - 1)"])]
+        }
+        let client = client(server.baseURL)
+        #expect(try await client.get("/10").first()?.text == "there")
+        #expect(await failure(client.get("/11"))?.code == .tooManyRedirects)
+    }
+
+    @Test(
+        "A head of more than 256 KiB, and a body above its limit, end the request; to a file there is no limit"
+    )
+    func sizes() async throws {
+        let server = try RawServer { request in
+            switch request.target {
+            case "/head":
+                [
+                    .send("HTTP/1.1 200 OK\r\n"),
+                    .sendRepeatedly(Array("A: b\r\n".utf8), times: .max),
+                ]
+            default: [.respond(body: String(repeating: "x", count: 70_000))]
+            }
+        }
+        let client = client(server.baseURL) { configuration, _ in configuration.bodyLimit = 69_999 }
+        #expect(ClientConfiguration().bodyLimit == 256 << 20)
+        #expect(await failure(client.get("/head"))?.code == .tooLarge)
+        #expect(await failure(client.get("/body"))?.code == .tooLarge)
+        let folder = try Directory()
+        let events = try await client.download(Call(.get, "/body"), to: folder.file("f")).collect()
+        guard case .finished(let file) = events.last else {
+            Issue.record("no file")
+            return
+        }
+        #expect(file.size == 70_000)
+    }
+
+    // MARK: Where a name leads
+
+    @Test("Private addresses, when forbidden: by number and by name, and no request reaches them")
+    func privateAddresses() async throws {
+        let server = try RawServer { _ in [.respond()] }
+        let careful = client("") { _, connections in connections.forbidsPrivateAddresses = true }
+        for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"] {
+            #expect(await failure(careful.get("http://\(host):\(server.port)/"))?.code == .forbiddenAddress)
+        }
+        #expect(server.record.requests.isEmpty)
+    }
+}
