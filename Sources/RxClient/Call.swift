@@ -1,5 +1,6 @@
 public import HTTPTypes
 public import RxHTTP
+public import RxLite
 
 /// An endpoint written in place, for requests that need no type of their own. Its output is the response.
 ///
@@ -22,6 +23,22 @@ public struct Call: Endpoint {
     public var query: Parameters.Values
     /// Header fields, over the client's.
     public var headers: [String: String]
+    /// The envelope of the answer. Default the client's.
+    public var envelope = EnvelopeChoice.client
+    /// Which types of content are accepted; others fail with `contentType`. Default any; `nil` for the client's.
+    public var contentTypes: ContentTypes? = .any
+    /// Which part of the content is decoded. Default all of it.
+    public var part: PayloadPath = ""
+    /// When to try again. Default `nil`: the client's policy.
+    public var retry: RetryPolicy<NetworkError>?
+    /// Whether the request may be sent twice though its method does not promise it. Default false.
+    public var isIdempotent = false
+    /// How long each phase may take. Default `nil`: the client's.
+    public var timeouts: Timeouts?
+    /// Whether the client's ``ClientConfiguration/rewriteParameters`` applies. Default true.
+    public var usesParameterRewriting = true
+    /// Whether the client's ``ClientConfiguration/signature`` applies. Default true.
+    public var isSigned = true
     /// Whether the request carries the session's credential. Default true.
     public var usesSession = true
     /// Whether the request carries the jar's cookies, and its answers fill it. Default true.

@@ -29,12 +29,14 @@ extension Client {
 
             return self.send(attempts, session: session, cookies: self.cookies(for: endpoint), watch)
                 .checkStatus(envelope: envelope)
+                .checkContentType(endpoint.contentTypes ?? self.configuration.contentTypes)
                 .unwrap(envelope)
                 .relogin(through: session, replay: attempts.replay, trace: attempts.trace)
                 .retry(attempts.policy)
                 .deadline(of: attempts)
+                .part(endpoint.part)
                 .process { response throws(NetworkError) in
-                    Answer(output: try endpoint.output(from: response), response: response)
+                    try endpoint.answer(from: response)
                 }
                 .traced(by: attempts.trace)
         }
@@ -128,13 +130,9 @@ extension Client {
         Observable(scheduler: scheduler) { [configuration] observer in
             Observable<T, NetworkError>.deferred { () throws(NetworkError) in
                 let draft = try Draft(endpoint, configuration: configuration, page: page)
-                return Observable.deferred { () throws(NetworkError) in
-                    if let reachability = configuration.reachability, !reachability.status.isReachable {
-                        throw NetworkError(.unreachable, "there is no network", request: draft.request)
-                    }
-                    return try stages(draft)
-                }
-                .attended(as: draft.request, of: endpoint, in: self, isWhole: isWhole)
+                return Observable.deferred { () throws(NetworkError) in try stages(draft) }
+                    .checkReachability(by: configuration.reachability, of: draft.request)
+                    .attended(as: draft.request, of: endpoint, in: self, isWhole: isWhole)
             }
             .subscribe(observer)
         }
@@ -151,12 +149,4 @@ extension Client {
         case .custom(let envelope): envelope
         }
     }
-}
-
-/// A typed result next to the response it was made from.
-public struct Answer<Output: Sendable>: Sendable {
-    /// The typed result.
-    public let output: Output
-    /// The whole response, body included.
-    public let response: Response
 }

@@ -17,6 +17,9 @@ public struct ClientConfiguration: Sendable {
     public var secretParameters: Set<String> = []
     /// The envelope that answers come in. Default none.
     public var envelope: Envelope?
+    /// Which types of content are accepted where JSON is to be decoded; others fail with `contentType`. Default those of
+    /// JSON. An answer that does not say its type is accepted. See ``Endpoint/contentTypes``.
+    public var contentTypes = ContentTypes.json
     /// Who is logged in. Default nobody.
     public var session: Session?
     /// The jar that requests take their cookies from and answers put theirs into. Default `nil`: none are sent

@@ -64,8 +64,25 @@ public protocol Endpoint<Output>: Sendable {
     /// endpoints that share a rule through a protocol of their own.
     func rewrite(_ parameters: Parameters) throws(NetworkError) -> Parameters
 
+    /// Which types of content are accepted; others fail with `contentType`. Default: any; `nil`, the client's, where the
+    /// output is decoded from JSON.
+    var contentTypes: ContentTypes? { get }
+    /// Which part of the content the output is made of. Default all of it: what the envelope's payload holds, or the
+    /// body where there is no envelope.
+    var part: PayloadPath { get }
+
     /// Makes the output of a successful answer. Default: decodes JSON.
     func output(from response: Response) throws(NetworkError) -> Output
+
+    /// Throws where the answer came well and its content is of no use: `noContent`, or a kind of one's own. Default:
+    /// it is. An error without request, head and body gets those of the answer.
+    ///
+    /// ```swift
+    /// func validate(_ answer: Answer<[Goods]>) throws(NetworkError) {
+    ///     if answer.output.isEmpty { throw NetworkError(.noContent, "nothing to sell") }
+    /// }
+    /// ```
+    func validate(_ answer: Answer<Output>) throws(NetworkError)
 }
 
 /// Which envelope an endpoint's answer comes in.
@@ -113,11 +130,22 @@ extension Endpoint {
     /// The client's.
     public var continuePolicy: ContinuePolicy? { nil }
 
+    /// Any.
+    public var contentTypes: ContentTypes? { .any }
+    /// All of it.
+    public var part: PayloadPath { "" }
+
     /// The parameters as they are.
     public func rewrite(_ parameters: Parameters) throws(NetworkError) -> Parameters { parameters }
+
+    /// It is of use.
+    public func validate(_ answer: Answer<Output>) throws(NetworkError) {}
 }
 
 extension Endpoint where Output: Decodable {
+    /// The client's.
+    public var contentTypes: ContentTypes? { nil }
+
     /// The content, decoded from JSON.
     public func output(from response: Response) throws(NetworkError) -> Output {
         try response.decode(Output.self)
@@ -132,4 +160,9 @@ extension Endpoint where Output == Response {
 extension Endpoint where Output == Void {
     /// Nothing; the body does not matter.
     public func output(from _: Response) throws(NetworkError) {}
+}
+
+extension Endpoint where Output == Empty {
+    /// Any.
+    public var contentTypes: ContentTypes? { .any }
 }

@@ -72,6 +72,8 @@ extension NetworkError {
 
         /// A status outside 200 to 299.
         public static let status = Code(rawValue: "status")
+        /// The content is of a type that is not accepted.
+        public static let contentType = Code(rawValue: "contentType")
         /// The envelope says no.
         public static let envelope = Code(rawValue: "envelope")
         /// The login has expired and could not be renewed.

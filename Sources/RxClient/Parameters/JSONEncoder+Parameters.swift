@@ -7,11 +7,7 @@ extension JSONEncoder {
         do {
             return try encode(model)
         } catch EncodingError.invalidValue(_, let context) {
-            // The value may be, or hold, a secret.
-            throw NetworkError(
-                .invalidParameters,
-                "what is at \(context.codingPath.text(or: "the top")) cannot be encoded: "
-                    + context.debugDescription)
+            throw .unencodable(context)
         } catch {
             throw NetworkError(.invalidParameters, "the parameters cannot be encoded: \(error)")
         }
@@ -25,5 +21,15 @@ extension JSONEncoder {
         } catch {
             throw NetworkError(.invalidParameters, "the parameters cannot be encoded: \(error)")
         }
+    }
+}
+
+extension NetworkError {
+    /// Names the place and not the value, which may be, or hold, a secret.
+    static func unencodable(_ context: EncodingError.Context) -> NetworkError {
+        NetworkError(
+            .invalidParameters,
+            "what is at \(context.codingPath.text(or: "the top")) cannot be encoded: "
+                + context.debugDescription)
     }
 }

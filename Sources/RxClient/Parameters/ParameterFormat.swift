@@ -1,4 +1,5 @@
-/// How parameters travel that say nothing of it themselves, with methods that have content.
+/// How parameters travel: for a whole client by ``ClientConfiguration/parameterFormat``, for one request by
+/// ``Parameters/sent(as:)``.
 public enum ParameterFormat: Sendable {
     /// As a JSON body.
     case json
@@ -6,4 +7,8 @@ public enum ParameterFormat: Sendable {
     case form
     /// In the URL's query.
     case query
+    /// As a `multipart/form-data` body, where each value is a text.
+    case multipart
+    /// As a body that is written by a rule of one's own.
+    case custom(ParameterSerializer)
 }

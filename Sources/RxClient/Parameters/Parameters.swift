@@ -27,10 +27,21 @@ public struct Parameters: Sendable {
         case form
         case text(String)
         case multipart([Part])
+        case custom(ParameterSerializer)
         case body(Body, contentType: String?)
+
+        init(_ format: ParameterFormat) {
+            switch format {
+            case .json: self = .json
+            case .form: self = .form
+            case .query: self = .query
+            case .multipart: self = .multipart([])
+            case .custom(let serializer): self = .custom(serializer)
+            }
+        }
     }
 
-    private let format: Format
+    private var format: Format
     private let model: (any Encodable & Sendable)?
     private var additions: Values = [:]
     private var removals: Set<String> = []
@@ -44,6 +55,11 @@ public struct Parameters: Sendable {
 
     /// No parameters.
     public static let none = Parameters(.query)
+
+    /// As the client's ``ClientConfiguration/parameterFormat`` says; into the query with GET, HEAD and DELETE.
+    public static func standard(_ values: Values) -> Parameters {
+        standard(values.mapValues(ParameterValue.init))
+    }
 
     /// As the client's ``ClientConfiguration/parameterFormat`` says; into the query with GET, HEAD and DELETE.
     public static func standard(_ model: some Encodable & Sendable) -> Parameters {
@@ -107,6 +123,21 @@ public struct Parameters: Sendable {
         return parameters
     }
 
+    /// The same, travelling in this format whatever the client's is and whatever the method. A text, a file or another
+    /// body stays what it is.
+    ///
+    /// ```swift
+    /// client.post("/photos", .standard(["title": title]).sent(as: .multipart))
+    /// ```
+    public func sent(as format: ParameterFormat) -> Parameters {
+        var parameters = self
+        switch self.format {
+        case .standard, .query, .json, .form, .custom: parameters.format = Format(format)
+        case .text, .multipart, .body: break
+        }
+        return parameters
+    }
+
     /// The same, with lists and nested objects written in another way than the client's.
     public func styled(_ style: ParameterStyle) -> Parameters {
         var parameters = self
@@ -153,6 +184,10 @@ public struct Parameters: Sendable {
             // Whatever the endpoint says, only this names the boundary.
             request.headerFields[.contentType] = form.contentType
             request.body = try form.body()
+        case .custom(let serializer):
+            let value: any Encodable & Sendable =
+                if let model, additions.isEmpty, removals.isEmpty { model } else { try namedTree(encoder) }
+            request.setBody(try serializer.body(of: value), contentType: serializer.contentType)
         case .body(let body, let contentType):
             request.setBody(body, contentType: contentType)
             try request.appendQuery(try style.write(try pairs(encoder, style)))
@@ -161,11 +196,7 @@ public struct Parameters: Sendable {
 
     private func format(for method: HTTPRequest.Method, _ configuration: ClientConfiguration) -> Format {
         guard case .standard = format else { return format }
-        switch (method, configuration.parameterFormat) {
-        case (.get, _), (.head, _), (.delete, _), (_, .query): return .query
-        case (_, .json): return .json
-        case (_, .form): return .form
-        }
+        return [.get, .head, .delete].contains(method) ? .query : Format(configuration.parameterFormat)
     }
 
     /// The members of the body as they are signed: every scalar under its full name, of a multipart form the texts;
@@ -174,7 +205,7 @@ public struct Parameters: Sendable {
         let style = style ?? configuration.parameterStyle
         switch format {
         case .query, .text, .body: return []
-        case .standard, .json, .form:
+        case .standard, .json, .form, .custom:
             return try tree(configuration.encoder).map { $0.pairs(style) } ?? []
         case .multipart(let parts):
             return self.parts(parts, and: try pairs(configuration.encoder, style)).compactMap { part in
@@ -224,8 +255,7 @@ extension Parameters: ExpressibleByDictionaryLiteral {
     /// As the client's ``ClientConfiguration/parameterFormat`` says; into the query with GET, HEAD and DELETE. Of
     /// several values for one name the last counts.
     public init(dictionaryLiteral elements: (String, any Encodable & Sendable)...) {
-        let values = Values(elements) { $1 }
-        self = .standard(values.mapValues(ParameterValue.init))
+        self = .standard(Values(elements) { $1 })
     }
 }
 

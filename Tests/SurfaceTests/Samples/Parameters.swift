@@ -14,6 +14,24 @@ func styleParameters() -> ClientConfiguration {
     return configuration
 }
 
+func sendModels(_ client: Client) -> Observable<Response, NetworkError> {
+    let bought = client.post("/cart", .json([NewGoods(name: "tea", price: 3)]), query: ["lang": "en"])
+    return bought
+}
+
+func chooseFormats(
+    _ configuration: inout ClientConfiguration, _ client: Client, title: String,
+    pack: @escaping @Sendable (any Encodable & Sendable) throws -> [UInt8]
+) -> Observable<Response, NetworkError> {
+    let packed = ParameterSerializer(contentType: "application/msgpack") { value in try pack(value) }
+    configuration.parameterFormat = .custom(packed)
+    let photo = client.post("/photos", .standard(["title": title]).sent(as: .multipart))
+    configuration.parameterStyle.query = { pairs in
+        pairs.map { "\($0.name):\($0.value)" }.joined(separator: ",")
+    }
+    return photo
+}
+
 func fillAPath(_ client: Client, userID: Int) -> Observable<Response, NetworkError> {
     let orders = client.get("/users/{id}/orders", at: ["id": userID])
     return orders

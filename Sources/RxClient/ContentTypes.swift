@@ -1,0 +1,52 @@
+import HTTPTypes
+public import RxHTTP
+
+/// Which types of content an answer may have.
+///
+/// ```swift
+/// configuration.contentTypes = .json.or("text/html")   // JSON whose server calls it a page
+/// let picture: ContentTypes = ["image/*"]
+/// ```
+///
+/// A pattern is a type such as `image/png`, all types of a kind such as `image/*`, or all with a suffix such as
+/// `*+json`, in any case and without parameters. An answer that does not say what it is, or has no content, is accepted
+/// by all (RFC 9110 §8.3).
+public struct ContentTypes: Sendable, Equatable, ExpressibleByArrayLiteral {
+    /// `nil` for whatever comes.
+    private let patterns: [String]?
+
+    private init(_ patterns: [String]?) { self.patterns = patterns?.map { $0.lowercased() } }
+
+    /// Whatever comes.
+    public static let any = ContentTypes(nil)
+
+    /// `application/json`, `text/json`, and all with the suffix `+json` (RFC 6839 §3.1).
+    public static let json: ContentTypes = ["application/json", "text/json", "*+json"]
+
+    /// Those that match one of the patterns.
+    public init(arrayLiteral patterns: String...) { self.init(patterns) }
+
+    /// The same, and those that match one of `patterns`.
+    public func or(_ patterns: String...) -> ContentTypes {
+        ContentTypes(self.patterns.map { $0 + patterns })
+    }
+
+    /// Whether an answer with this head is accepted.
+    public func accepts(_ head: ResponseHead) -> Bool {
+        guard let patterns else { return true }
+        let type = MediaType(head[.contentType]).name
+        return type.isEmpty || patterns.contains { Self.matches($0, type) }
+    }
+
+    private static func matches(_ pattern: String, _ type: String) -> Bool {
+        if pattern == "*/*" { return true }
+        if pattern.hasSuffix("/*") { return type.hasPrefix(pattern.dropLast()) }
+        if pattern.hasPrefix("*+") { return type.hasSuffix(pattern.dropFirst()) }
+        return type == pattern
+    }
+}
+
+extension ContentTypes: CustomStringConvertible {
+    /// The patterns.
+    public var description: String { patterns?.joined(separator: ", ") ?? "*/*" }
+}

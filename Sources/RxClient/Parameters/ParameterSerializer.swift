@@ -1,0 +1,41 @@
+import RxHTTP
+
+/// Writes parameters as a body, for servers that read neither JSON nor forms.
+///
+/// ```swift
+/// let packed = ParameterSerializer(contentType: "application/msgpack") { value in
+///     try MessagePackEncoder().encode(value)
+/// }
+/// client.post("/goods", .standard(goods).sent(as: .custom(packed)))
+/// ```
+public struct ParameterSerializer: Sendable {
+    let contentType: String
+    private let write: @Sendable (any Encodable & Sendable) throws -> [UInt8]
+
+    /// Creates a serializer.
+    ///
+    /// - Parameters:
+    ///   - contentType: the MIME type of what is written.
+    ///   - write: gets the model, or where parameters have been added or taken out, a tree of the same content. What it
+    ///     throws fails the request with `invalidParameters`, unless it is a ``NetworkError``; nothing is sent then.
+    public init(
+        contentType: String, _ write: @escaping @Sendable (any Encodable & Sendable) throws -> [UInt8]
+    ) {
+        self.contentType = contentType
+        self.write = write
+    }
+
+    func body(of value: any Encodable & Sendable) throws(NetworkError) -> Body {
+        do {
+            return .bytes(try write(value))
+        } catch let error as NetworkError {
+            throw error
+        } catch EncodingError.invalidValue(_, let context) {
+            throw .unencodable(context)
+        } catch {
+            // The error may tell the value, which may be a secret.
+            throw NetworkError(
+                .invalidParameters, "the parameters cannot be written as \(contentType): \(type(of: error))")
+        }
+    }
+}

@@ -1,0 +1,23 @@
+public import RxHTTP
+public import RxLite
+
+extension Observable where Failure == NetworkError {
+    /// Fails with `unreachable`, and starts nothing, while the machine has no network; `unknown` counts as a network.
+    /// Looks anew at each subscription.
+    ///
+    /// - Parameters:
+    ///   - reachability: who knows. Without anybody the stream is as it was.
+    ///   - request: whose failure it is, for the error.
+    public func checkReachability(
+        by reachability: (any Reachability)?, of request: Request? = nil
+    ) -> Observable {
+        guard let reachability else { return self }
+        return Observable(scheduler: scheduler) { observer in
+            guard reachability.status.isReachable else {
+                return observer.fail(
+                    NetworkError(.unreachable, "there is no network", request: request))
+            }
+            self.subscribe(observer)
+        }
+    }
+}

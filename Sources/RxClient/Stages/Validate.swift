@@ -1,0 +1,22 @@
+public import RxHTTP
+public import RxLite
+
+extension Observable where Failure == NetworkError {
+    /// Looks at each value, and fails with what `check` throws: for answers that came well and mean nothing good.
+    ///
+    /// ```swift
+    /// client.get("/goods").decode([Goods].self).validate { goods throws(NetworkError) in
+    ///     if goods.isEmpty { throw NetworkError(.noContent, "nothing to sell") }
+    /// }
+    /// ```
+    ///
+    /// Endpoints do the same by ``Endpoint/validate(_:)``.
+    public func validate(
+        _ check: @escaping @Sendable (Element) throws(NetworkError) -> Void
+    ) -> Observable {
+        map { value throws(NetworkError) in
+            try check(value)
+            return value
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@testable import RxClient
+
+/// What an answer has to be before it is taken for one: its type, the part that is wanted, what a validator says.
+@Suite struct ContentTests {
+    private struct Goods: Decodable, Sendable, Equatable { let name: String }
+
+    private struct Fetch<Content: Decodable & Sendable>: Endpoint {
+        typealias Output = Content
+        let path = "/x"
+        let method = HTTPRequest.Method.get
+        var part: PayloadPath = ""
+        var types: ContentTypes?
+        var contentTypes: ContentTypes? { types }
+    }
+
+    private let clock = VirtualScheduler()
+
+    private func client(
+        _ body: String, type: String? = "application/json", status: HTTPResponse.Status = .ok,
+        _ configure: (inout ClientConfiguration) -> Void = { _ in }
+    ) -> Client {
+        var configuration = ClientConfiguration(baseURL: "https://a.test")
+        configuration.retry = .never
+        configure(&configuration)
+        var headers = HTTPFields()
+        headers[.contentType] = type
+        let answer = ScriptedTransport.Answer.bytes(Array(body.utf8), status: status, headers: headers)
+        return Client(configuration: configuration, transport: ScriptedTransport(on: clock) { _ in answer })
+    }
+
+    private func run<T>(_ stream: Observable<T, NetworkError>) throws -> Recorder<T, NetworkError> {
+        let recorder = Recorder(stream, on: clock)
+        try clock.run()
+        return recorder
+    }
+
+    // MARK: - Types
+
+    @Test(
+        "Patterns",
+        arguments: [
+            (ContentTypes.json, "application/json", true), (.json, "Application/JSON; charset=utf-8", true),
+            (.json, "application/problem+json", true), (.json, "text/json", true),
+            (.json, "text/html", false),
+            (.json, "application/jsonp", false), (.json, "json", false), (.json, nil, true),
+            (.json, "", true),
+            (.json.or("text/html"), "text/html;charset=gbk", true), (.json.or("TEXT/*"), "text/plain", true),
+            (["image/*"], "image/png", true), (["image/*"], "images/png", false),
+            (["image/png"], "image/png", true), (["image/png"], "image/gif", false),
+            (["*/*"], "application/octet-stream", true), ([], "text/plain", false), (.any, "text/html", true),
+            (.any.or("a/b"), "c/d", true), (["*+xml"], "image/svg+xml", true),
+        ] as [(ContentTypes, String?, Bool)])
+    func patterns(types: ContentTypes, type: String?, isAccepted: Bool) {
+        var fields = HTTPFields()
+        fields[.contentType] = type
+        #expect(types.accepts(ResponseHead(status: .ok, headerFields: fields)) == isAccepted)
+    }
+
+    @Test("What is decoded from JSON is JSON, unless the client or the endpoint says otherwise")
+    func json() throws {
+        let page = client("7", type: "text/html; charset=utf-8")
+        let refused = try run(page.request(Fetch<Int>()))
+        #expect(refused.failure?.code == .contentType)
+        #expect(
+            refused.failure?.message
+                == "the content is text/html, accepted is application/json, text/json, *+json")
+        #expect(refused.failure?.body == Array("7".utf8))
+        #expect(refused.failure?.status == .ok)
+        #expect(refused.failure?.requestID != nil)
+        #expect(try run(page.request(Fetch<Int>(types: .json.or("text/html")))).values == [7])
+        let lenient = client("7", type: "text/html") { $0.contentTypes = .json.or("text/html") }
+        #expect(try run(lenient.request(Fetch<Int>())).values == [7])
+        #expect(try run(client("7", type: nil).request(Fetch<Int>())).values == [7])
+    }
+
+    @Test("Responses and empty outputs take anything, unless told otherwise")
+    func anything() throws {
+        let page = client("<html>", type: "text/html")
+        #expect(try run(page.get("/x")).values.first?.text == "<html>")
+        #expect(try run(page.request(Fetch<Empty>(types: .any))).values == [Empty()])
+        struct Ping: Endpoint {
+            typealias Output = Empty
+            let path = "/x"
+            let method = HTTPRequest.Method.get
+        }
+        #expect(try run(page.request(Ping())).values == [Empty()])
+        var call = Call(.get, "/x")
+        call.contentTypes = ["image/*"]
+        #expect(try run(page.request(call)).failure?.code == .contentType)
+        call.contentTypes = nil
+        #expect(try run(page.request(call)).failure?.code == .contentType)
+    }
+
+    @Test("An error status is an error status, and nothing has no type")
+    func statusFirst() throws {
+        let broken = client("<html>", type: "text/html", status: .badGateway)
+        #expect(try run(broken.request(Fetch<Int>())).failure?.code == .status)
+        let empty = client("", type: "text/html", status: .noContent)
+        #expect(try run(empty.request(Fetch<Int>())).failure?.code == .decoding)
+    }
+
+    // MARK: - Parts
+
+    @Test(
+        "A part of the content is the output, with and without an envelope",
+        arguments: [
+            ("count", 3, #"{"code":0,"data":{"count":3}}"#),
+            ("page.total", 9, #"{"code":0,"data":{"page":{"total":9}}}"#),
+            ("", 5, #"{"code":0,"data":5}"#),
+        ] as [(PayloadPath, Int, String)])
+    func parts(part: PayloadPath, output: Int, body: String) throws {
+        let wrapped = client(body) { $0.envelope = Envelope() }
+        #expect(try run(wrapped.request(Fetch<Int>(part: part))).values == [output])
+        let path = PayloadPath(["data"] + part.keys)
+        #expect(try run(client(body).request(Fetch<Int>(part: path))).values == [output])
+        #expect(try run(client(body).get("/x").part(path).decode(Int.self)).values == [output])
+    }
+
+    @Test("A key with a dot in it; a part that is not there")
+    func oddParts() throws {
+        let client = client(#"{"a.b":{"c":1},"a":{"b":null}}"#)
+        #expect(try run(client.request(Fetch<Int>(part: ["a.b", "c"]))).values == [1])
+        #expect(try run(client.request(Fetch<Int?>(part: "a.x"))).values == [nil])
+        #expect(try run(client.request(Fetch<Int?>(part: "a.b"))).values == [nil])
+        let absent = try run(client.request(Fetch<Int>(part: "a.x")))
+        #expect(absent.failure?.code == .decoding)
+        #expect(absent.failure?.codingPath == "a.x")
+        #expect(PayloadPath("a.b").description == "a.b")
+    }
+
+    // MARK: - Validators
+
+    private struct Shelf: Endpoint {
+        typealias Output = [Goods]
+        let path = "/x"
+        let method = HTTPRequest.Method.get
+        var error = NetworkError(.noContent, "nothing to sell")
+
+        func validate(_ answer: Answer<[Goods]>) throws(NetworkError) {
+            if answer.output.isEmpty { throw error }
+        }
+    }
+
+    @Test("A validator's error is of its kind, and tells of the answer what it did not say")
+    func validator() throws {
+        #expect(try run(client(#"[{"name":"tea"}]"#).request(Shelf())).values == [[Goods(name: "tea")]])
+        let empty = try run(client("[]").request(Shelf()))
+        #expect(empty.failure?.code == .noContent)
+        #expect(empty.failure?.message == "nothing to sell")
+        #expect(empty.failure?.requestID != nil)
+        #expect(empty.failure?.url?.path == "/x")
+        #expect(empty.failure?.status == .ok)
+        #expect(empty.failure?.body == Array("[]".utf8))
+        var own = NetworkError(NetworkError.Code(rawValue: "soldOut"), "")
+        own.body = [1]
+        let kept = try run(client("[]").request(Shelf(error: own)))
+        #expect(kept.failure?.code.rawValue == "soldOut")
+        #expect(kept.failure?.body == [1])
+    }
+
+    @Test("It is asked once, after the retries, and its failure is not tried again")
+    func notRetried() throws {
+        let transport = ScriptedTransport(on: clock) { _ in .json("[]") }
+        let client = Client(
+            configuration: ClientConfiguration(baseURL: "https://a.test"), transport: transport)
+        #expect(try run(client.request(Shelf())).failure?.code == .noContent)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test("The raw body is next to the typed value")
+    func rawBody() throws {
+        let answers = try run(client(#"{"name": "tea"}"#).answer(Fetch<Goods>())).values
+        #expect(answers.map(\.output) == [Goods(name: "tea")])
+        #expect(answers.map(\.response.text) == [#"{"name": "tea"}"#])
+    }
+}
