@@ -10,7 +10,7 @@ import FlyingFox
 /// |---|---|
 /// | `GET /goods?page=1&pageSize=10` | a page of the 47 goods; with `failPage=3&run=a` page 3 is once refused with 503, with `stallPage=3&run=a` once never answered |
 /// | `GET /goods/7` | one of the goods; errcode 10404 for an unknown one |
-/// | `GET /offers` | three of the goods, good for a minute (`Cache-Control`) |
+/// | `GET /offers` | three of the goods, good for a minute (`Cache-Control`), or 304 for their `ETag` |
 /// | `GET /flaky?key=a` | twice 503 with `Retry-After: 1`, then 200; `times` and `after` set other numbers |
 /// | `POST /login` | a token for `{"user":"ada","password":"tea"}`, after 200 ms; else 401 and errcode 11001; also the cookie `visitor` |
 /// | `POST /logout` | makes the token of the request invalid and empties the cart |

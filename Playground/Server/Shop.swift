@@ -33,7 +33,7 @@ final class Shop: Sendable {
         switch (request.method == .HEAD ? .GET : request.method, path.first, path.dropFirst().first) {
         case (.GET, "goods", nil): return try await goods(request)
         case (.GET, "goods", let id?): return try .success(Goods.find(Int(id)))
-        case (.GET, "offers", nil): return try offers()
+        case (.GET, "offers", nil): return try offers(request)
         case (.GET, "flaky", nil): return try flaky(request)
         case (.POST, "login", nil): return try await login(request)
         case (.POST, "logout", nil): return try logout(request)
@@ -86,10 +86,15 @@ final class Shop: Sendable {
     }
 
     /// The same for everybody, for a minute.
-    private func offers() throws -> HTTPResponse {
-        var response = try HTTPResponse.success(Array(Goods.all.prefix(3)))
+    private func offers(_ request: HTTPRequest) throws -> HTTPResponse {
+        let tag = "\"offers-1\""
+        let isKnown = request.headers[HTTPHeader("If-None-Match")] == tag
+        var response =
+            isKnown
+            ? HTTPResponse(statusCode: HTTPStatusCode(304, phrase: "Not Modified"))
+            : try HTTPResponse.success(Array(Goods.all.prefix(3)))
         response.headers[HTTPHeader("Cache-Control")] = "max-age=60"
-        response.headers[HTTPHeader("ETag")] = "\"offers-1\""
+        response.headers[HTTPHeader("ETag")] = tag
         return response
     }
 

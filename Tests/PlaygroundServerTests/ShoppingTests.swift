@@ -122,6 +122,10 @@ struct ShoppingTests {
         let offers = try await Answer("GET", "/offers", at: api.baseURL)
         #expect(offers.status == 200)
         #expect(offers.head.contains("\r\nCache-Control: max-age=60"))
+        let fields = ["If-None-Match": "\"offers-1\""]
+        let again = try await Answer("GET", "/offers", at: api.baseURL, fields: fields)
+        #expect(again.status == 304)
+        #expect(again.body.isEmpty)
         await api.stop()
     }
 }

@@ -51,3 +51,9 @@ func awaited(client: Client) async throws {
     let goods = try await client.request(GoodsList(keyword: "tea")).first()
     show(goods)
 }
+
+func firstRequest() async throws {
+    let client = Client(baseURL: "https://api.example.com/v1")
+    let response = try await client.get("/goods/7").first()
+    print(response?.text ?? "")
+}
