@@ -83,7 +83,7 @@ let package = Package(
             name: "RxTestingTests", dependencies: ["RxTesting", "RxHTTP", "RxLite", .httpTypes],
             swiftSettings: settings),
         .testTarget(
-            name: "RxHTTPTests", dependencies: ["RxHTTP", "RxLite", "RxTesting", .httpTypes],
+            name: "RxHTTPTests", dependencies: ["RxHTTP", "RxLite", "RxTesting", "TestServers", .httpTypes],
             swiftSettings: settings),
         .testTarget(
             name: "RxClientTests",

@@ -14,6 +14,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# SwiftPM leaves folders behind.
+TMPDIR=$(mktemp -d)
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+
 sanitizer=
 build=() run=()
 if [ "${1:-}" = --sanitize ]; then

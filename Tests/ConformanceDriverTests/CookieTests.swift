@@ -24,22 +24,20 @@ import Testing
     @Test("What was kept goes with the first request of the next process, also after a crash")
     func acrossProcesses() async throws {
         let server = try server()
-        let folder = FileManager.default.temporaryDirectory.appending(path: "driver.\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appending(path: "cookies.json").path
+        let folder = try TemporaryFolder()
+        let file = folder.file("cookies.json")
 
         let first = try DriverProcess("--cookie-file", file)
         #expect(try await first.fetch(1, server.baseURL + "/login").text == "id=42")
-        #expect(try await first.end().status == 0)
+        #expect(try await first.end().ending == .exited(0))
 
         let second = try DriverProcess("--cookie-file", file)
         #expect(try await second.fetch(1, server.baseURL + "/").text == "id=42")
-        second.kill()
+        try await second.kill()
 
         let third = try DriverProcess("--cookie-file", file)
         #expect(try await third.fetch(1, server.baseURL + "/").text == "id=42")
         #expect(try await third.end().answers.isEmpty)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cookies.json"])
+        #expect(try folder.names == ["cookies.json"])
     }
 }

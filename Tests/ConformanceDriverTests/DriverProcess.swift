@@ -1,49 +1,18 @@
 import Foundation
-import Testing
+import TestServers
 
 /// The driver as a child process.
 final class DriverProcess {
-    private let process = Process()
-    private let input = Pipe()
-    private let lines: AsyncStream<String>
-    private var iterator: AsyncStream<String>.Iterator
+    private let process: ChildProcess
     /// Answers that were read while another was waited for.
     private var waiting: [Answer] = []
 
     init(_ arguments: String...) throws {
-        let folder = try #require(Bundle.main.executableURL).deletingLastPathComponent()
-        process.executableURL = folder.appending(path: "conformance-driver")
-        process.arguments = arguments
-        let output = Pipe()
-        process.standardInput = input
-        process.standardOutput = output
-        let (lines, continuation) = AsyncStream.makeStream(of: String.self)
-        self.lines = lines
-        iterator = lines.makeAsyncIterator()
-        try process.run()
-        // A thread of its own reads, since reading blocks.
-        Thread {
-            var rest = Data()
-            while case let data = output.fileHandleForReading.availableData, !data.isEmpty {
-                rest += data
-                let parts = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-                for part in parts.dropLast() { continuation.yield(String(decoding: part, as: UTF8.self)) }
-                rest = Data(parts.last ?? Data())
-            }
-            continuation.finish()
-        }
-        .start()
-    }
-
-    deinit {
-        try? input.fileHandleForWriting.close()
-        if process.isRunning { process.terminate() }
+        process = try ChildProcess(ChildProcess.product("conformance-driver"), arguments)
     }
 
     /// Sends one line.
-    func send(_ line: String) throws {
-        try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
-    }
+    func send(_ line: String) throws { try process.write(line + "\n") }
 
     /// Sends a command.
     func send(_ op: String, _ id: Int, _ members: [String: Any] = [:]) throws {
@@ -56,7 +25,7 @@ final class DriverProcess {
         if let index = waiting.firstIndex(where: { id == nil || $0.id == id.map(Double.init) }) {
             return waiting.remove(at: index)
         }
-        while let line = await iterator.next() {
+        while let line = try await process.nextLine() {
             let answer = try JSONDecoder().decode(Answer.self, from: Data(line.utf8))
             if id == nil || answer.id == id.map(Double.init) { return answer }
             waiting.append(answer)
@@ -71,19 +40,15 @@ final class DriverProcess {
     }
 
     /// Ends the input and gives what is answered until the driver has ended.
-    func end() async throws -> (answers: [Answer], status: Int32) {
-        try input.fileHandleForWriting.close()
+    func end() async throws -> (answers: [Answer], ending: ChildProcess.Ending?) {
+        process.closeInput()
         var answers = waiting
         while let answer = try? await answer() { answers.append(answer) }
-        process.waitUntilExit()
-        return (answers, process.terminationStatus)
+        return (answers, try await process.ended().ending)
     }
 
     /// Kills the driver, as a crash would.
-    func kill() {
-        Foundation.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-    }
+    func kill() async throws { try await process.kill() }
 
     /// The driver has ended.
     struct Ended: Error {}

@@ -46,7 +46,7 @@ import Testing
         try driver.send("sse-close", 1)
         #expect(try await server.connectionEnded(0) == .clientClosed)
         let end = try await driver.end()
-        #expect(end.answers.isEmpty && end.status == 0)
+        #expect(end.answers.isEmpty && end.ending == .exited(0))
     }
 
     @Test(arguments: [

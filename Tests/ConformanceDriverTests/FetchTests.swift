@@ -16,7 +16,7 @@ import Testing
         #expect(answer.interim?.isEmpty == true)
         #expect(answer.values("x-method") == [method])
         let end = try await driver.end()
-        #expect(end.answers.isEmpty && end.status == 0)
+        #expect(end.answers.isEmpty && end.ending == .exited(0))
     }
 
     @Test func bodiesAndHeadersBothWays() async throws {
@@ -141,7 +141,7 @@ import Testing
         #expect(answer.message?.isEmpty == false)
         try driver.send("")
         #expect(try await driver.fetch(8, "ftp://x/").error == "invalidURL")
-        #expect(try await driver.end().status == 0)
+        #expect(try await driver.end().ending == .exited(0))
     }
 
     @Test("A text is an id as well, and an id that is in use is refused")
@@ -185,7 +185,7 @@ import Testing
         #expect(try await driver.fetch(1000, server.baseURL + "/quick").text == "/quick")
         gate.open()
         let end = try await driver.end()
-        #expect(end.status == 0)
+        #expect(end.ending == .exited(0))
         #expect(Set(end.answers.compactMap(\.text)) == Set((0..<100).map { "/slow\($0)" }))
         #expect(end.answers.allSatisfy { answer in answer.text == answer.id.map { "/slow\(Int($0))" } })
     }
@@ -206,19 +206,11 @@ import Testing
         ["--help"], ["--cache"], ["--cache", "public"], ["--proxy"], ["--cacert"], ["--what"], ["http://a/"],
     ])
     func commandLines(arguments: [String]) async throws {
-        let process = Process()
-        let folder = try #require(Bundle.main.executableURL).deletingLastPathComponent()
-        process.executableURL = folder.appending(path: "conformance-driver")
-        process.arguments = arguments
-        let (output, errors) = (Pipe(), Pipe())
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == (arguments == ["--help"] ? 0 : 2))
-        let pipe = arguments == ["--help"] ? output : errors
-        let text = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+        let driver = try ChildProcess(ChildProcess.product("conformance-driver"), arguments)
+        driver.closeInput()
+        let record = try await driver.ended()
+        #expect(record.ending == .exited(arguments == ["--help"] ? 0 : 2))
+        let text = arguments == ["--help"] ? record.text : record.errorText
         #expect(text.contains("usage: conformance-driver"))
     }
 }

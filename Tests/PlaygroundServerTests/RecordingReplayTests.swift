@@ -1,15 +1,14 @@
 import FoundationEssentials
 import PlaygroundServer
+import TestServers
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct RecordingReplayTests {
     /// A recording with these lines, in a file that goes when the test ends.
     private func withRecording(_ lines: [String], _ body: (String) async throws -> Void) async throws {
-        let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).jsonl").path
-        try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: path))
-        defer { try? FileManager.default.removeItem(atPath: path) }  // the system clears that folder anyway
-        try await body(path)
+        let folder = try TemporaryFolder()
+        try await body(folder.file("recording.jsonl", Array(lines.joined(separator: "\n").utf8)))
     }
 
     private func line(

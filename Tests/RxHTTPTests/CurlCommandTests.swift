@@ -1,33 +1,26 @@
 import Foundation
 import HTTPTypes
 import RxHTTP
+import TestServers
 import Testing
 
 /// The command, as a shell reads it.
 @Suite struct CurlCommandTests {
     /// What `curl` is given: its arguments, and what comes on its standard input.
-    private func run(_ command: String) throws -> (arguments: [String], input: Data) {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "curl-\(UUID())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+    private func run(_ command: String) async throws -> (arguments: [String], input: [UInt8]) {
+        let folder = try TemporaryFolder()
         // A function of that name, so that what is tested is what a shell makes of the text.
         let function = "curl() { printf '%s\\0' \"$@\" > arguments; cat > input; }\n"
-        let shell = Process()
-        shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments = ["-c", function + command]
-        shell.environment = ["PATH": "/usr/bin:/bin"]
-        shell.currentDirectoryURL = folder
-        shell.standardInput = FileHandle.nullDevice
-        try shell.run()
-        shell.waitUntilExit()
-        #expect(shell.terminationStatus == 0)
-        let listing = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        #expect(Set(listing) == ["arguments", "input"], "the command did something else")
-        let arguments = try Data(contentsOf: folder.appending(path: "arguments"))
+        let shell = try ChildProcess(
+            "/bin/sh", ["-c", "cd \"$FOLDER\" || exit 1\n" + function + command],
+            environment: ["PATH": "/usr/bin:/bin", "FOLDER": folder.path])
+        shell.closeInput()
+        #expect(try await shell.ended().ending == .exited(0))
+        #expect(try folder.names == ["arguments", "input"], "the command did something else")
         return (
-            arguments.split(separator: 0, omittingEmptySubsequences: false).dropLast()
+            try folder.content("arguments").split(separator: 0, omittingEmptySubsequences: false).dropLast()
                 .map { String(decoding: $0, as: UTF8.self) },
-            try Data(contentsOf: folder.appending(path: "input"))
+            try folder.content("input")
         )
     }
 
@@ -39,50 +32,50 @@ import Testing
     ]
 
     @Test(arguments: hostile)
-    func aBodyIsOneWord(text: String) throws {
+    func aBodyIsOneWord(text: String) async throws {
         let request = Request(
             method: .post, url: try #require(URL(string: "https://a.test/x")),
             headerFields: [.contentType: "text/plain"], body: .text(text))
-        let (arguments, _) = try run(request.curlCommand())
+        let (arguments, _) = try await run(request.curlCommand())
         let place = try #require(arguments.firstIndex(of: "--data-raw"))
         #expect(arguments[place + 1] == text)
         #expect(arguments.suffix(2) == ["--url", "https://a.test/x"])
     }
 
     @Test(arguments: hostile.filter { HTTPField.isValidValue($0) })
-    func aFieldIsOneWord(value: String) throws {
+    func aFieldIsOneWord(value: String) async throws {
         var request = Request(url: try #require(URL(string: "https://a.test/x")))
         request.headerFields[try #require(HTTPField.Name("X-A'b"))] = value
-        let (arguments, _) = try run(request.curlCommand())
+        let (arguments, _) = try await run(request.curlCommand())
         let place = try #require(arguments.firstIndex(of: "--header"))
         #expect(arguments[place + 1] == "X-A'b: \(value)")
     }
 
     @Test(arguments: ["/'x'", "/$(touch%20evil)", "/a?b=[1-9]&c={d,e}&f=`g`", "/../x", "/;touch", "/?&&#'"])
-    func aURLIsOneWord(path: String) throws {
+    func aURLIsOneWord(path: String) async throws {
         let request = Request(url: try #require(URL(string: "https://a.test" + path)))
-        let (arguments, _) = try run(request.curlCommand())
+        let (arguments, _) = try await run(request.curlCommand())
         #expect(arguments.suffix(2) == ["--url", request.url.absoluteString])
         #expect(arguments.contains("--globoff") && arguments.contains("--path-as-is"))
     }
 
     @Test(arguments: [[0], [0, 1, 2, 255], Array(UInt8.min...UInt8.max), Array("%s\\n'\0".utf8)])
-    func aBodyThatIsNoTextIsPipedIn(bytes: [UInt8]) throws {
+    func aBodyThatIsNoTextIsPipedIn(bytes: [UInt8]) async throws {
         let request = Request(
             method: .put, url: try #require(URL(string: "https://a.test")), body: .bytes(bytes))
-        let (arguments, input) = try run(request.curlCommand())
+        let (arguments, input) = try await run(request.curlCommand())
         #expect(arguments.contains("--data-binary") && arguments.contains("@-"))
-        #expect(Array(input) == bytes)
+        #expect(input == bytes)
     }
 
-    @Test func aBodyThatIsTooLongIsNotInIt() throws {
+    @Test func aBodyThatIsTooLongIsNotInIt() async throws {
         let url = try #require(URL(string: "https://a.test"))
         let request = Request(method: .post, url: url, body: .bytes(Array(repeating: 0x27, count: 1 << 20)))
         #expect(request.curlCommand().utf8.count < 300)
         #expect(request.curlCommand().contains("--data-binary @-"))
         // The longest that is in it still is a word that a program can be given.
         let longest = Request(method: .post, url: url, body: .bytes(Array(repeating: 0x61, count: 64 << 10)))
-        #expect(try run(longest.curlCommand()).arguments.contains { $0.utf8.count == 64 << 10 })
+        #expect(try await run(longest.curlCommand()).arguments.contains { $0.utf8.count == 64 << 10 })
     }
 
     @Test(
@@ -94,22 +87,22 @@ import Testing
             (.get, .text("q"), ["--request", "GET", "--data-raw", "q"], []),
             (.init("LOCK!")!, .empty, ["--request", "LOCK!"], []),
         ] as [(HTTPRequest.Method, Body, [String], [String])])
-    func methods(method: HTTPRequest.Method, body: Body, present: [String], absent: [String]) throws {
+    func methods(method: HTTPRequest.Method, body: Body, present: [String], absent: [String]) async throws {
         let request = Request(method: method, url: try #require(URL(string: "https://a.test")), body: body)
-        let (arguments, _) = try run(request.curlCommand())
+        let (arguments, _) = try await run(request.curlCommand())
         #expect(present.allSatisfy(arguments.contains))
         #expect(!absent.contains { arguments.contains($0) })
         // Else curl would say that it is a form.
         #expect(arguments.contains("Content-Type:") == arguments.contains("--data-raw"))
     }
 
-    @Test func emptyFieldsAreSent() throws {
+    @Test func emptyFieldsAreSent() async throws {
         var request = Request(url: try #require(URL(string: "https://a.test")))
         request.headerFields[.accept] = ""
-        #expect(try run(request.curlCommand()).arguments.contains("Accept;"))
+        #expect(try await run(request.curlCommand()).arguments.contains("Accept;"))
     }
 
-    @Test func secretsAreShownOnRequestOnly() throws {
+    @Test func secretsAreShownOnRequestOnly() async throws {
         var request = Request(
             method: .post, url: try #require(URL(string: "https://ann:pw7@a.test/?token=t7&a=b")),
             headerFields: [.authorization: "Bearer c7", .contentType: "application/json"],
@@ -119,7 +112,7 @@ import Testing
         let hidden = request.curlCommand()
         for secret in ["pw7", "t7", "c7", "p7", "u7", "ann"] { #expect(!hidden.contains(secret)) }
         #expect(hidden.contains("a=b"))
-        let (arguments, _) = try run(request.curlCommand(showingSecrets: true))
+        let (arguments, _) = try await run(request.curlCommand(showingSecrets: true))
         for word in [
             "Authorization: Bearer c7", "User-Agent: u7", #"{"password": "p7"}"#,
             "https://ann:pw7@a.test/?token=t7&a=b",

@@ -19,18 +19,23 @@ import Testing
         return counts.value
     }
 
+    /// A value and an end at once; it counts as alive until its scope closes.
+    private func one<Failure: Error>(
+        _ number: Int = 1, in live: LiveCount, end: Completion<Failure>
+    ) -> Observable<Int, Failure> {
+        Observable { observer in
+            let scopeLife = Counted(live)
+            observer.scope.onClose { _ = scopeLife }
+            observer.next(number)
+            if observer.scope.isOpen { observer.end(end) }
+        }
+    }
+
     @Test(arguments: [FlattenStrategy.concat, .merge, .latest, .first])
     func flatMapOfAMillion(_ strategy: FlattenStrategy) {
         let live = LiveCount()
         let counts = count {
-            Observable.sequence(0..<Self.million).flatMap(strategy) { number in
-                let scopeLife = Counted(live)
-                return Observable { observer in
-                    observer.scope.onClose { _ = scopeLife }
-                    observer.next(number)
-                    if observer.scope.isOpen { observer.finish() }
-                }
-            }
+            Observable.sequence(0..<Self.million).flatMap(strategy) { one($0, in: live, end: .finished) }
         }
         #expect(counts == (Self.million, true))
         #expect(live.alive == 0)
@@ -51,13 +56,7 @@ import Testing
     @Test func retryOfAMillion() {
         let live = LiveCount()
         let counts = count {
-            Observable<Int, Lost> { observer in
-                let scopeLife = Counted(live)
-                observer.scope.onClose { _ = scopeLife }
-                observer.next(1)
-                if observer.scope.isOpen { observer.fail(Lost()) }
-            }
-            .retry(Self.million)
+            one(in: live, end: .failed(Lost())).retry(Self.million)
         }
         #expect(counts == (Self.million + 1, true))
         #expect(live.alive == 0)
@@ -78,13 +77,7 @@ import Testing
     @Test func retryWhenOfAMillion() {
         let live = LiveCount()
         let counts = count {
-            Observable<Int, Lost> { observer in
-                let scopeLife = Counted(live)
-                observer.scope.onClose { _ = scopeLife }
-                observer.next(1)
-                if observer.scope.isOpen { observer.fail(Lost()) }
-            }
-            .retry(when: { $0 }).take(Self.million)
+            one(in: live, end: .failed(Lost())).retry(when: { $0 }).take(Self.million)
         }
         #expect(counts == (Self.million, true))
         #expect(live.alive == 0)
@@ -94,13 +87,7 @@ import Testing
     @Test func repeatOfAMillion() {
         let live = LiveCount()
         let counts = count {
-            Observable<Int, Never> { observer in
-                let scopeLife = Counted(live)
-                observer.scope.onClose { _ = scopeLife }
-                observer.next(1)
-                if observer.scope.isOpen { observer.finish() }
-            }
-            .repeat(Self.million)
+            one(in: live, end: Completion<Never>.finished).repeat(Self.million)
         }
         #expect(counts == (Self.million, true))
         #expect(live.alive == 0)
@@ -123,13 +110,7 @@ import Testing
         let live = LiveCount()
         let counts = count {
             Observable<Int, Never>.just(1).expand(limit: limit) { number in
-                guard number < Self.million else { return .empty() }
-                let scopeLife = Counted(live)
-                return Observable { observer in
-                    observer.scope.onClose { _ = scopeLife }
-                    observer.next(number + 1)
-                    if observer.scope.isOpen { observer.finish() }
-                }
+                number < Self.million ? one(number + 1, in: live, end: .finished) : .empty()
             }
         }
         #expect(counts == (Self.million, true))

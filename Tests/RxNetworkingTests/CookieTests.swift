@@ -62,17 +62,15 @@ import Testing
 
     @Test("Saved with mode 0600, restored before the first request, removed by logging out")
     func fileJar() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "cookies.\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let path = folder.appending(path: "jar.json").path
+        let folder = try TemporaryFolder()
+        let path = folder.file("jar.json")
         let server = try RawServer { _ in [.respond(200, ["Set-Cookie": "id=42; Max-Age=1000; Path=/"])] }
         let first = CookieJar(file: path)
         _ = try await client(server, first).get("/").first()
         try await first.flush().first()
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["jar.json"])
+        #expect(try folder.names == ["jar.json"])
 
         let second = CookieJar(file: path)
         _ = try await client(server, second).get("/").first()
@@ -83,7 +81,7 @@ import Testing
         try await third.restore().first()
         #expect(third.cookies.isEmpty)
 
-        try Data("no jar".utf8).write(to: URL(filePath: path))
+        _ = try folder.file("jar.json", Array("no jar".utf8))
         let broken = CookieJar(file: path)
         await #expect(throws: NetworkError.self) { try await broken.restore().first() }
         _ = try await client(server, broken).get("/").first()

@@ -1,5 +1,4 @@
 #if canImport(Glibc)
-    import Foundation
     import Glibc
     import RxNetworking
     import TestServers
@@ -8,19 +7,18 @@
     /// The kernel's own word, in a network namespace made for the test.
     @Suite(.timeLimit(.minutes(1))) struct ReachabilityTests {
         /// Whether a namespace with interfaces can be made here.
-        private static let hasNamespaces = run(
-            "unshare", "-n", "ip", "link", "add", "rx0", "type", "veth", "peer", "name", "rx1")
+        private static func hasNamespaces() async throws -> Bool {
+            try await succeeds(
+                start("unshare", "-n", "ip", "link", "add", "rx0", "type", "veth", "peer", "name", "rx1"))
+        }
 
-        /// Runs a command in the network namespace of the calling thread.
-        @discardableResult
-        private static func run(_ command: String...) -> Bool {
-            let process = Process()
-            process.executableURL = URL(filePath: "/usr/bin/env")
-            process.arguments = command
-            process.standardError = FileHandle.nullDevice
-            guard (try? process.run()) != nil else { return false }
-            process.waitUntilExit()
-            return process.terminationStatus == 0
+        /// Starts a command in the network namespace of the calling thread.
+        private static func start(_ command: String...) throws -> ChildProcess {
+            try ChildProcess("/usr/bin/env", command)
+        }
+
+        private static func succeeds(_ command: ChildProcess) async throws -> Bool {
+            try await command.ended().ending == .exited(0)
         }
 
         /// Puts the calling thread into a network namespace of its own (unshare(2), which Swift's Glibc does not have).
@@ -32,19 +30,21 @@
         }
 
         /// Runs on the loop's thread, which alone is in the namespace.
-        private func onLoop<T: Sendable>(_ loop: EventLoop, _ work: @escaping @Sendable () -> T) async -> T {
-            await withCheckedContinuation { continuation in
-                loop.schedule { continuation.resume(returning: work()) }
+        private func onLoop<T: Sendable>(
+            _ loop: EventLoop, _ work: @escaping @Sendable () throws -> T
+        ) async throws -> T {
+            try await withCheckedThrowingContinuation { continuation in
+                loop.schedule { continuation.resume(with: Result(catching: work)) }
             }
         }
 
         @Test(
             "Interfaces come and go, and the status with them",
-            .enabled(if: hasNamespaces, "needs the right to make a network namespace, and ip(8)"))
+            .enabled("needs the right to make a network namespace, and ip(8)") { try await hasNamespaces() })
         func namespace() async throws {
             let loop = EventLoop(name: "netns")
             defer { loop.shutDown() }
-            #expect(await onLoop(loop) { Self.leaveNetwork() })
+            #expect(try await onLoop(loop) { Self.leaveNetwork() })
             let reachability = NetlinkReachability(on: loop)
             #expect(reachability.status == .unknown)
             reachability.start()
@@ -63,11 +63,12 @@
                 ip link add rx0 type veth peer name rx1 && ip addr add 10.9.8.7/24 dev rx0 \
                 && ip link set rx1 up && ip link set rx0 up
                 """
-            #expect(await onLoop(loop) { Self.run("sh", "-c", script) })
+            #expect(try await Self.succeeds(onLoop(loop) { try Self.start("sh", "-c", script) }))
             #expect(await reachability.statuses.filter(\.isReachable).first() == .wired)
             #expect(try await client.get("/").first()?.status == .ok)
 
-            #expect(await onLoop(loop) { Self.run("ip", "link", "set", "rx0", "down") })
+            let down = try await onLoop(loop) { try Self.start("ip", "link", "set", "rx0", "down") }
+            #expect(try await Self.succeeds(down))
             #expect(await reachability.statuses.filter { !$0.isReachable }.first() == .unreachable)
             reachability.stop()
             #expect(await reachability.statuses.filter { $0 == .unknown }.first() == .unknown)

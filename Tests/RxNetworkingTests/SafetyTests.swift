@@ -167,7 +167,7 @@ import Testing
         #expect(ClientConfiguration().bodyLimit == 256 << 20)
         #expect(await failure(client.get("/head"))?.code == .tooLarge)
         #expect(await failure(client.get("/body"))?.code == .tooLarge)
-        let folder = try Directory()
+        let folder = try TemporaryFolder()
         let events = try await client.download(Call(.get, "/body"), to: folder.file("f")).collect()
         guard case .finished(let file) = events.last else {
             Issue.record("no file")

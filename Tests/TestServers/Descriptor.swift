@@ -26,6 +26,22 @@ struct Descriptor: ~Copyable, Sendable {
     deinit { close(raw) }
 }
 
+/// What is written to one end is read at the other. Child processes inherit neither.
+struct Pipe: ~Copyable {
+    let reading: Descriptor
+    let writing: Descriptor
+
+    init() throws(SystemError) {
+        var ends: [CInt] = [-1, -1]
+        try withoutSpawning { () throws(SystemError) in
+            guard unsafe pipe(&ends) == 0 else { throw SystemError("pipe") }
+            for end in ends { closeOnExec(end) }
+        }
+        reading = Descriptor(ends[0])
+        writing = Descriptor(ends[1])
+    }
+}
+
 /// Held while a new descriptor has no close-on-exec flag yet, and while a child process is made. A child that
 /// inherited a connection would keep it open after its server closed it.
 private let spawning = Mutex(())

@@ -16,13 +16,9 @@ public final class Gate: Sendable {
 
     /// Creates a closed gate.
     public init() throws(SystemError) {
-        var ends: [CInt] = [-1, -1]
-        try withoutSpawning { () throws(SystemError) in
-            guard unsafe pipe(&ends) == 0 else { throw SystemError("pipe") }
-            for end in ends { closeOnExec(end) }
-        }
-        reading = Descriptor(ends[0])
-        writing = Mutex(Descriptor(ends[1]))
+        let pipe = try Pipe()
+        reading = pipe.reading
+        writing = Mutex(pipe.writing)
     }
 
     /// Lets everything through, now and later. A second call has no effect.

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct BodyTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        var body: @Sendable (Directory) throws -> Body
+        var body: @Sendable (TemporaryFolder) throws -> Body
         var expected: [UInt8]
         var isChunked = false
     }
@@ -61,7 +61,7 @@ import Testing
     @Test(arguments: cases, ["POST", "PUT", "PATCH", "DELETE", "QUERY"])
     func arrives(_ item: Case, method: String) async throws {
         let server = try RawServer { _ in [.respond(body: "ok")] }
-        let directory = try Directory()
+        let directory = try TemporaryFolder()
         let name = try #require(HTTPRequest.Method(method))
         let log = try await withTransport { transport in
             let request = try Request.to(server.baseURL, method: name, body: try item.body(directory))
@@ -84,7 +84,7 @@ import Testing
 
     struct Flaw: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        var body: @Sendable (Directory) throws -> Body
+        var body: @Sendable (TemporaryFolder) throws -> Body
         var code: NetworkError.Code
         var isUnsent = false
     }
@@ -131,7 +131,7 @@ import Testing
     @Test(arguments: flaws)
     func aFlawedBodyIsNoSuccess(_ flaw: Flaw) async throws {
         let server = try RawServer { _ in [.respond(body: "ok")] }
-        let directory = try Directory()
+        let directory = try TemporaryFolder()
         let log = try await withTransport { transport in
             let request = try Request.to(server.baseURL, method: .post, body: try flaw.body(directory))
             let log = try await Recording(transport.send(request)).ended()

@@ -13,7 +13,7 @@ import Testing
 
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        var body: @Sendable (Directory) throws -> Body
+        var body: @Sendable (TemporaryFolder) throws -> Body
         var expected: [UInt8]
         var isChunked = true
     }
@@ -42,7 +42,7 @@ import Testing
     @Test(arguments: cases)
     func arrives(_ item: Case) async throws {
         let server = try RawServer { _ in [.respond(body: "ok")] }
-        let directory = try Directory()
+        let directory = try TemporaryFolder()
         try await withTransport { transport in
             var request = try Request.to(server.baseURL, method: .post, body: try item.body(directory))
             request.compression = .gzip
@@ -52,7 +52,7 @@ import Testing
             #expect(received.field("Content-Encoding") == "gzip")
             #expect(received.field("Transfer-Encoding") == (item.isChunked ? "chunked" : nil))
             #expect(received.field("Content-Length") == (item.isChunked ? nil : "\(received.body.count)"))
-            #expect(try gunzip(received.body, in: directory).isSame(as: item.expected))
+            #expect(try await gunzip(received.body, in: directory).isSame(as: item.expected))
             if item.expected.count == Self.content.count {
                 #expect(received.body.count < Self.content.count / 20)
             }
@@ -97,13 +97,9 @@ import Testing
     }
 
     /// By the machine's own gunzip, which checks length and checksum too.
-    private func gunzip(_ bytes: [UInt8], in directory: Directory) throws -> [UInt8] {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/gzip")
-        process.arguments = ["-dfk", try directory.file("body.gz", bytes)]
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+    private func gunzip(_ bytes: [UInt8], in directory: TemporaryFolder) async throws -> [UInt8] {
+        let gzip = try ChildProcess("/bin/gzip", ["-dfk", try directory.file("body.gz", bytes)])
+        #expect(try await gzip.ended().ending == .exited(0))
         return try directory.content("body")
     }
 }

@@ -16,7 +16,7 @@ import Testing
     enum Kind: String, CaseIterable, Sendable {
         case bytes, file, known, unknown, starving, starvingUnknown
 
-        func body(_ directory: Directory) throws -> Body {
+        func body(_ directory: TemporaryFolder) throws -> Body {
             switch self {
             case .bytes: .bytes(large)
             case .file: .file(try directory.file("a", large))
@@ -63,7 +63,7 @@ import Testing
     @Test(arguments: early, Kind.allCases)
     func anEarlyRefusalIsDelivered(_ answer: Early, to kind: Kind) async throws {
         let server = try RawServer([answer.steps, [.readRequest, .respond(body: "well")]])
-        let directory = try Directory()
+        let directory = try TemporaryFolder()
         try await withTransport { transport in
             let request = try Request.to(server.baseURL, method: .post, body: try kind.body(directory))
             let log = try await Recording(transport.send(request)).ended()
@@ -83,7 +83,7 @@ import Testing
         let server = try RawServer([
             [.readHead, .respond(200, ["Connection": "close"], body: "yes"), .wait(answered), .reset]
         ])
-        let directory = try Directory()
+        let directory = try TemporaryFolder()
         try await withTransport { transport in
             let request = try Request.to(server.baseURL, method: .post, body: try kind.body(directory))
             let recording = Recording(transport.send(request))
@@ -99,7 +99,7 @@ import Testing
     @Test(arguments: [Kind.bytes, .file, .known, .unknown])
     func aResetWhileSendingIsAnError(_ kind: Kind) async throws {
         let server = try RawServer([[.readHead, .reset], [.readRequest, .respond(body: "well")]])
-        let directory = try Directory()
+        let directory = try TemporaryFolder()
         try await withTransport { transport in
             let request = try Request.to(server.baseURL, method: .post, body: try kind.body(directory))
             let log = try await Recording(transport.send(request)).ended()
@@ -142,7 +142,7 @@ import Testing
     @Test func aFileThatChangesWhileItIsSentFails() async throws {
         let gate = try Gate()
         let server = try RawServer([[.readHead, .wait(gate), .waitForClientClose]])
-        let directory = try Directory()
+        let directory = try TemporaryFolder()
         let path = try directory.file("a", Self.large)
         try await withTransport { transport in
             let recording = Recording(

@@ -77,8 +77,9 @@ import Testing
         #expect(server.record.requests.filter { $0.method == "POST" }.map(\.text) == ["order", "order"])
     }
 
+    /// Read to its end before the connection goes: what a reset does to a body on its way is libcurl's to say.
     @Test func aLargeBodyIsSentAgainFromItsBeginning() async throws {
-        let server = try Self.server(.resetUnread)
+        let server = try Self.server(.closedAfterReading)
         let bytes = Array(NginxServer.large.prefix(1 << 20))
         let log = try await withTransport { transport in
             #expect(try await transport.get(server.baseURL + "/1").text == "first")

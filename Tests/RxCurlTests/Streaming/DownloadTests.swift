@@ -23,14 +23,14 @@ import Testing
             .download(Call(.get, url), to: path).collect()
     }
 
-    private func expect(_ events: [DownloadEvent], _ directory: Directory, _ content: [UInt8]) throws {
+    private func expect(_ events: [DownloadEvent], _ directory: TemporaryFolder, _ content: [UInt8]) throws {
         guard case .finished(let file) = events.last else {
             Issue.record("the last value is not the file")
             return
         }
         #expect(file.size == Int64(content.count))
         #expect(try directory.content("f").isSame(as: content))
-        #expect(directory.names == ["f"])
+        #expect(try directory.names == ["f"])
     }
 
     /// From what byte each request asked.
@@ -47,7 +47,7 @@ import Testing
         let file = RangeFile(Self.content)
         file.state.withLock { $0.breaks = [(count, isReset ? .reset : .close)] }
         let server = try file.serve()
-        let directory = try Directory()
+        let directory = try TemporaryFolder()
         let events = try await withTransport { transport in
             try await download(server.baseURL + "/f", to: directory.file("f"), retries: 1, over: transport)
         }
@@ -62,7 +62,7 @@ import Testing
         let file = RangeFile(Self.content)
         file.state.withLock { $0.breaks = Array(repeating: (10_000, .close), count: 20) }
         let server = try file.serve()
-        let directory = try Directory()
+        let directory = try TemporaryFolder()
         let events = try await withTransport { transport in
             try await download(server.baseURL + "/f", to: directory.file("f"), retries: 20, over: transport)
         }
@@ -75,14 +75,14 @@ import Testing
         let file = RangeFile(Self.content)
         file.state.withLock { $0.breaks = [(count, .close)] }
         let server = try file.serve()
-        let directory = try Directory()
+        let directory = try TemporaryFolder()
         let other = Array(Self.content.reversed())
         let events = try await withTransport { transport in
             let url = server.baseURL + "/f"
             await #expect(throws: NetworkError.self) {
                 try await download(url, to: directory.file("f"), retries: 0, over: transport)
             }
-            #expect(!directory.names.contains("f"))
+            #expect(try !directory.names.contains("f"))
             file.state.withLock {
                 $0.content = other
                 $0.tag = "\"v2\""
@@ -94,7 +94,7 @@ import Testing
 
     @Test func nginxGoesOnToo() async throws {
         let server = try NginxServer.shared()
-        let directory = try Directory()
+        let directory = try TemporaryFolder()
         let url = server.baseURL + "/large"
         let events = try await withTransport { transport in
             var configuration = ClientConfiguration()
@@ -106,7 +106,7 @@ import Testing
                 }
                 .first()
             #expect(first != nil)
-            #expect(directory.names == ["f.part", "f.part.json"])
+            #expect(try directory.names == ["f.part", "f.part.json"])
             return try await download(url, to: directory.file("f"), retries: 0, over: transport)
         }
         try expect(events, directory, NginxServer.large)
@@ -118,7 +118,7 @@ import Testing
 
     @Test func anErrorIsNoFile() async throws {
         let server = try NginxServer.shared()
-        let directory = try Directory()
+        let directory = try TemporaryFolder()
         try await withTransport { transport in
             let error = await #expect(throws: NetworkError.self) {
                 try await download(
@@ -126,7 +126,7 @@ import Testing
             }
             #expect(error?.code == .status)
             #expect(error?.message == "as asked")
-            #expect(directory.names.isEmpty)
+            #expect(try directory.names.isEmpty)
             let missing = await #expect(throws: NetworkError.self) {
                 try await download(
                     server.baseURL + "/large", to: directory.file("no/f"), retries: 0, over: transport)
@@ -144,16 +144,18 @@ import Testing
         let file = RangeFile(Self.content)
         file.state.withLock { $0.breaks = [(count, .stall)] }
         let server = try file.serve()
-        let directory = try Directory()
-        let first = try Probe(server.baseURL + "/f", to: directory.file("f"))
-        while let line = first.line(), line != "progress \(count)" { #expect(line.hasPrefix("progress")) }
-        first.kill()
-        #expect(directory.names == ["f.part", "f.part.json"])
+        let directory = try TemporaryFolder()
+        let first = try downloadProbe(server.baseURL + "/f", to: directory.file("f"))
+        while let line = try await first.nextLine(), line != "progress \(count)" {
+            #expect(line.hasPrefix("progress"))
+        }
+        try await first.kill()
+        #expect(try directory.names == ["f.part", "f.part.json"])
         #expect(try directory.content("f.part").isSame(as: Array(Self.content.prefix(count))))
-        let second = try Probe(server.baseURL + "/f", to: directory.file("f"))
-        #expect(second.lastLine() == "finished 300000 \(count)")
+        let second = try downloadProbe(server.baseURL + "/f", to: directory.file("f"))
+        #expect(try await second.lastLine() == "finished 300000 \(count)")
         #expect(try directory.content("f").isSame(as: Self.content))
-        #expect(directory.names == ["f"])
+        #expect(try directory.names == ["f"])
         #expect(starts(server) == [0, count])
     }
 
@@ -162,19 +164,19 @@ import Testing
         let content = NginxServer.large
         let file = RangeFile(content)
         let server = try file.serve()
-        let directory = try Directory()
+        let directory = try TemporaryFolder()
         var lines = 1
         while true {
-            let probe = try Probe(server.baseURL + "/f", to: directory.file("f"))
+            let probe = try downloadProbe(server.baseURL + "/f", to: directory.file("f"))
             var said: [String] = []
-            while said.count < lines, let line = probe.line() { said.append(line) }
-            probe.kill()
+            while said.count < lines, let line = try await probe.nextLine() { said.append(line) }
+            try await probe.kill()
             // Between the move and the end of the record there is both.
-            if directory.names.contains("f") { break }
+            if try directory.names.contains("f") { break }
             lines += 1
         }
         #expect(try directory.content("f").isSame(as: content))
-        #expect(!directory.names.contains("f.part"))
+        #expect(try !directory.names.contains("f.part"))
         #expect(starts(server) == starts(server).sorted())
     }
 
@@ -182,17 +184,17 @@ import Testing
         let file = RangeFile(Self.content)
         file.state.withLock { $0.breaks = [(150_000, .stall)] }
         let server = try file.serve()
-        let directory = try Directory()
-        let first = try Probe(server.baseURL + "/f", to: directory.file("f"))
-        while let line = first.line(), line != "progress 150000" {}
-        first.kill()
+        let directory = try TemporaryFolder()
+        let first = try downloadProbe(server.baseURL + "/f", to: directory.file("f"))
+        while let line = try await first.nextLine(), line != "progress 150000" {}
+        try await first.kill()
         let other = Array(Self.content.reversed())
         file.state.withLock {
             $0.content = other
             $0.tag = "\"v2\""
         }
-        let second = try Probe(server.baseURL + "/f", to: directory.file("f"))
-        #expect(second.lastLine() == "finished 300000 0")
+        let second = try downloadProbe(server.baseURL + "/f", to: directory.file("f"))
+        #expect(try await second.lastLine() == "finished 300000 0")
         #expect(try directory.content("f").isSame(as: other))
     }
 }

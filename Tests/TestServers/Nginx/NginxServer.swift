@@ -40,7 +40,7 @@ public final class NginxServer: Sendable {
         let http2 = try Listener()
         let certificates = try Listener()
         (port, tlsPort, http2Port, certificatePort) = (plain.port, tls.port, http2.port, certificates.port)
-        folder = try Self.makeFolder()
+        folder = try TemporaryFolder.make("nginx")
         do {
             try Self.writeFiles(
                 in: folder, Ports(plain: port, tls: tlsPort, http2: http2Port, certificates: certificatePort))
@@ -96,13 +96,6 @@ public final class NginxServer: Sendable {
         [ -z "$!" ] || { kill "$!"; wait "$!"; }
         cd / && rm -rf "$FOLDER"
         """
-
-    private static func makeFolder() throws(SystemError) -> String {
-        let parent = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
-        var template = Array("\(parent)/nginx-XXXXXX".utf8CString)
-        guard unsafe mkdtemp(&template) != nil else { throw SystemError("mkdtemp") }
-        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
 
     /// Asks once and waits for the answer: the wait ends when nginx answers or when it is not there.
     private func awaitFirstAnswer() throws {

@@ -154,12 +154,3 @@ struct ProxySession {
         return unsafe poll(&one, 1, 0) > 0
     }
 }
-
-/// `send(2)` without SIGPIPE where the system has a flag for that.
-private func systemWrite(_ raw: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-    #if canImport(Glibc)
-        unsafe send(raw, bytes, count, CInt(MSG_NOSIGNAL))
-    #else
-        unsafe send(raw, bytes, count, 0)
-    #endif
-}

@@ -1,9 +1,10 @@
-import RxLite
-import RxTesting
+public import RxLite
 
 extension Observable {
-    /// Takes a value, and pauses for so long.
-    func slowly(_ pause: Duration, on clock: VirtualScheduler) -> Observable {
+    /// What a consumer does that is slower than its source: takes a value, then pauses the stream for so long.
+    ///
+    /// The pause is the clock's time. A source that can brake stands still meanwhile.
+    public func slowly(_ pause: Duration, on clock: VirtualScheduler) -> Observable {
         lift { observer in
             let scope = observer.scope.child()
             return Observer(

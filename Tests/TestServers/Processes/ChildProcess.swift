@@ -1,0 +1,111 @@
+import FoundationEssentials
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A program in a process of its own, whose input is written to and whose output is recorded.
+///
+/// A thread made for it reads, so waiting for it blocks nobody. It is killed when it is let go of.
+public final class ChildProcess: Sendable {
+    /// How a process ended.
+    public enum Ending: Equatable, Sendable {
+        /// It exited with that status.
+        case exited(CInt)
+        /// That signal ended it.
+        case signalled(CInt)
+    }
+
+    /// What a process has said so far.
+    public struct Record: Sendable {
+        /// What it wrote to its standard output.
+        public internal(set) var output: [UInt8] = []
+        /// What it wrote to its standard error.
+        public internal(set) var errors: [UInt8] = []
+        /// How it ended, once it has; then nothing is added any more.
+        public internal(set) var ending: Ending?
+
+        /// ``output`` as text.
+        public var text: String { String(decoding: output, as: UTF8.self) }
+        /// ``errors`` as text.
+        public var errorText: String { String(decoding: errors, as: UTF8.self) }
+    }
+
+    private let input: Mutex<Descriptor?>
+    private let reading: ChildReading
+    /// Where the next line begins.
+    private let position = Mutex(0)
+
+    /// Starts the program at `path`, with this process's environment unless another is given.
+    public init(
+        _ path: String, _ arguments: [String] = [], environment: [String: String]? = nil
+    ) throws(SystemError) {
+        let pair = try SocketPair()
+        let output = try Pipe()
+        let errors = try Pipe()
+        let id = try spawn(
+            [path] + arguments, environment: environment ?? ProcessInfo.processInfo.environment,
+            descriptors: [(pair.second.raw, 0), (output.writing.raw, 1), (errors.writing.raw, 2)])
+        input = Mutex(pair.first)
+        reading = ChildReading(id, output: output.reading, errors: errors.reading)
+        let reading = reading
+        _ = try JoinableThread { reading.run() }
+    }
+
+    deinit { reading.kill() }
+
+    /// The path of a program of this package, which stands beside the tests.
+    public static func product(_ name: String) -> String {
+        let tests = CommandLine.arguments[0]
+        return tests.lastIndex(of: "/").map { tests[...$0] + name } ?? name
+    }
+
+    /// Writes text to its input; waits while the process is behind with reading it. What it does not read because it
+    /// has ended, or after ``closeInput()``, is an error.
+    public func write(_ text: String) throws(SystemError) {
+        try input.withLock { input throws(SystemError) in
+            guard let raw = input?.raw else { throw SystemError("write", code: EBADF) }
+            var rest = Array(text.utf8)[...]
+            while !rest.isEmpty {
+                let count = unsafe rest.withUnsafeBytes { unsafe systemWrite(raw, $0.baseAddress, $0.count) }
+                if count >= 0 {
+                    rest = rest.dropFirst(count)
+                } else if errno != EINTR {
+                    throw SystemError("send")
+                }
+            }
+        }
+    }
+
+    /// Ends its input.
+    public func closeInput() { input.withLock { $0 = nil } }
+
+    /// The next line of its output, without the line feed; `nil` at its end. What comes after the last line feed is a
+    /// line if it is not empty.
+    public func nextLine() async throws -> String? {
+        let start = position.withLock { $0 }
+        let line = try await reading.board.until { record -> ArraySlice<UInt8>? in
+            let rest = record.output[start...]
+            if let end = rest.firstIndex(of: 0x0A) { return rest[...end] }
+            return record.ending == nil ? nil : rest
+        }
+        position.withLock { $0 = line.endIndex }
+        guard !line.isEmpty else { return nil }
+        return String(decoding: line.last == 0x0A ? line.dropLast() : line, as: UTF8.self)
+    }
+
+    /// Waits until it has ended and its output with it.
+    public func ended() async throws -> Record {
+        try await reading.board.until { $0.ending == nil ? nil : $0 }
+    }
+
+    /// Ends it at once (SIGKILL), and what it started, and waits until it is gone.
+    @discardableResult
+    public func kill() async throws -> Record {
+        reading.kill()
+        return try await ended()
+    }
+}

@@ -1,0 +1,64 @@
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The part of a ``ChildProcess`` that its thread keeps, until the process has ended.
+final class ChildReading: Sendable {
+    let board = Board(ChildProcess.Record())
+    private let process: pid_t
+    /// Whether its number is still its own.
+    private let isUnreaped = Mutex(true)
+    private let output: Descriptor
+    private let errors: Descriptor
+
+    init(_ process: pid_t, output: consuming Descriptor, errors: consuming Descriptor) {
+        self.process = process
+        self.output = output
+        self.errors = errors
+    }
+
+    /// Kills its process group.
+    func kill() {
+        isUnreaped.withLock { if $0 { _ = systemKill(-process, SIGKILL) } }
+    }
+
+    /// Records what the process writes, up to its end.
+    func run() {
+        // poll(2) passes over descriptors below zero.
+        var polls = [output.raw, errors.raw].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while polls.contains(where: { $0.fd >= 0 }) {
+            guard unsafe poll(&polls, nfds_t(polls.count), -1) >= 0 else { continue }
+            for index in polls.indices where polls[index].fd >= 0 && polls[index].revents != 0 {
+                let count = unsafe read(polls[index].fd, &buffer, buffer.count)
+                if count > 0 {
+                    let part = buffer.prefix(count)
+                    board.update { index == 0 ? ($0.output += part) : ($0.errors += part) }
+                } else if count == 0 || errno != EINTR {
+                    polls[index].fd = -1
+                }
+            }
+        }
+        let ending = reap()
+        board.update { $0.ending = ending }
+    }
+
+    private func reap() -> ChildProcess.Ending {
+        // Waits with the number still taken, so that kill() does not wait for the end.
+        var information = unsafe siginfo_t()
+        while unsafe waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        return isUnreaped.withLock { isUnreaped in
+            isUnreaped = false
+            var status: CInt = 0
+            while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+            // As WIFEXITED, WEXITSTATUS and WTERMSIG, which are macros, have it.
+            return status & 0x7f == 0 ? .exited((status >> 8) & 0xff) : .signalled(status & 0x7f)
+        }
+    }
+}
+
+private func systemKill(_ process: pid_t, _ signal: CInt) -> CInt { kill(process, signal) }

@@ -1,0 +1,51 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Starts a program in a process group of its own, so that an interrupt from the terminal does not reach it.
+///
+/// It has `descriptors` under the numbers `to`, and no others of this module. They stay the caller's. Foundation's
+/// `Process` is not used in tests: on Linux it reads beyond its buffer where a process has very many descriptors.
+func spawn(
+    _ arguments: [String], environment: [String: String], descriptors: [(from: CInt, to: CInt)]
+) throws(SystemError) -> pid_t {
+    // First to numbers above all targets, so that no copy lands on a source that is still needed.
+    var sources: [CInt] = []
+    defer { for source in sources { close(source) } }
+    for descriptor in descriptors {
+        let source = fcntl(descriptor.from, F_DUPFD_CLOEXEC, CInt(descriptors.count + 3))
+        guard source >= 0 else { throw SystemError("fcntl") }
+        sources.append(source)
+    }
+    #if canImport(Glibc)
+        var actions = unsafe posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+    #else
+        var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+    #endif
+    unsafe posix_spawn_file_actions_init(&actions)
+    unsafe posix_spawnattr_init(&attributes)
+    defer {
+        unsafe posix_spawn_file_actions_destroy(&actions)
+        unsafe posix_spawnattr_destroy(&attributes)
+    }
+    for (source, target) in zip(sources, descriptors.map(\.to)) {
+        unsafe posix_spawn_file_actions_adddup2(&actions, source, target)
+    }
+    unsafe posix_spawnattr_setpgroup(&attributes, 0)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+
+    // The array ends with nil and owns its strings until the call has copied them.
+    var argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
+    var envp = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
+    defer { unsafe (argv + envp).forEach { unsafe free($0) } }
+    var pid: pid_t = 0
+    let code = withoutSpawning {
+        unsafe posix_spawn(&pid, arguments[0], &actions, &attributes, &argv, &envp)
+    }
+    guard code == 0 else { throw SystemError("posix_spawn", code: code) }
+    return pid
+}

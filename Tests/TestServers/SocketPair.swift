@@ -1,0 +1,43 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Two sockets that are connected with each other, unlike a pipe without a signal for who writes to nobody. Child
+/// processes inherit neither.
+struct SocketPair: ~Copyable {
+    let first: Descriptor
+    let second: Descriptor
+
+    init() throws(SystemError) {
+        var ends: [CInt] = [-1, -1]
+        try withoutSpawning { () throws(SystemError) in
+            #if canImport(Glibc)
+                let type = CInt(SOCK_STREAM.rawValue)
+            #else
+                let type = SOCK_STREAM
+            #endif
+            guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw SystemError("socketpair") }
+            for end in ends {
+                closeOnExec(end)
+                #if canImport(Darwin)
+                    var on: CInt = 1
+                    _ = unsafe setsockopt(
+                        end, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<CInt>.size))
+                #endif
+            }
+        }
+        first = Descriptor(ends[0])
+        second = Descriptor(ends[1])
+    }
+}
+
+/// `send(2)` without SIGPIPE where the system has a flag for that.
+func systemWrite(_ raw: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    #if canImport(Glibc)
+        unsafe send(raw, bytes, count, CInt(MSG_NOSIGNAL))
+    #else
+        unsafe send(raw, bytes, count, 0)
+    #endif
+}

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import TestServers
+
+@Suite(.timeLimit(.minutes(1)))
+struct ChildProcessTests {
+    @Test func readsLinesAndBothOutputsUpToTheEnd() async throws {
+        let child = try ChildProcess(
+            "/bin/sh", ["-c", "read -r a; echo \"$a\"; echo; cat; echo \"$X\" >&2; exit 3"],
+            environment: ["PATH": "/usr/bin:/bin", "X": "y"])
+        try child.write("one\n")
+        #expect(try await child.nextLine() == "one")
+        #expect(try await child.nextLine() == "")
+        // More than a pipe holds.
+        let long = String(repeating: "z", count: 300_000)
+        try child.write(long + "\nrest")
+        child.closeInput()
+        #expect(try await child.nextLine()?.count == long.count)
+        #expect(try await child.nextLine() == "rest")
+        #expect(try await child.nextLine() == nil)
+        let record = try await child.ended()
+        #expect(record.ending == .exited(3))
+        #expect(record.errorText == "y\n")
+    }
+
+    @Test func killingTakesWhatItStartedWithIt() async throws {
+        let child = try ChildProcess("/bin/sh", ["-c", "cat <&0 & echo up; cat"])
+        #expect(try await child.nextLine() == "up")
+        // Ends only when nobody has the pipes any more.
+        #expect(try await child.kill().ending == .signalled(9))
+        #expect(try await child.kill().ending == .signalled(9))
+        #expect(throws: SystemError.self) { try child.write("x") }
+    }
+
+    @Test func aProgramThatIsNotThereIsAnError() {
+        #expect(throws: SystemError.self) { try ChildProcess("/none") }
+    }
+
+    @Test func foldersGoWithTheirOwner() throws {
+        var folder: TemporaryFolder? = try TemporaryFolder()
+        let path = try #require(try folder?.file("a", [1]))
+        #expect(try folder?.names == ["a"])
+        folder = nil
+        #expect(throws: SystemError.self) { try ChildProcess(path) }
+    }
+}
