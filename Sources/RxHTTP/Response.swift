@@ -8,9 +8,11 @@ public struct Response: Sendable {
     /// The informational answers that came before, such as 103 with links to preload, in their order.
     public var interim: [ResponseHead] = []
     /// The decoded body.
-    public var body: [UInt8]
+    public var body: [UInt8] {
+        didSet { payloadRange = nil }
+    }
     /// The fields that came after the body (RFC 9110 §6.5).
-    public var trailers: HTTPFields = [:]
+    public var trailers = HTTPFields()
     /// The request that was answered; after redirects, the last one.
     public var request: Request
     /// What the transfer took.
@@ -18,7 +20,11 @@ public struct Response: Sendable {
 
     /// Where in the JSON body the content is, outermost key first; empty for the whole body. Set by the
     /// envelope, read by decoding.
-    public var payloadPath: [String] = []
+    public var payloadPath: [String] = [] {
+        didSet { payloadRange = nil }
+    }
+    /// Where ``payloadPath`` leads to in the body, if somebody has looked.
+    package var payloadRange: Range<Int>?
     /// How the client that got this answer decodes JSON.
     public var decoder: JSONDecoder
 

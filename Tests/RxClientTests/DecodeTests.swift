@@ -38,7 +38,8 @@ import Testing
             (#"{"data": [{"name": "a", "price": 1}, {"name": "b"}]}"#, "data[1].price"),
             (#"{"data": [{"name": "a", "price": 1}, {"name": 5, "price": 1}]}"#, "data[1].name"),
             (#"{"data": [{"name": "a", "price": null}]}"#, "data[0].price"), (#"{"data": {}}"#, "data"),
-            (#"{"data": [7]}"#, "data[0]"), (#"{}"#, "data"), (#"{"data": "#, ""), ("[]", ""),
+            (#"{"data": [7]}"#, "data[0]"), (#"{}"#, "data"), (#"{"data": "#, ""), ("[]", ""), ("7", ""),
+            (#"{"data": {"name": "a"}}"#, "data"),
         ])
     func codingPath(json: String, path: String) throws {
         let response = try response(json, path: ["data"])
@@ -49,6 +50,22 @@ import Testing
         #expect(error?.body == Array(json.utf8))
         #expect(error?.status == .ok)
         #expect(error?.requestID == response.request.id)
+    }
+
+    @Test("A missing payload is nil for an optional, however deep; the payload follows the body")
+    func missingPayload() throws {
+        for text in [#"{}"#, #"{"data": null}"#, #"{"data": 5}"#, #"{"data": {}}"#] {
+            #expect(try response(text, path: ["data", "items"]).decode([Int]?.self) == nil)
+            let error = #expect(throws: NetworkError.self) {
+                _ = try response(text, path: ["data", "items"]).decode([Int].self)
+            }
+            #expect(error?.codingPath == "data.items")
+        }
+        var opened = try Envelope().open(response(#"{"code": 0, "data": [1]}"#))
+        opened.body = Array(#"{"code": 0, "message": "", "data": [22]}"#.utf8)
+        #expect(try opened.decode([Int].self) == [22])
+        opened.payloadPath = []
+        #expect(throws: NetworkError.self) { try opened.decode([Int].self) }
     }
 
     @Test("An empty body says so; Empty takes anything")

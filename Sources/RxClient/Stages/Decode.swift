@@ -39,75 +39,84 @@ extension Response {
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws(NetworkError) -> T {
         if type == Empty.self, let empty = Empty() as? T { return empty }
         do {
-            guard !body.isEmpty else { throw EmptyBody() }
-            return try unsafe body.withUnsafeBytes { bytes in
-                // The decoder reads the bytes during the call only, while `body` keeps them alive.
-                guard let start = bytes.baseAddress else { throw EmptyBody() }
-                let data = unsafe Data(
-                    bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: bytes.count,
-                    deallocator: .none)
-                guard !payloadPath.isEmpty else { return try decoder.decode(type, from: data) }
-                return try decoder.decode(Nested<T>.self, from: data, configuration: payloadPath[...]).value
-            }
+            guard !body.isEmpty else { throw Misfit("the body is empty") }
+            guard let range = try payloadRange ?? findPayload() else { return try absentPayload() }
+            return try decode(type, at: range, with: decoder)
         } catch {
             throw decodingError(error)
         }
     }
 
-    private func decodingError(_ underlying: any Error) -> NetworkError {
-        var error = NetworkError(.decoding, "the body cannot be decoded", request: request)
+    /// What some bytes of the body are.
+    func decode<T: Decodable>(
+        _ type: T.Type, at range: Range<Int>, with decoder: JSONDecoder
+    ) throws -> T {
+        try unsafe body.withUnsafeBytes { bytes in
+            let part = unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
+            guard let start = part.baseAddress else { throw Misfit("the body is empty") }
+            // The decoder reads the bytes during the call only, while `body` keeps them alive.
+            let data = unsafe Data(
+                bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: part.count, deallocator: .none)
+            return try decoder.decode(type, from: data)
+        }
+    }
+
+    private func findPayload() throws -> Range<Int>? {
+        if payloadPath.isEmpty { return 0..<body.count }
+        var outline = JSONOutline(body)
+        return try outline.values(at: payloadPath)[0]
+    }
+
+    /// What a missing payload is: `nil` where the output is optional.
+    private func absentPayload<T>() throws -> T {
+        var outline = JSONOutline(body)
+        guard let whole = try outline.values(at: [])[0], body[whole.lowerBound] == UInt8(ascii: "{") else {
+            throw Misfit("the body is no object", at: "")
+        }
+        if let type = T.self as? any ExpressibleByNilLiteral.Type,
+            let absent = type.init(nilLiteral: ()) as? T
+        {
+            return absent
+        }
+        let path = payloadPath.joined(separator: ".")
+        throw Misfit("the envelope has no \(path)", at: path)
+    }
+
+    /// The error for a body that does not fit.
+    func decodingError(_ underlying: any Error) -> NetworkError {
+        let misfit =
+            switch underlying {
+            case let misfit as Misfit: misfit
+            case let flaw as JSONOutline.Flaw: Misfit("it is no JSON from byte \(flaw.offset) on", at: "")
+            case let error as DecodingError: Misfit(error, below: payloadPath)
+            default: Misfit("\(underlying)")
+            }
+        var error = NetworkError(.decoding, misfit.description, request: request)
         error.head = head
         error.body = body
-        guard let decodingError = underlying as? DecodingError else {
-            error.message = underlying is EmptyBody ? "the body is empty" : "\(underlying)"
-            error.codingPath = ""
-            return error
+        error.codingPath = misfit.path ?? ""
+        if let path = misfit.path {
+            error.message = "at \(path.isEmpty ? "the top" : path): \(misfit.description)"
         }
-        let place = decodingError.place
-        error.codingPath = place.path
-        error.message = "at \(place.path.isEmpty ? "the top" : place.path): \(place.description)"
         return error
     }
 }
 
-private struct EmptyBody: Error {}
+/// Why a body is not what is wanted, and where in it.
+struct Misfit: Error {
+    let description: String
+    /// `data.goods[3].price`, empty for the top of the document; `nil` where it is about no place.
+    let path: String?
 
-/// The value some keys down in a document.
-private struct Nested<T: Decodable>: DecodableWithConfiguration {
-    let value: T
-
-    init(from decoder: any Decoder, configuration path: ArraySlice<String>) throws {
-        guard let name = path.first else {
-            value = try T(from: decoder)
-            return
-        }
-        let container = try decoder.container(keyedBy: AnyCodingKey.self)
-        // A key strategy of the decoder renames the document's keys, so the key is looked for by both names.
-        let key = [AnyCodingKey(name), AnyCodingKey(name.camelCased)].first(where: container.contains)
-        if let key, path.count > 1 {
-            value = try container.decode(Nested<T>.self, forKey: key, configuration: path.dropFirst()).value
-        } else if let key {
-            value = try container.decode(T.self, forKey: key)
-        } else if let absent = Self.absent {
-            value = absent
-        } else {
-            throw DecodingError.keyNotFound(
-                AnyCodingKey(name),
-                .init(codingPath: decoder.codingPath, debugDescription: "the envelope has no \(name)"))
-        }
+    init(_ description: String, at path: String? = nil) {
+        self.description = description
+        self.path = path
     }
 
-    /// What a missing payload is: `nil` where the output is optional.
-    private static var absent: T? {
-        (T.self as? any ExpressibleByNilLiteral.Type).flatMap { $0.init(nilLiteral: ()) as? T }
-    }
-}
-
-extension String {
-    /// `snake_case` as `JSONDecoder.KeyDecodingStrategy.convertFromSnakeCase` turns it.
-    fileprivate var camelCased: String {
-        let words = split(separator: "_")
-        guard let first = words.first else { return self }
-        return words.dropFirst().reduce(String(first)) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
+    /// - Parameter keys: what leads to the value that was decoded.
+    fileprivate init(_ error: DecodingError, below keys: [String]) {
+        let (path, description) = error.place
+        let joint = keys.isEmpty || path.isEmpty || path.hasPrefix("[") ? "" : "."
+        self.init(description, at: keys.joined(separator: ".") + joint + path)
     }
 }

@@ -14,13 +14,15 @@ extension Observable where Element == Response, Failure == NetworkError {
 }
 
 extension Envelope {
+    /// Finds code, message and content in one pass over the body. The content is left to whoever decodes it.
     func open(_ response: Response) throws(NetworkError) -> Response {
-        var header = response
-        header.payloadPath = []
-        header.decoder = JSONDecoder()
-        header.decoder.userInfo[.envelope] = self
-        let label = try header.decode(Label.self)
-        guard success.includes(label.code) else {
+        let label: Label
+        do {
+            label = try read(response)
+        } catch {
+            throw response.decodingError(error)
+        }
+        guard label.isSuccess else {
             var error = NetworkError(.envelope, label.message, request: response.request)
             error.envelopeCode = label.code
             error.head = response.head
@@ -29,34 +31,46 @@ extension Envelope {
         }
         var opened = response
         opened.payloadPath = [payload]
+        opened.payloadRange = label.payload
         return opened
     }
-}
 
-/// Code and message of an envelope.
-private struct Label: Decodable {
-    let code: String
-    let message: String
+    private struct Label {
+        let code: String
+        let isSuccess: Bool
+        /// Read of a failure only.
+        let message: String
+        let payload: Range<Int>?
+    }
 
-    init(from decoder: any Decoder) throws {
-        guard let envelope = decoder.userInfo[.envelope] as? Envelope else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: [], debugDescription: "decoded without its envelope"))
+    private func read(_ response: Response) throws -> Label {
+        guard !response.body.isEmpty else { throw Misfit("the body is empty") }
+        var outline = JSONOutline(response.body)
+        let found = try outline.values(at: [code], [message], [payload])
+        guard let place = found[0] else { throw Misfit("the envelope has no \(code)", at: code) }
+        guard let code = try response.scalarText(at: place) else {
+            throw Misfit("a code is a number, a Bool or a string", at: self.code)
         }
-        let container = try decoder.container(keyedBy: AnyCodingKey.self)
-        let codeKey = AnyCodingKey(envelope.code)
-        guard let code = try container.decode(JSONValue.self, forKey: codeKey).scalarText else {
-            throw DecodingError.typeMismatch(
-                String.self,
-                .init(codingPath: [codeKey], debugDescription: "a code is a number, a Bool or a string"))
-        }
-        self.code = code
-        message =
-            try container.decodeIfPresent(JSONValue.self, forKey: AnyCodingKey(envelope.message))?.scalarText
-            ?? ""
+        let isSuccess = success.includes(code)
+        let message = isSuccess ? nil : try found[1].flatMap { try response.scalarText(at: $0) }
+        return Label(
+            code: code, isSuccess: isSuccess, message: message ?? "", payload: found[2])
     }
 }
 
-extension CodingUserInfoKey {
-    fileprivate static let envelope = CodingUserInfoKey(rawValue: "RxClient.envelope")!
+extension Response {
+    /// The string, number or Bool that stands there, as text; `nil` for anything else.
+    fileprivate func scalarText(at place: Range<Int>) throws -> String? {
+        let literal = body[place]
+        if literal.first == UInt8(ascii: "{") || literal.first == UInt8(ascii: "[") { return nil }
+        // What a code mostly is; up to 18 digits are in the range of an integer.
+        if literal.count <= 18, literal.first != UInt8(ascii: "0"), literal.allSatisfy(\.isDigit) {
+            return String(decoding: literal, as: UTF8.self)
+        }
+        return try decode(JSONValue.self, at: place, with: JSONDecoder()).scalarText
+    }
+}
+
+extension UInt8 {
+    fileprivate var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 }
