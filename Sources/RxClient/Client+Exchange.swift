@@ -29,6 +29,14 @@ extension Client {
         }
     }
 
+    /// The request of an endpoint as it would be sent: parameters rewritten, encoded and signed. Its credential and
+    /// cookies come when it is sent: see ``Session/authorize(_:)`` and ``exchange(_:following:usesCookies:)``.
+    ///
+    /// - Throws: `invalidURL`, `invalidHeader`, `invalidParameters`, or what rewriting and signature throw.
+    public func serialized(_ endpoint: some Endpoint) throws(NetworkError) -> Request {
+        try Draft(endpoint, configuration: configuration).serialized()
+    }
+
     /// Cookies, then the transport, at each redirect.
     func exchange(
         _ request: Request, following redirects: RedirectPolicy, _ cookies: CookieJar?, _ trace: Trace?

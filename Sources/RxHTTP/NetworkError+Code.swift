@@ -74,15 +74,17 @@ extension NetworkError {
         public static let status = Code(rawValue: "status")
         /// The content is of a type that is not accepted.
         public static let contentType = Code(rawValue: "contentType")
+        /// The envelope says that the request is to be sent again later; see ``NetworkError/retryDelay``.
+        public static let retryLater = Code(rawValue: "retryLater")
         /// The envelope says no.
         public static let envelope = Code(rawValue: "envelope")
-        /// The login has expired and could not be renewed.
+        /// The login has expired, by what the envelope says, or it could not be renewed.
         public static let loginExpired = Code(rawValue: "loginExpired")
         /// The body is not what was to be decoded.
         public static let decoding = Code(rawValue: "decoding")
         /// The next page is nowhere: a link in a circle, to what is no http URL, or to where it must not lead.
         public static let paging = Code(rawValue: "paging")
-        /// The answer is well-formed but holds nothing of use.
+        /// The answer is well-formed but holds nothing of use: by the envelope, or by a validator.
         public static let noContent = Code(rawValue: "noContent")
     }
 }

@@ -36,6 +36,8 @@ public struct NetworkError: Error, Sendable {
     public var body: [UInt8] = []
     /// The code in a failed envelope, as text.
     public var envelopeCode: String?
+    /// How long the server asks to wait before the request is sent again, where its envelope says so.
+    public var retryDelay: Duration?
     /// Where in the document decoding failed.
     public var codingPath: String?
     /// What was wrong with TLS, if that was it and it is known.
@@ -99,6 +101,8 @@ extension NetworkError: CustomStringConvertible {
         var error = self
         switch code {
         case .status, .envelope: error.message = envelopeCode.map { "code \($0)" } ?? ""
+        case .loginExpired, .noContent, .retryLater:
+            error.message = envelopeCode.map { "code \($0)" } ?? message
         case .decoding: error.message = codingPath.map { $0.isEmpty ? "at the top" : "at \($0)" } ?? ""
         default: break
         }

@@ -33,14 +33,14 @@ import Testing
     @Test(
         "Success as number, Bool, string, list or rule; the code as number or string",
         arguments: [
-            (Envelope.Success(integerLiteral: 200), "200", true), (200, #""200""#, true), (200, "201", false),
+            (Envelope.Codes(integerLiteral: 200), "200", true), (200, #""200""#, true), (200, "201", false),
             (200, "200.0", true), (0, "0", true), (0, #""0""#, true), (0, "-0", true), (0, #""""#, false),
             (-1, "-1", true), (true, "true", true), (true, #""true""#, true), (true, "false", false),
             (false, "false", true), ("ok", #""ok""#, true), ("ok", #""OK""#, false), ("1", "1", true),
             (.either, "0", true), (.either, #""200""#, true), (.either, "1", false), (.neither, "0", false),
             (.when { $0.hasPrefix("2") }, "204", true), (.when { $0.hasPrefix("2") }, "404", false),
         ])
-    func success(rule: Envelope.Success, code: String, isSuccess: Bool) throws {
+    func success(rule: Envelope.Codes, code: String, isSuccess: Bool) throws {
         let envelope = Envelope(code: "c", message: "m", payload: "d", success: rule)
         let json = #"{"c": \#(code), "m": "text", "d": 7}"#
         guard isSuccess else {
@@ -195,7 +195,7 @@ import Testing
     }
 }
 
-extension Envelope.Success {
+extension Envelope.Codes {
     fileprivate static let either: Self = [0, 200]
     fileprivate static let neither: Self = []
 }

@@ -9,7 +9,7 @@ import Testing
     private func find(_ text: String, _ path: String...) throws -> String? {
         let bytes = Array(text.utf8)
         var outline = JSONOutline(bytes)
-        return try outline.values(at: path)[0].map { String(decoding: bytes[$0], as: UTF8.self) }
+        return try outline.values(at: [path])[0].map { String(decoding: bytes[$0], as: UTF8.self) }
     }
 
     @Test(
@@ -40,7 +40,7 @@ import Testing
         #expect(try find(text, "a", "b", "c") == expected)
         let bytes = Array(text.utf8)
         var outline = JSONOutline(bytes)
-        let found = try outline.values(at: ["a", "b", "c"], [], ["a"])
+        let found = try outline.values(at: [["a", "b", "c"], [], ["a"]])
         #expect(found[0].map { String(decoding: bytes[$0], as: UTF8.self) } == expected)
         #expect(found[1] == 0..<bytes.count)
         #expect(found[2] != nil)
@@ -77,7 +77,7 @@ import Testing
         for _ in 0..<300 {
             let bytes = document.mutated(by: &random)
             var outline = JSONOutline(bytes)
-            let found = try? outline.values(at: ["a", "b"])
+            let found = try? outline.values(at: [["a", "b"]])
             guard let tree = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else { continue }
             let place = try #require(found, "\(bytes)")[0]
             let value = try place.map { try JSONDecoder().decode(JSONValue.self, from: Data(bytes[$0])) }

@@ -10,10 +10,12 @@ public struct SessionExpiry: Sendable {
         SessionExpiry(includes: includes)
     }
 
-    /// The status 401, or one of these codes in the envelope.
+    /// The status 401, what the envelope calls ``Envelope/loginExpired``, or one of these codes in the envelope.
     public static func unauthorized(envelopeCodes: Set<String> = []) -> SessionExpiry {
         when { error in
-            error.status?.code == 401 || error.envelopeCode.map(envelopeCodes.contains) == true
+            if error.status?.code == 401 { return true }
+            guard let code = error.envelopeCode else { return false }
+            return error.code == .loginExpired || envelopeCodes.contains(code)
         }
     }
 }

@@ -1,7 +1,23 @@
-import RxHTTP
-import RxLite
+public import RxHTTP
+public import RxLite
 
 extension Observable where Failure == NetworkError {
+    /// Calls accessories around the request that this stream is: one ``Accessory/willStart``, one
+    /// ``Accessory/willStop`` and one ``Accessory/didStop`` for each subscription, however it ends.
+    ///
+    /// - Parameters:
+    ///   - accessories: who is called.
+    ///   - request: what they are told of.
+    ///   - isWhole: whether one value is the whole result, so that the outcome is known with it. Default true.
+    public func accompanied(
+        by accessories: [Accessory], as request: Request, isWhole: Bool = true
+    ) -> Observable {
+        Observable(scheduler: scheduler) { observer in
+            guard observer.scope.isOpen else { return }
+            Attendance(of: request, accessories, isWhole: isWhole, into: observer).start(self)
+        }
+    }
+
     /// Counts the request that this stream is, calls its accessories and lets it be cancelled through the client.
     ///
     /// - Parameter isWhole: whether one value is the whole result, so that the outcome is known with it.
@@ -10,7 +26,20 @@ extension Observable where Failure == NetworkError {
     ) -> Observable {
         Observable(scheduler: scheduler) { observer in
             guard observer.scope.isOpen else { return }
-            Attendance(of: request, for: endpoint, in: client, isWhole: isWhole, into: observer).start(self)
+            let presentation = endpoint.presentation
+            let accessories =
+                presentation.contains(.accessories) ? client.configuration.accessories : []
+            let attendance = Attendance(of: request, accessories, isWhole: isWhole, into: observer)
+            attendance.onStart = { [tags = endpoint.tags] cancel in
+                client.running.insert(
+                    RunningRequests.Entry(
+                        request: request, tags: tags, presentation: presentation, cancel: cancel))
+            }
+            attendance.onStop = { client.running.remove(request.id) }
+            attendance.onFailure = { error in
+                if presentation.contains(.errorTips) { client.errorTipSignal.send(error) }
+            }
+            attendance.start(self)
         }
     }
 }
@@ -19,37 +48,36 @@ extension Observable where Failure == NetworkError {
 private final class Attendance<Element: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial; what cancels from elsewhere enters it.
     private let request: Request
-    private let tags: Set<String>
-    private let presentation: Presentation
-    private let client: Client
+    private let accessories: [Accessory]
     private let isWhole: Bool
     private let observer: Observer<Element, NetworkError>
     private let scope: Scope
     private var outcome: RequestOutcome?
     private var hasEnded = false
 
+    /// Before the accessories begin; gets what cancels the request from any thread. To be set before ``start(_:)``, as
+    /// the others are.
+    var onStart: (_ cancel: @escaping @Sendable () -> Void) -> Void = { _ in }
+    /// Before the accessories have stopped.
+    var onStop: () -> Void = {}
+    /// Comes last, for a failure.
+    var onFailure: (NetworkError) -> Void = { _ in }
+
     init(
-        of request: Request, for endpoint: some Endpoint, in client: Client, isWhole: Bool,
+        of request: Request, _ accessories: [Accessory], isWhole: Bool,
         into observer: Observer<Element, NetworkError>
     ) {
         self.request = request
-        tags = endpoint.tags
-        presentation = endpoint.presentation
-        self.client = client
+        self.accessories = accessories
         self.isWhole = isWhole
         self.observer = observer
         scope = observer.scope.child()
     }
 
-    private var accessories: [Accessory] {
-        presentation.contains(.accessories) ? client.configuration.accessories : []
-    }
-
     func start(_ stream: Observable<Element, NetworkError>) {
         // Closed after the end has been delivered, or by a cancel, when the transfer is closed already.
         observer.scope.onClose { self.stop() }
-        client.running.insert(
-            RunningRequests.Entry(request: request, tags: tags, presentation: presentation) { self.cancel() })
+        onStart { self.cancel() }
         for accessory in accessories { accessory.willStart(request) }
         guard scope.isOpen else { return }
         stream.subscribe(Observer(scope: scope, next: { self.receive($0) }, end: { self.end($0) }))
@@ -95,10 +123,8 @@ private final class Attendance<Element: Sendable>: @unchecked Sendable {
     private func stop() {
         settle(.cancelled)
         guard let outcome else { return }
-        client.running.remove(request.id)
+        onStop()
         for accessory in accessories { accessory.didStop(request, outcome) }
-        if case .failed(let error) = outcome, presentation.contains(.errorTips) {
-            client.errorTipSignal.send(error)
-        }
+        if case .failed(let error) = outcome { onFailure(error) }
     }
 }

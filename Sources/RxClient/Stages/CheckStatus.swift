@@ -7,7 +7,8 @@ extension Observable where Element == Response, Failure == NetworkError {
     /// Fails with `status` unless the answer's status is a success (200 to 299).
     ///
     /// The error keeps the body, and its message is the server's own where the body is JSON and has one
-    /// under `envelope`'s keys or one of the usual names.
+    /// under `envelope`'s keys or one of the usual names. A code to which the envelope gives a meaning makes the error
+    /// one of that kind, whatever the status.
     public func checkStatus(envelope: Envelope? = nil) -> Observable<Response, NetworkError> {
         map { response throws(NetworkError) in
             guard response.status.kind != .successful else { return response }
@@ -18,10 +19,23 @@ extension Observable where Element == Response, Failure == NetworkError {
             if response.body.count <= Decoding.inPlaceLimit,
                 let document = try? JSONDecoder().decode(JSONValue.self, from: Data(response.body))
             {
-                error.message = document.message(key: envelope?.message) ?? error.message
-                error.envelopeCode = envelope.flatMap { document[$0.code]?.scalarText }
+                error.message = document.message(at: envelope?.message) ?? error.message
+                envelope?.explain(&error, by: document)
             }
             throw error
+        }
+    }
+}
+
+extension Envelope {
+    /// Puts into the error of a refused request what the envelope in its body says.
+    fileprivate func explain(_ error: inout NetworkError, by document: JSONValue) {
+        guard let code = document.text(at: code) else { return }
+        error.envelopeCode = code
+        guard let kind = failure(code) else { return }
+        error.code = kind
+        if kind == .retryLater {
+            error.retryDelay = document.text(at: retryDelay).flatMap(Duration.init(asked:))
         }
     }
 }
@@ -32,12 +46,20 @@ extension JSONValue {
         "message", "msg", "error_description", "errmsg", "detail", "title", "error",
     ]
 
-    fileprivate func message(key: String?) -> String? {
-        for key in [key].compactMap(\.self) + Self.usualKeys {
-            guard let value = self[key] else { continue }
-            if case .object = value { return value.message(key: nil) }
+    fileprivate func message(at keys: Envelope.Keys?) -> String? {
+        for path in (keys?.paths ?? []) + Self.usualKeys.map({ PayloadPath([$0]) }) {
+            guard let value = self[path] else { continue }
+            if case .object = value, !path.keys.isEmpty { return value.message(at: nil) }
             if let text = value.scalarText, !text.isEmpty { return text }
         }
         return nil
+    }
+
+    fileprivate func text(at keys: Envelope.Keys) -> String? {
+        keys.paths.lazy.compactMap { self[$0]?.scalarText }.first
+    }
+
+    private subscript(path: PayloadPath) -> JSONValue? {
+        path.keys.reduce(Optional(self)) { value, key in value?[key] }
     }
 }

@@ -64,13 +64,13 @@ extension Response {
     private func findPayload() throws -> Range<Int>? {
         if payloadPath.isEmpty { return 0..<body.count }
         var outline = JSONOutline(body)
-        return try outline.values(at: payloadPath)[0]
+        return try outline.values(at: [payloadPath])[0]
     }
 
     /// What a missing payload is: `nil` where the output is optional.
     private func absentPayload<T>() throws -> T {
         var outline = JSONOutline(body)
-        guard let whole = try outline.values(at: [])[0], body[whole.lowerBound] == UInt8(ascii: "{") else {
+        guard let whole = try outline.values(at: [[]])[0], body[whole.lowerBound] == UInt8(ascii: "{") else {
             throw Misfit("the body is no object", at: "")
         }
         if let type = T.self as? any ExpressibleByNilLiteral.Type,

@@ -35,7 +35,7 @@ struct JSONOutline {
     /// Where the values are that `paths` lead to, outermost key first; `nil` for those that are not there.
     ///
     /// - Throws: ``Flaw`` unless the whole is one value.
-    mutating func values(at paths: [String]...) throws(Flaw) -> [Range<Int>?] {
+    mutating func values(at paths: [[String]]) throws(Flaw) -> [Range<Int>?] {
         var found = [Range<Int>?](repeating: nil, count: paths.count)
         skipBlanks()
         try skipValue(noting: paths.enumerated().map { Wish(number: $0, path: $1[...]) }, in: &found)

@@ -11,7 +11,7 @@ extension RetryPolicy<NetworkError> {
     ///
     /// Tried again are requests that may be sent twice (see ``Request/isIdempotent``): after a broken
     /// connection, a first byte, idle or attempt timeout, and the statuses 408, 425, 429, 500, 502, 503, 504,
-    /// and 413 where the server says when; and any request that was certainly not sent, unless it was held up
+    /// and 413 where the server says when, or an envelope that says `retryLater`; and any request that was certainly not sent, unless it was held up
     /// in the queue. A server's `Retry-After` (RFC 9110 §10.2.3) is the least wait. The last error stands, with
     /// the number of attempts.
     ///
@@ -46,6 +46,7 @@ extension NetworkError {
         case .connectionLost, .emptyReply, .partialBody, .firstByteTimeout, .idleTimeout, .attemptTimeout:
             return isIdempotent
         case .status: return isIdempotent && hasTransientStatus
+        case .retryLater: return isIdempotent
         default: return false
         }
     }
@@ -58,9 +59,10 @@ extension NetworkError {
         }
     }
 
-    /// The wait that the server asks for, as seconds or as a date; zero for a date in the past; `nil` for
+    /// The wait that the server asks for: in its envelope, or in `Retry-After` as seconds or as a date; zero for a date in the past; `nil` for
     /// none and for what cannot be read.
     func retryAfter(now: Date) -> Duration? {
+        if let retryDelay { return min(max(retryDelay, .zero), Self.longestWait) }
         guard let value = head?[.retryAfter] else { return nil }
         if !value.isEmpty, value.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) {
             return min(.seconds(Int(value) ?? .max), Self.longestWait)

@@ -1,0 +1,321 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+@testable import RxClient
+
+/// Each stage, chained by hand, does what it does for an endpoint: the same requests at the same times, the same result.
+@Suite struct StageTests {
+    typealias Answer = ScriptedTransport.Answer
+
+    /// One way of making the request, with everything that the stages need.
+    struct Bench: Sendable {
+        let clock = VirtualScheduler()
+        let transport: ScriptedTransport
+        let session: Session
+        let jar: CookieJar
+        let reachability: ScriptedReachability
+        let log = Log()
+
+        init(_ answers: [Answer]) {
+            let left = Mutex(answers[...])
+            transport = ScriptedTransport(on: clock) { _ in
+                left.withLock { $0.popFirst() } ?? .failure(.connectionLost)
+            }
+            session = Session(credential: Credential(token: "old"), clock: clock) {
+                .just(Credential(token: "new"))
+            }
+            jar = CookieJar(publicSuffixes: PublicSuffixes { $0 == "test" }, clock: clock)
+            reachability = ScriptedReachability()
+        }
+
+        /// A client that does nothing by itself, but for what is configured.
+        func client(_ configure: (inout ClientConfiguration) -> Void = { _ in }) -> Client {
+            var configuration = ClientConfiguration(baseURL: "https://shop.test")
+            configuration.retry = .never
+            configure(&configuration)
+            return Client(configuration: configuration, transport: transport)
+        }
+
+        /// What there is at the beginning of a chain made by hand.
+        var exchange: Observable<Response, NetworkError> { exchange(.get) }
+
+        func exchange(
+            _ method: HTTPRequest.Method, following redirects: RedirectPolicy? = nil,
+            _ configure: (inout ClientConfiguration) -> Void = { _ in }
+        ) -> Observable<Response, NetworkError> {
+            let client = client(configure)
+            return .deferred { () throws(NetworkError) in
+                let request = try client.serialized(Call(method, "/x", query: ["a": 1]))
+                return client.exchange(request, following: redirects).response(to: request)
+            }
+        }
+
+        /// What goes out, when, and what comes of it.
+        func run(_ stream: Observable<String, NetworkError>) throws -> [String] {
+            let recorder = Recorder(stream, on: clock)
+            try clock.run()
+            let sent = transport.exchanges.map { exchange in
+                let request = exchange.request
+                let secret = request.headerFields[.authorization] ?? request.headerFields[.cookie] ?? "-"
+                return "\(exchange.startedAt) \(request.method) \(request.url.absoluteString) \(secret)"
+            }
+            let outcome = recorder.failure.map { error in
+                "\(error.code.rawValue) \(error.status?.code ?? 0) \(error.message) \(error.envelopeCode ?? "-") "
+                    + String(decoding: error.body, as: UTF8.self)
+            }
+            return sent + recorder.values + [outcome ?? "finished \(recorder.isFinished)"] + log.lines
+        }
+    }
+
+    final class Log: Sendable {
+        private let contents = Mutex<[String]>([])
+        var lines: [String] { contents.withLock { $0 } }
+        func add(_ line: String) { contents.withLock { $0.append(line) } }
+
+        var accessory: Accessory {
+            Accessory(
+                willStart: { request in self.add("willStart \(request.method)") },
+                willStop: { _, outcome in self.add("willStop \(outcome.name)") },
+                didStop: { _, outcome in self.add("didStop \(outcome.name)") })
+        }
+    }
+
+    struct Stage: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let answers: [Answer]
+        let endpoint: @Sendable (Bench) -> Observable<String, NetworkError>
+        let byHand: @Sendable (Bench) -> Observable<String, NetworkError>
+
+        init(
+            _ name: String, _ answers: Answer...,
+            endpoint: @escaping @Sendable (Bench) -> Observable<String, NetworkError>,
+            byHand: @escaping @Sendable (Bench) -> Observable<String, NetworkError>
+        ) {
+            testDescription = name
+            self.answers = answers
+            self.endpoint = endpoint
+            self.byHand = byHand
+        }
+    }
+
+    private struct Fetch: Endpoint {
+        typealias Output = Int
+        let path = "/x"
+        let method = HTTPRequest.Method.get
+        let query: Parameters.Values = ["a": 1]
+        var part: PayloadPath = ""
+        var isValidated = false
+
+        func validate(_ answer: RxClient.Answer<Int>) throws(NetworkError) {
+            if isValidated, answer.output == 0 { throw NetworkError(.noContent, "nothing") }
+        }
+    }
+
+    private static let get = Call(.get, "/x", query: ["a": 1])
+    private static let envelope = Envelope(
+        success: 0, loginExpired: 11010, noContent: 404, retryLater: 503, retryDelay: "wait")
+    private static let everySecond = RetryPolicy<NetworkError>.exponentialBackoff(
+        backoff: .constant(.seconds(1)))
+
+    private static let credentialStage = Stage(
+        "credential", .json("1"),
+        endpoint: { bench in bench.client { $0.session = bench.session }.request(get).map(\.text) },
+        byHand: { bench in
+            let client = bench.client()
+            return Observable.deferred { () throws(NetworkError) in
+                bench.session.authorize(try client.serialized(get))
+            }
+            .flatMap { request in client.exchange(request).response(to: request) }
+            .map(\.text)
+        })
+
+    private static let cookiesStage = Stage(
+        "cookies", .status(.found, headers: [.setCookie: "a=1", .location: "/y"]), .json("1"),
+        endpoint: { bench in bench.client { $0.cookies = bench.jar }.request(get).map(\.text) },
+        byHand: { bench in bench.exchange(.get) { $0.cookies = bench.jar }.map(\.text) })
+
+    private static let redirectsStage = Stage(
+        "redirects", .status(.seeOther, headers: [.location: "/y"]), .json("1"),
+        endpoint: { bench in bench.client().request(Call(.post, "/x", query: ["a": 1])).map(\.text) },
+        byHand: { bench in bench.exchange(.post).map(\.text) })
+
+    private static let redirectsRefusedStage = Stage(
+        "redirects refused", .status(.seeOther, headers: [.location: "/y"]),
+        endpoint: { bench in bench.client { $0.redirects = .refused }.request(get).map(\.text) },
+        byHand: { bench in bench.exchange(.get, following: .refused).map(\.text) })
+
+    private static let statusStage = Stage(
+        "status", .json(#"{"error":{"message":"no tea"}}"#, status: .notFound),
+        endpoint: { bench in bench.client().request(get).map(\.text) },
+        byHand: { bench in bench.exchange.checkStatus().map(\.text) })
+
+    private static let statusWithAnEnvelopeStage = Stage(
+        "status with an envelope", .json(#"{"code":404,"message":"no tea"}"#, status: .badRequest),
+        endpoint: { bench in bench.client { $0.envelope = envelope }.request(get).map(\.text) },
+        byHand: { bench in bench.exchange.checkStatus(envelope: envelope).map(\.text) })
+
+    private static let contentTypeStage = Stage(
+        "content type", .bytes(Array("1".utf8), headers: [.contentType: "text/html"]),
+        endpoint: { bench in bench.client().request(Fetch()).map(String.init) },
+        byHand: { bench in bench.exchange.checkContentType(.json).decode(Int.self).map(String.init) })
+
+    private static let unwrapStage = Stage(
+        "unwrap", .json(#"{"code":0,"data":7}"#),
+        endpoint: { bench in bench.client { $0.envelope = envelope }.request(Fetch()).map(String.init) },
+        byHand: { bench in bench.exchange.unwrap(envelope).decode(Int.self).map(String.init) })
+
+    private static let unwrapAFailureStage = Stage(
+        "unwrap a failure", .json(#"{"code":9,"message":"no"}"#),
+        endpoint: { bench in bench.client { $0.envelope = envelope }.request(Fetch()).map(String.init) },
+        byHand: { bench in bench.exchange.unwrap(envelope).decode(Int.self).map(String.init) })
+
+    private static let reloginStage = Stage(
+        "relogin", .status(.unauthorized), .json("1"),
+        endpoint: { bench in bench.client { $0.session = bench.session }.request(get).map(\.text) },
+        byHand: { bench in
+            bench.client { $0.session = bench.session }.response(get)
+                .relogin(through: bench.session).map(\.text)
+        })
+
+    private static let reloginByAnEnvelopeStage = Stage(
+        "relogin by an envelope", .json(#"{"code":11010}"#), .json(#"{"code":11010,"message":"still"}"#),
+        endpoint: { bench in
+            bench.client {
+                $0.session = bench.session
+                $0.envelope = envelope
+            }.request(get).map(\.text)
+        },
+        byHand: { bench in
+            bench.client { $0.session = bench.session }.response(get)
+                .unwrap(envelope).relogin(through: bench.session).map(\.text)
+        })
+
+    private static let retryStage = Stage(
+        "retry", .failure(.connectionLost), .status(.serviceUnavailable, headers: [.retryAfter: "5"]),
+        .json("1"),
+        endpoint: { bench in bench.client { $0.retry = everySecond }.request(get).map(\.text) },
+        byHand: { bench in bench.exchange.checkStatus().retry(everySecond, on: bench.clock).map(\.text) })
+
+    private static let retryByAnEnvelopeStage = Stage(
+        "retry by an envelope", .json(#"{"code":503,"wait":4}"#), .json(#"{"code":0,"data":1}"#),
+        endpoint: { bench in
+            bench.client {
+                $0.retry = everySecond
+                $0.envelope = envelope
+            }.request(Fetch()).map(String.init)
+        },
+        byHand: { bench in
+            bench.exchange.unwrap(envelope).retry(everySecond, on: bench.clock).decode(Int.self).map(
+                String.init)
+        })
+
+    private static let partStage = Stage(
+        "part", .json(#"{"page":{"count":3}}"#),
+        endpoint: { bench in bench.client().request(Fetch(part: "page.count")).map(String.init) },
+        byHand: { bench in bench.exchange.part("page.count").decode(Int.self).map(String.init) })
+
+    private static let decodeStage = Stage(
+        "decode", .json(#""text""#),
+        endpoint: { bench in bench.client().request(Fetch()).map(String.init) },
+        byHand: { bench in bench.exchange.decode(Int.self).map(String.init) })
+
+    private static let validatorStage = Stage(
+        "validator", .json("5"),
+        endpoint: { bench in bench.client().request(Fetch(isValidated: true)).map(String.init) },
+        byHand: { bench in
+            bench.exchange.decode(Int.self).validate { value throws(NetworkError) in
+                if value == 0 { throw NetworkError(.noContent, "nothing") }
+            }
+            .map(String.init)
+        })
+
+    private static let reachabilityStage = Stage(
+        "reachability", .json("1"),
+        endpoint: { bench in
+            bench.reachability.set(.unreachable)
+            return bench.client { $0.reachability = bench.reachability }.request(get).map(\.text)
+        },
+        byHand: { bench in
+            bench.reachability.set(.unreachable)
+            return bench.exchange.checkReachability(by: bench.reachability).map(\.text)
+        })
+
+    private static let accessoryStage = Stage(
+        "accessory", .status(.badGateway),
+        endpoint: { bench in
+            bench.client { $0.accessories = [bench.log.accessory] }.request(get).map(\.text)
+        },
+        byHand: { bench in
+            let client = bench.client()
+            return .deferred { () throws(NetworkError) in
+                let request = try client.serialized(get)
+                return client.exchange(request).response(to: request).checkStatus()
+                    .accompanied(by: [bench.log.accessory], as: request).map(\.text)
+            }
+        })
+
+    static let stages: [Stage] = [
+        credentialStage, cookiesStage, redirectsStage, redirectsRefusedStage, statusStage,
+        statusWithAnEnvelopeStage, contentTypeStage, unwrapStage, unwrapAFailureStage, reloginStage,
+        reloginByAnEnvelopeStage, retryStage, retryByAnEnvelopeStage, partStage, decodeStage, validatorStage,
+        reachabilityStage, accessoryStage,
+    ]
+
+    @Test(arguments: stages)
+    func isTheSameByHand(_ stage: Stage) throws {
+        let endpoint = Bench(stage.answers), byHand = Bench(stage.answers)
+        let expected = try endpoint.run(stage.endpoint(endpoint))
+        #expect(try byHand.run(stage.byHand(byHand)) == expected)
+        #expect(
+            endpoint.transport.exchanges.count == stage.answers.count
+                || stage.testDescription == "reachability")
+    }
+
+    @Test(
+        "What a validator says of an empty answer is the same by hand, but for what it cannot know of the answer"
+    )
+    func validator() throws {
+        let endpoint = Bench([.json("0")]), byHand = Bench([.json("0")])
+        let first = Recorder(endpoint.client().request(Fetch(isValidated: true)), on: endpoint.clock)
+        let second = Recorder(
+            byHand.exchange.decode(Int.self).validate { value throws(NetworkError) in
+                if value == 0 { throw NetworkError(.noContent, "nothing") }
+            }, on: byHand.clock)
+        try endpoint.clock.run()
+        try byHand.clock.run()
+        #expect(first.failure?.code == second.failure?.code)
+        #expect(first.failure?.message == second.failure?.message)
+    }
+
+    @Test("Accessories by hand are told once each of success, failure and cancel")
+    func accessories() throws {
+        let answers: [(Answer, String)] = [
+            (.json("1"), "succeeded"), (.failure(.connect), "failed"), (.stall, "cancelled"),
+        ]
+        for (answer, name) in answers {
+            let bench = Bench([answer])
+            let request = try bench.client().serialized(Self.get)
+            let recorder = Recorder(
+                bench.client().exchange(request).response(to: request)
+                    .accompanied(by: [bench.log.accessory], as: request), on: bench.clock)
+            try bench.clock.run()
+            recorder.cancel()
+            #expect(bench.log.lines == ["willStart GET", "willStop \(name)", "didStop \(name)"])
+        }
+    }
+}
+
+extension RequestOutcome {
+    fileprivate var name: String {
+        switch self {
+        case .succeeded: "succeeded"
+        case .failed: "failed"
+        case .cancelled: "cancelled"
+        }
+    }
+}
