@@ -79,12 +79,7 @@ struct CloverCount: Endpoint {
     let path = "/clover"
     let method = HTTPRequest.Method.get
     let headers = ["Accept": "application/json"]
-
-    private struct Clover: Decodable { let count: Int }
-
-    func output(from response: Response) throws(NetworkError) -> Int {
-        try response.decode(Clover.self).count
-    }
+    let part: PayloadPath = "count"
 }
 
 func uploadImages(client: Client, images: [String]) {
