@@ -15,7 +15,7 @@ struct Tour {
             say(SourceExcerpt(file: recipe.file).text)
             let stage = Stage(baseURL: baseURL, app: app)
             do {
-                try await recipe.run(stage)
+                try await run(recipe, on: stage)
             } catch {
                 stage.expect(false, "\(recipe.title) ends without an error: \(error)")
             }
@@ -29,6 +29,21 @@ struct Tour {
         }
         return broken.isEmpty
     }
+
+    /// Runs a recipe, but not for ever: who waits in vain is cancelled after a minute.
+    private func run(_ recipe: Recipe, on stage: Stage) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { try await recipe.run(stage) }
+            group.addTask {
+                try await Task.sleep(for: .seconds(60))
+                throw TookTooLong()
+            }
+            try await group.next()
+        }
+    }
+
+    private struct TookTooLong: Error {}
 }
 
 /// The lines of a recipe's file between `// Code` and `// Shown`.
