@@ -5,8 +5,9 @@ public import RxLite
 extension Client {
     /// The typed result of an endpoint: one value, then the end.
     ///
-    /// This is the order of one request. Each stage is an operator that can as well be chained by hand on
-    /// ``response(_:)``.
+    /// This is the order of one request. Each stage is an operator that can as well be chained by hand: on
+    /// ``response(_:)``, or from the first stage on, with ``serialized(_:)``, ``Session/authorize(_:)`` and
+    /// ``exchange(_:following:usesCookies:)``.
     public func request<E: Endpoint>(_ endpoint: E) -> Observable<E.Output, NetworkError> {
         answer(endpoint).map(\.output)
     }

@@ -14,7 +14,7 @@ extension Client {
     ///
     /// Until the answer begins it goes the way of ``request(_:)``: credential, retry, relogin; a status that is no
     /// success fails with `status`. From then on a failure is a failure, since part of the answer is out already.
-    /// The endpoint's envelope and output do not matter. ``Timeouts/attempt`` and ``Timeouts/total`` count to the
+    /// The endpoint's envelope, types of content, part, validator and output do not matter. ``Timeouts/attempt`` and ``Timeouts/total`` count to the
     /// end of the body.
     public func stream(_ endpoint: some Endpoint) -> Observable<TransferEvent, NetworkError> {
         drafted(endpoint, isWhole: false) { draft throws(NetworkError) in

@@ -135,6 +135,29 @@ import Testing
         #expect(PayloadPath("a.b").description == "a.b")
     }
 
+    @Test("A call has all the settings of an endpoint")
+    func callSettings() throws {
+        let transport = ScriptedTransport(
+            on: clock, [.when(nil, "/x", .status(.serviceUnavailable), .json(#"{"a":{"b":7}}"#))])
+        var configuration = ClientConfiguration(baseURL: "https://a.test")
+        configuration.retry = .never
+        configuration.envelope = Envelope()
+        configuration.rewriteParameters = { $0.adding(["version": 1]) }
+        configuration.signature = Signature { _ in .parameters(["sign": "s"]) }
+        let client = Client(configuration: configuration, transport: transport)
+        var call = Call(.post, "/x", .query(["q": 1]))
+        call.envelope = .none
+        call.part = "a.b"
+        call.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
+        call.isIdempotent = true
+        call.timeouts = Timeouts(total: .seconds(7))
+        call.usesParameterRewriting = false
+        call.isSigned = false
+        #expect(try run(client.request(call).decode(Int.self)).values == [7])
+        #expect(transport.requests.map { $0.url.query() } == ["q=1", "q=1"])
+        #expect(transport.requests.map(\.timeouts.total) == [.seconds(7), .seconds(7)])
+    }
+
     // MARK: - Validators
 
     private struct Shelf: Endpoint {

@@ -34,6 +34,28 @@ import Testing
         Stage("unwrap") { source, _ in responses(source).unwrap(Envelope()) },
         Stage("decode") { source, _ in responses(source).decode([String: Int].self) },
         Stage("decode failing") { source, _ in responses(source).decode([Int].self) },
+        Stage("checkContentType") { source, _ in responses(source).checkContentType(.json) },
+        Stage("part, validate") { source, _ in
+            responses(source).part("a").validate { response throws(NetworkError) in
+                if response.payloadPath.isEmpty { throw NetworkError(.noContent, "no part") }
+            }
+        },
+        Stage("checkReachability") { source, _ in
+            responses(source).checkReachability(by: ScriptedReachability(.wifi))
+        },
+        Stage("checkReachability, unreachable", isEager: true, isDeferred: true) { source, _ in
+            responses(source).checkReachability(by: ScriptedReachability(.unreachable))
+        },
+        Stage("accompanied") { source, _ in
+            responses(source).accompanied(by: [Accessory()], as: request, isWhole: false)
+        },
+        Stage("relogin, login saved") { source, clock in
+            responses(source).relogin(
+                through: Session(
+                    store: CredentialFile("/c", on: MemoryFileSystem(on: clock, latency: .milliseconds(5))),
+                    clock: clock
+                ) { .just(Credential(token: "t")) })
+        },
         Stage("relogin, login at once") { source, clock in
             responses(source).relogin(
                 through: Session(clock: clock) { .just(Credential(token: "t")) })

@@ -13,6 +13,7 @@ extension Observable where Failure == NetworkError {
     ) -> Observable {
         guard let reachability else { return self }
         return Observable(scheduler: scheduler) { observer in
+            guard observer.scope.isOpen else { return }
             guard reachability.status.isReachable else {
                 return observer.fail(
                     NetworkError(.unreachable, "there is no network", request: request))
