@@ -43,13 +43,18 @@ public struct Call: Endpoint {
     public var usesSession = true
     /// Whether the request carries the jar's cookies, and its answers fill it. Default true.
     public var usesCookies = true
+    /// Which answers are kept and used again. Default `nil`: as the client does.
+    public var cachePolicy: CachePolicy?
+    /// What this request wants of the cache. Default: as the policy says.
+    public var cacheMode = CacheMode.standard
     /// How the body is compressed on its way. Default not at all.
     public var compression = Compression.none
     /// Whether the server is asked before the body is sent. Default `nil`: as the client does.
     public var continuePolicy: ContinuePolicy?
     /// What a person is shown of it. Default all: indicator, accessories, error tips.
     public var presentation = Presentation.all
-    /// Names under which ``Client/cancel(_:)`` finds its requests, besides their URL and id. Default none.
+    /// Names under which ``Client/cancel(_:)`` finds its requests, besides their URL and id, and
+    /// ``ResponseCache/remove(_:)`` its answers. Default none.
     public var tags: Set<String> = []
 
     /// Creates a call.

@@ -19,27 +19,48 @@ extension Client {
 
     /// The same for one page of an endpoint that has several.
     ///
-    /// - Parameter watch: sees the events of each exchange go by.
+    /// - Parameters:
+    ///   - watch: sees the events of each exchange go by; such a request joins no other.
+    ///   - isRefresh: whether it renews what the cache keeps, and nobody waits for it.
     func answer<E: Endpoint>(
-        _ endpoint: E, page: PagePlacement?, watching watch: @escaping Watch = { $0 }
+        _ endpoint: E, page: PagePlacement?, watching watch: Watch? = nil, isRefresh: Bool = false
     ) -> Observable<Answer<E.Output>, NetworkError> {
-        drafted(endpoint, page: page) { draft throws(NetworkError) in
+        drafted(endpoint, page: page, isShown: !isRefresh) { draft throws(NetworkError) in
             let attempts = try self.attempts(of: draft, retrying: endpoint.retry)
             let session = endpoint.usesSession ? self.configuration.session : nil
             let envelope = self.envelope(of: endpoint)
+            let cached = try self.cached(
+                attempts, draft, of: endpoint, isRefresh ? .noCache : endpoint.cacheMode)
+            let contentTypes = endpoint.contentTypes ?? self.configuration.contentTypes
+            let open = { @Sendable (responses: CachedRequest.Responses) in
+                responses.checkStatus(envelope: envelope).checkContentType(contentTypes).unwrap(envelope)
+            }
 
-            return self.send(attempts, session: session, cookies: self.cookies(for: endpoint), watch)
+            return self.answer(
+                cached, joining: watch == nil ? [ObjectIdentifier(self), ObjectIdentifier(E.self)] : nil,
+                session, attempts.trace, opening: open
+            ) { kept in
+                self.send(
+                    attempts, session: session, cookies: self.cookies(for: endpoint), watch, cached,
+                    confirming: kept
+                )
                 .checkStatus(envelope: envelope)
-                .checkContentType(endpoint.contentTypes ?? self.configuration.contentTypes)
+                .invalidating(self.configuration.cache, attempts.request, unless: cached)
+                .checkContentType(contentTypes)
                 .unwrap(envelope)
                 .relogin(through: session, replay: attempts.replay, trace: attempts.trace)
                 .retry(attempts.policy)
-                .deadline(of: attempts)
-                .part(endpoint.part)
-                .process { response throws(NetworkError) in
-                    try endpoint.answer(from: response)
-                }
-                .traced(by: attempts.trace)
+            } refreshing: {
+                self.answer(endpoint, page: page, isRefresh: true).map(\.response)
+            }
+            .deadline(of: attempts)
+            .fallingBack(on: cached, trace: attempts.trace, opening: open)
+            .part(endpoint.part)
+            .process { response throws(NetworkError) in
+                try endpoint.answer(from: response)
+            }
+            .keeping(in: cached)
+            .traced(by: attempts.trace)
         }
     }
 
@@ -69,12 +90,18 @@ extension Client {
     }
 
     /// One attempt at each subscription: credential, then cookies and transport at each redirect.
+    ///
+    /// - Parameter kept: what the server may confirm instead of sending it anew.
     private func send(
-        _ attempts: Attempts, session: Session?, cookies: CookieJar?, _ watch: @escaping Watch = { $0 }
+        _ attempts: Attempts, session: Session?, cookies: CookieJar?, _ watch: Watch? = nil,
+        _ cached: CachedRequest? = nil, confirming kept: CacheEntry? = nil
     ) -> Observable<Response, NetworkError> {
-        send(attempts, session: session, cookies: cookies) { events, request in
-            watch(events).response(to: request, decoder: self.configuration.decoder)
+        let send = { @Sendable (prepare: @escaping @Sendable (inout Request) -> Void) in
+            self.send(attempts, session: session, cookies: cookies, preparing: prepare) { events, request in
+                (watch?(events) ?? events).response(to: request, decoder: self.configuration.decoder)
+            }
         }
+        return cached?.confirm(kept, trace: attempts.trace, send) ?? send { _ in }
     }
 
     /// Gives the events of an exchange on as they are.
@@ -123,9 +150,11 @@ extension Client {
 
     /// Makes the request anew for each subscription; what cannot be made fails before anything is sent.
     ///
-    /// - Parameter isWhole: whether one value is the whole result.
+    /// - Parameters:
+    ///   - isWhole: whether one value is the whole result.
+    ///   - isShown: whether a person is shown of it what the endpoint says.
     func drafted<T>(
-        _ endpoint: some Endpoint, page: PagePlacement? = nil, isWhole: Bool = true,
+        _ endpoint: some Endpoint, page: PagePlacement? = nil, isWhole: Bool = true, isShown: Bool = true,
         then stages: @escaping @Sendable (Draft) throws(NetworkError) -> Observable<T, NetworkError>
     ) -> Observable<T, NetworkError> {
         Observable(scheduler: scheduler) { [configuration] observer in
@@ -133,7 +162,9 @@ extension Client {
                 let draft = try Draft(endpoint, configuration: configuration, page: page)
                 return Observable.deferred { () throws(NetworkError) in try stages(draft) }
                     .checkReachability(by: configuration.reachability, of: draft.request)
-                    .attended(as: draft.request, of: endpoint, in: self, isWhole: isWhole)
+                    .attended(
+                        as: draft.request, of: endpoint, in: self, isWhole: isWhole,
+                        isShown ? endpoint.presentation : .none)
             }
             .subscribe(observer)
         }

@@ -25,6 +25,11 @@ public struct ClientConfiguration: Sendable {
     /// The jar that requests take their cookies from and answers put theirs into. Default `nil`: none are sent
     /// and none are kept.
     public var cookies: CookieJar?
+    /// Where answers are kept that a policy lets be kept. Default: in memory, up to 32 MiB; copies of the configuration
+    /// share it.
+    public var cache = ResponseCache()
+    /// Which answers are kept and used again, where the endpoint does not say. Default none.
+    public var cachePolicy = CachePolicy.none
     /// When to try again. Default: two retries of what is safe to repeat, with growing waits.
     public var retry: RetryPolicy<NetworkError> = .exponentialBackoff()
     /// How long each phase may take.

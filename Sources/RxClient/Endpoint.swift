@@ -42,6 +42,10 @@ public protocol Endpoint<Output>: Sendable {
     var envelope: EnvelopeChoice { get }
     /// When to try again. Default `nil`: the client's policy.
     var retry: RetryPolicy<NetworkError>? { get }
+    /// Which answers are kept and used again. Default `nil`: as the client does.
+    var cachePolicy: CachePolicy? { get }
+    /// What this request wants of the cache. Default: as the policy says.
+    var cacheMode: CacheMode { get }
     /// Whether the request may be sent twice though its method does not promise it. Default false.
     var isIdempotent: Bool { get }
     /// How long each phase may take. Default `nil`: the client's.
@@ -52,7 +56,8 @@ public protocol Endpoint<Output>: Sendable {
     var usesCookies: Bool { get }
     /// What a person is shown of it. Default all: indicator, accessories, error tips.
     var presentation: Presentation { get }
-    /// Names under which ``Client/cancel(_:)`` finds its requests, besides their URL and id. Default none.
+    /// Names under which ``Client/cancel(_:)`` finds its requests, besides their URL and id, and
+    /// ``ResponseCache/remove(_:)`` its answers. Default none.
     var tags: Set<String> { get }
 
     /// How the body is compressed on its way. Default not at all: ask the server first.
@@ -112,6 +117,10 @@ extension Endpoint {
     public var envelope: EnvelopeChoice { .client }
     /// The client's.
     public var retry: RetryPolicy<NetworkError>? { nil }
+    /// The client's.
+    public var cachePolicy: CachePolicy? { nil }
+    /// As the policy says.
+    public var cacheMode: CacheMode { .standard }
     /// As the method says.
     public var isIdempotent: Bool { false }
     /// The client's.

@@ -24,6 +24,7 @@ private final class Gathering: @unchecked Sendable {
     private let observer: Observer<Response, NetworkError>
     private let decoder: JSONDecoder
     private var request: Request
+    private var isRedirected = false
     private var interim: [ResponseHead] = []
     private var head: ResponseHead?
     private var trailers = HTTPFields()
@@ -45,6 +46,7 @@ private final class Gathering: @unchecked Sendable {
         case .trailers(let fields): trailers = fields
         case .redirected(let request):
             self.request = request
+            isRedirected = true
             interim = []
         case .head(let head): self.head = head
         case .chunk(let bytes):
@@ -61,6 +63,7 @@ private final class Gathering: @unchecked Sendable {
             isComplete = true
             var response = Response(
                 head: head, body: body, request: request, metrics: metrics, decoder: decoder)
+            response.isRedirected = isRedirected
             if !interim.isEmpty { response.interim = interim }
             if !trailers.isEmpty { response.trailers = trailers }
             observer.next(response)

@@ -17,6 +17,10 @@ public struct Response: Sendable {
     public var request: Request
     /// What the transfer took.
     public var metrics: TransferMetrics
+    /// Whether redirects led to it.
+    public var isRedirected = false
+    /// What a cache had to do with it; `nil` for the server's own answer to this request.
+    public var cacheUse: CacheUse?
 
     /// Where in the JSON body the content is, outermost key first; empty for the whole body. Set by the
     /// envelope, read by decoding.
@@ -46,6 +50,14 @@ public struct Response: Sendable {
 
     /// The URL that answered.
     public var url: URL { request.url }
+
+    /// Whether the body was kept from before.
+    public var isFromCache: Bool {
+        switch cacheUse {
+        case .fresh, .revalidated, .stale: true
+        case .joined, nil: false
+        }
+    }
 
     /// The body as UTF-8 text; invalid bytes show as U+FFFD.
     public var text: String { String(decoding: body, as: UTF8.self) }

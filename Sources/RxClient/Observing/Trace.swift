@@ -15,6 +15,8 @@ final class Trace: Sendable {
         var bytesReceived: Int64 = 0
         var start: Duration
         var hasResult = false
+        /// Nothing more is told. What goes on for others who wait for the same answer is theirs.
+        var hasEnded = false
     }
 
     private let hub: TrafficHub
@@ -34,6 +36,17 @@ final class Trace: Sendable {
     }
 
     private func tell(_ kind: TrafficEvent.Kind, of request: Request, _ exchange: Int) {
+        guard progress.withLock({ !$0.hasEnded }) else { return }
+        send(kind, of: request, exchange)
+    }
+
+    /// Tells what a cache has to do with the answer.
+    func tellCached(_ use: CacheUse, _ head: ResponseHead?) {
+        if let head { progress.withLock { $0.status = head.status } }
+        tell(.cached(use, head))
+    }
+
+    private func send(_ kind: TrafficEvent.Kind, of request: Request, _ exchange: Int) {
         hub.send(TrafficEvent(kind: kind, request: request, exchange: exchange, time: scheduler.now))
     }
 
@@ -62,9 +75,17 @@ final class Trace: Sendable {
                 },
                 onCancel: {
                     // Who has the whole answer may leave before the stream says that there is no more.
-                    guard self.progress.withLock({ $0.isExchanging }) else { return }
+                    guard self.endExchange() else { return }
                     self.tell(.abandoned, of: request, exchange)
                 })
+        }
+    }
+
+    /// Whether it had not come to its end.
+    private func endExchange() -> Bool {
+        progress.withLock { progress in
+            defer { progress.isExchanging = false }
+            return progress.isExchanging
         }
     }
 
@@ -82,7 +103,10 @@ final class Trace: Sendable {
 
     fileprivate func end(_ completion: Completion<NetworkError>?) {
         let now = scheduler.now
+        // Others may go on waiting for the exchange.
+        if endExchange() { tell(.abandoned) }
         let (request, exchange, summary) = progress.withLock { progress in
+            progress.hasEnded = true
             let outcome: TrafficEvent.Summary.Outcome =
                 switch completion {
                 case .finished: .succeeded
@@ -95,7 +119,7 @@ final class Trace: Sendable {
                 duration: now - progress.start)
             return (progress.request, progress.exchange, summary)
         }
-        tell(.ended(summary), of: request, exchange)
+        send(.ended(summary), of: request, exchange)
     }
 }
 

@@ -29,6 +29,9 @@ public struct TrafficEvent: Sendable {
         case relogin(because: NetworkError)
         /// The request is tried again after a wait.
         case retry(after: Duration, because: NetworkError)
+        /// A cache gives the answer, of which this is the head; or, with ``RxHTTP/CacheUse/joined``, the request waits for
+        /// the answer to another one.
+        case cached(CacheUse, ResponseHead?)
         /// Nothing more happens to this request.
         case ended(Summary)
     }
@@ -95,6 +98,8 @@ extension TrafficEvent: CustomStringConvertible, CustomDebugStringConvertible, C
             case .abandoned: "abandoned"
             case .relogin(let error): "logging in again (\(error.code.rawValue))"
             case .retry(let delay, let error): "retrying in \(delay) (\(error.code.rawValue))"
+            case .cached(.joined, _): "waiting for another's answer"
+            case .cached(let use, _): "answered from the cache (\(use.rawValue))"
             case .ended: "ended"
             }
         return "\(request.id) \(word): \(request.method.rawValue) \(request.shownURL)"

@@ -44,6 +44,10 @@ private final class TrafficLogger: Sendable {
         case .relogin(let error): log(style.retryLevel, "a login is asked for, since: \(show(error))", event)
         case .retry(let delay, let error):
             log(style.retryLevel, "again in \(delay), since: \(show(error))", event)
+        case .cached(.joined, _):
+            log(style.exchangeLevel, "\(request.line) waits for another's answer", event)
+        case .cached(let use, _):
+            log(style.exchangeLevel, "\(request.line) is answered from the cache: \(use.rawValue)", event)
         case .ended(let summary): log(summary, event)
         }
     }

@@ -8,12 +8,16 @@ public struct Credential: Sendable, Hashable, Codable {
     public var refreshToken: String?
     /// When the token expires, if that is known. It is renewed ahead of that time.
     public var expires: Date?
+    /// A name of the account that is the same whenever it logs in, and no other's. With it what a cache keeps of the
+    /// account is found again by the next process.
+    public var account: String?
 
     /// Creates a credential.
-    public init(token: String, refreshToken: String? = nil, expires: Date? = nil) {
+    public init(token: String, refreshToken: String? = nil, expires: Date? = nil, account: String? = nil) {
         self.token = token
         self.refreshToken = refreshToken
         self.expires = expires
+        self.account = account
     }
 }
 

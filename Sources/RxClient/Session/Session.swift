@@ -38,6 +38,8 @@ public final class Session: Sendable {
     let leeway: Duration
     let clock: any Scheduler
     let currentDate: @Sendable () -> Date
+    /// Tells the accounts of this session from those of others, before this process and in it.
+    private let seed = UInt64.random(in: 0 ... .max)
 
     struct Contents {
         var state: SessionState
@@ -111,6 +113,13 @@ public final class Session: Sendable {
 
     /// The credential in use. With a store there is none before ``restore()``, or the first request, has ended.
     public var credential: Credential? { contents.withLock { $0.state.credential } }
+
+    /// Whose requests go out now: the number counts the session's accounts, the name is no other account's. It outlives
+    /// the process where the credential says whose it is.
+    var account: (number: Int, name: String) {
+        let (number, name) = contents.withLock { ($0.state.identity, $0.state.credential?.account) }
+        return (number, name.map { "account " + $0 } ?? "session \(seed) \(number)")
+    }
 
     /// What happens to the session, from the time of subscription on.
     public var events: Observable<SessionEvent, Never> { signal.observable }

@@ -73,6 +73,9 @@ struct SessionState {
         return .send(credential, stamp)
     }
 
+    /// Counts the accounts.
+    var identity: Int { stamp.identity }
+
     /// Whether the account is still the one that `identity` counts.
     func isCurrent(_ identity: Int) -> Bool { identity == stamp.identity }
 
@@ -113,7 +116,9 @@ struct SessionState {
     /// A login gave a credential. `false` if it is no longer wanted: the account has changed meanwhile.
     mutating func loginSucceeded(_ login: Int, _ credential: Credential) -> Bool {
         guard isRunning(login) else { return false }
+        let account = credential.account ?? self.credential?.account
         self.credential = credential
+        self.credential?.account = account
         stamp.generation += 1
         failure = nil
         phase = .idle

@@ -8,8 +8,9 @@ final class Attempts: Sendable {
     let replay = Replay()
     let scheduler: any Scheduler
     let trace: Trace?
+    /// Before it is attempted.
+    let request: Request
     private let draft: Draft
-    private let request: Request
     private let retrying: RetryPolicy<NetworkError>
     private let deadline: Duration?
     private let progress = Mutex(Progress())

@@ -20,13 +20,15 @@ extension Observable where Failure == NetworkError {
 
     /// Counts the request that this stream is, calls its accessories and lets it be cancelled through the client.
     ///
-    /// - Parameter isWhole: whether one value is the whole result, so that the outcome is known with it.
+    /// - Parameters:
+    ///   - isWhole: whether one value is the whole result, so that the outcome is known with it.
+    ///   - presentation: what a person is shown of it.
     func attended(
-        as request: Request, of endpoint: some Endpoint, in client: Client, isWhole: Bool
+        as request: Request, of endpoint: some Endpoint, in client: Client, isWhole: Bool,
+        _ presentation: Presentation
     ) -> Observable {
         Observable(scheduler: scheduler) { observer in
             guard observer.scope.isOpen else { return }
-            let presentation = endpoint.presentation
             let accessories =
                 presentation.contains(.accessories) ? client.configuration.accessories : []
             let attendance = Attendance(of: request, accessories, isWhole: isWhole, into: observer)

@@ -24,6 +24,7 @@ import Testing
         case .abandoned: "abandoned"
         case .relogin(let error): "relogin \(error.status?.code ?? 0)"
         case .retry(let delay, let error): "retry \(delay / .milliseconds(1)) \(error.code.rawValue)"
+        case .cached(let use, _): "cached \(use.rawValue)"
         case .ended(let summary): "ended " + word(summary)
         }
     }

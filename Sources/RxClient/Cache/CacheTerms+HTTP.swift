@@ -1,0 +1,64 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+
+extension CacheTerms {
+    /// The terms that a server gives an answer (RFC 9111 §4.2).
+    ///
+    /// - Parameters:
+    ///   - head: what is kept of the answer.
+    ///   - aging: the head that came now: of the answer itself, or of the 304 that confirmed it.
+    ///   - url: what was asked for.
+    ///   - asked: when the request was sent.
+    ///   - now: when the answer came.
+    init(_ head: ResponseHead, aging: ResponseHead, url: String, asked: Date, now: Date) {
+        let directives = CacheControl(head[.cacheControl])
+        // RFC 9110 §6.6.1: an answer without a date is of the time it came.
+        let date = aging.date(.date) ?? now
+        self.init(
+            date: now, initialAge: Self.initialAge(aging, date: date, asked: asked, now: now),
+            lifetime: Self.lifetime(head, directives, date: date, url: url),
+            staleWhileRevalidate: directives.seconds("stale-while-revalidate") ?? 0,
+            staleIfError: directives.seconds("stale-if-error") ?? 0,
+            alwaysRevalidates: directives.has("no-cache") && directives.argument("no-cache") == nil,
+            neverStale: directives.has("must-revalidate"))
+    }
+
+    /// RFC 9111 §4.2.3.
+    private static func initialAge(
+        _ head: ResponseHead, date: Date, asked: Date, now: Date
+    ) -> TimeInterval {
+        let apparentAge = max(0, now.timeIntervalSince(date))
+        // RFC 9111 §5.1: of several the first counts, and what is no number does not.
+        let told = head[.age]?.split(separator: ",", omittingEmptySubsequences: false).first
+        let ageValue = told.flatMap { TimeInterval(deltaSeconds: $0.trimmingBlanks()) } ?? 0
+        return max(apparentAge, ageValue + max(0, now.timeIntervalSince(asked)))
+    }
+
+    /// RFC 9111 §4.2.1, for a private cache.
+    private static func lifetime(
+        _ head: ResponseHead, _ directives: CacheControl, date: Date, url: String
+    ) -> TimeInterval {
+        if let maxAge = directives.seconds("max-age") { return maxAge }
+        if head[.expires] != nil {
+            // RFC 9111 §5.3: what is no date, "0" above all, is in the past.
+            return max(0, head.date(.expires)?.timeIntervalSince(date) ?? 0)
+        }
+        guard head.status.isHeuristicallyCacheable || directives.has("public"), !url.contains("?"),
+            let modified = head.date(.lastModified)
+        else { return 0 }
+        return max(0, date.timeIntervalSince(modified)) * 0.1
+    }
+}
+
+extension ResponseHead {
+    /// The time that a field names.
+    fileprivate func date(_ name: HTTPField.Name) -> Date? { self[name].flatMap { Date(httpDate: $0) } }
+}
+
+extension HTTPResponse.Status {
+    /// RFC 9110 §15.1, without 206: parts are not kept.
+    var isHeuristicallyCacheable: Bool {
+        [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(code)
+    }
+}

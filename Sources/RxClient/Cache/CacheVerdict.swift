@@ -1,0 +1,35 @@
+import FoundationEssentials
+
+/// What becomes of a request for which an answer is kept.
+enum CacheVerdict: Equatable {
+    /// It is the answer.
+    case use(isStale: Bool)
+    /// It is the answer, and the server is asked for a newer one meanwhile (RFC 5861 §3).
+    case useAndRefresh
+    /// The server is asked.
+    case ask
+}
+
+extension CacheTerms {
+    /// Whether an answer under these terms may be used for a request (RFC 9111 §4).
+    func verdict(for demand: CacheDemand, at now: Date) -> CacheVerdict {
+        let age = age(at: now)
+        let isFresh = age < lifetime
+        if demand.acceptsAnyAge { return .use(isStale: !isFresh) }
+        if demand.mustConfirm || alwaysRevalidates { return .ask }
+        if let maxAge = demand.maxAge, age > maxAge || maxAge == 0 { return .ask }
+        if isFresh { return lifetime - age >= demand.minFresh ? .use(isStale: false) : .ask }
+        guard !neverStale, demand.minFresh == 0 else { return .ask }
+        let staleness = age - lifetime
+        if demand.maxStale > 0, staleness <= demand.maxStale { return .use(isStale: true) }
+        if staleWhileRevalidate > 0, staleness <= staleWhileRevalidate { return .useAndRefresh }
+        return .ask
+    }
+
+    /// Whether an answer under these terms may be used where the server has failed (RFC 5861 §4).
+    func isUsableOnError(for demand: CacheDemand, at now: Date) -> Bool {
+        guard !alwaysRevalidates, !neverStale, !demand.mustConfirm else { return false }
+        let window = max(staleIfError, demand.staleIfError)
+        return window > 0 && age(at: now) - lifetime <= window
+    }
+}

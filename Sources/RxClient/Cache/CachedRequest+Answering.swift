@@ -1,0 +1,167 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+
+extension CachedRequest {
+    typealias Responses = Observable<Response, NetworkError>
+
+    /// The answer: what is kept, where that may be used, or what `ask` gets.
+    ///
+    /// - Parameters:
+    ///   - stages: what tells requests for the same apart that must not be one; `nil` for one that joins no other.
+    ///   - trace: who is told what the cache had to do with it.
+    ///   - open: the stages that an answer goes through which `ask` does not give.
+    ///   - ask: asks the server, to confirm an entry if there is one.
+    ///   - refresh: has an entry renewed, and the answer kept.
+    func answer(
+        joining stages: [ObjectIdentifier]?, trace: Trace? = nil,
+        opening open: @escaping @Sendable (Responses) -> Responses = { $0 },
+        asking ask: @escaping @Sendable (CacheEntry?) -> Responses,
+        refreshing refresh: @escaping @Sendable (CacheEntry) -> Responses
+    ) -> Responses {
+        guard demand.readsStore else { return ask(nil) }
+        return find().flatMap(.concat) { entry in
+            let now = self.cache.currentDate()
+            switch entry?.metadata.terms.verdict(for: self.demand, at: now) {
+            case .use(let isStale):
+                return open(self.use(entry, isStale ? .stale : .fresh, trace))
+            case .useAndRefresh:
+                if let entry { self.cache.refresh(self.key, by: refresh(entry)) }
+                return open(self.use(entry, .stale, trace))
+            case .ask, nil:
+                if entry == nil { self.cache.count(\.misses) }
+                guard !self.demand.onlyIfCached else { return open(.just(self.gatewayTimeout)) }
+                self.noteKept(entry)
+                // A GET's conditions are no HEAD's.
+                return self.joined(stages, trace, ask(self.request.method == .head ? nil : entry))
+            }
+        }
+    }
+
+    private func use(_ entry: CacheEntry?, _ use: CacheUse, _ trace: Trace?) -> Responses {
+        guard let entry else { return .empty() }
+        trace?.tellCached(use, entry.metadata.head)
+        return .just(response(from: entry, use))
+    }
+
+    /// The answer where the server may not be asked and nothing is kept (RFC 9111 §5.2.1.7).
+    private var gatewayTimeout: Response {
+        Response(head: ResponseHead(status: .gatewayTimeout), request: request, decoder: decoder)
+    }
+
+    /// `response`, or that of another request for the same which is under way.
+    private func joined(
+        _ stages: [ObjectIdentifier]?, _ trace: Trace?, _ response: Responses
+    ) -> Responses {
+        guard let stages, mode == .standard || mode == .forceCache else { return response }
+        let id = CacheFlights.ID(
+            key: key, method: request.method, fields: request.headerFields, stages: stages)
+        let (flight, isNew) = cache.flights.join(id, or: response)
+        note(flight)
+        guard !isNew else { return flight.response }
+        cache.count(\.joined)
+        trace?.tellCached(.joined, nil)
+        return flight.response
+            .map { response in
+                var response = response
+                response.request.id = self.request.id
+                if response.cacheUse == nil { response.cacheUse = .joined }
+                return response
+            }
+            .mapError { error in
+                var own = error.attributed(to: self.request)
+                own.attempt = error.attempt
+                own.credentialStamp = error.credentialStamp
+                return own
+            }
+    }
+
+    /// What `send` gets, or the entry where a 304 confirms it. Where the 304 means another one, `send` is asked again
+    /// without conditions.
+    ///
+    /// - Parameter send: sends the request as it is prepared.
+    func confirm(
+        _ entry: CacheEntry?, trace: Trace? = nil,
+        _ send: @escaping @Sendable (@escaping @Sendable (inout Request) -> Void) -> Responses
+    ) -> Responses {
+        let responses = send { self.prepare(&$0, confirming: entry) }
+        guard let entry, key.rules == .http else { return responses }
+        return responses.flatMap(.concat) { response in
+            guard response.status == .notModified else { return .just(response) }
+            guard let confirmed = self.confirm(entry, with: response) else {
+                return send { self.prepare(&$0, confirming: nil) }
+            }
+            trace?.tellCached(.revalidated, confirmed.head)
+            return .just(confirmed)
+        }
+    }
+
+    /// The entry to use instead of an answer that says that the server has failed, or instead of none.
+    func fallingBack(_ trace: Trace?) -> Responses? {
+        fallback.map { use($0, .stale, trace) }
+    }
+}
+
+extension Observable<Response, NetworkError> {
+    /// Goes on with what is kept where the server cannot be reached, or cannot answer, and the answer's
+    /// `stale-if-error` lets it (RFC 5861 §4).
+    func fallingBack(
+        on cached: CachedRequest?, trace: Trace?,
+        opening open: @escaping @Sendable (Observable) -> Observable
+    ) -> Observable {
+        guard let cached else { return self }
+        return self.catch { error in
+            guard error.isServerFailure, let kept = cached.fallingBack(trace) else { return .fail(error) }
+            return open(kept)
+        }
+    }
+
+    /// Removes what is kept of the URL of a request that may have changed what is there, when it has succeeded
+    /// (RFC 9111 §4.4).
+    ///
+    /// - Parameter cached: says that it changes nothing, since its answer is kept.
+    func invalidating(
+        _ cache: ResponseCache, _ request: Request, unless cached: CachedRequest? = nil
+    ) -> Observable {
+        guard cached == nil, !request.method.isSafe else { return self }
+        return map { response in
+            cache.invalidate(after: response, to: request)
+            return response
+        }
+    }
+}
+
+extension Observable where Failure == NetworkError {
+    /// Keeps the answers that the rules let be kept, now that they have been found to be good.
+    func keeping<Output>(in cached: CachedRequest?) -> Observable where Element == Answer<Output> {
+        guard let cached else { return self }
+        return map { answer in
+            _ = cached.keeping(answer.response)
+            return answer
+        }
+    }
+}
+
+extension NetworkError {
+    /// Whether the server could not be reached, or could not answer.
+    fileprivate var isServerFailure: Bool {
+        switch code {
+        case .status: status?.isServerFailure == true
+        case .resolve, .connect, .proxy, .connectionLost, .emptyReply, .partialBody, .queueTimeout,
+            .connectTimeout, .firstByteTimeout, .idleTimeout, .attemptTimeout, .totalTimeout:
+            true
+        default: false
+        }
+    }
+}
+
+extension HTTPResponse.Status {
+    /// RFC 5861 §4.
+    var isServerFailure: Bool { [500, 502, 503, 504].contains(code) }
+}
+
+extension HTTPRequest.Method {
+    /// Whether it changes nothing (RFC 9110 §9.2.1).
+    var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
+}

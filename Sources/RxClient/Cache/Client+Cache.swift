@@ -1,0 +1,41 @@
+import RxHTTP
+import RxLite
+
+extension Client {
+    /// What the cache is to do with a request; `nil` for nothing.
+    func cached(
+        _ attempts: Attempts, _ draft: Draft, of endpoint: some Endpoint, _ mode: CacheMode
+    ) throws(NetworkError) -> CachedRequest? {
+        let policy = endpoint.cachePolicy ?? configuration.cachePolicy
+        if case .none = policy { return nil }
+        let request = draft.isSigned ? try draft.unsigned() : attempts.request
+        var asker = CacheAsker()
+        if endpoint.usesSession, let session = configuration.session, !request.isCredentialFree {
+            asker = CacheAsker(session)
+        }
+        // Answers that cookies had to do with are not those of a request without.
+        if configuration.cookies != nil, !endpoint.usesCookies { asker.name += " without cookies" }
+        return CachedRequest(
+            request, in: configuration.cache, policy, mode, asker: asker, tags: endpoint.tags,
+            jar: cookies(for: endpoint), decoder: configuration.decoder)
+    }
+
+    /// The answer from the cache, or from `ask`, which may be that of another request for the same.
+    func answer(
+        _ cached: CachedRequest?, joining stages: [ObjectIdentifier]?, _ session: Session?, _ trace: Trace?,
+        opening open: @escaping @Sendable (CachedRequest.Responses) -> CachedRequest.Responses,
+        asking ask: @escaping @Sendable (CacheEntry?) -> CachedRequest.Responses,
+        refreshing refresh: @escaping @Sendable () -> CachedRequest.Responses
+    ) -> CachedRequest.Responses {
+        guard let cached else { return ask(nil) }
+        return Observable(scheduler: scheduler) { observer in
+            // A request of the login joins none that may be waiting for that login.
+            let joins = session?.isLoggingIn(observer.scope.lane) != true
+            cached.answer(
+                joining: joins ? stages : nil, trace: trace, opening: open, asking: ask,
+                refreshing: { _ in refresh() }
+            )
+            .subscribe(observer)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+public import FoundationEssentials
+public import RxHTTP
+public import RxLite
+import Synchronization
+
+/// Keeps answers and uses them again, as the policy of each request says.
+///
+/// ```swift
+/// var configuration = ClientConfiguration(baseURL: "https://api.example.com/v1")
+/// configuration.cachePolicy = .http
+/// ```
+///
+/// A cache can be shared by several clients: it tells accounts apart. All of it is safe from any thread.
+public final class ResponseCache: Sendable {
+    /// Where the answers are.
+    public let store: any CacheStore
+    let currentDate: @Sendable () -> Date
+    let flights = CacheFlights()
+    private let counters = Mutex(CacheStatistics())
+    private let refreshing = Mutex<Set<CacheKey>>([])
+
+    /// Creates a cache.
+    ///
+    /// - Parameters:
+    ///   - store: where the answers are. Default: in memory, up to 32 MiB.
+    ///   - currentDate: what their age is measured with.
+    public init(
+        store: any CacheStore = MemoryCacheStore(),
+        currentDate: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.store = store
+        self.currentDate = currentDate
+    }
+
+    /// What the cache has done so far, and what it holds now.
+    public var statistics: CacheStatistics {
+        var statistics = counters.withLock { $0 }
+        statistics.usage = store.usage
+        return statistics
+    }
+
+    /// Removes answers. One value when it is done: how many there were.
+    ///
+    /// ```swift
+    /// cache.remove(.tag("cart")).subscribe()
+    /// ```
+    ///
+    /// Answers that are on their way are kept when they come.
+    public func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> {
+        store.remove(selection)
+    }
+
+    func count(_ counter: WritableKeyPath<CacheStatistics, Int>) {
+        counters.withLock { $0[keyPath: counter] += 1 }
+    }
+
+    /// Has the store do something that nobody waits for.
+    func perform(_ operation: Observable<some Sendable, NetworkError>) {
+        operation.subscribe(onNext: { _ in }, onFailure: { _ in self.count(\.storeFailures) })
+    }
+
+    /// Runs a request that renews what is kept under a key, unless one runs already. It belongs to nobody, and its
+    /// failure is the next one's to find out.
+    func refresh(_ key: CacheKey, by request: Observable<some Sendable, NetworkError>) {
+        guard refreshing.withLock({ $0.insert(key).inserted }) else { return }
+        request.finally { _ = self.refreshing.withLock { $0.remove(key) } }.subscribe()
+    }
+}

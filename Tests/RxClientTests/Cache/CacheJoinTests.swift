@@ -1,0 +1,182 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@testable import RxClient
+
+/// Requests for the same that are under way at the same time.
+@Suite struct CacheJoinTests {
+    private let clock = VirtualScheduler()
+
+    private func client(
+        _ policy: CachePolicy = .http, session: Session? = nil, _ rules: ScriptedTransport.Rule...
+    ) -> (Client, ScriptedTransport) {
+        let clock = clock
+        var configuration = ClientConfiguration(baseURL: "http://shop.test")
+        configuration.cache = ResponseCache { Date.start + clock.now / .seconds(1) }
+        configuration.cachePolicy = policy
+        configuration.session = session
+        configuration.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
+        let transport = ScriptedTransport(on: clock, rules)
+        return (Client(configuration: configuration, transport: transport), transport)
+    }
+
+    @Test func theyAreSentOnce() throws {
+        let (client, transport) = client(.http, .when(.get, "/x", .json("[1]", after: .seconds(1))))
+        let recorders = (0..<5).map { _ in Recorder(client.request(Call(.get, "/x")), on: clock) }
+        try clock.run()
+        #expect(transport.exchanges.count == 1)
+        #expect(recorders.flatMap { $0.values.map(\.text) } == Array(repeating: "[1]", count: 5))
+        #expect(recorders.map(\.isFinished) == Array(repeating: true, count: 5))
+        #expect(recorders.compactMap { $0.values.first?.cacheUse } == Array(repeating: .joined, count: 4))
+        #expect(Set(recorders.compactMap { $0.values.first?.request.id }).count == 5)
+        #expect(client.configuration.cache.statistics.joined == 4)
+    }
+
+    @Test func whatComesIsStoredOnceAndAfterThatTheServerIsAskedAgain() throws {
+        let (client, transport) = client(
+            .time(.seconds(10)), .when(.get, "/x", .json("[1]", after: .seconds(1))))
+        for _ in 0..<3 { client.request(Call(.get, "/x")).subscribe() }
+        try clock.run()
+        #expect(client.configuration.cache.statistics.stored == 1)
+        try clock.advance(by: .seconds(10))
+        client.request(Call(.get, "/x")).subscribe()
+        try clock.run()
+        #expect(transport.exchanges.count == 2)
+    }
+
+    @Test func anErrorIsSharedAndNotKept() throws {
+        let (client, transport) = client(
+            .http, .when(.get, "/x", .status(.notFound, after: .seconds(1)), .json("[1]")))
+        let recorders = (0..<3).map { _ in Recorder(client.request(Call(.get, "/x")), on: clock) }
+        try clock.run()
+        #expect(recorders.map { $0.failure?.status?.code } == [404, 404, 404])
+        #expect(Set(recorders.map { $0.failure?.requestID }).count == 3)
+        #expect(transport.exchanges.count == 1)
+        let later = Recorder(client.request(Call(.get, "/x")), on: clock)
+        try clock.run()
+        #expect(later.values.map(\.text) == ["[1]"])
+    }
+
+    @Test func retriesAreSharedToo() throws {
+        let (client, transport) = client(
+            .http, .when(.get, "/x", .status(.serviceUnavailable, after: .seconds(1)), .json("[1]")))
+        let first = Recorder(client.request(Call(.get, "/x")), on: clock)
+        try clock.advance(by: .milliseconds(1500))
+        let second = Recorder(client.request(Call(.get, "/x")), on: clock)
+        try clock.run()
+        #expect(first.values.map(\.text) == ["[1]"] && second.values.map(\.text) == ["[1]"])
+        #expect(transport.exchanges.count == 2)
+    }
+
+    @Test func theTransferEndsWithTheLastWhoWaits() throws {
+        let (client, transport) = client(.http, .when(.get, "/x"))
+        let recorders = (0..<3).map { _ in Recorder(client.request(Call(.get, "/x")), on: clock) }
+        try clock.advance(by: .seconds(1))
+        recorders[0].cancel()
+        recorders[2].cancel()
+        try clock.run()
+        #expect(transport.runningCount == 1)
+        recorders[1].cancel()
+        try clock.run()
+        #expect(transport.cancelled.count == 1)
+        client.request(Call(.get, "/x")).subscribe()
+        try clock.run()
+        #expect(transport.exchanges.count == 2)
+    }
+
+    @Test func whoStayedKeepsTheAnswerForAll() throws {
+        let (client, _) = client(.time(.seconds(10)), .when(.get, "/x", .json("[1]", after: .seconds(1))))
+        let first = Recorder(client.request(Call(.get, "/x")), on: clock)
+        let second = Recorder(client.request(Call(.get, "/x")), on: clock)
+        try clock.advance(by: .milliseconds(500))
+        first.cancel()
+        try clock.run()
+        #expect(second.values.count == 1)
+        #expect(client.configuration.cache.statistics.usage.entries == 1)
+    }
+
+    @Test func afterTheFirstHasLeftItsListenersHearNoMore() throws {
+        let (client, _) = client(.http, .when(.get, "/x", .json("[1]", after: .seconds(1))))
+        let traffic = Recorder(client.traffic, on: clock)
+        let first = Recorder(client.request(Call(.get, "/x")), on: clock)
+        client.request(Call(.get, "/x")).subscribe()
+        try clock.advance(by: .milliseconds(500))
+        first.cancel()
+        try clock.run()
+        let id = try #require(traffic.values.first?.request.id)
+        let words = traffic.values.filter { $0.request.id == id }.map { "\($0)".split(separator: " ")[1] }
+        #expect(words == ["started:", "sent:", "abandoned:", "ended:"])
+    }
+
+    @Test func othersAreSentByThemselves() throws {
+        let (client, transport) = client(
+            .http, .when(nil, "*", .json("[1]", after: .seconds(1))))
+        var english = Call(.get, "/x", headers: ["Accept-Language": "en"])
+        client.request(english).subscribe()
+        client.request(Call(.get, "/x")).subscribe()
+        client.request(Call(.get, "/y")).subscribe()
+        client.request(Call(.get, "/x", query: ["a": 1])).subscribe()
+        client.request(Call(.post, "/x")).subscribe()
+        english.cacheMode = .reload
+        client.request(english).subscribe()
+        english.cachePolicy = CachePolicy.none
+        client.request(english).subscribe()
+        client.progress(of: Call(.get, "/x")).subscribe()
+        try clock.run()
+        #expect(transport.exchanges.count == 8)
+    }
+
+    @Test func withoutPolicyEachIsSent() throws {
+        let (client, transport) = client(.none, .when(.get, "/x", .json("[1]", after: .seconds(1))))
+        for _ in 0..<3 { client.request(Call(.get, "/x")).subscribe() }
+        try clock.run()
+        #expect(transport.exchanges.count == 3)
+    }
+
+    /// The login asks for what somebody who waits for the login asks for: it must not wait for that one.
+    @Test func theLoginJoinsNobody() throws {
+        let made = State<Client?>(nil)
+        let session = Session(clock: clock) {
+            guard let client = made.value else { return .fail(NetworkError(.connect, "no client")) }
+            return client.request(Call(.get, "/x")).map { Credential(token: $0.text) }
+        }
+        let (client, transport) = client(
+            .http, session: session,
+            .when(.get, "/x", .status(.unauthorized), .json("token"), .json("answer")))
+        made.value = client
+        let recorder = Recorder(client.request(Call(.get, "/x")), on: clock)
+        try clock.run()
+        #expect(recorder.values.map(\.text) == ["answer"])
+        #expect(transport.exchanges.count == 3)
+        made.value = nil
+    }
+
+    @Test func underEightThreads() async throws {
+        let flights = CacheFlights()
+        let id = CacheFlights.ID(
+            key: CacheKey(rules: .http, url: "/x"), method: .get, fields: [:], stages: [])
+        let request = Request(url: URL(string: "http://shop.test/x")!)
+        let source = Observable<Response, NetworkError>.async {
+            await Task.yield()
+            return Response(head: ResponseHead(status: .ok), body: [1], request: request)
+        }
+        let count = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    var answers = 0
+                    for _ in 0..<200 {
+                        let response = try await flights.join(id, or: source).flight.response.first()
+                        answers += response?.body.count ?? 0
+                    }
+                    return answers
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(count == 1600)
+    }
+}

@@ -1,0 +1,47 @@
+import RxNetworking
+
+func asTheServerSays() {
+    var configuration = ClientConfiguration(baseURL: "https://api.example.com/v1")
+    configuration.cachePolicy = .http
+    let client = Client(baseURL: configuration.baseURL, configuration: configuration)
+    show(client)
+}
+
+struct Categories: Endpoint {
+    typealias Output = [String]
+    let path = "/categories"
+    let method = HTTPRequest.Method.get
+    let cachePolicy: CachePolicy? = .time(.seconds(600))
+}
+
+struct Search: Endpoint {
+    typealias Output = [Goods]
+    let words: String
+    let path = "/search"
+    let method = HTTPRequest.Method.post
+    var parameters: Parameters { .json(["words": words, "inStock": true]) }
+    let cachePolicy: CachePolicy? = .post(.seconds(60))
+}
+
+func oneRequest(client: Client) {
+    var call = Call(.get, "/goods/1")
+    call.cacheMode = .reload
+    client.request(call).subscribe(onNext: { response in print(response.isFromCache) })
+}
+
+func clearing(client: Client) {
+    let cache = client.configuration.cache
+    cache.remove(.all).subscribe()
+    cache.remove(.tag("cart")).subscribe()
+    cache.remove(.place("https://api.example.com/v1/goods")).subscribe(onNext: { count in print(count) })
+    print(cache.statistics.hits, cache.statistics.misses, cache.statistics.usage.bytes)
+}
+
+func anotherSize(configuration: inout ClientConfiguration) {
+    configuration.cache = ResponseCache(store: MemoryCacheStore(limit: 8 << 20))
+}
+
+func cachedByHand(client: Client, cache: ResponseCache, request: Request) {
+    cache.response(to: request) { request in client.exchange(request).response(to: request) }
+        .subscribe(onNext: { response in print(response.status, response.isFromCache) })
+}
