@@ -5,7 +5,6 @@ import RxNetworking
 struct FetchAnswer: Encodable, Sendable {
     let id: Command.ID
     let response: Response
-    let interim: [ResponseHead]
 
     private enum Key: CodingKey {
         case id, status, statusText, url, headers, bodyBase64, interim, fromCache
@@ -19,8 +18,8 @@ struct FetchAnswer: Encodable, Sendable {
         try container.encode(response.url.absoluteString, forKey: .url)
         try container.encode(response.head.headerFields.lines, forKey: .headers)
         try container.encode(Data(response.body).base64EncodedString(), forKey: .bodyBase64)
-        try container.encode(interim.map(InterimAnswer.init), forKey: .interim)
-        try container.encode(false, forKey: .fromCache)
+        try container.encode(response.interim.map(InterimAnswer.init), forKey: .interim)
+        try container.encode(response.isFromCache, forKey: .fromCache)
     }
 }
 

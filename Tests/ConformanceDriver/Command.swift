@@ -1,4 +1,5 @@
 import Foundation
+import RxNetworking
 
 /// One line of input.
 struct Command: Decodable {
@@ -33,14 +34,6 @@ struct Command: Decodable {
         case follow, manual, error
     }
 
-    enum Cache: String, Decodable {
-        case `default`, reload
-        case noStore = "no-store"
-        case noCache = "no-cache"
-        case forceCache = "force-cache"
-        case onlyIfCached = "only-if-cached"
-    }
-
     enum Credentials: String, Decodable {
         case include, omit
     }
@@ -51,7 +44,7 @@ struct Command: Decodable {
     let url: String?
     let headers: [[String]]?
     let bodyBase64: String?
-    let cache: Cache?
+    let cache: CacheMode?
     let redirect: Redirect?
     let credentials: Credentials?
 

@@ -5,28 +5,29 @@ extension Driver {
     /// One exchange.
     func fetch(_ command: Command) throws(CommandError) {
         let request = try request(of: command)
+        let redirect = command.redirect ?? .follow
         let redirects: RedirectPolicy =
-            switch command.redirect ?? .follow {
+            switch redirect {
             case .follow: RedirectPolicy()
             case .manual: .manual
             case .error: .refused
             }
-        let events = client.exchange(
-            request, following: redirects, usesCookies: command.credentials != .omit)
-        let interim = State<[ResponseHead]>([])
+        let usesCookies = command.credentials != .omit
+        let client = client
+        let exchange = { @Sendable (request: Request) in
+            client.exchange(request, following: redirects, usesCookies: usesCookies).response(to: request)
+        }
         let id = command.id
-        let responses = events.handleEvents(onNext: { event in
-            switch event {
-            case .redirected: interim.value = []
-            case .interim(let head): interim.update { $0.append(head) }
-            default: break
-            }
-        }).response(to: request)
+        let responses =
+            cache?.response(
+                to: request, mode: command.cache ?? .standard,
+                // What redirects or cookies have made of an answer is of no use without them.
+                identity: "\(redirect) \(usesCookies)",
+                cookies: usesCookies ? client.configuration.cookies : nil, fetching: exchange)
+            ?? exchange(request)
         try begin(
             command, responses,
-            onNext: { response, operation in
-                operation.end(with: FetchAnswer(id: id, response: response, interim: interim.value))
-            })
+            onNext: { response, operation in operation.end(with: FetchAnswer(id: id, response: response)) })
     }
 
     private func request(of command: Command) throws(CommandError) -> Request {

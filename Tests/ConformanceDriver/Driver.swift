@@ -4,11 +4,14 @@ import RxNetworking
 /// Carries out commands.
 struct Driver: Sendable {
     let client: Client
+    /// What fetches go through, if anything.
+    let cache: ResponseCache?
     let output: Output
     let operations: Operations
 
-    init(client: Client, output: Output) {
+    init(client: Client, cache: ResponseCache?, output: Output) {
         self.client = client
+        self.cache = cache
         self.output = output
         operations = Operations(output: output)
     }

@@ -4,6 +4,7 @@ import RxNetworking
 struct Options {
     var keepsCookies = false
     var cookieFile: String?
+    var cache: ResponseCache?
     var configuration = CurlTransport.Configuration()
 
     static let help = """
@@ -17,7 +18,7 @@ struct Options {
           --proxy URL          sends everything through this proxy
           --cacert FILE        trusts the authorities in this PEM file
           --http2              speaks HTTP/2 where the server does
-          --cache private|off  is accepted and changes nothing: there is no cache
+          --cache private|off  keeps answers in memory while it runs, by RFC 9111, as a private cache; off is the default
 
         commands:
           {"op":"fetch","id":1,"method":"GET","url":"…","headers":[["k","v"]],"bodyBase64":"…",
@@ -40,7 +41,8 @@ struct Options {
         An id is a number or a text, and free again when its operation has ended. Only "op", "id" and "url" must be
         there. Whatever fails answers {"id":1,"error":"code","message":"…"}, where the code is the NetworkError's,
         "cancelled", or "invalidCommand" for a line that is none. A fetch is one exchange: no status is an error and
-        nothing is tried again. "cache" is checked and otherwise ignored. At the end of input event sources are
+        nothing is tried again. "cache" means what it means to fetch, and nothing with --cache off; "fromCache" tells
+        whether the body was kept from before. "only-if-cached" without anything kept answers a 504. At the end of input event sources are
         closed, and the driver ends when all else has.
         """
 
@@ -55,8 +57,10 @@ struct Options {
             case "--cacert": configuration.tls.caBundlePath = try Self.value(of: flag, &rest)
             case "--http2": configuration.httpVersion = .http2
             case "--cache":
-                guard try ["private", "off"].contains(Self.value(of: flag, &rest)) else {
-                    throw OptionError("--cache is private or off")
+                switch try Self.value(of: flag, &rest) {
+                case "private": cache = ResponseCache()
+                case "off": cache = nil
+                default: throw OptionError("--cache is private or off")
                 }
             case "--help", "-h": throw OptionError(nil)
             default: throw OptionError("\(flag) is no option")

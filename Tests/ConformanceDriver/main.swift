@@ -14,7 +14,7 @@ do throws(OptionError) {
 
 let client = options.client
 let output = Output(to: .standardOutput)
-let driver = Driver(client: client, output: output)
+let driver = Driver(client: client, cache: options.cache, output: output)
 while let line = readLine() {
     if !line.allSatisfy(\.isWhitespace) { driver.perform(line) }
 }

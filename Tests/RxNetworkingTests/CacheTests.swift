@@ -1,0 +1,97 @@
+import FoundationEssentials
+import RxNetworking
+import TestServers
+import Testing
+
+/// The cache over real sockets.
+@Suite(.timeLimit(.minutes(1))) struct CacheTests {
+    private struct Goods: Endpoint {
+        typealias Output = [Int]
+        let path = "/goods"
+        var method = HTTPRequest.Method.get
+        var parameters: Parameters = .none
+        var cachePolicy: CachePolicy?
+        var cacheMode = CacheMode.standard
+    }
+
+    private func client(_ baseURL: String, _ policy: CachePolicy) -> Client {
+        var configuration = ClientConfiguration()
+        configuration.cachePolicy = policy
+        return Client(baseURL: baseURL, configuration: configuration)
+    }
+
+    @Test("What the server lets be kept is asked for once, and confirmed when it must be")
+    func rules() async throws {
+        let server = try RawServer { request in
+            if request.field("If-None-Match") == "\"a\"" {
+                return [.respond(304, ["ETag": "\"a\"", "Cache-Control": "max-age=3600", "X": "2"])]
+            }
+            return [.respond(200, ["ETag": "\"a\"", "Cache-Control": "no-cache", "X": "1"], body: "[1]")]
+        }
+        let client = client(server.baseURL, .http)
+        var uses: [CacheUse?] = []
+        for _ in 0..<3 {
+            let answer = try #require(try await client.answer(Goods()).first())
+            #expect(answer.output == [1])
+            uses.append(answer.response.cacheUse)
+        }
+        #expect(uses == [nil, .revalidated, .fresh])
+        #expect(server.record.requests.map { $0.field("If-None-Match") } == [nil, "\"a\""])
+    }
+
+    @Test("A file of nginx, by its ETag and its date")
+    func nginx() async throws {
+        let server = try NginxServer()
+        let client = client(server.baseURL, .http)
+        for path in ["/text", "/large"] {
+            var call = Call(.get, path)
+            let first = try #require(try await client.request(call).first())
+            #expect(first.cacheUse == nil && first.head[.lastModified] != nil && first.head[.eTag] != nil)
+            call.cacheMode = .noCache
+            let second = try #require(try await client.request(call).first())
+            #expect(second.cacheUse == .revalidated && second.body == first.body && second.status == .ok)
+        }
+        #expect(client.configuration.cache.statistics.revalidated == 2)
+    }
+
+    @Test("GET for a time, and POST by its parameters")
+    func times() async throws {
+        let server = try RawServer { _ in [.respond(200, body: "[1]")] }
+        let client = client(server.baseURL, .time(.seconds(3600)))
+        for _ in 0..<2 { #expect(try await client.request(Goods()).first() == [1]) }
+        #expect(server.record.requests.count == 1)
+        for parameters: Parameters in [.json(["a": 1, "b": 2]), .json(["b": 2, "a": 1]), .json(["a": 3])] {
+            let search = Goods(method: .post, parameters: parameters, cachePolicy: .post(.seconds(3600)))
+            #expect(try await client.request(search).first() == [1])
+        }
+        #expect(server.record.requests.map(\.method) == ["GET", "POST", "POST"])
+    }
+
+    @Test("Requests for the same at the same time are sent once")
+    func joined() async throws {
+        let gate = try Gate()
+        let server = try RawServer { _ in [.wait(gate), .respond(200, body: "[1]")] }
+        let client = client(server.baseURL, .http)
+        let answers = Observable.zip((0..<20).map { _ in client.request(Goods()) }).share(replay: 1)
+        let subscription = answers.subscribe()
+        _ = try await server.nextRequest()
+        gate.open()
+        #expect(try await answers.first() == Array(repeating: [1], count: 20))
+        #expect(server.record.requests.count == 1)
+        subscription.cancel()
+    }
+
+    @Test("Where the server cannot be reached what is stale is used")
+    func staleIfError() async throws {
+        let server = try RawServer { _ in
+            [.respond(200, ["Cache-Control": "max-age=0, stale-if-error=3600"], body: "[1]")]
+        }
+        var configuration = ClientConfiguration()
+        configuration.cachePolicy = .http
+        configuration.retry = .never
+        let client = Client(baseURL: server.baseURL, configuration: configuration)
+        #expect(try await client.request(Goods()).first() == [1])
+        server.stop()
+        #expect(try await client.answer(Goods()).first()?.response.cacheUse == .stale)
+    }
+}
