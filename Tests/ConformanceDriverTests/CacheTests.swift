@@ -38,12 +38,14 @@ import Testing
         #expect(try await driver.end().status == 0)
     }
 
-    @Test(arguments: [[], ["--cache", "off"]])
-    func withoutCacheNothingIs(flags: [String]) async throws {
+    @Test(
+        arguments: ["default", "no-store", "reload", "no-cache", "force-cache", "only-if-cached"],
+        [true, false])
+    func withoutCacheEveryModeGoesToTheServer(mode: String, isSaid: Bool) async throws {
         let server = try server(Self.hour)
-        let driver = try flags.isEmpty ? DriverProcess() : DriverProcess("--cache", "off")
+        let driver = try isSaid ? DriverProcess("--cache", "off") : DriverProcess()
         for id in 1...2 {
-            let answer = try await driver.fetch(id, server.baseURL, ["cache": "force-cache"])
+            let answer = try await driver.fetch(id, server.baseURL, ["cache": mode])
             #expect(answer.text == "\(id)" && answer.fromCache == false)
         }
     }

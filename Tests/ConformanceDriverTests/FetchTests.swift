@@ -190,18 +190,6 @@ import Testing
         #expect(end.answers.allSatisfy { answer in answer.text == answer.id.map { "/slow\(Int($0))" } })
     }
 
-    @Test(arguments: ["default", "no-store", "reload", "no-cache", "force-cache", "only-if-cached"])
-    func everyCacheModeGoesToTheServer(mode: String) async throws {
-        let server = try RawServer { _ in [.respond(200, ["Cache-Control": "max-age=100"], body: "fresh")] }
-        let driver = try DriverProcess("--cache", "private")
-        for id in 1...2 {
-            let answer = try await driver.fetch(id, server.baseURL, ["cache": mode])
-            #expect(answer.text == "fresh")
-            #expect(answer.fromCache == false)
-        }
-        #expect(server.record.requests.count == 2)
-    }
-
     @Test(arguments: [
         ["--help"], ["--cache"], ["--cache", "public"], ["--proxy"], ["--cacert"], ["--what"], ["http://a/"],
     ])

@@ -42,7 +42,11 @@ import Testing
     @Test("A file of nginx, by its ETag and its date")
     func nginx() async throws {
         let server = try NginxServer()
-        let client = client(server.baseURL, .http)
+        var configuration = ClientConfiguration()
+        configuration.cachePolicy = .http
+        // One of the files is larger than what a store of the usual size keeps.
+        configuration.cache = ResponseCache(store: MemoryCacheStore(limit: 128 << 20))
+        let client = Client(baseURL: server.baseURL, configuration: configuration)
         for path in ["/text", "/large"] {
             var call = Call(.get, path)
             let first = try #require(try await client.request(call).first())
@@ -65,6 +69,24 @@ import Testing
             #expect(try await client.request(search).first() == [1])
         }
         #expect(server.record.requests.map(\.method) == ["GET", "POST", "POST"])
+    }
+
+    @Test("What is kept has a limit, and is cleared by a call")
+    func cleared() async throws {
+        let server = try RawServer { _ in [.respond(200, body: String(repeating: "x", count: 1000))] }
+        var configuration = ClientConfiguration()
+        configuration.cachePolicy = .time(.seconds(3600))
+        configuration.cache = ResponseCache(store: MemoryCacheStore(limit: 2500, entryLimit: 2000))
+        let client = Client(baseURL: server.baseURL, configuration: configuration)
+        for path in ["/a", "/b", "/a", "/c", "/a", "/b"] { _ = try await client.get(path).first() }
+        // b was not used for longest when c came.
+        #expect(server.record.requests.map(\.target) == ["/a", "/b", "/c", "/b"])
+        let statistics = configuration.cache.statistics
+        #expect(
+            statistics.usage.entries == 2 && statistics.usage.evicted == 2 && statistics.usage.bytes <= 2500)
+        #expect(try await configuration.cache.remove(.all).first() == 2)
+        _ = try await client.get("/a").first()
+        #expect(server.record.requests.count == 5)
     }
 
     @Test("Requests for the same at the same time are sent once")
