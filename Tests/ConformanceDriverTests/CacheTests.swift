@@ -35,7 +35,7 @@ import Testing
         #expect([first.fromCache, second.fromCache] == [false, true])
         #expect(second.values("age")?.count == 1)
         #expect(server.record.requests.count == 1)
-        #expect(try await driver.end().status == 0)
+        #expect(try await driver.end().ending == .exited(0))
     }
 
     @Test(
