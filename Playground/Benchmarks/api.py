@@ -66,6 +66,15 @@ def requests(program, addresses, options):
     yield "processor time of the full way, beside the bare one", "≤", 1.15, results["full"]["ratio"]
 
 
+def cache(program, addresses, options):
+    lines = program_lines(program, "cache", addresses["plain"], 10 * options.count, options.rounds)
+    row("Answered by", "µs")
+    row("---", "---:")
+    for line in lines:
+        row(line["way"], f"{line['microseconds']:.2f}")
+    yield "µs for an answer from memory, by the cache alone", "≤", 3, lines[0]["microseconds"]
+
+
 def items(program, addresses, options):
     lines = program_lines(program, "items", addresses["pages"], ITEMS)
     row("Items", "resident MiB", "µs an item")
@@ -77,7 +86,7 @@ def items(program, addresses, options):
            statistics.median(resident[5:]) / statistics.median(resident[:5]))
 
 
-CASES = {"requests": requests, "items": items}
+CASES = {"requests": requests, "cache": cache, "items": items}
 
 
 def row(*cells):

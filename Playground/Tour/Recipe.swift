@@ -22,7 +22,7 @@ struct Recipe: Sendable {
     /// All of them, in the order of the tour.
     static let all = [
         typedGet, unwrapEnvelope, threeWays,
-        logIn, browseGoods, addToCart, uploadPictures, downloadBrochure, loadingIndicator,
+        logIn, browseGoods, addToCart, uploadPictures, downloadBrochure, cachedOffers, loadingIndicator,
         retryThroughOutage, reloginOnce, cancelHalfway,
         logOut,
     ]

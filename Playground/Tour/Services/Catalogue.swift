@@ -21,9 +21,9 @@ struct Catalogue: Sendable {
         client.pages(list, .numbered(size: 10), on: commands) { Page($0.list, total: $0.total) }
     }
 
-    /// What is cheap today.
-    func offers() -> Observable<[Goods], NetworkError> {
-        client.get("/offers").decode([Goods].self)
+    /// What is cheap today, and whether the server was asked.
+    func offers(_ mode: CacheMode = .standard) -> Observable<Answer<[Goods]>, NetworkError> {
+        client.answer(Offers(cacheMode: mode))
     }
 
     /// The printed catalogue, to a file; goes on where it was interrupted.
@@ -41,4 +41,12 @@ struct GoodsList: Endpoint {
     let method = HTTPRequest.Method.get
     let retry: RetryPolicy<NetworkError>? = .never
     var parameters: Parameters { .query(["run": run, "failPage": failingPage]) }
+}
+
+private struct Offers: Endpoint {
+    typealias Output = [Goods]
+    let cacheMode: CacheMode
+    let path = "/offers"
+    let method = HTTPRequest.Method.get
+    let cachePolicy: CachePolicy? = .http
 }

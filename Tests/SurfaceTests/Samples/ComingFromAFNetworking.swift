@@ -120,6 +120,16 @@ func cancelAsTasks(client: Client, file: String, folder: String) {
     client.cancel(.all)
 }
 
+func keepAnswers(client: Client, words: String) {
+    var configuration = ClientConfiguration()
+    configuration.cachePolicy = .time(.seconds(300))
+
+    var search = Call(.post, "/search", .json(["words": words]))
+    search.cachePolicy = .post(.seconds(60))
+    client.request(search).subscribe(onNext: { response in show(response.isFromCache) })
+    show(configuration)
+}
+
 struct Ad: Decodable, Sendable {}
 
 struct AdQuery: Encodable, Sendable {

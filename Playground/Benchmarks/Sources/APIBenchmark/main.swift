@@ -4,6 +4,7 @@ import RxNetworking
 
 // requests URL COUNT ROUNDS   the ways beside each other
 // once WAY URL COUNT          one way alone, for a profiler
+// cache URL COUNT ROUNDS      answers from memory
 // items URL COUNT             a list of COUNT items, page after page
 // Lines of JSON on stdout.
 
@@ -16,13 +17,19 @@ func number(_ index: Int) throws -> Int {
     return number
 }
 
+func rounds(_ index: Int) throws -> Int {
+    guard let rounds = Int(words[index]), rounds > 0 else {
+        throw Arguments.Invalid(description: "not a number of rounds: \(words[index])")
+    }
+    return rounds
+}
+
 do {
     switch (words.first, words.count) {
     case ("requests", 4):
-        guard let rounds = Int(words[3]), rounds > 0 else {
-            throw Arguments.Invalid(description: "not a number of rounds: \(words[3])")
-        }
-        try Comparison(baseURL: words[1], count: number(2), rounds: rounds).run()
+        try Comparison(baseURL: words[1], count: number(2), rounds: rounds(3)).run()
+    case ("cache", 4):
+        try Hits(baseURL: words[1], count: number(2), rounds: rounds(3)).run()
     case ("once", 4):
         guard let way = Way(rawValue: words[1]) else {
             throw Arguments.Invalid(description: "no such way: \(words[1])")
@@ -34,7 +41,7 @@ do {
     default:
         throw Arguments.Invalid(
             description:
-                "usage: APIBenchmark requests URL COUNT ROUNDS | once WAY URL COUNT | items URL COUNT")
+                "usage: APIBenchmark requests|cache URL COUNT ROUNDS | once WAY URL COUNT | items URL COUNT")
     }
 } catch {
     FileHandle.standardError.write(Data("\(error)\n".utf8))

@@ -1,0 +1,36 @@
+import RxNetworking
+
+extension Recipe {
+    static let cachedOffers = Recipe(
+        "Offers from the cache",
+        "The second look costs no request; pulling down has the server confirm what is kept, and three at once are one."
+    ) { stage in
+        let shop = Client.shop(stage.baseURL)
+        let before = try await stage.value(of: shop.statistics()).count("GET /offers")
+        // Code
+        let first = shop.catalogue.offers()
+        let again = shop.catalogue.offers()
+        let pulledDown = shop.catalogue.offers(.noCache)
+        // Shown
+        var uses: [CacheUse?] = []
+        for (what, offers) in [("first", first), ("again", again), ("pulled down", pulledDown)] {
+            let answer = try await stage.value(of: offers)
+            let count = try await stage.value(of: shop.statistics()).count("GET /offers") - before
+            let use = answer.response.cacheUse
+            uses.append(use)
+            stage.note(
+                "\(what): \(answer.output.count) offers, \(use.map { "\($0)" } ?? "sent"), \(count) requests so far"
+            )
+            stage.expect(answer.output.count == 3, "three offers")
+        }
+        stage.expect(uses == [nil, .fresh, .revalidated], "sent, then kept, then confirmed, not \(uses)")
+
+        let other = Client.shop(stage.baseURL)
+        let three = try await stage.value(of: .zip((1...3).map { _ in other.catalogue.offers() }))
+        let after = try await stage.value(of: shop.statistics()).count("GET /offers") - before
+        stage.expect(three.allSatisfy { $0.output.count == 3 }, "all three are answered")
+        stage.expect(after == 3, "the server sees three requests in all, not \(after)")
+        let hits = shop.configuration.cache.statistics.hits
+        stage.result("six looks, \(after) requests, \(hits) hit")
+    }
+}
