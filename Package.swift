@@ -23,10 +23,13 @@ let package = Package(
         .library(name: "RxNetworking", targets: ["RxNetworking"]),
         .library(name: "RxLite", targets: ["RxLite"]),
         .library(name: "RxTesting", targets: ["RxTesting"]),
+        // Apart from RxNetworking, so that SQLite is built only where it is used.
+        .library(name: "RxDiskCache", targets: ["RxDiskCache"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
     ],
     targets: [
@@ -56,6 +59,9 @@ let package = Package(
                 "RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl", .httpTypes, .logging,
             ],
             swiftSettings: settings),
+        .target(
+            name: "RxDiskCache", dependencies: ["RxClient", "RxHTTP", "RxLite", "CZlib", .grdb],
+            swiftSettings: settings),
         .target(name: "RxTesting", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
 
         // Servers on loopback. They import nothing of the above, so that neither side hides the other's faults.
@@ -72,10 +78,19 @@ let package = Package(
             name: "Playground", dependencies: ["RxNetworking", "PlaygroundServer"], path: "Playground/Tour",
             swiftSettings: settings),
 
-        // A process of its own, for tests that kill it.
+        // Processes of their own, for tests that kill them.
         .executableTarget(
             name: "download-probe", dependencies: ["RxNetworking"], path: "Tests/DownloadProbe",
             swiftSettings: settings),
+
+        .executableTarget(
+            name: "disk-cache-probe", dependencies: ["RxDiskCache", "RxTesting", .httpTypes],
+            path: "Tests/DiskCacheProbe", swiftSettings: settings),
+        .testTarget(
+            name: "RxDiskCacheTests",
+            dependencies: [
+                "RxDiskCache", "RxTesting", "TestServers", "disk-cache-probe", .httpTypes, .grdb,
+            ], swiftSettings: settings),
 
         .testTarget(
             name: "RxLiteTests", dependencies: ["RxLite", "RxLoop", "RxTesting"], swiftSettings: settings),
@@ -97,7 +112,8 @@ let package = Package(
         .testTarget(name: "RxMarblesTests", dependencies: ["RxLite", "RxTesting"], swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(
-            name: "SurfaceTests", dependencies: ["RxNetworking", "RxTesting"], swiftSettings: settings),
+            name: "SurfaceTests", dependencies: ["RxNetworking", "RxDiskCache", "RxTesting"],
+            swiftSettings: settings),
         .testTarget(
             name: "RxNetworkingTests", dependencies: ["RxNetworking", "TestServers"], swiftSettings: settings),
         // Drives the client by JSON lines, for suites that are written in other languages.
@@ -127,6 +143,7 @@ extension Target.Dependency {
     static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
     static var logging: Self { .product(name: "Logging", package: "swift-log") }
     static var inMemoryLogging: Self { .product(name: "InMemoryLogging", package: "swift-log") }
+    static var grdb: Self { .product(name: "GRDB", package: "GRDB.swift") }
     static var flyingFox: Self { .product(name: "FlyingFox", package: "FlyingFox") }
     static var flyingSocks: Self { .product(name: "FlyingSocks", package: "FlyingFox") }
 }

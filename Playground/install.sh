@@ -29,6 +29,7 @@ need_libraries() {
     need_library libcurl libcurl4-openssl-dev curl
     need_library zlib zlib1g-dev zlib
     need_library libpsl libpsl-dev libpsl
+    need_library sqlite3 libsqlite3-dev sqlite # for RxDiskCache alone
 }
 
 install_missing() {

@@ -10,6 +10,7 @@ import Testing
         "RxCurl": ["RxHTTP", "RxLoop", "RxLite", "CLibcurl", "CZlib"],
         "RxClient": ["RxHTTP", "RxLite"],
         "RxNetworking": ["RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl"],
+        "RxDiskCache": ["RxClient", "RxHTTP", "RxLite", "CZlib"],
         "RxTesting": ["RxHTTP", "RxLite"],
     ]
 
@@ -21,6 +22,7 @@ import Testing
     /// The ecosystem's packages, and who may use them.
     static let packages: [String: Set<String>] = [
         "HTTPTypes": ["RxHTTP", "RxCurl", "RxClient", "RxNetworking", "RxTesting"],
+        "GRDB": ["RxDiskCache"],
         "Logging": ["RxClient", "RxNetworking"],
         "DequeModule": ["RxLoop", "RxCurl", "RxClient"],
         "HeapModule": ["RxLoop", "RxCurl", "RxClient"],

@@ -1,0 +1,148 @@
+import FoundationEssentials
+import GRDB
+import RxClient
+
+/// The answers in a database, and what is asked of them.
+struct CacheTable {
+    let db: Database
+    let limits: DiskCacheLimits
+
+    /// One more would drop the one of a key that was used longest ago. A lookup reads them all.
+    private static let mostVariants = 32
+    private static let isOfKey = "url = ? AND rules = ? AND method = ? AND identity = ? AND content = ?"
+
+    /// An entry as it was found: `nil` if it is not what was written.
+    typealias Found = (row: Int64, entry: CacheEntry?)
+
+    /// All variants of a key.
+    func entries(for key: CacheKey) throws -> [Found] {
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT entry.id, uuid, variant, metadata, metadataCheck, body.content, contentCheck
+                FROM (SELECT * FROM entry WHERE \(Self.isOfKey)) entry LEFT JOIN body ON body.entry = entry.id
+                """, arguments: arguments(of: key))
+        var found: [Found] = []
+        while let row = try rows.next() {
+            found.append((try row.decode(atIndex: 0), CacheRecord.entry(in: row, for: key)))
+        }
+        return found
+    }
+
+    /// Puts an entry in the place of the one it replaces. Returns how many others were dropped to make room.
+    func store(_ entry: CacheEntry) throws -> Int {
+        let metadata = entry.metadata
+        let record = try CacheRecord(metadata)
+        try delete("\(Self.isOfKey) AND variant = ?", arguments(of: metadata.key) + [record.variant])
+        try delete("uuid = ?", [metadata.id.uuidString])
+        guard entry.byteCount <= limits.entryBytes else { return 0 }
+        try db.execute(
+            sql: """
+                INSERT INTO entry (url, rules, method, identity, content, uuid, variant, place, metadata,
+                    metadataCheck, bytes, used)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \(Self.nextUse))
+                """, arguments: arguments(of: metadata.key) + record.columns + [entry.byteCount])
+        let row = db.lastInsertedRowID
+        try db.execute(
+            sql: "INSERT INTO body VALUES (?, ?, ?)",
+            arguments: [row, Data(entry.body), CacheRecord.check(entry.body)])
+        try setTags(metadata.tags, of: row)
+        let variants = try drop(
+            """
+            SELECT id FROM entry WHERE \(Self.isOfKey) ORDER BY used DESC LIMIT -1 OFFSET \(Self.mostVariants)
+            """, arguments(of: metadata.key))
+        return try variants + makeRoom()
+    }
+
+    /// Puts metadata in the place of that of the entry with the same id. Returns how many others were dropped.
+    func update(_ metadata: CacheEntry.Metadata) throws -> Int {
+        let record = try CacheRecord(metadata)
+        let found = try Row.fetchOne(
+            db, sql: "SELECT id, length(body.content) FROM entry JOIN body ON body.entry = id WHERE uuid = ?",
+            arguments: [metadata.id.uuidString])
+        guard let found else { return 0 }
+        let row: Int64 = try found.decode(atIndex: 0)
+        let bytes = CacheEntry(metadata, body: []).byteCount + (try found.decode(Int.self, atIndex: 1))
+        guard bytes <= limits.entryBytes else {
+            try delete("id = ?", [row])
+            return 0
+        }
+        try delete(
+            "\(Self.isOfKey) AND variant = ? AND id <> ?",
+            arguments(of: metadata.key) + [record.variant, row])
+        try db.execute(
+            sql: """
+                UPDATE entry SET url = ?, rules = ?, method = ?, identity = ?, content = ?, uuid = ?, variant = ?,
+                    place = ?, metadata = ?, metadataCheck = ?, bytes = ?, used = \(Self.nextUse)
+                WHERE id = ?
+                """, arguments: arguments(of: metadata.key) + record.columns + [bytes, row])
+        try db.execute(sql: "DELETE FROM tag WHERE entry = ?", arguments: [row])
+        try setTags(metadata.tags, of: row)
+        return try makeRoom()
+    }
+
+    /// Removes what is meant. Returns how many there were.
+    func remove(_ selection: CacheSelection) throws -> Int {
+        switch selection {
+        case .all: try delete("true", [])
+        case .id(let id): try delete("uuid = ?", [id.uuidString])
+        case .url(let url): try delete("url = ?", [url])
+        case .place(let place): try delete("place = ?", [place])
+        case .tag(let tag): try delete("id IN (SELECT entry FROM tag WHERE tag = ?)", [tag])
+        case .identity(let identity): try delete("identity = ?", [identity])
+        }
+    }
+
+    /// Removes rows.
+    func remove(rows: [Int64]) throws {
+        for row in rows { try delete("id = ?", [row]) }
+    }
+
+    /// Notes that rows have been used, the last one last.
+    func use(_ rows: [Int64]) throws {
+        for row in rows {
+            try db.execute(sql: "UPDATE entry SET used = \(Self.nextUse) WHERE id = ?", arguments: [row])
+        }
+    }
+
+    /// What there is: entries, bytes.
+    func total() throws -> (entries: Int, bytes: Int) {
+        guard let row = try Row.fetchOne(db, sql: "SELECT entries, bytes FROM total") else {
+            throw CacheFailure(.broken, "the totals are gone")
+        }
+        return (try row.decode(atIndex: 0), try row.decode(atIndex: 1))
+    }
+
+    private static let nextUse = "(SELECT coalesce(max(used), 0) + 1 FROM entry)"
+
+    private func makeRoom() throws -> Int {
+        var (entries, bytes) = try total()
+        let rows = try Row.fetchCursor(db, sql: "SELECT id, bytes FROM entry ORDER BY used")
+        var oldest: [Int64] = []
+        while entries > limits.entries || bytes > limits.bytes, let row = try rows.next() {
+            oldest.append(try row.decode(atIndex: 0))
+            entries &-= 1
+            bytes &-= try row.decode(Int.self, atIndex: 1)
+        }
+        try remove(rows: oldest)
+        return oldest.count
+    }
+
+    private func drop(_ selection: String, _ arguments: StatementArguments) throws -> Int {
+        try delete("id IN (\(selection))", arguments)
+    }
+
+    @discardableResult
+    private func delete(_ condition: String, _ arguments: StatementArguments) throws -> Int {
+        try db.execute(sql: "DELETE FROM entry WHERE \(condition)", arguments: arguments)
+        return db.changesCount
+    }
+
+    private func setTags(_ tags: Set<String>, of row: Int64) throws {
+        for tag in tags { try db.execute(sql: "INSERT INTO tag VALUES (?, ?)", arguments: [tag, row]) }
+    }
+
+    private func arguments(of key: CacheKey) -> StatementArguments {
+        [key.url, key.rules.rawValue, key.method, key.identity, key.content]
+    }
+}

@@ -1,0 +1,77 @@
+import RxHTTP
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Runs work one piece after the other, in the order in which it was added, on a thread that is there while there is
+/// some. So a disk that is slow keeps neither an event loop waiting nor a thread that others need.
+final class DiskThread: Sendable {
+    /// A piece of work. It is told why, where no thread could be made for it.
+    typealias Work = @Sendable (_ refusal: NetworkError?) -> Void
+
+    private struct Queue {
+        var waiting: [Work] = []
+        var isRunning = false
+    }
+
+    private let queue = Mutex(Queue())
+
+    /// Adds work. Returns at once.
+    func run(_ work: @escaping Work) {
+        let needsThread = queue.withLock { queue in
+            queue.waiting.append(work)
+            defer { queue.isRunning = true }
+            return !queue.isRunning
+        }
+        guard needsThread else { return }
+        let code = start()
+        guard code != 0 else { return }
+        drain(refusal: NetworkError(.file, "no thread for the disk cache: error \(code)"))
+    }
+
+    private func start() -> CInt {
+        #if canImport(Glibc)
+            var thread = pthread_t()
+        #else
+            var thread: pthread_t?
+        #endif
+        // The new thread takes over this one retain; where there is none, it is given back here.
+        let retained = unsafe Unmanaged.passRetained(self)
+        let code = unsafe pthread_create(
+            &thread, nil,
+            { argument in
+                #if canImport(Glibc)
+                    guard let argument = unsafe argument else { return nil }
+                #endif
+                unsafe Unmanaged<DiskThread>.fromOpaque(argument).takeRetainedValue().drain(refusal: nil)
+                return nil
+            }, retained.toOpaque())
+        guard code == 0 else {
+            unsafe retained.release()
+            return code
+        }
+        #if canImport(Glibc)
+            pthread_detach(thread)
+        #else
+            if let thread { pthread_detach(thread) }
+        #endif
+        return 0
+    }
+
+    private func drain(refusal: NetworkError?) {
+        while true {
+            let work = queue.withLock { queue in
+                let work = queue.waiting
+                queue.waiting = []
+                queue.isRunning = !work.isEmpty
+                return work
+            }
+            if work.isEmpty { return }
+            for piece in work { piece(refusal) }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import GRDB
+import RxClient
+import RxHTTP
+import Synchronization
+
+/// A store's database and what is counted about it. What works with the database blocks.
+final class OpenCache: Sendable {
+    private struct State {
+        var database: CacheDatabase
+        /// Rows that lookups have found, and of which the database has not been told.
+        var uses: [Int64] = []
+    }
+
+    private let limits: DiskCacheLimits
+    private let state: Mutex<State>
+    private let counts = Mutex((usage: CacheUsage(), statistics: DiskCacheStatistics()))
+    /// So many uses are written at once, as far as no change comes first.
+    private static let mostUses = 64
+
+    init(_ folder: CacheFolder, limits: DiskCacheLimits) {
+        self.limits = limits
+        state = Mutex(State(database: CacheDatabase(folder: folder)))
+    }
+
+    /// As far as it is known. Waits for nobody who works with the database.
+    var usage: CacheUsage { counts.withLock { $0.usage } }
+    /// As ``usage``.
+    var statistics: DiskCacheStatistics { counts.withLock { $0.statistics } }
+
+    /// Opens the database, to know what is in it.
+    func open() { _ = change { _ in 0 } }
+
+    /// Tells the database what it has not been told yet, and closes it.
+    func close() {
+        state.withLock { state in
+            if !state.uses.isEmpty { _ = try? write(&state) { _ in } }
+            state.database.close()
+        }
+    }
+
+    /// All variants of a key, the ones that came last first; none where the disk does not answer.
+    func entries(for key: CacheKey) -> [CacheEntry] {
+        let found = state.withLock { state -> [CacheTable.Found] in
+            do throws(CacheFailure) {
+                defer { countReplaced(state) }
+                let found = try state.database.read { db in
+                    try CacheTable(db: db, limits: limits).entries(for: key)
+                }
+                settle(found, &state)
+                return found
+            } catch {
+                note(error, in: \.unansweredLookups)
+                return []
+            }
+        }
+        return found.compactMap(\.entry).sorted { $0.metadata.terms.date > $1.metadata.terms.date }
+    }
+
+    /// Removes what is broken, and notes what has been used.
+    private func settle(_ found: [CacheTable.Found], _ state: inout State) {
+        let broken = found.filter { $0.entry == nil }.map(\.row)
+        state.uses += found.filter { $0.entry != nil }.map(\.row)
+        guard !broken.isEmpty || state.uses.count > Self.mostUses else { return }
+        counts.withLock { $0.statistics.brokenEntries += broken.count }
+        do throws(CacheFailure) {
+            try write(&state) { try $0.remove(rows: broken) }
+        } catch {
+            note(error, in: \.failedChanges)
+        }
+    }
+
+    /// Makes a change that drops so many entries to make room.
+    func change(_ body: (CacheTable) throws -> Int) -> Result<Void, NetworkError> {
+        changing { state throws(CacheFailure) in
+            let dropped = try write(&state, body)
+            counts.withLock { $0.usage.evicted += dropped }
+        }
+    }
+
+    /// Removes what is meant. Gives how many there were.
+    func remove(_ selection: CacheSelection) -> Result<Int, NetworkError> {
+        changing { state throws(CacheFailure) in
+            guard selection == .all else { return try write(&state) { try $0.remove(selection) } }
+            let total = try write(&state) { try $0.total() }
+            // The whole file: faster, and nothing of it stays on the disk.
+            try state.database.removeAll()
+            counts.withLock { ($0.usage.entries, $0.usage.bytes) = (0, 0) }
+            return total.entries
+        }
+    }
+
+    private func changing<Value: Sendable>(
+        _ body: (inout State) throws(CacheFailure) -> Value
+    ) -> Result<Value, NetworkError> {
+        let result = state.withLock { state -> Result<Value, CacheFailure> in
+            do throws(CacheFailure) {
+                return .success(try body(&state))
+            } catch {
+                return .failure(error)
+            }
+        }
+        if case .failure(let failure) = result { note(failure, in: \.failedChanges) }
+        return result.mapError(\.networkError)
+    }
+
+    private func write<Value>(
+        _ state: inout State, _ body: (CacheTable) throws -> Value
+    ) throws(CacheFailure) -> Value {
+        let uses = state.uses
+        state.uses = []
+        defer { countReplaced(state) }
+        let (value, total) = try state.database.write { db in
+            let table = CacheTable(db: db, limits: limits)
+            try table.use(uses)
+            return (try body(table), try table.total())
+        }
+        counts.withLock { ($0.usage.entries, $0.usage.bytes) = total }
+        return value
+    }
+
+    private func countReplaced(_ state: State) {
+        counts.withLock { $0.statistics.brokenDatabases = state.database.replacedCount }
+    }
+
+    private func note(
+        _ failure: CacheFailure, in count: WritableKeyPath<DiskCacheStatistics, Int>
+    ) {
+        counts.withLock { counts in
+            counts.statistics[keyPath: count] += 1
+            if failure.kind == .busy { counts.statistics.busy += 1 }
+            counts.statistics.lastFailure = failure.networkError
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxTesting
+
+/// Entries whose bodies tell what they must be.
+enum SampleEntry {
+    /// How many keys there are.
+    static let keyCount = 40
+
+    /// A key by its number.
+    static func key(_ number: Int) -> CacheKey {
+        CacheKey(rules: .http, url: "http://h/\(number)", identity: "anna")
+    }
+
+    /// An entry; `number` says which of those of its key.
+    static func make(key: Int, number: Int, size: Int) -> CacheEntry {
+        let metadata = CacheEntry.Metadata(
+            key: Self.key(key),
+            head: ResponseHead(status: .ok, headerFields: [.eTag: "\"\(key)-\(number)\""]),
+            terms: CacheTerms(date: Date(timeIntervalSince1970: Double(number)), lifetime: 60),
+            tags: key.isMultiple(of: 2) ? ["even"] : [])
+        return CacheEntry(metadata, body: body(key: key, number: number, size: size))
+    }
+
+    /// The number of an entry.
+    static func number(of entry: CacheEntry) -> Int { Int(entry.metadata.terms.date.timeIntervalSince1970) }
+
+    /// Whether an entry is exactly what was made, by all that it says of itself.
+    static func isWhole(_ entry: CacheEntry) -> Bool {
+        guard let key = (0..<keyCount).first(where: { Self.key($0) == entry.metadata.key }) else {
+            return false
+        }
+        let number = number(of: entry)
+        return entry.metadata.head[.eTag] == "\"\(key)-\(number)\""
+            && entry.body == body(key: key, number: number, size: entry.body.count - 8)
+            && entry.body.suffix(8).elementsEqual(sizeBytes(entry.body.count - 8))
+    }
+
+    private static func body(key: Int, number: Int, size: Int) -> [UInt8] {
+        guard size >= 0 else { return [] }
+        var random = SeededRandom(UInt64(key) << 32 | UInt64(number))
+        var body: [UInt8] = []
+        body.reserveCapacity(size + 16)
+        while body.count < size {
+            let word = random.next()
+            for shift in 0..<8 { body.append(UInt8(truncatingIfNeeded: word >> UInt64(shift * 8))) }
+        }
+        return body.prefix(size) + sizeBytes(size)
+    }
+
+    private static func sizeBytes(_ size: Int) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: size >> ($0 * 8)) }
+    }
+}

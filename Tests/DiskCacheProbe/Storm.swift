@@ -1,0 +1,46 @@
+import FoundationEssentials
+import RxClient
+import RxDiskCache
+import RxHTTP
+import RxLite
+import RxTesting
+
+/// Everything that a store can be asked, at random; what fails is counted by the store.
+struct Storm {
+    var store: DiskCacheStore
+    var random: SeededRandom
+    /// How many entries were not what had been stored.
+    private(set) var wrong = 0
+    /// How many entries were found.
+    private(set) var found = 0
+    private var last: CacheEntry.Metadata?
+
+    init(store: DiskCacheStore, random: SeededRandom) {
+        self.store = store
+        self.random = random
+    }
+
+    mutating func step(_ number: Int) async {
+        let key = Int.random(in: 0..<SampleEntry.keyCount, using: &random)
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<50:
+            // A lookup never fails.
+            let entries = try? await store.entries(for: SampleEntry.key(key)).first()
+            for entry in entries ?? [] {
+                found += 1
+                if !SampleEntry.isWhole(entry) { wrong += 1 }
+            }
+        case 50..<90:
+            let entry = SampleEntry.make(
+                key: key, number: number, size: .random(in: 0..<60_000, using: &random))
+            last = entry.metadata
+            _ = try? await store.store(entry).first()
+        case 90..<96:
+            guard var metadata = last else { return }
+            metadata.terms.lifetime += 1
+            _ = try? await store.update(metadata).first()
+        case 96..<99: _ = try? await store.remove(.url(SampleEntry.key(key).url)).first()
+        default: _ = try? await store.remove(.all).first()
+        }
+    }
+}
