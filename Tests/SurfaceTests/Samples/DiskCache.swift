@@ -1,9 +1,12 @@
 import RxDiskCache
 import RxNetworking
 
-func keepAnswersOnDisk() -> TieredCacheStore {
-    let store = TieredCacheStore(over: DiskCacheStore(folder: "/var/cache/shop"))
-    return store
+func keepAnswersOnDisk() {
+    var configuration = ClientConfiguration(baseURL: "https://api.example.com/v1")
+    configuration.cachePolicy = .http
+    let disk = DiskCacheStore(folder: "/var/cache/shop")
+    configuration.cache = ResponseCache(store: TieredCacheStore(over: disk))
+    show(configuration)
 }
 
 func limitAStoreOnDisk() {
