@@ -13,6 +13,10 @@ import Testing
 
     init() throws { server = try .shared() }
 
+    private func base(_ version: String) -> String {
+        version == "TLS 1.3" ? server.tls13BaseURL : server.tlsBaseURL
+    }
+
     private func withHTTP2<Result>(
         spoolLimit: Int = 64 << 20, _ body: (CurlTransport) async throws -> Result
     ) async throws -> Result {
@@ -45,13 +49,14 @@ import Testing
         #expect(echo.protocol == "HTTP/2.0")
     }
 
-    @Test(arguments: [0, 3])
-    func stormsOfPausingLoseNothing(run: Int) async throws {
+    @Test(arguments: [0, 3], ["TLS 1.2", "TLS 1.3"])
+    func stormsOfPausingLoseNothing(others count: Int, version: String) async throws {
+        let base = base(version)
         try await withHTTP2 { transport in
-            let others = try (0..<run).map { _ in
-                Recording(transport.send(try .to(server.tlsBaseURL + "/large")))
+            let others = try (0..<count).map { _ in
+                Recording(transport.send(try .to(base + "/large")))
             }
-            let recording = Recording(transport.send(try .to(server.tlsBaseURL + "/large"))) {
+            let recording = Recording(transport.send(try .to(base + "/large"))) {
                 _, subscription in
                 subscription.pause()
                 subscription.resume()
@@ -63,23 +68,25 @@ import Testing
         }
     }
 
-    @Test func longPausesLoseNothing() async throws {
+    @Test(arguments: ["TLS 1.2", "TLS 1.3"])
+    func longPausesLoseNothing(version: String) async throws {
+        let base = base(version)
         try await withHTTP2 { transport in
-            let recording = Recording(transport.send(try .to(server.tlsBaseURL + "/large"))) {
+            let pauses = Board(0)
+            let recording = Recording(transport.send(try .to(base + "/large"))) {
                 event, subscription in
-                if case .chunk(let bytes) = event, bytes.count > 0 { subscription.pause() }
+                guard case .chunk = event else { return }
+                subscription.pause()
+                pauses.update { $0 += 1 }
             }
-            _ = try await recording.until { $0.chunks > 0 ? true : nil }
+            _ = try await pauses.until { $0 == 1 ? true : nil }
             for _ in 0..<20 {
-                #expect(try await transport.get(server.tlsBaseURL + "/json").text == NginxServer.json)
+                #expect(try await transport.get(base + "/json").text == NginxServer.json)
             }
-            // Not `log`, which is a copy of the whole body.
-            for _ in 0..<10 {
-                let seen = try await recording.until { $0.events }
+            for count in 2...11 {
                 recording.resume()
-                _ = try await recording.until { $0.events > seen || !$0.ends.isEmpty ? true : nil }
+                _ = try await pauses.until { $0 == count ? true : nil }
             }
-            #expect(try await recording.until { $0.chunks } == 11)
             recording.stopReacting()
             recording.resume()
             let log = try await recording.ended()

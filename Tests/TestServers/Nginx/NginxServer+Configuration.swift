@@ -47,7 +47,7 @@ extension NginxServer {
 
     /// What it listens on.
     struct Ports {
-        let plain, tls, http2, certificates: UInt16
+        let plain, tls, http2, certificates, tls13: UInt16
     }
 
     static func writeFiles(in folder: String, _ ports: Ports) throws {
@@ -55,88 +55,104 @@ extension NginxServer {
             try Data(bytes).write(to: URL(filePath: "\(folder)/\(name)"))
         }
         try write(configuration(folder: folder, ports).utf8, "nginx.conf")
+        try write(locations(folder: folder, ports).utf8, "locations.conf")
         try write(large, "large")
         try write(text.utf8, "text")
     }
 
     private static func configuration(folder: String, _ ports: Ports) -> String {
+        """
+        daemon off;
+        # Not master_process off: with inherited sockets that crashes (1.22.1).
+        \(geteuid() == 0 ? "user root;" : "")
+        worker_processes 1;
+        pid nginx.pid;
+        error_log error.log warn;
+        events { worker_connections 4096; }
+        http {
+            access_log off;
+            server_tokens off;
+            absolute_redirect off;
+            keepalive_requests 1000000000;
+            client_max_body_size 64m;
+            client_body_buffer_size 1m;
+            client_body_temp_path body;
+            proxy_temp_path proxy;
+            fastcgi_temp_path fastcgi;
+            uwsgi_temp_path uwsgi;
+            scgi_temp_path scgi;
+            gzip_types text/plain;
+            default_type application/octet-stream;
+            root \(folder);
+
+            server {
+                listen 127.0.0.1:\(ports.plain);
+                listen 127.0.0.1:\(ports.tls) ssl http2 default_server;
+                listen 127.0.0.1:\(ports.http2) http2;
+                listen unix:\(folder)/socket;
+                server_name localhost;
+                ssl_certificate certificate.pem;
+                ssl_certificate_key key.pem;
+
+                include locations.conf;
+            }
+            server {
+                listen 127.0.0.1:\(ports.tls13) ssl http2;
+                server_name localhost;
+                ssl_certificate certificate.pem;
+                ssl_certificate_key key.pem;
+                ssl_protocols TLSv1.3;
+                include locations.conf;
+            }
+            \(certificateServers(ports))
+        }
+        """
+    }
+
+    /// What there is, on every port but ``certificatePort``.
+    private static func locations(folder: String, _ ports: Ports) -> String {
         let codes = statuses.map { code in
             let text = code == 204 || code == 304 ? "" : #" '{"status":\#(code),"message":"as asked"}'"#
             return "location = /status/\(code) { default_type application/json; return \(code)\(text); }"
         }
         let hops = redirects.map { "location = /redirect/\($0) { return \($0) /echo; }" }
         return """
-            daemon off;
-            # Not master_process off: with inherited sockets that crashes (1.22.1).
-            \(geteuid() == 0 ? "user root;" : "")
-            worker_processes 1;
-            pid nginx.pid;
-            error_log error.log warn;
-            events { worker_connections 4096; }
-            http {
-                access_log off;
-                server_tokens off;
-                absolute_redirect off;
-                keepalive_requests 1000000000;
-                client_max_body_size 64m;
-                client_body_buffer_size 1m;
-                client_body_temp_path body;
-                proxy_temp_path proxy;
-                fastcgi_temp_path fastcgi;
-                uwsgi_temp_path uwsgi;
-                scgi_temp_path scgi;
-                gzip_types text/plain;
-                default_type application/octet-stream;
-                root \(folder);
+            location = /ready { return 200; }
+            location = /json { default_type application/json; return 200 '\(json)'; }
+            location = /items { default_type application/json; return 200 '\(items)'; }
+            location = /large { }
+            location = /slow { alias \(folder)/large; limit_rate 64k; }
+            location = /text { default_type text/plain; gzip on; }
 
-                server {
-                    listen 127.0.0.1:\(ports.plain);
-                    listen 127.0.0.1:\(ports.tls) ssl http2 default_server;
-                    listen 127.0.0.1:\(ports.http2) http2;
-                    listen unix:\(folder)/socket;
-                    server_name localhost;
-                    ssl_certificate certificate.pem;
-                    ssl_certificate_key key.pem;
-
-                    location = /ready { return 200; }
-                    location = /json { default_type application/json; return 200 '\(json)'; }
-                    location = /items { default_type application/json; return 200 '\(items)'; }
-                    location = /large { }
-                    location = /slow { alias \(folder)/large; limit_rate 64k; }
-                    location = /text { default_type text/plain; gzip on; }
-
-                    # What nginx made of the request. Values are not escaped: send none that need it.
-                    location = /echo {
-                        default_type application/json;
-                        add_header X-Method $request_method always;
-                        return 200 '{"method":"$request_method","target":"$request_uri","test":"$http_x_test",\
+            # What nginx made of the request. Values are not escaped: send none that need it.
+            location = /echo {
+                default_type application/json;
+                add_header X-Method $request_method always;
+                return 200 '{"method":"$request_method","target":"$request_uri","test":"$http_x_test",\
             "authorization":"$http_authorization","cookie":"$http_cookie","contentType":"$content_type",\
             "contentLength":"$content_length","expect":"$http_expect","accept":"$http_accept",\
             "encoding":"$http_accept_encoding","agent":"$http_user_agent","protocol":"$server_protocol",\
             "scheme":"$scheme","connection":"$connection","request":"$connection_requests","remote":"$remote_addr",\
             "host":"$host"}';
-                    }
-                    # The body as text, without line ends: nginx reads it only to pass it on, here to itself.
-                    location = /echo/body {
-                        proxy_pass http://127.0.0.1:\(ports.plain)/echo/field;
-                        proxy_set_header X-Body $request_body;
-                        proxy_pass_request_body off;
-                        proxy_set_header Content-Length "";
-                    }
-                    location = /echo/field { default_type text/plain; return 200 $http_x_body; }
-                    # Takes a body of any size and tells how long it was.
-                    location = /upload {
-                        proxy_pass http://127.0.0.1:\(ports.plain)/uploaded;
-                    }
-                    location = /uploaded { default_type text/plain; return 200 $content_length; }
-
-                    location = /redirect/loop { return 302 /redirect/loop; }
-                    location = /redirect/to { return 302 $arg_url; }
-                    \(hops.joined(separator: "\n        "))
-                    \(codes.joined(separator: "\n        "))
-                }
-                \(certificateServers(ports))
             }
+            # The body as text, without line ends: nginx reads it only to pass it on, here to itself.
+            location = /echo/body {
+                proxy_pass http://127.0.0.1:\(ports.plain)/echo/field;
+                proxy_set_header X-Body $request_body;
+                proxy_pass_request_body off;
+                proxy_set_header Content-Length "";
+            }
+            location = /echo/field { default_type text/plain; return 200 $http_x_body; }
+            # Takes a body of any size and tells how long it was.
+            location = /upload {
+                proxy_pass http://127.0.0.1:\(ports.plain)/uploaded;
+            }
+            location = /uploaded { default_type text/plain; return 200 $content_length; }
+
+            location = /redirect/loop { return 302 /redirect/loop; }
+            location = /redirect/to { return 302 $arg_url; }
+            \(hops.joined(separator: "\n"))
+            \(codes.joined(separator: "\n"))
             """
     }
 }

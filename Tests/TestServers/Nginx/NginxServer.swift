@@ -26,6 +26,8 @@ public final class NginxServer: Sendable {
     public let http2Port: UInt16
     /// The port for https, up to TLS 1.3, with the certificates of ``certificateHosts`` on 127.0.0.1.
     public let certificatePort: UInt16
+    /// The port for https, TLS 1.3 only, on 127.0.0.1; what is served is the same as on ``tlsPort``.
+    public let tls13Port: UInt16
     /// The folder with the configuration, the logs, the certificate and the served files.
     public let folder: String
     private let process: SupervisedProcess
@@ -39,19 +41,23 @@ public final class NginxServer: Sendable {
         let tls = try Listener()
         let http2 = try Listener()
         let certificates = try Listener()
-        (port, tlsPort, http2Port, certificatePort) = (plain.port, tls.port, http2.port, certificates.port)
+        let tls13 = try Listener()
+        let ports = Ports(
+            plain: plain.port, tls: tls.port, http2: http2.port, certificates: certificates.port,
+            tls13: tls13.port)
+        (port, tlsPort, http2Port) = (ports.plain, ports.tls, ports.http2)
+        (certificatePort, tls13Port) = (ports.certificates, ports.tls13)
         folder = try TemporaryFolder.make("nginx")
         do {
-            try Self.writeFiles(
-                in: folder, Ports(plain: port, tls: tlsPort, http2: http2Port, certificates: certificatePort))
+            try Self.writeFiles(in: folder, ports)
             process = try SupervisedProcess(
                 script: Self.script,
                 environment: [
-                    "FOLDER": folder, "NGINX": "3;4;5;6;", "PATH": "/usr/sbin:/usr/local/sbin:" + Self.path,
+                    "FOLDER": folder, "NGINX": "3;4;5;6;7;", "PATH": "/usr/sbin:/usr/local/sbin:" + Self.path,
                 ],
                 descriptors: [
                     plain.descriptor.raw, tls.descriptor.raw, http2.descriptor.raw,
-                    certificates.descriptor.raw,
+                    certificates.descriptor.raw, tls13.descriptor.raw,
                 ])
         } catch {
             try? FileManager.default.removeItem(atPath: folder)  // the first error is the one to tell
@@ -62,6 +68,7 @@ public final class NginxServer: Sendable {
         _ = consume tls
         _ = consume http2
         _ = consume certificates
+        _ = consume tls13
         try awaitFirstAnswer()
     }
 
@@ -71,6 +78,8 @@ public final class NginxServer: Sendable {
     public var baseURL: String { "http://127.0.0.1:\(port)" }
     /// `https://127.0.0.1:tlsPort`, with no slash at the end.
     public var tlsBaseURL: String { "https://127.0.0.1:\(tlsPort)" }
+    /// `https://127.0.0.1:tls13Port`, with no slash at the end.
+    public var tls13BaseURL: String { "https://127.0.0.1:\(tls13Port)" }
     /// The path of the Unix socket for http.
     public var unixSocketPath: String { folder + "/socket" }
     /// The server's self-signed certificate, for 127.0.0.1 and localhost, as PEM: its own authority.
@@ -91,7 +100,7 @@ public final class NginxServer: Sendable {
             -keyout key.pem -out certificate.pem -subj /CN=localhost \
             -addext subjectAltName=DNS:localhost,IP:127.0.0.1 >start.log 2>&1 &&
             { nginx -p "$FOLDER" -c "$FOLDER/nginx.conf" -e "$FOLDER/error.log" >>start.log 2>&1 & }
-        exec 3<&- 4<&- 5<&- 6<&-
+        exec 3<&- 4<&- 5<&- 6<&- 7<&-
         read -r _
         [ -z "$!" ] || { kill "$!"; wait "$!"; }
         cd / && rm -rf "$FOLDER"
