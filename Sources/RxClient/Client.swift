@@ -22,8 +22,9 @@ public final class Client: Sendable {
     let trafficHub = TrafficHub()
     let running = RunningRequests()
     let errorTipSignal = Signal<NetworkError>()
-    /// What all of the client's streams run on: the transport's scheduler.
-    var scheduler: any Scheduler { transport.scheduler }
+    private let origin: Origin?
+    /// What the client's next stream runs on: the transport's scheduler for the base URL.
+    var scheduler: any Scheduler { transport.scheduler(for: origin) }
 
     /// Creates a client.
     ///
@@ -33,6 +34,7 @@ public final class Client: Sendable {
     public init(configuration: ClientConfiguration, transport: any Transport) {
         self.configuration = configuration
         self.transport = transport
+        origin = configuration.baseOrigin
     }
 
     deinit { trafficHub.close() }

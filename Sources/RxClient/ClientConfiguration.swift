@@ -10,6 +10,9 @@ public struct ClientConfiguration: Sendable {
     public var baseURL: String
     /// Header fields of every request. An endpoint's own come over them.
     public var headers: [String: String] = [:]
+    /// How requests to the base URL's origin prove whose they are; `Authorization` in ``headers`` and what a session
+    /// sets come over it. Default not at all.
+    public var authentication: Authentication?
     /// Names of fields that are kept secret like `Authorization`.
     public var secretFields: Set<HTTPField.Name> = []
     /// Names of parameters whose values no log and no export shows, besides the usual ones such as `password` and

@@ -27,6 +27,9 @@ struct Draft: Sendable {
         request.isDeclaredIdempotent = endpoint.isIdempotent
         request.compression = endpoint.compression
         request.continuePolicy = endpoint.continuePolicy ?? configuration.continuePolicy
+        if let authentication = configuration.authentication, !configuration.baseURL.isEmpty {
+            try request.authenticate(by: authentication)
+        }
         for (name, value) in configuration.headers { try request.setField(name, to: value) }
         if !configuration.baseURL.isEmpty, Origin(request.url) != configuration.baseOrigin {
             request.dropSecrets()

@@ -71,6 +71,15 @@ extension CurlTransport {
 
         /// The defaults.
         public init() {}
+
+        /// The part of one among so many loops. A limit of 0 is taken for 1.
+        func divided(by count: Int) -> Configuration {
+            var part = self
+            part.maxConnectionsPerOrigin = maxConnectionsPerOrigin.map { $0 / count }
+            part.maxConnections = maxConnections.map { $0 / count }
+            part.maxIdleConnections = maxIdleConnections / count
+            return part
+        }
     }
 
     /// The HTTP version to ask for.

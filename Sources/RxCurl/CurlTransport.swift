@@ -5,9 +5,9 @@ public import RxLite
 public import RxLoop
 import Synchronization
 
-/// Carries requests over libcurl, on one event loop.
+/// Carries requests over libcurl, on one event loop or on several.
 ///
-/// All transfers of one transport share its connections. Redirects are not followed, cookies not kept; see
+/// All transfers of one transport share its connections, those of a loop among themselves. Redirects are not followed, cookies not kept; see
 /// ``Transport``.
 ///
 /// ```swift
@@ -15,29 +15,50 @@ import Synchronization
 /// transport.send(Request(url: url)).subscribe(onNext: { event in … })
 /// ```
 ///
-/// Threads: everything from anywhere. Events are delivered on the loop.
+/// Threads: everything from anywhere. Events are delivered on the loop that the request is on.
 public final class CurlTransport: Transport {
     /// The transport that clients share unless they are given another, on the process's own loop.
     public static let shared = CurlTransport(loop: .shared)
 
-    /// The loop that everything happens on.
+    /// The loop that everything happens on, or the first of several.
     public let loop: EventLoop
     /// What all transfers have in common.
     public let configuration: Configuration
     let multi: Multi
+    /// Those of all loops.
+    private let multis: [Multi]
+    /// Set if there are several.
+    private let shares: LoopShares?
 
     /// Creates a transport; connections and curl's handles are made when the first request is sent.
-    public init(loop: EventLoop, configuration: Configuration = Configuration()) {
-        self.loop = loop
+    public convenience init(loop: EventLoop, configuration: Configuration = Configuration()) {
+        self.init(loops: [loop], configuration: configuration)
+    }
+
+    /// Creates a transport that has work for several loops, each of which has a thread of its own.
+    ///
+    /// A request is on one loop from its beginning to its end. It goes to a loop that has a free connection to its
+    /// origin, else to the one with the fewest requests; redirects of it, and streams that are merged with it, stay
+    /// there. ``Configuration/maxConnectionsPerOrigin``, ``Configuration/maxConnections`` and
+    /// ``Configuration/maxIdleConnections`` are divided among the loops, each of which has one at least.
+    ///
+    /// The loops stay their owner's to shut down. One that has been is not used any more.
+    ///
+    /// - Parameter loops: at least one, none of them twice.
+    public init(loops: [EventLoop], configuration: Configuration = Configuration()) {
+        precondition(!loops.isEmpty, "a transport needs a loop")
+        loop = loops[0]
         self.configuration = configuration
-        multi = Multi(on: loop, configuration: configuration)
-        multi.closeWithLoop()
+        let share = configuration.divided(by: loops.count)
+        multis = loops.enumerated().map { Multi(on: $1, at: $0, configuration: share) }
+        multi = multis[0]
+        shares = loops.count > 1 ? LoopShares(loops: loops.count) : nil
+        for multi in multis { multi.closeWithLoop() }
     }
 
     deinit {
-        // Transfers and observables hold the transport: none is left. Nothing is to be done if the loop has
-        // ended, since it closed the multi handle then.
-        _ = loop.post { [multi] in multi.perform(.close) }
+        // Transfers and observables hold the transport: none is left.
+        close()
     }
 
     /// The libcurl that runs, which may be another than the one compiled against (`curl_version_info`).
@@ -48,10 +69,15 @@ public final class CurlTransport: Transport {
         return (number >> 16 & 0xFF, number >> 8 & 0xFF, number & 0xFF)
     }()
 
-    /// The loop.
-    public var scheduler: any Scheduler { loop }
+    /// The loop; of several, one for the next stream.
+    public var scheduler: any Scheduler { scheduler(for: nil) }
 
-    /// The machine's files, on the transport's loop.
+    /// The loop; of several, one with a free connection to `origin`, else the one with the fewest requests.
+    public func scheduler(for origin: Origin?) -> any Scheduler {
+        shares == nil ? loop : choose(for: origin).loop
+    }
+
+    /// The machine's files, on the transport's first loop.
     public var files: LoopFileSystem { LoopFileSystem(loop: loop) }
 
     /// The exchange that sends `request` once per subscription.
@@ -59,15 +85,35 @@ public final class CurlTransport: Transport {
     /// Fails with ``NetworkError/Code/invalidURL``, ``NetworkError/Code/invalidHeader`` or
     /// ``NetworkError/Code/invalidParameters`` (content with HEAD) before anything is sent.
     public func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
-        Observable(scheduler: loop) { [self] observer in start(request, observer) }
+        Observable(scheduler: shares == nil ? loop : choose(for: Origin(request.url)).loop) {
+            [self] observer in start(request, observer)
+        }
     }
 
     /// Ends what runs with ``NetworkError/Code/shutDown``, closes all connections and frees everything.
     /// Whatever is sent afterwards fails with the same. The loop's own shutdown does this too.
     ///
-    /// Returns at once; it happens on the loop.
-    public func shutDown() {
-        _ = loop.post { [multi] in multi.perform(.close) }
+    /// Returns at once; it happens on the loops.
+    public func shutDown() { close() }
+
+    /// Nothing is to be done on a loop that has ended, since it closed its multi handle then.
+    private func close() {
+        for multi in multis { _ = multi.loop.post { multi.perform(.close) } }
+    }
+
+    /// The loop for a request to `origin`, where there are several.
+    private func choose(for origin: Origin?) -> Multi {
+        let index = shares?.choose(for: origin) { !multis[$0].isClosed.load(ordering: .relaxed) }
+        return multis[index ?? 0]
+    }
+
+    /// The loop that the subscription is on already, if it is one of these.
+    private func multi(for request: Request, in lane: Lane) -> Multi {
+        guard shares != nil else { return multi }
+        if let loop = lane.scheduler as? EventLoop, let multi = multis.first(where: { $0.loop === loop }) {
+            return multi
+        }
+        return choose(for: Origin(request.url))
     }
 
     /// Runs in the observer's lane, on the subscriber's thread.
@@ -85,9 +131,12 @@ public final class CurlTransport: Transport {
             return observer.scope.perform { [error] in observer.fail(error) }
         }
         switch (request.body, request.compression) {
-        case (.empty, _): begin(request, .none, to: target, observer)
+        case (.empty, _):
+            begin(request, .none, to: target, on: multi(for: request, in: observer.scope.lane), observer)
         case (.bytes(let bytes), let compression) where compression == .none || bytes.isEmpty:
-            begin(request, TransferContent(bytes), to: target, observer)
+            begin(
+                request, TransferContent(bytes), to: target,
+                on: multi(for: request, in: observer.scope.lane), observer)
         default: open(request, to: target, observer)
         }
     }
@@ -97,11 +146,12 @@ public final class CurlTransport: Transport {
         _ request: Request, to target: Target, _ observer: Observer<TransferEvent, NetworkError>
     ) {
         let scope = observer.scope.child()
+        let multi = multi(for: request, in: observer.scope.lane)
         let nothing = NetworkError(.invalidParameters, "the body has no content")
-        content(of: request).ifEmpty(fail: nothing).subscribe(
+        content(of: request, on: multi.loop).ifEmpty(fail: nothing).subscribe(
             Observer(scope: scope) { content in
                 scope.close()
-                self.begin(request, content, to: target, observer)
+                self.begin(request, content, to: target, on: multi, observer)
             } end: { completion in
                 scope.close()
                 guard case .failed(let error) = completion else { return }
@@ -111,15 +161,16 @@ public final class CurlTransport: Transport {
             })
     }
 
-    private func content(of request: Request) -> Observable<TransferContent, NetworkError> {
-        let loop = loop
+    private func content(
+        of request: Request, on loop: EventLoop
+    ) -> Observable<TransferContent, NetworkError> {
         let isCompressed = request.compression == .gzip
         switch request.body {
         case .empty: return .just(.none)
         case .bytes(let bytes):
             return (isCompressed ? loop.gzip(bytes) : .just(bytes)).map { TransferContent($0) }
         case .streamed(let body):
-            return body.open(files).map { content in
+            return body.open(LoopFileSystem(loop: loop)).map { content in
                 var content = content
                 if isCompressed { content = .init(length: nil, chunks: loop.gzip(content.chunks)) }
                 return TransferContent(content, isReplayable: body.isReplayable)
@@ -128,14 +179,15 @@ public final class CurlTransport: Transport {
     }
 
     private func begin(
-        _ request: Request, _ content: TransferContent, to target: Target,
+        _ request: Request, _ content: TransferContent, to target: Target, on multi: Multi,
         _ observer: Observer<TransferEvent, NetworkError>
     ) {
-        let transfer = Transfer(request, with: content, to: target, for: observer, by: self)
+        let share = shares?.enter(multi.index, Origin(request.url))
+        let transfer = Transfer(
+            request, with: content, to: target, for: observer, by: self, on: multi, counted: share)
         observer.scope.onClose { transfer.cancel() }
-        if loop.ownsCurrentThread { return multi.perform(.add(transfer)) }
-        let multi = multi
-        let isPosted = loop.post { multi.perform(.add(transfer)) }
+        if multi.loop.ownsCurrentThread { return multi.perform(.add(transfer)) }
+        let isPosted = multi.loop.post { multi.perform(.add(transfer)) }
         if !isPosted { transfer.end(.shutDown, "the transport's event loop has been shut down") }
     }
 }

@@ -79,7 +79,7 @@ private let onProgress: curl_xferinfo_callback = { context, _, _, _, sent in
 private let onRequest: curl_prereq_callback = { context, address, _, port, localPort in
     guard let transfer = unsafe EasyHandle.transfer(context) else { return CURL_PREREQFUNC_ABORT }
     let peer = Peer(
-        address: unsafe transfer.transport.multi.addresses.read(address), port: Int(port),
+        address: unsafe transfer.multi.addresses.read(address), port: Int(port),
         localPort: Int(localPort))
     guard transfer.willSend(to: peer) else { return CURL_PREREQFUNC_ABORT }
     return CURL_PREREQFUNC_OK

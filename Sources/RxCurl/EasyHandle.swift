@@ -84,7 +84,8 @@ final class EasyHandle {
     func configure(for transfer: Transfer, headers: HeaderList?) throws(CurlError) {
         unsafe errorBuffer.pointee = 0
         failure = nil
-        isSpent = transfer.target.hasUserInfo
+        // What curl knows of a challenge stays with the handle.
+        isSpent = transfer.target.hasUserInfo || transfer.request.digest != nil
         if settings.url != transfer.target.text { try setURL(transfer.target.text) }
         if isOneUse, settings.isOneUse != transfer.target.isPlain {
             settings.isOneUse = transfer.target.isPlain
@@ -99,6 +100,11 @@ final class EasyHandle {
         if settings.connectTimeout != .some(connectTimeout) {
             set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(connectTimeout))
             settings.connectTimeout = .some(connectTimeout)
+        }
+        if let digest = transfer.request.digest {
+            set(CURLOPT_HTTPAUTH, Int(rxcurl_auth_digest))
+            set(CURLOPT_USERNAME, digest.user)
+            set(CURLOPT_PASSWORD, digest.password)
         }
         setContent(transfer.content, method: transfer.request.method)
         if let wait = transfer.continueWait, settings.continueWait != wait {
@@ -186,6 +192,11 @@ final class EasyHandle {
         let (seconds, attoseconds) = limit.components
         return max(1, Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
     }
+
+    /// Has curl close the connection with a transfer that is not finished, unless others are on it, for libcurl 7.88
+    /// keeps the frame that ends an HTTP/2 stream until it has more to say on the connection. For a handle that is
+    /// not used again.
+    func forbidReuse() { set(CURLOPT_FORBID_REUSE, 1) }
 
     // MARK: Results
 

@@ -96,6 +96,7 @@ extension Multi {
         timer = nil
         for watch in sockets { watch.poll?.close() }
         sockets = []
+        muted = []
     }
 
     /// `curl_global_init` is to be called once, before anything else.

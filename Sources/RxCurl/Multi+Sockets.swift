@@ -20,6 +20,10 @@ struct Watch {
     var isKept = false
     /// Whether what comes on it is HTTP/1 as it stands.
     var isPlain = false
+    /// How often in a row it was writable and curl took nothing to write; see ``Multi/mute(_:)``.
+    var idleWrites = 0
+    /// Its place among the connections of all loops.
+    var connection: LoopShares.Connection?
 }
 
 extension Multi {
@@ -61,10 +65,11 @@ extension Multi {
         if what & CURL_POLL_IN != 0 { wanted.insert(.readable) }
         if what & CURL_POLL_OUT != 0 { wanted.insert(.writable) }
         sockets[index].wanted = wanted
+        sockets[index].idleWrites = 0
         return start(index, wanted)
     }
 
-    private func start(_ index: Int, _ events: Poll.Events) -> Bool {
+    func start(_ index: Int, _ events: Poll.Events) -> Bool {
         if sockets[index].started == events { return true }
         if sockets[index].poll == nil {
             let socket = curl_socket_t(index)
@@ -95,7 +100,11 @@ extension Multi {
         let ready = error == nil ? events : wanted
         if ready.contains(.readable) { mask |= CURL_CSELECT_IN }
         if ready.contains(.writable) { mask |= CURL_CSELECT_OUT }
+        let isWriting = mask == CURL_CSELECT_OUT
+        let reads = contentReads
+        if !isWriting { unmute() }
         drive(curl_socket_t(index), mask)
+        if isWriting { noteWrite(index, isIdle: reads == contentReads) }
         guard error != nil, index < sockets.count else { return }
         let after = sockets[index]
         if !after.wanted.isEmpty, after.started.isEmpty, let poll = after.poll {
@@ -123,12 +132,17 @@ extension Multi {
     /// A transfer came to its end on this socket. From then on curl closes it through us; one that is not
     /// connected yet libcurl 7.88 closes without a word (`cf_socket_close`).
     ///
-    /// - Parameter isPlain: whether nothing but HTTP/1 comes on it.
-    func keepWatching(_ socket: curl_socket_t, isPlain: Bool) {
+    /// - Parameters:
+    ///   - isPlain: whether nothing but HTTP/1 comes on it.
+    ///   - connection: what counts it, if connections are counted.
+    func keepWatching(
+        _ socket: curl_socket_t, isPlain: Bool, as connection: @autoclosure () -> LoopShares.Connection?
+    ) {
         let index = Int(socket)
         guard index < sockets.count, sockets[index].isOwned else { return }
         sockets[index].isKept = true
         sockets[index].isPlain = isPlain
+        sockets[index].connection = connection()
         if sockets[index].started.isEmpty { _ = start(index, .readable) }
     }
 
@@ -168,7 +182,7 @@ let onOpenSocket: curl_opensocket_callback = { context, _, address in
         let kind = address.socktype
     #endif
     let descriptor = socket(address.family, kind, address.protocol)
-    if descriptor >= 0 { transfer.transport.multi.opened(descriptor) }
+    if descriptor >= 0 { transfer.multi.opened(descriptor) }
     return descriptor
 }
 

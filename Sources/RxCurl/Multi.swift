@@ -33,6 +33,8 @@ final class Multi: @unchecked Sendable {
     }
 
     let loop: EventLoop
+    /// Which of the transport's loops it is.
+    let index: Int
     let configuration: CurlTransport.Configuration
     /// The value of `CURLOPT_PROXY`. Where neither the configuration nor the environment names a proxy it is
     /// empty, which keeps curl from looking for one with every request.
@@ -53,6 +55,10 @@ final class Multi: @unchecked Sendable {
     /// Transfers of which a limit seems to have passed.
     @safe @exclusivity(unchecked) var overdue: [Transfer] = []
     @safe @exclusivity(unchecked) var sockets: [Watch] = []
+    /// Sockets that are not asked for room to write.
+    @safe @exclusivity(unchecked) var muted: [Int] = []
+    /// How often curl has asked for content.
+    @safe @exclusivity(unchecked) var contentReads = 0
     /// What is common to all answers of a server.
     @safe @exclusivity(unchecked) var statusLine = StatusLine()
     @safe @exclusivity(unchecked) var addresses = AddressCache()
@@ -71,8 +77,9 @@ final class Multi: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var isDue = false
     var shutdownHook: (any Cancellable)?
 
-    init(on loop: EventLoop, configuration: CurlTransport.Configuration) {
+    init(on loop: EventLoop, at index: Int, configuration: CurlTransport.Configuration) {
         self.loop = loop
+        self.index = index
         self.configuration = configuration
         queue = FairQueue(
             perOrigin: configuration.maxConnectionsPerOrigin, total: configuration.maxConnections)
@@ -103,6 +110,7 @@ final class Multi: @unchecked Sendable {
     /// Does it now, or as soon as curl has returned. On the loop.
     func perform(_ command: Command) {
         loop.preconditionCurrent()
+        unmute()
         commands.append(command)
         guard !isBusy else { return }
         settle()
@@ -201,6 +209,7 @@ final class Multi: @unchecked Sendable {
             leave(transfer)
         }
         handle.transfer = nil
+        if handle.isSpent { handle.forbidReuse() }
         if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }
         let last = running.removeLast()
         if last !== handle {
@@ -228,6 +237,7 @@ final class Multi: @unchecked Sendable {
     /// Where curl then wants to be called again at once and has but one transfer, it is: with more of them a
     /// round of the loop is worth it, since one call then serves all that have become due.
     func drive(_ socket: curl_socket_t, _ events: Int32) {
+        if socket == CURL_SOCKET_TIMEOUT { unmute() }
         act(socket, events)
         var rounds = 0
         while isDue, running.count == 1, rounds < 8 {

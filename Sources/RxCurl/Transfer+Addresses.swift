@@ -4,22 +4,22 @@ internal import RxHTTP
 extension Transfer {
     /// Whether a connection to the address may be made; if not, it is noted for the error.
     func allows(_ address: UnsafePointer<curl_sockaddr>) -> Bool {
-        guard transport.configuration.forbidsPrivateAddresses else { return true }
+        guard multi.configuration.forbidsPrivateAddresses else { return true }
         // The address begins at the last member and goes on as far as its length says.
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return false }
         let start = unsafe UnsafeRawPointer(address) + offset
         let (family, count) = unsafe (address.pointee.family, Int(address.pointee.addrlen))
         // A Unix socket was asked for by its path.
         guard let address = unsafe IPAddress(family: family, start, count: count) else {
-            return transport.configuration.unixSocketPath != nil
+            return multi.configuration.unixSocketPath != nil
         }
         return allows(address)
     }
 
     /// Whether the connection that the request is about to go out on leads to where it may.
     func allows(_ peer: Peer) -> Bool {
-        guard transport.configuration.forbidsPrivateAddresses, let text = peer.address else { return true }
-        guard let address = IPAddress(text) else { return text == transport.configuration.unixSocketPath }
+        guard multi.configuration.forbidsPrivateAddresses, let text = peer.address else { return true }
+        guard let address = IPAddress(text) else { return text == multi.configuration.unixSocketPath }
         return allows(address)
     }
 

@@ -42,7 +42,7 @@ extension Transfer {
     }
 
     /// Whether curl can be told to pause.
-    var canWait: Bool { httpVersion != "HTTP/2" || transport.configuration.pausesHTTP2 }
+    var canWait: Bool { httpVersion != "HTTP/2" || multi.configuration.pausesHTTP2 }
 
     func deliverSpooled() {
         guard let chunk = spool.next() else { return }
@@ -92,7 +92,9 @@ extension Transfer {
     func failure(_ error: CurlError) -> NetworkError {
         if let refusal = state.refusal { return self.error(refusal.kind, refusal.message, error) }
         if let forbidden = forbiddenAddress(error) { return forbidden }
-        let kind = error.kind(isSent: state.isSent)
+        var kind = error.kind(isSent: state.isSent)
+        // Of an HTTP/2 stream that was closed before the head, curl says the same as in the body.
+        if kind == .partialBody, head == nil { kind = .connectionLost }
         return self.error(kind, kind == .connectTimeout ? text(of: kind) : error.message, error)
     }
 

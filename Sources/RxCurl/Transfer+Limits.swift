@@ -5,8 +5,8 @@ internal import RxLoop
 extension Transfer {
     /// The attempt begins: its limits count from now.
     func start() {
-        if isStreamed { startedAt = transport.loop.now }
-        if let time = clock.begin(at: transport.loop.nanoseconds) { handle?.limits?.start(at: time) }
+        if isStreamed { startedAt = multi.loop.now }
+        if let time = clock.begin(at: multi.loop.nanoseconds) { handle?.limits?.start(at: time) }
     }
 
     /// Whether a limit has passed by now.
@@ -21,7 +21,7 @@ extension Transfer {
             }
         let moved = state.headBytes + (handle?.receivedBytes ?? 0) + (handle?.sentBytes ?? 0)
         return clock.look(
-            at: transport.loop.nanoseconds, phase: phase, progress: moved, isWaived: isWaiting)
+            at: multi.loop.nanoseconds, phase: phase, progress: moved, isWaived: isWaiting)
     }
 
     /// Whether nothing moves because somebody here is slow: the consumer, or who makes the content.

@@ -14,7 +14,11 @@ final class Transfer: @unchecked Sendable {
     /// The easy handle that carries it, between being added and being removed.
     @safe @exclusivity(unchecked) var handle: EasyHandle?
     /// The transport stays as long as something of it runs.
-    let transport: CurlTransport
+    private let transport: CurlTransport
+    /// The one among the transport's that it is on.
+    let multi: Multi
+    /// Its place in what the loops have to do, where there are several.
+    private let share: LoopShares.Share?
 
     let observer: Observer<TransferEvent, NetworkError>
     @safe @exclusivity(unchecked) var state: TransferState
@@ -50,19 +54,21 @@ final class Transfer: @unchecked Sendable {
     init(
         _ request: Request, with content: TransferContent, to target: Target,
         for observer: Observer<TransferEvent, NetworkError>,
-        by transport: CurlTransport
+        by transport: CurlTransport, on multi: Multi, counted share: LoopShares.Share?
     ) {
         self.request = request
         self.content = content
         let policy = request.continuePolicy
         // With HTTP/2 a server refuses by closing the stream, and curl would wait for nothing.
-        let isAsked = transport.multi.httpVersion == .http1 && policy.asks(before: content.length)
+        let isAsked = multi.httpVersion == .http1 && policy.asks(before: content.length)
         continueWait = isAsked ? policy.wait : nil
         self.target = target
         self.observer = observer
         self.transport = transport
+        self.multi = multi
+        self.share = share
         clock = TransferClock(request.timeouts)
-        state = TransferState(of: request, by: transport)
+        state = TransferState(of: request, on: multi)
         if content.length != 0 { upload = UploadProgress(total: content.length) }
     }
 
@@ -76,6 +82,7 @@ final class Transfer: @unchecked Sendable {
         metrics.remoteAddress = peer.address
         metrics.remotePort = peer.port
         metrics.localPort = peer.localPort
+        head = nil
         fieldLines.removeAll(keepingCapacity: true)
         interim = []
         return true
@@ -85,9 +92,9 @@ final class Transfer: @unchecked Sendable {
     func receiveLine(_ line: UnsafeRawBufferPointer) -> Bool {
         let action: TransferState.HeadAction
         if state.phase == .statusLine {
-            if isStreamed, answeredAt == nil { answeredAt = transport.loop.now }
-            status = unsafe transport.multi.statusLine.read(line)
-            httpVersion = transport.multi.statusLine.version
+            if isStreamed, answeredAt == nil { answeredAt = multi.loop.now }
+            status = unsafe multi.statusLine.read(line)
+            httpVersion = multi.statusLine.version
             action = state.receiveStatusLine(
                 status: status?.code, byteCount: line.count, asksFirst: asksFirst)
             fieldLines.removeAll(keepingCapacity: true)
@@ -95,7 +102,8 @@ final class Transfer: @unchecked Sendable {
         } else if unsafe Self.isEmptyLine(line) {
             let isPaused = observer.scope.isPaused
             if isPaused { watchResume() }
-            action = state.receiveEndOfHead(byteCount: line.count, isPaused: isPaused)
+            action = state.receiveEndOfHead(
+                byteCount: line.count, isPaused: isPaused, isChallenge: isChallenge)
             if state.phase == .body, head == nil {
                 makeHead()
                 noteEarlyAnswer()
@@ -115,7 +123,9 @@ final class Transfer: @unchecked Sendable {
             keepInterim()
             while !interim.isEmpty { deliverInterim() }
         case .deliver: deliverHead()
-        case .refuse: return false
+        case .refuse:
+            handle?.forbidReuse()
+            return false
         }
         return true
     }
@@ -137,12 +147,14 @@ final class Transfer: @unchecked Sendable {
             noteEarlyAnswer()
             return .taken
         case .wait:
-            if let handle { transport.multi.hold(handle) }
+            if let handle { multi.hold(handle) }
             return .kept
         case .spool:
             spool.append(unsafe Array(bytes))
             return .taken
-        case .refuse: return .refused
+        case .refuse:
+            handle?.forbidReuse()
+            return .refused
         }
     }
 
@@ -152,7 +164,8 @@ final class Transfer: @unchecked Sendable {
         let isPaused = observer.scope.isPaused
         if isPaused { watchResume() }
         // Who has the answer need not care that the server did not take all of the request.
-        let succeeded = result == CURLE_OK || result == CURLE_SEND_ERROR && isAnswerWhole(handle)
+        let isStopped = result == CURLE_SEND_ERROR || result == CURLE_HTTP2_STREAM
+        let succeeded = result == CURLE_OK || isStopped && isAnswerWhole(handle)
         switch state.complete(succeeded: succeeded, isPaused: isPaused) {
         case .finish(let headFirst):
             takeMetrics(from: handle)
@@ -177,13 +190,15 @@ final class Transfer: @unchecked Sendable {
         sentAtEnd = handle.sentBytes
         handle.complete(&metrics)
         metrics.httpVersion = httpVersion
-        if httpVersion == "HTTP/2", let origin { transport.multi.queue.multiplex(origin) }
+        if httpVersion == "HTTP/2", let origin { multi.queue.multiplex(origin) }
         metrics.headBytesReceived = state.headBytes
         metrics.bodyBytesDecoded = state.decodedBytes
         metrics.bodyBytesSent = Int(uploadedBytes)
         if !metrics.isConnectionReused, let socket = handle.socket {
-            let isPlain = target.isPlain && transport.multi.proxy == "" && httpVersion != "HTTP/2"
-            transport.multi.keepWatching(socket, isPlain: isPlain)
+            let isShared = httpVersion == "HTTP/2"
+            multi.keepWatching(
+                socket, isPlain: target.isPlain && multi.proxy == "" && !isShared,
+                as: share?.connection(isShared: isShared))
         }
         if let startedAt, let answeredAt { metrics.firstByte = answeredAt - startedAt }
         if let startedAt, let sentAt { metrics.sent = min(sentAt - startedAt, metrics.firstByte) }
@@ -192,19 +207,18 @@ final class Transfer: @unchecked Sendable {
     /// Gives the handle back before anybody is told: they may want it for the next request.
     func release(_ handle: EasyHandle) {
         if state.isResent { handle.isSpent = true }
-        transport.multi.release(handle)
+        multi.release(handle)
     }
 
     // MARK: What the consumer says
 
     /// Calls the transfer off, from any thread.
     func cancel() {
-        let multi = transport.multi
-        if transport.loop.ownsCurrentThread {
+        if multi.loop.ownsCurrentThread {
             if !isOver { multi.perform(.cancel(self)) }
         } else {
             // Nothing runs on a loop that has ended.
-            _ = transport.loop.post { multi.perform(.cancel(self)) }
+            _ = multi.loop.post { [multi] in multi.perform(.cancel(self)) }
         }
     }
 
@@ -241,8 +255,8 @@ final class Transfer: @unchecked Sendable {
             case .deliverSpooled: deliverSpooled()
             case .deliverTrailers: deliverTrailers()
             case .unpause:
-                clock.restart(at: transport.loop.nanoseconds)
-                if let handle { transport.multi.unpause(handle) }
+                clock.restart(at: multi.loop.nanoseconds)
+                if let handle { multi.unpause(handle) }
                 return
             case .finish:
                 deliverUploadEnd()
@@ -259,8 +273,7 @@ final class Transfer: @unchecked Sendable {
             let resumed: @Sendable () -> Void = { [self] in
                 // Posted, since this runs inside the lane: a consumer that pauses anew at an event is heard only
                 // when the lane is left.
-                let multi = transport.multi
-                let isPosted = transport.loop.post { multi.perform(.resume(self)) }
+                let isPosted = multi.loop.post { [multi] in multi.perform(.resume(self)) }
                 // The answer was complete before the loop ended.
                 if !isPosted { resume() }
             }

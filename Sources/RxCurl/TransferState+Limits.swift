@@ -52,9 +52,9 @@ extension TransferState {
     mutating func unspool(_ count: Int) { spooledBytes -= count }
 
     /// The state of a transfer that has not begun.
-    init(of request: Request, by transport: CurlTransport) {
+    init(of request: Request, on multi: Multi) {
         self.init(
             isRepeatable: request.isIdempotent,
-            limits: .init(transport.configuration))
+            limits: .init(multi.configuration))
     }
 }

@@ -35,6 +35,10 @@ struct TransferState {
     private(set) var decodedBytes = 0
     /// Informational heads that are complete but that the consumer paused before.
     private var heldInterimHeads = 0
+    /// The head is complete and a challenge that curl may answer; what comes next shows whether it does.
+    private(set) var holdsChallenge = false
+    /// How often the request has gone out.
+    private(set) var sendCount = 0
     /// The head is complete but the consumer paused before it.
     private var holdsHead = false
     /// Chunks that the consumer paused before and that curl cannot keep.
@@ -64,7 +68,11 @@ struct TransferState {
     /// - Returns: whether it may.
     mutating func willSend() -> Bool {
         guard !isOver else { return false }
-        if isSent {
+        sendCount += 1
+        if holdsChallenge {
+            (holdsChallenge, holdsHead, holdsTrailers, heldInterimHeads) = (false, false, false, 0)
+            phase = .statusLine
+        } else if isSent {
             guard isRepeatable, phase != .body else {
                 refusal = .sentTwice
                 return false
@@ -79,21 +87,6 @@ struct TransferState {
     }
 
     // MARK: Head
-
-    enum HeadAction: Equatable {
-        /// The line is of no interest.
-        case skip
-        /// Add the line to the head, or after the body to the trailers.
-        case keep
-        /// An informational head is complete: keep it, and deliver it and those held back.
-        case deliverInterim
-        /// An informational head is complete: keep it until the consumer resumes.
-        case holdInterim
-        /// The head is complete: deliver it, after the informational ones held back.
-        case deliver
-        /// Break the transfer off.
-        case refuse
-    }
 
     /// A status line came, or what stands in its place.
     ///
@@ -133,7 +126,11 @@ struct TransferState {
     }
 
     /// The empty line after the field lines came.
-    mutating func receiveEndOfHead(byteCount: Int, isPaused: Bool) -> HeadAction {
+    ///
+    /// - Parameter isChallenge: whether curl may answer the head by sending the request again.
+    mutating func receiveEndOfHead(
+        byteCount: Int, isPaused: Bool, isChallenge: Bool = false
+    ) -> HeadAction {
         guard admit(byteCount) else { return .refuse }
         switch phase {
         case .fieldLines(isInterim: true):
@@ -142,8 +139,9 @@ struct TransferState {
             return isPaused ? .holdInterim : .deliverInterim
         case .fieldLines(isInterim: false):
             phase = .body
-            holdsHead = isPaused
-            if isPaused { return .skip }
+            holdsChallenge = isChallenge
+            holdsHead = isPaused || isChallenge
+            if holdsHead { return .skip }
             heldInterimHeads = 0
             return .deliver
         case .statusLine, .body, .ended:
@@ -165,17 +163,6 @@ struct TransferState {
 
     // MARK: Body
 
-    enum BodyAction: Equatable {
-        /// Deliver the chunk, after the heads if they were held back.
-        case deliver(headFirst: Bool)
-        /// Let curl keep the chunk until the consumer resumes; it comes again then.
-        case wait
-        /// Keep the chunk until the consumer resumes.
-        case spool
-        /// Break the transfer off.
-        case refuse
-    }
-
     /// A decoded chunk came.
     ///
     /// - Parameters:
@@ -186,6 +173,8 @@ struct TransferState {
         count: Int, isPaused: Bool, canWait: () -> Bool = { true }, wireBytes: () -> Int
     ) -> BodyAction {
         guard phase == .body, refusal == nil else { return .refuse }
+        // Of an answer that it goes on from, curl delivers no body.
+        holdsChallenge = false
         if isPaused, spooledChunks == 0, canWait() {
             holdsCurl = true
             return .wait
@@ -212,21 +201,6 @@ struct TransferState {
 
     // MARK: Resuming
 
-    enum ResumeAction: Equatable {
-        /// Deliver the first informational head that was held back.
-        case deliverInterim
-        /// Deliver the head that was held back.
-        case deliverHead
-        /// Deliver the first chunk that was kept.
-        case deliverSpooled
-        /// Tell curl to go on.
-        case unpause
-        /// Deliver the trailers.
-        case deliverTrailers
-        /// Deliver the end that was held back.
-        case finish
-    }
-
     /// The consumer may have resumed. To be asked again after each action, since a consumer can pause anew
     /// at any event.
     mutating func resume(isPaused: Bool) -> ResumeAction? {
@@ -236,6 +210,7 @@ struct TransferState {
             return .deliverInterim
         }
         if holdsHead {
+            if holdsChallenge { return nil }
             holdsHead = false
             return .deliverHead
         }
@@ -260,20 +235,10 @@ struct TransferState {
 
     // MARK: End
 
-    enum EndAction: Equatable {
-        /// Deliver the end, after the heads if they were held back.
-        case finish(headFirst: Bool)
-        /// Deliver the failure.
-        case fail
-        /// Keep what the transfer took; what is left is delivered as ``resume(isPaused:)`` says.
-        case wait
-        /// The transfer has ended before.
-        case nothing
-    }
-
     /// curl says that the transfer is done.
     mutating func complete(succeeded: Bool, isPaused: Bool) -> EndAction {
         guard !isOver, !holdsEnd else { return .nothing }
+        holdsChallenge = false
         guard succeeded, refusal == nil, phase == .body else {
             phase = .ended
             return .fail

@@ -81,6 +81,7 @@ extension Request {
     package mutating func dropSecrets() {
         for name in hiddenFields { headerFields[name] = nil }
         credentialStamp = nil
+        digest = nil
         isCredentialFree = true
     }
 }

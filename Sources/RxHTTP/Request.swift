@@ -60,6 +60,11 @@ public struct Request: Sendable {
         get { parts.credentialStamp }
         _modify { yield &parts.credentialStamp }
     }
+    /// What a digest challenge is answered with.
+    package var digest: Authentication.Digest? {
+        get { parts.digest }
+        _modify { yield &parts.digest }
+    }
     /// Whether no credential may be put into the request, since it leaves the origin it was made for.
     public var isCredentialFree: Bool {
         get { parts.isCredentialFree }
@@ -101,6 +106,7 @@ public struct Request: Sendable {
         var secretFields: Set<HTTPField.Name> = []
         var secretParameters: Set<String> = []
         var credentialStamp: CredentialStamp?
+        var digest: Authentication.Digest?
         var isCredentialFree: Bool = false
         var isDeclaredIdempotent: Bool = false
         var canStartOver: Bool = true

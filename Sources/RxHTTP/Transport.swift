@@ -15,4 +15,13 @@ public protocol Transport: Sendable {
     /// What the exchanges run on, and whose clock retries and timeouts keep. A transport around another
     /// names that one's.
     var scheduler: any Scheduler { get }
+
+    /// The same for a stream of requests to `origin`, as far as that is known. Default: ``scheduler``.
+    /// A transport with several schedulers names the one that suits best at the moment.
+    func scheduler(for origin: Origin?) -> any Scheduler
+}
+
+extension Transport {
+    /// ``scheduler``, whatever the origin.
+    public func scheduler(for origin: Origin?) -> any Scheduler { scheduler }
 }

@@ -23,6 +23,8 @@ public struct UVError: Error, RawRepresentable, Hashable, Sendable {
     public static let notFound = UVError(rawValue: UV_ENOENT.rawValue)
     /// An argument that makes no sense, such as the path of a directory where a file is needed (`UV_EINVAL`).
     public static let invalidArgument = UVError(rawValue: UV_EINVAL.rawValue)
+    /// Somebody else has it (`UV_EAGAIN`).
+    public static let tryAgain = UVError(rawValue: UV_EAGAIN.rawValue)
     /// Taken back before it was done (`UV_ECANCELED`).
     public static let canceled = UVError(rawValue: UV_ECANCELED.rawValue)
 

@@ -21,17 +21,21 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2])
-    func eightThreadsOnSoManyTransports(transportCount: Int) async throws {
+    /// One transport, two, and one on two loops.
+    @Test(arguments: [(1, 1), (2, 1), (1, 2)])
+    func eightThreadsOnSoManyTransports(transportCount: Int, loopCount: Int) async throws {
         let (threadCount, count) = (8, 2000)
         let url = try NginxServer.shared().baseURL + "/json"
         let body = Array(NginxServer.json.utf8)
         let tally = Board(Tally(count: threadCount * count))
-        let loops = (0..<transportCount).map { EventLoop(name: "many \($0)") }
+        let loops = (0..<transportCount * loopCount).map { EventLoop(name: "many \($0)") }
         defer { for loop in loops { loop.shutDown() } }
         var configuration = CurlTransport.Configuration()
         configuration.proxy = .none
-        let transports = loops.map { CurlTransport(loop: $0, configuration: configuration) }
+        let transports = (0..<transportCount).map { index in
+            let own = loops[index * loopCount..<(index + 1) * loopCount]
+            return CurlTransport(loops: Array(own), configuration: configuration)
+        }
         let request = try Request.to(url)
         let threads = try (0..<threadCount).map { thread in
             let transport = transports[thread % transportCount]

@@ -39,6 +39,52 @@ import Testing
         }
     }
 
+    /// Another opening of the file counts as another process to the system.
+    @Test func aLockKeepsOthersAway() throws {
+        try withDirectory { directory in
+            let path = directory + "/file"
+            func tryToLock() -> Int32 {
+                let other = unsafe open(path, O_RDWR)
+                defer { close(other) }
+                return flock(other, LOCK_EX | LOCK_NB)
+            }
+            let lock = try FileLock(path)
+            let again = try FileLock(path)
+            #expect(try mode(of: path) == 0o600)
+            #expect(tryToLock() == -1)
+            try File(writing: path).write([1], at: 0)
+            lock.release()
+            lock.release()
+            #expect(tryToLock() == -1)
+            again.release()
+            #expect(tryToLock() == 0)
+            #expect(try File.status(of: path).size == 1)
+
+            let other = unsafe open(path, O_RDWR)
+            #expect(flock(other, LOCK_EX | LOCK_NB) == 0)
+            #expect(throws: UVError.tryAgain) { try FileLock(path) }
+            close(other)
+            _ = try FileLock(path)
+            #expect(tryToLock() == 0)
+        }
+    }
+
+    @Test func aLockIsOfTheFileThatIsAtThePath() throws {
+        try withDirectory { directory in
+            let path = directory + "/file"
+            let first = try FileLock(path)
+            try File(writing: path).write([1], at: 0)
+            try File.rename(path, to: directory + "/moved")
+            let second = try FileLock(path)
+            first.release()
+            #expect(try File.status(of: directory + "/moved").size == 1)
+            #expect(try File.status(of: path).size == 0)
+            second.release()
+            #expect(throws: UVError.notFound) { try File.status(of: path) }
+            #expect(throws: UVError.notFound) { try FileLock(directory + "/none/file") }
+        }
+    }
+
     @Test func aFileThatIsThereIsNotNew() throws {
         try withDirectory { directory in
             _ = try File(writing: directory + "/a")

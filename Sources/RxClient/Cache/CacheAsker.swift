@@ -11,12 +11,13 @@ struct CacheAsker: Sendable {
     /// Who asks by `request`: its own credentials count as well.
     func identity(of request: Request) -> String {
         let fields = request.headerFields
-        guard !fields.isEmpty else { return name }
-        let proofs = fields.filter {
+        guard !fields.isEmpty || request.digest != nil else { return name }
+        var proofs = fields.filter {
             $0.name == .authorization || request.secretFields.contains($0.name)
-        }
+        }.map { "\($0.name.canonicalName): \($0.value)" }
+        if let digest = request.digest { proofs.append("digest \(digest.user):\(digest.password)") }
         guard !proofs.isEmpty else { return name }
-        let text = proofs.map { "\($0.name.canonicalName): \($0.value)" }.sorted().joined(separator: "\n")
+        let text = proofs.sorted().joined(separator: "\n")
         return name + "/" + Digest.sha256(text.utf8)
     }
 }

@@ -25,7 +25,7 @@ extension Client {
     ///
     /// A failure leaves what has come for the next attempt, be it the client's retry policy's or a later
     /// download. An answer that is no success fails with `status` and never reaches a file. Two downloads to one
-    /// path at the same time are refused with `file`; other processes are not looked at.
+    /// path at the same time are refused with `file`, those of other processes included.
     ///
     /// - Parameters:
     ///   - endpoint: what is asked for. Only GET can go on; everything else begins anew.
@@ -80,11 +80,18 @@ extension Observable where Failure == NetworkError {
             let scope = observer.scope.child()
             // A download that follows from the end of this one finds the path free.
             scope.onClose(leave)
-            self.subscribe(
-                Observer(scope: scope, next: observer.next) { completion in
-                    scope.close()
-                    observer.end(completion)
-                })
+            let lock: Observable<@Sendable () -> Void, NetworkError> =
+                files.lock(Download.draft(of: path)).mapError { $0.naming(request) }
+            lock
+                .flatMap(.concat) { unlock -> Observable in
+                    scope.onClose(unlock)
+                    return self
+                }
+                .subscribe(
+                    Observer(scope: scope, next: observer.next) { completion in
+                        scope.close()
+                        observer.end(completion)
+                    })
         }
     }
 }

@@ -18,8 +18,11 @@ struct Download: Sendable {
             _ prepare: @escaping @Sendable (inout Request) -> Void
         ) -> Observable<TransferEvent, NetworkError>
 
-    private var draft: String { path + ".part" }
+    private var draft: String { Self.draft(of: path) }
     private var sidecar: String { path + ".part.json" }
+
+    /// Where the bytes are until they are whole.
+    static func draft(of path: String) -> String { path + ".part" }
 
     /// One attempt. What it leaves when it fails, the next one goes on from.
     func attempt(_ send: @escaping Send) -> Observable<DownloadEvent, NetworkError> {
@@ -84,7 +87,8 @@ struct Download: Sendable {
         let record =
             isResumable && !head.isCoded ? DownloadRecord(of: url, answeredBy: head, length: total) : nil
         return .concat([
-            files.remove(draft).flatMap { _ in .empty() },
+            // Not removed, since it is locked.
+            files.append(.empty(), to: draft, at: 0).flatMap { _ in .empty() },
             .deferred { () throws(NetworkError) in
                 guard let record else { return files.remove(sidecar).flatMap { _ in .empty() } }
                 return files.replace(sidecar, with: try record.encoded()).flatMap { _ in .empty() }

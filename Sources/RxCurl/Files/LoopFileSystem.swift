@@ -72,6 +72,17 @@ public struct LoopFileSystem: FileSystem {
         work(on: path) { () throws(UVError) in try File.rename(path, to: target) }
     }
 
+    /// See ``FileSystem/lock(_:)``. The lock is advisory (`flock`).
+    public func lock(_ path: String) -> Observable<@Sendable () -> Void, NetworkError> {
+        loop.work { () throws(UVError) in
+            let lock = try FileLock(path)
+            return { lock.release() }
+        }.mapError { error in
+            error == .tryAgain
+                ? NetworkError(.file, "another process has \(path)") : Self.error(error, path)
+        }
+    }
+
     /// See ``FileSystem/remove(_:)``.
     public func remove(_ path: String) -> Observable<Void, NetworkError> {
         work(on: path) { () throws(UVError) in
@@ -87,11 +98,13 @@ public struct LoopFileSystem: FileSystem {
     func work<T: Sendable>(
         on path: String, _ body: @escaping @Sendable () throws(UVError) -> T
     ) -> Observable<T, NetworkError> {
-        loop.work(body).mapError { error in
-            error == .canceled
-                ? NetworkError(.shutDown, "the file system's event loop has been shut down")
-                : NetworkError(.file, "\(path): \(error)")
-        }
+        loop.work(body).mapError { Self.error($0, path) }
+    }
+
+    private static func error(_ error: UVError, _ path: String) -> NetworkError {
+        error == .canceled
+            ? NetworkError(.shutDown, "the file system's event loop has been shut down")
+            : NetworkError(.file, "\(path): \(error)")
     }
 }
 

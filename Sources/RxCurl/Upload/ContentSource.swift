@@ -115,7 +115,7 @@ final class ContentSource: @unchecked Sendable {
 
     private func start(for transfer: Transfer) {
         hasStarted = true
-        let lane = Lane(scheduler: transfer.transport.loop)
+        let lane = Lane(scheduler: transfer.multi.loop)
         let scope = Scope(lane: lane)
         self.scope = scope
         let observer = Observer<[UInt8], NetworkError>(
@@ -145,19 +145,19 @@ final class ContentSource: @unchecked Sendable {
             let count = takenBytes + Int64(waitingBytes)
             if let length, count != length {
                 let message = "the body has \(count) bytes, and \(length) were announced"
-                return transfer.transport.multi.perform(
+                return transfer.multi.perform(
                     .breakOff(transfer, NetworkError(.bodyLength, message)))
             }
             hasEnded = true
             supply(transfer)
-        case .failed(let error): transfer.transport.multi.perform(.breakOff(transfer, error))
+        case .failed(let error): transfer.multi.perform(.breakOff(transfer, error))
         }
     }
 
     private func supply(_ transfer: Transfer) {
         guard isStarved else { return }
         isStarved = false
-        transfer.transport.multi.perform(.feed(transfer))
+        transfer.multi.perform(.feed(transfer))
     }
 
     private func resume() {

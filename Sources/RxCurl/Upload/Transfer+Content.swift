@@ -6,6 +6,7 @@ extension Transfer {
     /// Hands over the next bytes of a body that is not small.
     func readContent(into buffer: UnsafeMutableRawBufferPointer) -> ContentSource.Supply {
         guard let source = content.source else { return .end }
+        multi.contentReads &+= 1
         return unsafe source.read(into: buffer, for: self)
     }
 
@@ -13,9 +14,9 @@ extension Transfer {
     func rewindContent() -> Bool { content.source?.rewind() ?? true }
 
     func reportUpload() {
-        if sentAt == nil, isContentSent { sentAt = transport.loop.now }
+        if sentAt == nil, isContentSent { sentAt = multi.loop.now }
         guard upload?.isComplete == false, !observer.scope.isPaused,
-            let event = upload?.advance(to: uploadedBytes, now: transport.loop.now)
+            let event = upload?.advance(to: uploadedBytes, now: multi.loop.now)
         else { return }
         deliver(event)
     }

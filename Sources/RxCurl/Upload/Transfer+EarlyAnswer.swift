@@ -10,20 +10,22 @@ extension Transfer {
     /// Starts over, without the question that the server does not understand.
     func sendWithoutAsking(_ handle: EasyHandle) {
         continueWait = nil
-        state = TransferState(of: request, by: transport)
+        state = TransferState(of: request, on: multi)
         handle.isSpent = true
         release(handle)
         content.source?.reopen()
-        transport.multi.perform(.add(self))
+        multi.perform(.add(self))
     }
 
     /// Has a look at an answer that says no while there is still content to send, once curl has returned: curl sends
     /// on if the server closes after the answer, and waits for ever if there was nothing to send at the moment.
     func noteEarlyAnswer() {
-        guard content.source != nil, let status = head?.status, status.code >= 300, !isContentSent else {
+        guard !state.holdsChallenge, content.source != nil, let status = head?.status, status.code >= 300,
+            !isContentSent
+        else {
             return
         }
-        transport.multi.perform(.wrapUp(self))
+        multi.perform(.wrapUp(self))
     }
 
     /// Ends a transfer whose answer is there, and that is a no.
@@ -34,7 +36,7 @@ extension Transfer {
             complete(handle, CURLE_OK)
         } else {
             content.source?.stopWaiting()
-            transport.multi.feed(self)
+            multi.feed(self)
         }
     }
 

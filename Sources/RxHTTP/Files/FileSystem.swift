@@ -38,6 +38,15 @@ public protocol FileSystem: Sendable {
     /// (`fsync` of the directory). One value, then the end.
     func move(_ path: String, to target: String) -> Observable<Void, NetworkError>
 
+    /// Keeps other processes that do the same away from the file, which is created, empty, where there is none. One
+    /// value, which gives it back when it is called, then the end. Fails with ``NetworkError/Code/file`` if another
+    /// process has it. The lock goes with the process that has it, and a file that is still empty when it is given
+    /// back is removed.
+    ///
+    /// Within the process it keeps nobody away. Bytes may be appended meanwhile; a file that was moved or removed is
+    /// not that file any more.
+    func lock(_ path: String) -> Observable<@Sendable () -> Void, NetworkError>
+
     /// Removes the file; one that is not there counts as removed. One value, then the end.
     func remove(_ path: String) -> Observable<Void, NetworkError>
 }

@@ -9,7 +9,7 @@ internal import CLibuv
 /// Threads: any, one at a time. It is closed when it is let go of.
 public final class File: @unchecked Sendable {
     // Unchecked: the descriptor is a constant, and whoever still uses it keeps it from being closed.
-    private let descriptor: uv_file
+    let descriptor: uv_file
 
     /// Opens a file for reading (`uv_fs_open`).
     public convenience init(reading path: String) throws(UVError) {
@@ -23,6 +23,11 @@ public final class File: @unchecked Sendable {
     public convenience init(writing path: String, isNew: Bool = false) throws(UVError) {
         let new = isNew ? UV_FS_O_EXCL : 0
         try self.init(path, UV_FS_O_WRONLY | UV_FS_O_CREAT | UV_FS_O_NONBLOCK | new)
+    }
+
+    /// Opens a file to lock it, and creates it with mode 0600 where there is none.
+    convenience init(locking path: String) throws(UVError) {
+        try self.init(path, UV_FS_O_RDWR | UV_FS_O_CREAT | UV_FS_O_NONBLOCK)
     }
 
     private init(_ path: String, _ flags: Int32) throws(UVError) {

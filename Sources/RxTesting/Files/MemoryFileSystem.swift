@@ -15,7 +15,7 @@ import Synchronization
 public final class MemoryFileSystem: FileSystem {
     /// The steps that can be made to fail.
     public enum Operation: Sendable {
-        case status, read, write, synchronize, replace, move, remove
+        case status, read, write, synchronize, replace, move, lock, remove
     }
 
     /// The time that operations live in.
@@ -30,6 +30,9 @@ public final class MemoryFileSystem: FileSystem {
         var changeCount: Int64 = 0
         var failures: [(operation: Operation, path: String, message: String)] = []
         var readCount = 0
+        var lockedElsewhere: Set<String> = []
+        /// How often each file is locked.
+        var locks: [String: Int] = [:]
 
         func status(of path: String) -> FileStatus? {
             files[path].map { FileStatus(size: Int64($0.bytes.count), modified: $0.modified) }
@@ -67,6 +70,15 @@ public final class MemoryFileSystem: FileSystem {
 
     /// How many pieces have been read so far.
     public var readCount: Int { contents.withLock { $0.readCount } }
+
+    /// The files that another process has locked.
+    public var lockedElsewhere: Set<String> {
+        get { contents.withLock { $0.lockedElsewhere } }
+        set { contents.withLock { $0.lockedElsewhere = newValue } }
+    }
+
+    /// The files that have been locked here and not been given back, sorted.
+    public var lockedPaths: [String] { contents.withLock { $0.locks.keys.sorted() } }
 
     /// Makes the next such operation on the file fail with ``NetworkError/Code/file``. Several fail one after
     /// another.
@@ -153,6 +165,26 @@ public final class MemoryFileSystem: FileSystem {
         step(.move, path) { contents throws(NetworkError) in
             guard let file = contents.files.removeValue(forKey: path) else { throw .missing(path) }
             contents.files[target] = file
+        }
+    }
+
+    /// See `FileSystem.lock(_:)`.
+    public func lock(_ path: String) -> Observable<@Sendable () -> Void, NetworkError> {
+        step(.lock, path) { [self] contents throws(NetworkError) in
+            guard !contents.lockedElsewhere.contains(path) else {
+                throw NetworkError(.file, "another process has \(path)")
+            }
+            if contents.files[path] == nil { contents.set(path, []) }
+            contents.locks[path, default: 0] += 1
+            return { self.unlock(path) }
+        }
+    }
+
+    private func unlock(_ path: String) {
+        contents.withLock { contents in
+            guard let count = contents.locks[path] else { return }
+            contents.locks[path] = count > 1 ? count - 1 : nil
+            if count == 1, contents.files[path]?.bytes.isEmpty == true { contents.set(path, nil) }
         }
     }
 

@@ -78,6 +78,24 @@ import Testing
         bench.expectDone(fifth)
     }
 
+    @Test("What another process downloads to is refused, and nothing is touched or sent")
+    func elsewhere() throws {
+        bench.files["/d/f.part"] = [1, 2, 3]
+        bench.files.lockedElsewhere = ["/d/f.part"]
+        let first = bench.start()
+        try bench.clock.run()
+        #expect(first.failure?.code == .file)
+        #expect(first.failure?.message == "another process has /d/f.part")
+        #expect(first.failure?.url?.path == "/f")
+        #expect(bench.transport.exchanges.isEmpty)
+        #expect(bench.files["/d/f.part"] == [1, 2, 3])
+        bench.files.lockedElsewhere = []
+        let second = bench.start()
+        try bench.clock.run()
+        bench.expectDone(second)
+        #expect(bench.files.lockedPaths.isEmpty)
+    }
+
     @Test("The end frees the path: a download that follows from it is not refused")
     func inSuccession() throws {
         let client = bench.client()
@@ -93,7 +111,7 @@ import Testing
     @Test(
         "What the disk refuses fails, closes the transfer and leaves the target alone",
         arguments: [
-            (MemoryFileSystem.Operation.status, "/d/f.part"), (.remove, "/d/f.part"),
+            (MemoryFileSystem.Operation.lock, "/d/f.part"), (.status, "/d/f.part"),
             (.replace, "/d/f.part.json"), (.write, "/d/f.part"), (.synchronize, "/d/f.part"),
             (.move, "/d/f.part"),
         ])

@@ -197,4 +197,23 @@ import Testing
         #expect(try await second.lastLine() == "finished 300000 0")
         #expect(try directory.content("f").isSame(as: other))
     }
+
+    /// The second does not touch what the first has, and a killed one keeps nobody away.
+    @Test func twoProcessesDoNotDownloadToOnePath() async throws {
+        let file = RangeFile(Self.content)
+        file.state.withLock { $0.breaks = [(150_000, .stall)] }
+        let server = try file.serve()
+        let directory = try TemporaryFolder()
+        let first = try downloadProbe(server.baseURL + "/f", to: directory.file("f"))
+        while let line = try await first.nextLine(), line != "progress 150000" {}
+        let second = try downloadProbe(server.baseURL + "/f", to: directory.file("f"))
+        #expect(try await second.lastLine()?.contains("another process has") == true)
+        #expect(try directory.content("f.part").count == 150_000)
+        #expect(starts(server) == [0])
+        try await first.kill()
+        let third = try downloadProbe(server.baseURL + "/f", to: directory.file("f"))
+        #expect(try await third.lastLine() == "finished 300000 150000")
+        #expect(try directory.content("f").isSame(as: Self.content))
+        #expect(try directory.names == ["f"])
+    }
 }

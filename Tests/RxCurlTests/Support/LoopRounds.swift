@@ -8,4 +8,18 @@ extension EventLoop {
             schedule { self.schedule { continuation.resume() } }
         }
     }
+
+    /// What `look` finds on the loop.
+    func run<Result: Sendable>(_ look: @escaping @Sendable () -> Result) async -> Result {
+        await withCheckedContinuation { continuation in
+            schedule { continuation.resume(returning: look()) }
+        }
+    }
+
+    /// Returns when so much time has passed by the loop's clock.
+    func pass(_ time: Duration) async {
+        await withCheckedContinuation { continuation in
+            _ = schedule(after: time) { continuation.resume() }
+        }
+    }
 }

@@ -8,6 +8,10 @@ func configureConnections() {
     let client = Client(baseURL: "https://api.example.com", transport: transport)
     show(client)
 
+    let loops = [EventLoop(name: "net 1"), EventLoop(name: "net 2")]
+    let wide = CurlTransport(loops: loops, configuration: connections)
+    show(wide)
+
     connections.nameLifetime = .seconds(30)
     connections.hostOverrides = [.init(host: "api.example.com", port: 443, addresses: ["192.0.2.7"])]
     connections.addressFamily = .ipv4

@@ -148,6 +148,15 @@ extension NginxServer {
                 proxy_pass http://127.0.0.1:\(ports.plain)/uploaded;
             }
             location = /uploaded { default_type text/plain; return 200 $content_length; }
+            # Passes everything on as it comes to a server of the test's own: ?port=.
+            location = /relay {
+                proxy_request_buffering off;
+                proxy_buffering off;
+                proxy_http_version 1.1;
+                proxy_set_header Connection "";
+                proxy_set_header X-Connection $connection;
+                proxy_pass http://127.0.0.1:$arg_port/;
+            }
 
             location = /redirect/loop { return 302 /redirect/loop; }
             location = /redirect/to { return 302 $arg_url; }

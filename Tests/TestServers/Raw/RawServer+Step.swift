@@ -7,6 +7,8 @@ extension RawServer {
         case readHead
         /// Reads the body that the head of the last ``readHead`` announces.
         case readBody
+        /// Reads and drops at least so many bytes.
+        case drop(Int)
         /// Sends these bytes.
         case send([UInt8])
         /// Sends these bytes in writes of `size` bytes each.

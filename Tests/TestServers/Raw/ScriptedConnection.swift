@@ -46,6 +46,9 @@ struct ScriptedConnection: ~Copyable {
         case .readRequest: _ = try readRequest()
         case .readHead: record(try readHead())
         case .readBody: try readBody()
+        case .drop(let count):
+            var left = count
+            while left > 0 { left -= try socket.receive().count }
         case .send(let bytes): try send(bytes)
         case .sendInPieces(let bytes, let size):
             for start in stride(from: 0, to: bytes.count, by: max(1, size)) {

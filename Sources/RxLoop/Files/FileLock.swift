@@ -1,0 +1,117 @@
+internal import CLibuv
+import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Keeps other processes that do the same away from a file (`flock`). The lock goes with the process, however that
+/// ends.
+///
+/// Within the process it keeps nobody away: whoever takes a lock that the process has already shares it, and it is
+/// given back when all have. Making one blocks, so it belongs into ``EventLoop/work(_:)``.
+///
+/// Threads: any.
+public final class FileLock: Sendable {
+    private struct Held {
+        let file: File
+        let path: String
+        var holders = 1
+    }
+
+    /// All locks of the process. Its guard is held while files are opened, so that nobody comes in between.
+    private static let held = Mutex<[File.Identity: Held]>([:])
+
+    private let identity: File.Identity
+    private let isReleased = Atomic(false)
+
+    /// Takes the lock of the file, which is created with mode 0600 where there is none.
+    ///
+    /// Throws ``UVError/tryAgain`` if another process has it.
+    public init(_ path: String) throws(UVError) {
+        let result = Self.held.withLock { held in
+            Result { () throws(UVError) in try Self.take(path, &held) }
+        }
+        identity = try result.get()
+    }
+
+    deinit { release() }
+
+    /// Gives it back; a file that is empty is removed. Once is enough, and letting go of the object does it too.
+    public func release() {
+        guard !isReleased.exchange(true, ordering: .relaxed) else { return }
+        Self.held.withLock { held in
+            guard var mine = held.removeValue(forKey: identity) else { return }
+            mine.holders -= 1
+            guard mine.holders == 0 else { return held[identity] = mine }
+            // What cannot be looked at or removed stays.
+            guard (try? mine.file.status())?.size == 0, (try? File.identity(of: mine.path)) == identity else {
+                return
+            }
+            _ = try? File.remove(mine.path)
+        }
+    }
+
+    private static func take(
+        _ path: String, _ held: inout [File.Identity: Held]
+    ) throws(UVError) -> File.Identity {
+        // Somebody may have moved or removed the file between its opening and its locking; not for ever.
+        for _ in 0..<64 {
+            let file = try File(locking: path)
+            let identity = try file.identity()
+            if held[identity] != nil {
+                held[identity]?.holders += 1
+                return identity
+            }
+            try file.lock()
+            do throws(UVError) {
+                if try File.identity(of: path) == identity {
+                    held[identity] = Held(file: file, path: path)
+                    return identity
+                }
+            } catch .notFound {
+                // Once more.
+            }
+        }
+        throw .tryAgain
+    }
+}
+
+extension File {
+    /// Which file it is, whatever its path.
+    struct Identity: Hashable {
+        let device, inode: UInt64
+    }
+
+    /// Of the open file (`uv_fs_fstat`).
+    fileprivate func identity() throws(UVError) -> Identity {
+        try unsafe Self.identity { unsafe uv_fs_fstat(nil, $0, descriptor, nil) }
+    }
+
+    /// Of what a path leads to (`uv_fs_stat`).
+    fileprivate static func identity(of path: String) throws(UVError) -> Identity {
+        try unsafe identity { unsafe uv_fs_stat(nil, $0, path, nil) }
+    }
+
+    private static func identity(
+        _ ask: (UnsafeMutablePointer<uv_fs_t>) -> Int32
+    ) throws(UVError) -> Identity {
+        var found = uv_stat_t()
+        _ = try unsafe call { request in
+            let status = unsafe ask(request)
+            unsafe found = request.pointee.statbuf
+            return status
+        }
+        return Identity(device: found.st_dev, inode: found.st_ino)
+    }
+
+    /// Throws ``UVError/tryAgain`` if somebody has the lock.
+    fileprivate func lock() throws(UVError) {
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EINTR { continue }
+            throw errno == EWOULDBLOCK ? .tryAgain : UVError(rawValue: -errno)
+        }
+    }
+}

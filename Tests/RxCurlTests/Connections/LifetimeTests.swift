@@ -1,0 +1,20 @@
+import RxCurl
+import RxHTTP
+import RxLoop
+import TestServers
+import Testing
+
+/// How long connections are good for, by what the server sees.
+@Suite(.timeLimit(.minutes(1))) struct LifetimeTests {
+    /// curl counts whole seconds: older than none is a second and more.
+    @Test(arguments: [(Duration.zero, 2), (.seconds(60), 1)])
+    func anIdleConnectionIsUsedAgainForSoLong(lifetime: Duration, connections: Int) async throws {
+        let server = try RawServer { _ in [.respond(body: "well")] }
+        try await withTransport(configured: { $0.idleConnectionLifetime = lifetime }) { transport in
+            _ = try await transport.get(server.baseURL)
+            await transport.loop.pass(.milliseconds(1100))
+            _ = try await transport.get(server.baseURL)
+        }
+        #expect(server.record.connections.count == connections)
+    }
+}
