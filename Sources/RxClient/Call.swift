@@ -39,6 +39,10 @@ public struct Call: Endpoint {
     public var usesParameterRewriting = true
     /// Whether the client's ``ClientConfiguration/signature`` applies. Default true.
     public var isSigned = true
+    /// Which of the service's servers the request goes to. Default the active one.
+    public var server = ServerChoice.active
+    /// When a second attempt is sent beside one that takes long. Default `nil`: as the client does.
+    public var hedging: Hedging?
     /// Whether the request carries the session's credential. Default true.
     public var usesSession = true
     /// Whether the request carries the jar's cookies, and its answers fill it. Default true.

@@ -23,29 +23,36 @@ extension Client {
         Observable(scheduler: scheduler) { [configuration] observer in
             let cookies = usesCookies ? configuration.cookies : nil
             let trace = self.trace(of: request)
-            self.exchange(request, following: redirects ?? configuration.redirects, cookies, trace)
-                .traced(by: trace, isWhole: false)
-                .subscribe(observer)
+            self.exchange(
+                request, following: redirects ?? configuration.redirects, cookies, at: self.servers.pair,
+                trace
+            )
+            .traced(by: trace, isWhole: false)
+            .subscribe(observer)
         }
     }
 
-    /// The request of an endpoint as it would be sent: parameters rewritten, encoded and signed. Its credential and
-    /// cookies come when it is sent: see ``Session/authorize(_:)`` and ``exchange(_:following:usesCookies:)``.
+    /// The request of an endpoint as it would be sent now, to the server that would be asked first: parameters
+    /// rewritten, encoded and signed. Its credential and cookies come when it is sent: see
+    /// ``Session/authorize(_:)`` and ``exchange(_:following:usesCookies:)``.
     ///
     /// - Throws: `invalidURL`, `invalidHeader`, `invalidParameters`, or what rewriting and signature throw.
     public func serialized(_ endpoint: some Endpoint) throws(NetworkError) -> Request {
-        try Draft(endpoint, configuration: configuration).serialized()
+        let draft = try Draft(endpoint, configuration: configuration, servers: servers.pair)
+        return try draft.serialized(at: draft.servers[servers.role(for: draft.server)])
     }
 
     /// Cookies, then the transport, at each redirect.
     func exchange(
-        _ request: Request, following redirects: RedirectPolicy, _ cookies: CookieJar?, _ trace: Trace?
+        _ request: Request, following redirects: RedirectPolicy, _ cookies: CookieJar?,
+        at servers: ServerPair, _ trace: Trace?
     ) -> Observable<TransferEvent, NetworkError> {
         let transport = transport.traced(by: trace)
         guard let cookies, !request.isCredentialFree else {
             return transport.send(request, following: redirects).redirectsTraced(by: trace)
         }
-        return CookieTransport(transport: transport, jar: cookies).send(request, following: redirects)
+        return CookieTransport(transport: transport, jar: cookies, servers: servers)
+            .send(request, following: redirects)
             .redirectsTraced(by: trace)
     }
 }

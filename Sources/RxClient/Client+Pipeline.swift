@@ -20,10 +20,12 @@ extension Client {
     /// The same for one page of an endpoint that has several.
     ///
     /// - Parameters:
+    ///   - stages: what each attempt goes through.
     ///   - watch: sees the events of each exchange go by; such a request joins no other.
     ///   - isRefresh: whether it renews what the cache keeps, and nobody waits for it.
     func answer<E: Endpoint>(
-        _ endpoint: E, page: PagePlacement?, watching watch: Watch? = nil, isRefresh: Bool = false
+        _ endpoint: E, page: PagePlacement?, through stages: AttemptStages = .all,
+        watching watch: Watch? = nil, isRefresh: Bool = false
     ) -> Observable<Answer<E.Output>, NetworkError> {
         drafted(endpoint, page: page, isShown: !isRefresh) { draft throws(NetworkError) in
             let attempts = try self.attempts(of: draft, retrying: endpoint.retry)
@@ -41,8 +43,8 @@ extension Client {
                 session, attempts.trace, opening: open
             ) { kept in
                 self.send(
-                    attempts, session: session, cookies: self.cookies(for: endpoint), watch, cached,
-                    confirming: kept
+                    attempts, session: session, cookies: self.cookies(for: endpoint), through: stages,
+                    envelope, watch, cached, confirming: kept
                 )
                 .checkStatus(envelope: envelope)
                 .invalidating(self.configuration.cache, attempts.request, unless: cached)
@@ -78,65 +80,43 @@ extension Client {
     ///     .relogin(through: session)
     ///     .decode([Goods].self)
     /// ```
-    public func response(_ endpoint: some Endpoint) -> Observable<Response, NetworkError> {
-        drafted(endpoint) { draft throws(NetworkError) in
+    ///
+    /// - Parameter server: which of the service's servers is asked. Default `nil`: as the endpoint wants.
+    public func response(
+        _ endpoint: some Endpoint, from server: ServerChoice? = nil
+    ) -> Observable<Response, NetworkError> {
+        drafted(endpoint, at: server) { draft throws(NetworkError) in
             let session = endpoint.usesSession ? self.configuration.session : nil
             let attempts = try self.attempts(of: draft, retrying: .never)
-            return self.send(attempts, session: session, cookies: self.cookies(for: endpoint))
-                .checkStatus(envelope: self.envelope(of: endpoint))
-                .deadline(of: attempts)
-                .traced(by: attempts.trace)
+            let envelope = self.envelope(of: endpoint)
+            return self.send(
+                attempts, session: session, cookies: self.cookies(for: endpoint), through: [], envelope
+            )
+            .checkStatus(envelope: envelope)
+            .deadline(of: attempts)
+            .traced(by: attempts.trace)
         }
     }
 
-    /// One attempt at each subscription: credential, then cookies and transport at each redirect.
+    /// One attempt at each subscription, of which the stages see whether the status is a success.
     ///
     /// - Parameter kept: what the server may confirm instead of sending it anew.
     private func send(
-        _ attempts: Attempts, session: Session?, cookies: CookieJar?, _ watch: Watch? = nil,
-        _ cached: CachedRequest? = nil, confirming kept: CacheEntry? = nil
+        _ attempts: Attempts, session: Session?, cookies: CookieJar?, through stages: AttemptStages,
+        _ envelope: Envelope?, _ watch: Watch? = nil, _ cached: CachedRequest? = nil,
+        confirming kept: CacheEntry? = nil
     ) -> Observable<Response, NetworkError> {
         let send = { @Sendable (prepare: @escaping @Sendable (inout Request) -> Void) in
-            self.send(attempts, session: session, cookies: cookies, preparing: prepare) { events, request in
-                (watch?(events) ?? events).response(to: request, decoder: self.configuration.decoder)
+            self.send(attempts, session: session, cookies: cookies, through: stages, preparing: prepare) {
+                events, request in
+                let responses = (watch?(events) ?? events)
+                    .response(to: request, decoder: self.configuration.decoder)
+                return stages.isEmpty
+                    ? responses : responses.checkStatus(envelope: envelope, accepting: [304])
             }
         }
         return cached?.confirm(kept, trace: attempts.trace, send) ?? send { _ in }
     }
-
-    /// Gives the events of an exchange on as they are.
-    typealias Watch =
-        @Sendable (Observable<TransferEvent, NetworkError>) -> Observable<TransferEvent, NetworkError>
-
-    /// The same for what is made of the events of the exchange and of the request as it is sent.
-    func send<T>(
-        _ attempts: Attempts, session: Session?, cookies: CookieJar?,
-        preparing prepare: @escaping @Sendable (inout Request) -> Void = { _ in },
-        as result:
-            @escaping @Sendable (
-                Observable<TransferEvent, NetworkError>, Request
-            ) -> Observable<T, NetworkError>
-    ) -> Observable<T, NetworkError> {
-        Observable(scheduler: scheduler) { observer in
-            Observable<T, NetworkError>.deferred { () throws(NetworkError) in
-                var request = try attempts.next()
-                prepare(&request)
-                let exchange = { @Sendable request in
-                    result(
-                        self.exchange(
-                            request, following: self.configuration.redirects, cookies, attempts.trace),
-                        request)
-                }
-                guard let session, !request.isCredentialFree else { return exchange(request) }
-                return session.authorize(request).flatMap { request in
-                    attempts.note(request.credentialStamp)
-                    return exchange(request)
-                }
-            }
-            .subscribe(observer)
-        }
-    }
-
     /// The attempts at a request, told to those who listen by now.
     ///
     /// - Parameter policy: when to try again; `nil` for the client's policy.
@@ -154,12 +134,15 @@ extension Client {
     ///   - isWhole: whether one value is the whole result.
     ///   - isShown: whether a person is shown of it what the endpoint says.
     func drafted<T>(
-        _ endpoint: some Endpoint, page: PagePlacement? = nil, isWhole: Bool = true, isShown: Bool = true,
+        _ endpoint: some Endpoint, at server: ServerChoice? = nil, page: PagePlacement? = nil,
+        isWhole: Bool = true, isShown: Bool = true,
         then stages: @escaping @Sendable (Draft) throws(NetworkError) -> Observable<T, NetworkError>
     ) -> Observable<T, NetworkError> {
         Observable(scheduler: scheduler) { [configuration] observer in
             Observable<T, NetworkError>.deferred { () throws(NetworkError) in
-                let draft = try Draft(endpoint, configuration: configuration, page: page)
+                let draft = try Draft(
+                    endpoint, configuration: configuration, servers: self.servers.pair, at: server,
+                    page: page)
                 return Observable.deferred { () throws(NetworkError) in try stages(draft) }
                     .checkReachability(by: configuration.reachability, of: draft.request)
                     .attended(

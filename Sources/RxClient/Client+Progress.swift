@@ -22,7 +22,7 @@ extension Client {
             let tell: @Sendable (ProgressEvent<E.Output>) -> Void = { event in
                 if observer.scope.isOpen { observer.next(event) }
             }
-            self.answer(endpoint, page: nil) { events in
+            self.answer(endpoint, page: nil, through: .all.subtracting(.hedging)) { events in
                 events.reporting {
                     tell(.uploaded($0))
                 } download: {

@@ -21,8 +21,10 @@ extension Client {
             let attempts = try self.attempts(of: draft, retrying: endpoint.retry)
             let session = endpoint.usesSession ? self.configuration.session : nil
             let envelope = self.envelope(of: endpoint)
-            return self.send(attempts, session: session, cookies: self.cookies(for: endpoint)) {
-                events, request in
+            return self.send(
+                attempts, session: session, cookies: self.cookies(for: endpoint),
+                through: [.failover, .circuitBreaker, .limits]
+            ) { events, request in
                 events.checkStatus(of: request, envelope: envelope)
             }
             .handleEvents(onNext: { event in if case .head = event { attempts.noteAnswer() } })

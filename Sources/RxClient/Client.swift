@@ -18,13 +18,16 @@ public final class Client: Sendable {
     public let configuration: ClientConfiguration
     /// What carries them.
     public let transport: any Transport
+    /// Where the service is, and which of its servers is active.
+    public let servers: Servers
+    /// What is known of the hosts that requests go to.
+    let hosts: Hosts
     /// Who listens to what it does.
     let trafficHub = TrafficHub()
     let running = RunningRequests()
     let errorTipSignal = Signal<NetworkError>()
-    private let origin: Origin?
-    /// What the client's next stream runs on: the transport's scheduler for the base URL.
-    var scheduler: any Scheduler { transport.scheduler(for: origin) }
+    /// What the client's next stream runs on: the transport's scheduler for the main server.
+    var scheduler: any Scheduler { transport.scheduler(for: servers.pair.main.origin) }
 
     /// Creates a client.
     ///
@@ -34,7 +37,10 @@ public final class Client: Sendable {
     public init(configuration: ClientConfiguration, transport: any Transport) {
         self.configuration = configuration
         self.transport = transport
-        origin = configuration.baseOrigin
+        hosts = Hosts(configuration, on: transport.scheduler)
+        servers = Servers(
+            main: configuration.baseURL, vice: configuration.viceURL, failover: configuration.failover,
+            hosts: hosts, clock: transport.scheduler)
     }
 
     deinit { trafficHub.close() }

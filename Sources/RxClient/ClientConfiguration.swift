@@ -6,8 +6,13 @@ public import RxLite
 /// How a ``Client`` makes its requests.
 public struct ClientConfiguration: Sendable {
     /// What paths are relative to, such as `https://api.example.com/v1`. Without it paths must be absolute
-    /// URLs. Has no query and no fragment.
+    /// URLs. Has no query and no fragment. ``Client/servers`` changes it at run time.
     public var baseURL: String
+    /// The base URL of the vice server, for endpoints that choose it and for ``failover``. Default none.
+    public var viceURL: String?
+    /// When the vice server takes over from the main one, of which it must be a replica then. Default `nil`: it serves
+    /// the endpoints that choose it, and whoever calls ``Servers/use(_:)``.
+    public var failover: Failover?
     /// Header fields of every request. An endpoint's own come over them.
     public var headers: [String: String] = [:]
     /// How requests to the base URL's origin prove whose they are; `Authorization` in ``headers`` and what a session
@@ -35,6 +40,17 @@ public struct ClientConfiguration: Sendable {
     public var cachePolicy = CachePolicy.none
     /// When to try again. Default: two retries of what is safe to repeat, with growing waits.
     public var retry: RetryPolicy<NetworkError> = .exponentialBackoff()
+    /// How many of the requests to a host may be retries and hedges. Clients whose configurations are copies of one
+    /// another share it. Default one in five over ten seconds, or a hundred; `nil`: as many as the policies want.
+    public var retryBudget: RetryBudget? = RetryBudget()
+    /// When a second attempt is sent beside one that takes long. Default never.
+    public var hedging = Hedging.never
+    /// When requests to a host that is in trouble fail at once. Default `nil`: never.
+    public var circuitBreaker: CircuitBreaker.Policy?
+    /// How many requests may run, and begin, in all. Default no limit.
+    public var limits = RequestLimits()
+    /// The same for each host (scheme, name and port). Default no limit.
+    public var hostLimits = RequestLimits()
     /// How long each phase may take.
     public var timeouts = Timeouts()
     /// Which redirects are followed. Default: ten.

@@ -4,7 +4,15 @@ import RxHTTP
 
 /// An endpoint's request with everything decided but its signature.
 struct Draft: Sendable {
+    /// At the main server, where it is at the service at all.
     private(set) var request: Request
+    /// The service's servers at the time.
+    let servers: ServerPair
+    /// Which of them the endpoint wants.
+    let server: ServerChoice
+    let hedging: Hedging
+    /// Whether it is below a base URL, so that each of the servers has it; an absolute URL may be elsewhere.
+    let isAtService: Bool
     private let parameters: Parameters
     private let query: Parameters.Values
     private let link: URL?
@@ -13,14 +21,27 @@ struct Draft: Sendable {
 
     /// Rewrites the endpoint's parameters and puts all but them together.
     ///
-    /// - Parameter page: which page of the endpoint, if it has pages.
+    /// - Parameters:
+    ///   - server: which of the servers it goes to; `nil` for the one that the endpoint wants.
+    ///   - page: which page of the endpoint, if it has pages.
     /// - Throws: `invalidURL`, `invalidHeader` or `invalidParameters`; nothing has been sent then.
     init(
-        _ endpoint: some Endpoint, configuration: ClientConfiguration, page: PagePlacement? = nil
+        _ endpoint: some Endpoint, configuration: ClientConfiguration, servers: ServerPair,
+        at server: ServerChoice? = nil, page: PagePlacement? = nil
     ) throws(NetworkError) {
         let path = try PathTemplate(endpoint.path).expanded(with: endpoint.pathValues)
+        let url = try servers.url(for: path, allowingOtherOrigins: configuration.allowsOtherOrigins)
+        let urlAtMain = servers.url(url, at: servers.main)
+        link = page?.link.map { servers.url($0, at: servers.main) ?? $0 }
+        isAtService = (link.map { servers.url($0, at: servers.main) } ?? urlAtMain) != nil
+        self.servers = servers
+        self.server = server ?? endpoint.server
+        if self.server == .vice, servers.vice == nil {
+            throw NetworkError(.invalidURL, "the endpoint wants the vice server, and the client has none")
+        }
+        hedging = endpoint.hedging ?? configuration.hedging
         request = Request(
-            method: endpoint.method, url: try configuration.url(for: path),
+            method: endpoint.method, url: urlAtMain ?? url,
             timeouts: endpoint.timeouts ?? configuration.timeouts, bodyLimit: configuration.bodyLimit)
         request.secretFields = configuration.secretFields
         request.secretParameters = configuration.secretParameters
@@ -31,7 +52,7 @@ struct Draft: Sendable {
             try request.authenticate(by: authentication)
         }
         for (name, value) in configuration.headers { try request.setField(name, to: value) }
-        if !configuration.baseURL.isEmpty, Origin(request.url) != configuration.baseOrigin {
+        if urlAtMain == nil, !servers.main.baseURL.isEmpty, !servers.contains(Origin(url)) {
             request.dropSecrets()
         }
         for (name, value) in endpoint.headers { try request.setField(name, to: value) }
@@ -42,7 +63,6 @@ struct Draft: Sendable {
         }
         self.parameters = parameters
         query = endpoint.query
-        link = page?.link
         signature = endpoint.isSigned ? configuration.signature : nil
         self.configuration = configuration
     }
@@ -52,15 +72,17 @@ struct Draft: Sendable {
 
     /// The request as it is sent, signed where it is to be.
     ///
+    /// - Parameter server: where; the main server if it is `nil`.
     /// - Throws: `invalidParameters`, `invalidHeader`, what the signature throws, or `paging` for a page on another
     ///   origin that is not asked for by GET or HEAD.
-    func serialized() throws(NetworkError) -> Request {
-        let unsigned = try unsigned()
+    func serialized(at server: Server? = nil) throws(NetworkError) -> Request {
+        let unsigned = moved(try unsigned(), to: server)
         guard let signature else { return unsigned }
         let content = Signature.Content(request: unsigned, parameters: try signedPairs(of: unsigned))
         let addition = try signature.sign(content)
         var signed =
-            addition.parameters.isEmpty ? unsigned : try serialized(parameters.adding(addition.parameters))
+            addition.parameters.isEmpty
+            ? unsigned : moved(try serialized(parameters.adding(addition.parameters)), to: server)
         // Who sees a signature could send the request again.
         signed.secretParameters.formUnion(addition.parameters.keys)
         for (name, value) in addition.headers {
@@ -70,6 +92,16 @@ struct Draft: Sendable {
         return signed
     }
 
+    /// The same request to another of the service's servers.
+    func moved(_ request: Request, to server: Server?) -> Request {
+        guard let server, server !== servers.main, isAtService,
+            let url = servers.url(request.url, at: server)
+        else { return request }
+        var request = request
+        request.url = url
+        return request
+    }
+
     /// The request without its signature, which may differ from one time to the next.
     func unsigned() throws(NetworkError) -> Request { try serialized(parameters) }
 
@@ -77,7 +109,7 @@ struct Draft: Sendable {
         var request = request
         try parameters.apply(to: &request, configuration)
         if !query.isEmpty { try Parameters.query(query).apply(to: &request, configuration) }
-        if let link { try request.follow(link) }
+        if let link { try request.follow(link, within: isAtService ? servers : nil) }
         return request
     }
 
@@ -91,12 +123,14 @@ struct Draft: Sendable {
 
 extension Request {
     /// Goes to the page that a link leads to.
-    fileprivate mutating func follow(_ link: URL) throws(NetworkError) {
+    ///
+    /// - Parameter servers: those of the service, if the page is at one of them.
+    fileprivate mutating func follow(_ link: URL, within servers: ServerPair?) throws(NetworkError) {
         guard let origin = Origin(link) else {
             throw NetworkError(
                 .invalidURL, "the link to the next page is no http or https URL", request: self)
         }
-        if origin != Origin(url) {
+        if origin != Origin(url), servers?.contains(origin) != true {
             guard method == .get || method == .head else {
                 throw NetworkError(
                     .paging, "the next page is on another origin, \(origin.host), where no \(method) is sent",

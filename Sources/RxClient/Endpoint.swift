@@ -24,6 +24,8 @@ public protocol Endpoint<Output>: Sendable {
     /// The path below the client's base URL, or an absolute URL of the same origin. A placeholder such as `{id}`
     /// stands for one of ``pathValues``.
     var path: String { get }
+    /// Which of the service's servers the requests go to. Default the active one.
+    var server: ServerChoice { get }
     /// What the placeholders of the path stand for, one segment each. Default none.
     var pathValues: PathValues { get }
     /// The method.
@@ -46,6 +48,8 @@ public protocol Endpoint<Output>: Sendable {
     var cachePolicy: CachePolicy? { get }
     /// What this request wants of the cache. Default: as the policy says.
     var cacheMode: CacheMode { get }
+    /// When a second attempt is sent beside one that takes long. Default `nil`: as the client does.
+    var hedging: Hedging? { get }
     /// Whether the request may be sent twice though its method does not promise it. Default false.
     var isIdempotent: Bool { get }
     /// How long each phase may take. Default `nil`: the client's.
@@ -107,6 +111,8 @@ extension Endpoint {
     public var query: Parameters.Values { [:] }
     /// None.
     public var pathValues: PathValues { [:] }
+    /// The active one.
+    public var server: ServerChoice { .active }
     /// Yes.
     public var usesParameterRewriting: Bool { true }
     /// Yes.
@@ -121,6 +127,8 @@ extension Endpoint {
     public var cachePolicy: CachePolicy? { nil }
     /// As the policy says.
     public var cacheMode: CacheMode { .standard }
+    /// The client's.
+    public var hedging: Hedging? { nil }
     /// As the method says.
     public var isIdempotent: Bool { false }
     /// The client's.

@@ -15,6 +15,7 @@ final class HeaderList {
     init(_ fields: [HTTPField], _ extras: Extras, request: Request) throws(NetworkError) {
         var list: UnsafeMutablePointer<curl_slist>?
         var flaw: String?
+        let fields = Self.withOneCookie(fields)
         for field in fields where flaw == nil {
             flaw = Self.flaw(in: field, extras)
             guard flaw == nil else { break }
@@ -45,6 +46,14 @@ final class HeaderList {
             throw NetworkError(.invalidHeader, flaw, request: request)
         }
         unsafe raw = unsafe list
+    }
+
+    /// HTTPTypes keeps each cookie as a field of its own; over HTTP/1.1 there must be one (RFC 6265 §5.4).
+    private static func withOneCookie(_ fields: [HTTPField]) -> [HTTPField] {
+        let cookies = fields.filter { $0.name == .cookie }
+        guard cookies.count > 1 else { return fields }
+        let value = cookies.map(\.value).joined(separator: "; ")
+        return fields.filter { $0.name != .cookie } + [HTTPField(name: .cookie, value: value)]
     }
 
     deinit { unsafe curl_slist_free_all(raw) }

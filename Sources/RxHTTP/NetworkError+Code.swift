@@ -25,6 +25,10 @@ extension NetworkError {
         /// The machine has no network, by the client's ``Reachability``.
         public static let unreachable = Code(rawValue: "unreachable")
 
+        /// Too many requests to the host have failed: its circuit breaker lets none through for now; see
+        /// ``NetworkError/openCircuit``.
+        public static let circuitOpen = Code(rawValue: "circuitOpen")
+
         // On the way
 
         /// The host name was not resolved.
@@ -46,7 +50,7 @@ extension NetworkError {
         public static let partialBody = Code(rawValue: "partialBody")
         /// What came is not HTTP, or not decodable.
         public static let invalidResponse = Code(rawValue: "invalidResponse")
-        /// No connection was free within ``Timeouts/queue``.
+        /// The request's turn did not come, or no connection was free, within ``Timeouts/queue``.
         public static let queueTimeout = Code(rawValue: "queueTimeout")
         /// There was no connection within ``Timeouts/connect``.
         public static let connectTimeout = Code(rawValue: "connectTimeout")

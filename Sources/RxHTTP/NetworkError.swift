@@ -38,6 +38,8 @@ public struct NetworkError: Error, Sendable {
     public var envelopeCode: String?
     /// How long the server asks to wait before the request is sent again, where its envelope says so.
     public var retryDelay: Duration?
+    /// Since when and until when nothing is sent, for ``Code/circuitOpen``.
+    public var openCircuit: OpenCircuit?
     /// Where in the document decoding failed.
     public var codingPath: String?
     /// What was wrong with TLS, if that was it and it is known.
@@ -132,6 +134,9 @@ extension Request {
         default: isDeclaredIdempotent || headerFields[.idempotencyKey] != nil
         }
     }
+
+    /// Whether the request may be sent twice, and its body can be.
+    public var isRepeatable: Bool { isIdempotent && body.isReplayable }
 }
 
 extension HTTPField.Name {

@@ -6,7 +6,7 @@
 /// never found out too early, and those of ``firstByte`` and ``idle`` up to an eighth too late; short of that
 /// they cost nothing.
 public struct Timeouts: Sendable, Equatable {
-    /// Waiting for a free connection, where there is a limit of connections (``NetworkError/Code/queueTimeout``).
+    /// Waiting for its turn where a client has limits, and for a free connection where there is a limit of these (``NetworkError/Code/queueTimeout``).
     /// Default none.
     public var queue: Duration? {
         get { limits.queue.duration }

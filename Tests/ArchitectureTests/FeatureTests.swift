@@ -5,7 +5,8 @@ import Testing
 @Suite struct FeatureTests {
     /// All that the framework must do.
     static let ids = [
-        "R1", "R2", "R3", "R4", "R5", "R6", "R8", "R9", "P1", "P2", "P3", "P4", "P5", "P6", "P7", "S1", "S2",
+        "R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9", "P1", "P2", "P3", "P4", "P5", "P6", "P7", "S1",
+        "S2",
         "S3", "G1", "G2", "G3", "G4",
         "G5", "C1", "C2", "Q1", "Q2", "Q3", "T1", "T2", "T3", "T4", "K1", "K2", "K3", "K4", "N1", "U1", "M1",
         "M2", "M3",

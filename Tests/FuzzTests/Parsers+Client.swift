@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import RxHTTP
+import RxTesting
 
 @testable import RxClient
 
@@ -93,10 +94,11 @@ extension Parser {
                 "/ä%zz#f", "",
             ]
         ) { text in
-            let configuration = ClientConfiguration(baseURL: "https://a.test/v1")
+            let hosts = Hosts(ClientConfiguration(), on: VirtualScheduler())
+            let servers = ServerPair(main: Server("https://a.test/v1", in: hosts), vice: nil)
             do {
-                let url = try configuration.url(for: text)
-                try demand(Origin(url) == configuration.baseOrigin, "\(url) leaves the origin")
+                let url = try servers.url(for: text, allowingOtherOrigins: false)
+                try demand(Origin(url) == servers.main.origin, "\(url) leaves the origin")
                 return url.absoluteString
             } catch let error as NetworkError {
                 try demand(error.code == .invalidURL, "\(error)")

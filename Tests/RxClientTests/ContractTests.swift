@@ -73,6 +73,23 @@ import Testing
         Stage("retry") { source, clock in
             responses(source).retry(.exponentialBackoff(backoff: .constant(.seconds(1))), on: clock)
         },
+        Stage("guarded(by:)") { source, clock in
+            responses(source).guarded(by: CircuitBreaker(clock: clock))
+        },
+        Stage("limited(by:)") { source, clock in
+            let limits = RequestLimits(concurrency: 1, rate: .perSecond(10))
+            return responses(source).limited(by: RequestLimiter(total: limits, clock: clock))
+        },
+        Stage("hedge(_:if:)") { source, _ in
+            responses(source).hedge(.after(.milliseconds(1700)), if: true)
+        },
+        Stage("failover(to:through:)") { source, clock in
+            var configuration = ClientConfiguration(baseURL: "https://a.test")
+            configuration.failover = Failover()
+            let client = Client(
+                configuration: configuration, transport: ScriptedTransport(on: clock, []))
+            return responses(source).failover(to: responses(source), through: client.servers)
+        },
         Stage("deadline") { source, clock in
             Observable<Response, NetworkError>(scheduler: source.scheduler) { observer in
                 Observable<Response, NetworkError>.deferred { () throws(NetworkError) in

@@ -16,7 +16,9 @@ import Testing
     ) throws(NetworkError) -> String {
         var configuration = ClientConfiguration(baseURL: base)
         configuration.allowsOtherOrigins = allowsOtherOrigins
-        return try configuration.url(for: path).absoluteString
+        let servers = Client(configuration: configuration, transport: ScriptedTransport(on: clock, []))
+            .servers
+        return try servers.pair.url(for: path, allowingOtherOrigins: allowsOtherOrigins).absoluteString
     }
 
     @Test(

@@ -32,6 +32,20 @@ import Testing
         }
     }
 
+    @Test("Several cookies go in one line, whoever they come from")
+    func oneLine() async throws {
+        let server = try RawServer { request in
+            let set = "a=1\r\nSet-Cookie: b=2"
+            return [.respond(200, request.target == "/set" ? ["Set-Cookie": set] : [:], body: "1")]
+        }
+        let client = client(server, CookieJar())
+        for path in ["/set", "/x"] { _ = try await client.get(path, headers: ["Cookie": "c=3; d=4"]).first() }
+        let lines = server.record.requests.map { request in
+            request.fields.filter { $0.name.lowercased() == "cookie" }.map(\.value)
+        }
+        #expect(lines == [["c=3; d=4"], ["c=3; d=4; a=1; b=2"]])
+    }
+
     @Test("Each hop of a redirect reads the jar and fills it; another host sees nothing of the first's")
     func redirectsOverSockets() async throws {
         let server = try RawServer { request in

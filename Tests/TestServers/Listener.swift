@@ -4,26 +4,31 @@
     import Darwin
 #endif
 
-/// A listening socket on 127.0.0.1, on a port that the kernel chose.
+/// A listening socket on 127.0.0.1, on a port of its own.
 struct Listener: ~Copyable, Sendable {
     let descriptor: Descriptor
     let port: UInt16
 
-    /// - Parameter backlog: how many connections may wait to be accepted; `nil` for a socket that has its port
-    ///   but does not listen.
-    init(backlog: CInt? = 512) throws(SystemError) {
+    /// - Parameters:
+    ///   - port: the port, which a listener before may have had; 0 for one that the kernel chooses.
+    ///   - backlog: how many connections may wait to be accepted; `nil` for a socket that has its port but does not
+    ///     listen.
+    init(port: UInt16 = 0, backlog: CInt? = 512) throws(SystemError) {
         let descriptor = try Descriptor.streamSocket()
-        var address = sockaddr_in.loopback(port: 0)
+        if port != 0 { try descriptor.allowReuse() }
+        var address = sockaddr_in.loopback(port: port)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let raw = descriptor.raw
         let bound = unsafe address.withSocketAddress { unsafe bind(raw, $0, length) }
         guard bound == 0 else { throw SystemError("bind") }
         if let backlog {
+            // After the kernel has chosen the port, which it else might give to two at a time.
+            try descriptor.allowReuse()
             guard listen(raw, backlog) == 0 else { throw SystemError("listen") }
         }
         let named = unsafe address.withSocketAddress { unsafe getsockname(raw, $0, &length) }
         guard named == 0 else { throw SystemError("getsockname") }
-        port = UInt16(bigEndian: address.sin_port)
+        self.port = UInt16(bigEndian: address.sin_port)
         self.descriptor = descriptor
     }
 }
@@ -41,6 +46,15 @@ extension Descriptor {
             return raw
         }
         return try Descriptor(checking: raw, of: "socket")
+    }
+
+    /// Lets another socket have the port while connections of this one's are in TIME_WAIT; both need it.
+    fileprivate borrowing func allowReuse() throws(SystemError) {
+        var on: CInt = 1
+        let size = socklen_t(MemoryLayout<CInt>.size)
+        guard unsafe setsockopt(raw, SOL_SOCKET, SO_REUSEADDR, &on, size) == 0 else {
+            throw SystemError("setsockopt")
+        }
     }
 
     /// A blocking connection to a port of 127.0.0.1.

@@ -39,7 +39,10 @@ extension Client {
         var target: URL?
         if case .url(let path) = selection {
             // Of what is no URL there is no request.
-            guard let url = try? configuration.url(for: path) else { return 0 }
+            guard
+                let url = try? servers.pair.url(
+                    for: path, allowingOtherOrigins: configuration.allowsOtherOrigins)
+            else { return 0 }
             target = url
         }
         let entries = running.entries(selection, url: target)

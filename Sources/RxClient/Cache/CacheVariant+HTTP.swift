@@ -26,7 +26,9 @@ extension CacheVariant {
     private static func value(of name: String, in request: Request, _ jar: CookieJar?) -> String? {
         guard let field = HTTPField.Name(name) else { return nil }
         var request = request
-        if field == .cookie, let jar, !request.isCredentialFree { request = jar.adding(to: request).0 }
+        if field == .cookie, let jar, !request.isCredentialFree, let origin = CookieOrigin(request.url) {
+            request = jar.adding(to: request, at: origin).0
+        }
         guard let value = request.headerFields[field] else { return nil }
         let isSecret = [.authorization, .cookie, .proxyAuthorization].contains(field)
         if isSecret || request.secretFields.contains(field) { return Digest.sha256(value.utf8) }

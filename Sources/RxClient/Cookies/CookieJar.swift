@@ -161,11 +161,12 @@ public final class CookieJar: Sendable {
 
     // MARK: - Carrying requests
 
-    /// `request` with its cookies, and what ``store(_:for:epoch:)`` wants to know later.
+    /// `request` with its cookies, and what ``store(_:for:at:epoch:)`` wants to know later.
     ///
     /// A `Cookie` field that the request has stands first, and the jar's cookies of the same names are left out.
-    func adding(to request: Request) -> (Request, epoch: Int) {
-        guard let origin = CookieOrigin(request.url) else { return (request, 0) }
+    ///
+    /// - Parameter origin: where it goes, as far as cookies care.
+    func adding(to request: Request, at origin: CookieOrigin) -> (Request, epoch: Int) {
         let now = currentDate()
         let (cookies, epoch) = contents.withLock { contents in
             (contents.store.take(for: origin, at: now), contents.epoch)
@@ -180,8 +181,8 @@ public final class CookieJar: Sendable {
     }
 
     /// Takes what the answer to `request` sets.
-    func store(_ head: ResponseHead, for request: Request, epoch: Int) {
-        guard head[.setCookie] != nil, let origin = CookieOrigin(request.url) else { return }
+    func store(_ head: ResponseHead, for request: Request, at origin: CookieOrigin, epoch: Int) {
+        guard head[.setCookie] != nil else { return }
         for line in head.headerFields[values: .setCookie] {
             do throws(CookieRefusal) {
                 try set(line, from: origin, epoch: epoch)

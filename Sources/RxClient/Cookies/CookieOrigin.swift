@@ -10,7 +10,7 @@ struct CookieOrigin {
     /// Percent-encoded as in the URL; never empty.
     let path: String
     /// Whether it is https.
-    let isSecure: Bool
+    private(set) var isSecure: Bool
 
     /// `nil` for what is no absolute http or https URL.
     init?(_ url: URL) {
@@ -20,6 +20,13 @@ struct CookieOrigin {
         let path = url.path(percentEncoded: true)
         self.path = path.hasPrefix("/") ? path : "/"
         isSecure = origin.scheme == "https"
+    }
+
+    /// The same where it is reached over another connection too, which may have no TLS.
+    func asSecure(as other: CookieOrigin) -> CookieOrigin {
+        var origin = self
+        origin.isSecure = isSecure && other.isSecure
+        return origin
     }
 
     /// The directory of the path: where a cookie goes whose server names no path (RFC 6265 §5.1.4).

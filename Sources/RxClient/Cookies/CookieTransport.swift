@@ -6,6 +6,8 @@ import RxLite
 struct CookieTransport: Transport {
     let transport: any Transport
     let jar: CookieJar
+    /// Whose servers have their cookies in common.
+    let servers: ServerPair
 
     var scheduler: any Scheduler { transport.scheduler }
 
@@ -17,9 +19,10 @@ struct CookieTransport: Transport {
     }
 
     private func exchange(_ request: Request) -> Observable<TransferEvent, NetworkError> {
-        let (sent, epoch) = jar.adding(to: request)
+        guard let origin = servers.cookieOrigin(of: request.url) else { return transport.send(request) }
+        let (sent, epoch) = jar.adding(to: request, at: origin)
         return transport.send(sent).handleEvents(onNext: { event in
-            if case .head(let head) = event { jar.store(head, for: request, epoch: epoch) }
+            if case .head(let head) = event { jar.store(head, for: request, at: origin, epoch: epoch) }
         })
     }
 }

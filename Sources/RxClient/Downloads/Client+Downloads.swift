@@ -51,7 +51,8 @@ extension Client {
                 url: request.url.identifying(ignoring: ignored), isResumable: request.method == .get)
             return download.attempt { prepare in
                 self.send(
-                    attempts, session: session, cookies: self.cookies(for: endpoint), preparing: prepare
+                    attempts, session: session, cookies: self.cookies(for: endpoint),
+                    through: [.failover, .circuitBreaker, .limits], preparing: prepare
                 ) { events, request in
                     events.checkStatus(of: request, accepting: [416], envelope: envelope)
                 }

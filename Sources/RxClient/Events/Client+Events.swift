@@ -53,6 +53,7 @@ extension Client {
             let envelope = self.envelope(of: endpoint)
             return self.send(
                 attempts, session: session, cookies: self.cookies(for: endpoint),
+                through: [.failover, .circuitBreaker],
                 preparing: { request in
                     request.askForEvents(after: lastEventID)
                     if endpoint.timeouts == nil { request.timeouts.idle = nil }

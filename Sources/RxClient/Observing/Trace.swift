@@ -9,8 +9,8 @@ final class Trace: Sendable {
     private struct Progress {
         var request: Request
         var exchange = 0
-        /// Whether the exchange of that number has not come to its end.
-        var isExchanging = false
+        /// The exchanges that have not come to their end.
+        var running: Set<Int> = []
         var status: HTTPResponse.Status?
         var bytesReceived: Int64 = 0
         var start: Duration
@@ -59,41 +59,37 @@ final class Trace: Sendable {
                 progress.request = request
                 progress.status = nil
                 progress.exchange += 1
-                progress.isExchanging = true
+                progress.running.insert(progress.exchange)
                 return progress.exchange
             }
             return transport.send(request).handleEvents(
                 onSubscribe: { self.tell(.sent, of: request, exchange) },
                 onNext: { event in
-                    self.note(event)
+                    self.note(event, of: exchange)
                     self.tell(.transfer(event), of: request, exchange)
                 },
                 onEnd: { completion in
                     guard case .failed(let error) = completion else { return }
-                    self.progress.withLock { $0.isExchanging = false }
+                    self.end(exchange)
                     self.tell(.broken(error), of: request, exchange)
                 },
                 onCancel: {
                     // Who has the whole answer may leave before the stream says that there is no more.
-                    guard self.endExchange() else { return }
+                    guard self.end(exchange) else { return }
                     self.tell(.abandoned, of: request, exchange)
                 })
         }
     }
 
-    /// Whether it had not come to its end.
-    private func endExchange() -> Bool {
-        progress.withLock { progress in
-            defer { progress.isExchanging = false }
-            return progress.isExchanging
-        }
-    }
+    /// Whether the exchange had not come to its end before.
+    @discardableResult
+    private func end(_ exchange: Int) -> Bool { progress.withLock { $0.running.remove(exchange) != nil } }
 
-    private func note(_ event: TransferEvent) {
+    private func note(_ event: TransferEvent, of exchange: Int) {
         switch event {
         case .head(let head): progress.withLock { $0.status = head.status }
         case .chunk(let bytes): progress.withLock { $0.bytesReceived += Int64(bytes.count) }
-        case .finished: progress.withLock { $0.isExchanging = false }
+        case .finished: end(exchange)
         default: break
         }
     }
@@ -104,7 +100,11 @@ final class Trace: Sendable {
     fileprivate func end(_ completion: Completion<NetworkError>?) {
         let now = scheduler.now
         // Others may go on waiting for the exchange.
-        if endExchange() { tell(.abandoned) }
+        let (last, running) = progress.withLock { progress in
+            defer { progress.running = [] }
+            return (progress.request, progress.running.sorted())
+        }
+        for exchange in running { tell(.abandoned, of: last, exchange) }
         let (request, exchange, summary) = progress.withLock { progress in
             progress.hasEnded = true
             let outcome: TrafficEvent.Summary.Outcome =

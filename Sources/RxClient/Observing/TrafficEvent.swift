@@ -32,6 +32,16 @@ public struct TrafficEvent: Sendable {
         /// A cache gives the answer, of which this is the head; or, with ``RxHTTP/CacheUse/joined``, the request waits for
         /// the answer to another one.
         case cached(CacheUse, ResponseHead?)
+        /// The request would be tried again, but the host's ``RetryBudget`` is spent: the error stands.
+        case retryRefused(because: NetworkError)
+        /// The request waits for its turn in the client's ``ClientConfiguration/limits``.
+        case queued
+        /// Its turn has come, or nobody waits for it any more.
+        case admitted(after: Duration)
+        /// The attempt takes long, and a second one is begun beside it.
+        case hedged(after: Duration)
+        /// The server did not answer, and the request goes to this one of the service's servers.
+        case failover(to: ServerRole, because: NetworkError)
         /// Nothing more happens to this request.
         case ended(Summary)
     }
@@ -100,6 +110,11 @@ extension TrafficEvent: CustomStringConvertible, CustomDebugStringConvertible, C
             case .retry(let delay, let error): "retrying in \(delay) (\(error.code.rawValue))"
             case .cached(.joined, _): "waiting for another's answer"
             case .cached(let use, _): "answered from the cache (\(use.rawValue))"
+            case .retryRefused(let error): "not retrying (\(error.code.rawValue))"
+            case .failover(let role, let error): "going to the \(role) server (\(error.code.rawValue))"
+            case .queued: "queued"
+            case .admitted(let wait): "admitted after \(wait)"
+            case .hedged(let delay): "hedged after \(delay)"
             case .ended: "ended"
             }
         return "\(request.id) \(word): \(request.method.rawValue) \(request.shownURL)"

@@ -48,6 +48,13 @@ private final class TrafficLogger: Sendable {
             log(style.exchangeLevel, "\(request.line) waits for another's answer", event)
         case .cached(let use, _):
             log(style.exchangeLevel, "\(request.line) is answered from the cache: \(use.rawValue)", event)
+        case .retryRefused(let error):
+            log(style.retryLevel, "not again, since the host's retry budget is spent: \(show(error))", event)
+        case .failover(let role, let error):
+            log(style.retryLevel, "goes to the \(role) server, since: \(show(error))", event)
+        case .queued: log(style.exchangeLevel, "\(request.line) waits for its turn", event)
+        case .admitted(let wait): log(style.exchangeLevel, "\(request.line) waited \(wait)", event)
+        case .hedged(let delay): log(style.retryLevel, "a second attempt, since \(delay) have passed", event)
         case .ended(let summary): log(summary, event)
         }
     }

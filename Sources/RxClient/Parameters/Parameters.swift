@@ -53,6 +53,15 @@ public struct Parameters: Sendable {
         self.model = model
     }
 
+    /// Whether what they make can be sent more than once.
+    var isReplayable: Bool {
+        switch format {
+        case .body(let body, _): body.isReplayable
+        case .multipart(let parts): parts.allSatisfy { $0.body.isReplayable }
+        default: true
+        }
+    }
+
     /// No parameters.
     public static let none = Parameters(.query)
 

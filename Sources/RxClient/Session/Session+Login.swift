@@ -8,6 +8,11 @@ extension Session {
         contents.withLock { $0.loginLane }.map(lane.feeds) == true
     }
 
+    /// Whether a login runs and a request may be one of its own, which nothing may hold up that waits for the login.
+    func mayServeLogin(_ lane: Lane, usesSession: Bool) -> Bool {
+        contents.withLock { $0.loginLane }.map { !usesSession || lane.feeds($0) } == true
+    }
+
     /// Asks the state what to do, and gives the login to wait for, if one is to be: one value when it has
     /// succeeded or is no longer wanted, its error when it has failed. A new one is started; giving up
     /// waiting leaves it alone.

@@ -10,7 +10,7 @@ final class Attempts: Sendable {
     let trace: Trace?
     /// Before it is attempted.
     let request: Request
-    private let draft: Draft
+    let draft: Draft
     private let retrying: RetryPolicy<NetworkError>
     private let deadline: Duration?
     private let progress = Mutex(Progress())
@@ -19,6 +19,8 @@ final class Attempts: Sendable {
         var count = 0
         /// As whom the request has been sent.
         var stamp: CredentialStamp?
+        /// Where the last attempt went.
+        var host: Host?
         /// Whether part of an answer is out.
         var hasAnswer = false
     }
@@ -39,14 +41,35 @@ final class Attempts: Sendable {
         deadline = request.timeouts.total.map { scheduler.now + $0 }
     }
 
-    /// The request for the next attempt, signed anew from the second one on.
-    func next() throws(NetworkError) -> Request {
+    /// The request for the next attempt, signed anew from the second one on and for another server than the main one.
+    ///
+    /// - Parameters:
+    ///   - server: where it goes, if it goes to one of the service's.
+    ///   - host: what is known of where it goes.
+    func next(at server: Server?, _ host: Host?) throws(NetworkError) -> Request {
         let progress = progress.withLock { progress in
             progress.count += 1
+            progress.host = host
             return progress
         }
-        let isRenewed = draft.isSigned && progress.count > 1
-        return request(isRenewed ? try draft.serialized() : request, progress)
+        host?.budget?.noteRequest()
+        let isMain = server == nil || server === draft.servers.main
+        let isRenewed = draft.isSigned && (progress.count > 1 || !isMain)
+        return request(
+            isRenewed ? try draft.serialized(at: server) : draft.moved(request, to: server), progress)
+    }
+
+    /// Whether it may be sent twice.
+    var isRepeatable: Bool { request.isRepeatable }
+
+    var queueLimit: Duration? { request.timeouts.queue }
+
+    /// The error as this request's, at the attempt that it has come to.
+    var attribute: @Sendable (NetworkError) -> NetworkError {
+        { error in
+            let request = self.progress.withLock { self.request(self.request, $0) }
+            return error.attributed(to: request)
+        }
     }
 
     /// Settles whose request it is.
@@ -54,17 +77,23 @@ final class Attempts: Sendable {
         progress.withLock { $0.stamp = stamp ?? $0.stamp }
     }
 
-    /// When to try again: as the request's policy says, but without waits that would outlast the deadline.
+    /// When to try again: as the request's policy says, but without waits that would outlast the deadline, and within
+    /// the host's budget.
     var policy: RetryPolicy<NetworkError> {
-        guard deadline != nil || trace != nil else { return retrying }
-        return RetryPolicy(
-            { [retrying, scheduler, deadline, trace] error, history in
-                let decision = retrying.decide(error, history)
-                guard case .retry(let delay) = decision else { return decision }
-                if let deadline, delay > deadline - scheduler.now { return .stop }
-                trace?.tell(.retry(after: delay, because: error))
-                return decision
-            }, stamp: retrying.stamp)
+        RetryPolicy({ error, history in self.decide(error, history) }, stamp: retrying.stamp)
+    }
+
+    private func decide(_ error: NetworkError, _ history: RetryHistory) -> RetryPolicy<NetworkError>.Decision
+    {
+        let decision = retrying.decide(error, history)
+        guard case .retry(let delay) = decision else { return decision }
+        if let deadline, delay > deadline - scheduler.now { return .stop }
+        guard progress.withLock({ $0.host })?.budget?.withdraw() ?? true else {
+            trace?.tell(.retryRefused(because: error))
+            return .stop
+        }
+        trace?.tell(.retry(after: delay, because: error))
+        return decision
     }
 
     /// Part of an answer is out: no further attempt can make up for it.

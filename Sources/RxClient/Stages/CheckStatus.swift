@@ -9,9 +9,17 @@ extension Observable where Element == Response, Failure == NetworkError {
     /// The error keeps the body, and its message is the server's own where the body is JSON and has one
     /// under `envelope`'s keys or one of the usual names. A code to which the envelope gives a meaning makes the error
     /// one of that kind, whatever the status.
-    public func checkStatus(envelope: Envelope? = nil) -> Observable<Response, NetworkError> {
+    ///
+    /// - Parameters:
+    ///   - envelope: where the server's message stands.
+    ///   - accepted: statuses that are let through as well.
+    public func checkStatus(
+        envelope: Envelope? = nil, accepting accepted: Set<Int> = []
+    ) -> Observable<Response, NetworkError> {
         map { response throws(NetworkError) in
-            guard response.status.kind != .successful else { return response }
+            guard response.status.kind != .successful, !accepted.contains(response.status.code) else {
+                return response
+            }
             var error = NetworkError(.status, response.status.reasonPhrase, request: response.request)
             error.head = response.head
             error.body = response.body

@@ -25,6 +25,11 @@ import Testing
         case .relogin(let error): "relogin \(error.status?.code ?? 0)"
         case .retry(let delay, let error): "retry \(delay / .milliseconds(1)) \(error.code.rawValue)"
         case .cached(let use, _): "cached \(use.rawValue)"
+        case .retryRefused: "retry refused"
+        case .queued: "queued"
+        case .admitted(let wait): "admitted \(wait)"
+        case .hedged(let delay): "hedged \(delay)"
+        case .failover(let role, _): "failover \(role)"
         case .ended(let summary): "ended " + word(summary)
         }
     }

@@ -1,6 +1,5 @@
+import RxHTTP
 import Testing
-
-@testable import RxCurl
 
 @Suite struct FairQueueTests {
     /// Enters, or waits with a name.

@@ -24,7 +24,7 @@ public final class RawServer: Sendable {
         case perRequest(@Sendable (Request) -> [Step])
     }
 
-    /// The port on 127.0.0.1, chosen by the kernel.
+    /// The port on 127.0.0.1.
     public let port: UInt16
     private let board = RecordBoard(Record())
     private let stopping: Gate
@@ -38,14 +38,16 @@ public final class RawServer: Sendable {
     }
 
     /// A server that reads requests as long as the client sends some, and plays for each what `respond` says.
+    ///
+    /// - Parameter port: the port that another server has had and left; 0 for one that the kernel chooses.
     public convenience init(
-        respond: @escaping @Sendable (Request) -> [Step]
+        port: UInt16 = 0, respond: @escaping @Sendable (Request) -> [Step]
     ) throws(SystemError) {
-        try self.init(.perRequest(respond))
+        try self.init(.perRequest(respond), port: port)
     }
 
-    private init(_ script: Script) throws(SystemError) {
-        let listener = try Listener()
+    private init(_ script: Script, port requested: UInt16 = 0) throws(SystemError) {
+        let listener = try Listener(port: requested)
         let (stopping, board) = (try Gate(), board)
         self.stopping = stopping
         port = listener.port

@@ -70,7 +70,9 @@ public final class HARRecording: Sendable {
             contents.withLock { $0.drafts[event.exchangeID]?.take(transfer, at: event.time) }
         case .broken(let error): finish(event) { $0.entry(metrics: nil, error: error.shown, end: event.time) }
         case .abandoned: finish(event) { $0.entry(metrics: nil, error: "abandoned", end: event.time) }
-        case .started, .relogin, .retry, .cached, .ended: break
+        case .started, .relogin, .retry, .retryRefused, .queued, .admitted, .hedged,
+            .failover, .cached, .ended:
+            break
         }
     }
 

@@ -1,27 +1,24 @@
 import FoundationEssentials
 import RxHTTP
 
-extension ClientConfiguration {
-    /// The origin of the base URL; `nil` if it is no absolute http or https URL.
-    var baseOrigin: Origin? { URL(string: baseURL).flatMap { Origin($0) } }
-
-    /// The URL that a path stands for: below the base URL, or an absolute one of the same origin.
-    func url(for path: String) throws(NetworkError) -> URL {
+extension ServerPair {
+    /// The URL that a path stands for: below the main server's base URL, or an absolute one of the service's origins.
+    func url(for path: String, allowingOtherOrigins allowsOtherOrigins: Bool) throws(NetworkError) -> URL {
         guard !path.hasDotSegments else {
             throw NetworkError(.invalidURL, "\(path.withoutSecrets) has a segment . or ..")
         }
         if ["http://", "https://"].contains(where: { path.prefix($0.count).lowercased() == $0 }) {
             let (url, origin) = try Self.parse(path)
-            guard allowsOtherOrigins || baseURL.isEmpty || origin == baseOrigin else {
+            guard allowsOtherOrigins || main.baseURL.isEmpty || contains(origin) else {
                 throw NetworkError(.invalidURL, "\(origin.host) is another origin than the base URL's")
             }
             return url
         }
-        guard let baseOrigin, !baseURL.contains(where: { $0 == "?" || $0 == "#" }) else {
+        guard let baseOrigin = main.origin, main.takesPaths else {
             let problem = "is no absolute http or https URL without query and fragment"
-            throw NetworkError(.invalidURL, "the base URL \(baseURL.withoutSecrets) \(problem)")
+            throw NetworkError(.invalidURL, "the base URL \(main.baseURL.withoutSecrets) \(problem)")
         }
-        let (url, origin) = try Self.parse(path.isEmpty ? baseURL : Self.join(baseURL, path))
+        let (url, origin) = try Self.parse(path.isEmpty ? main.baseURL : Self.join(main.baseURL, path))
         guard origin == baseOrigin else {
             throw NetworkError(.invalidURL, "\(path.withoutSecrets) leaves the base URL's origin")
         }

@@ -1,26 +1,33 @@
 /// First in, first out, and who has a ticket can be taken out in between without a search.
-struct WaitingList<Element> {
+package struct WaitingList<Element> {
     /// Where somebody stands.
-    struct Ticket {
-        fileprivate let number: Int
+    package struct Ticket {
+        @usableFromInline let number: Int
+
+        @inlinable
+        init(number: Int) { self.number = number }
     }
 
-    private var entries: [Element?] = []
+    @usableFromInline var entries: [Element?] = []
     /// The number of the first entry.
-    private var base = 0
+    @usableFromInline var base = 0
     /// Where the entries begin that have not been taken.
-    private var head = 0
-    private var count = 0
+    @usableFromInline var head = 0
+    @usableFromInline var count = 0
 
-    var isEmpty: Bool { count == 0 }
+    @inlinable package init() {}
 
-    mutating func append(_ element: Element) -> Ticket {
+    @inlinable package var isEmpty: Bool { count == 0 }
+
+    @inlinable
+    package mutating func append(_ element: Element) -> Ticket {
         entries.append(element)
         count += 1
         return Ticket(number: base + entries.count - 1)
     }
 
-    mutating func popFirst() -> Element? {
+    @inlinable
+    package mutating func popFirst() -> Element? {
         while head < entries.count {
             let entry = entries[head].take()
             head += 1
@@ -35,7 +42,8 @@ struct WaitingList<Element> {
     }
 
     /// Whether it was still there.
-    mutating func remove(_ ticket: Ticket) -> Bool {
+    @inlinable
+    package mutating func remove(_ ticket: Ticket) -> Bool {
         let index = ticket.number - base
         guard index >= head, index < entries.count, entries[index].take() != nil else { return false }
         count -= 1
@@ -44,7 +52,8 @@ struct WaitingList<Element> {
     }
 
     /// Lets go of what lies before the head; of everything if nobody is left.
-    private mutating func trim() {
+    @inlinable
+    mutating func trim() {
         if count == 0 { head = entries.count }
         while head < entries.count, entries[head] == nil { head += 1 }
         guard head == entries.count || (head > 32 && head * 2 > entries.count) else { return }

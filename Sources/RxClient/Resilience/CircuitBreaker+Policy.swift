@@ -1,0 +1,28 @@
+extension CircuitBreaker {
+    /// When a circuit opens, and for how long.
+    public struct Policy: Sendable, Hashable {
+        /// The share of failures that opens it, from 0 to 1. Default 0.5.
+        public var failureRatio: Double
+        /// How many requests there must have been within the window. Default 20.
+        public var minimumRequests: Int
+        /// How far back is looked; it slides in tenths. Default 10 s.
+        public var window: Duration
+        /// How long it is open before it is probed. Default 30 s.
+        public var openDuration: Duration
+        /// How many requests are let through at a time to probe, and must succeed to close it; one failure opens it
+        /// again. Default 1.
+        public var probes: Int
+
+        /// Creates a policy.
+        public init(
+            failureRatio: Double = 0.5, minimumRequests: Int = 20, window: Duration = .seconds(10),
+            openDuration: Duration = .seconds(30), probes: Int = 1
+        ) {
+            self.failureRatio = failureRatio
+            self.minimumRequests = minimumRequests
+            self.window = window
+            self.openDuration = openDuration
+            self.probes = probes
+        }
+    }
+}

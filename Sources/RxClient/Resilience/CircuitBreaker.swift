@@ -1,0 +1,66 @@
+import RxHTTP
+public import RxLite
+import Synchronization
+
+/// Spares a host that is in trouble: when too many requests fail, none is sent for a while, and each fails at once
+/// with ``RxHTTP/NetworkError/Code/circuitOpen``. Then a few probe whether the host is well again.
+///
+/// ```swift
+/// configuration.circuitBreaker = CircuitBreaker.Policy(failureRatio: 0.5, minimumRequests: 20)
+/// ```
+///
+/// A client with a policy has a breaker for each host; ``Client/circuitBreaker(of:)`` gives it. A failure is what the
+/// transport could not do, and a status from 500 on. What the server refuses (400 to 499), what the client itself
+/// decides (an invalid request, a full queue), and what is cancelled is none. Safe from any thread.
+public final class CircuitBreaker: Sendable {
+    private let clock: any Scheduler
+    private let circuit: Mutex<Circuit>
+
+    /// Where the circuit is. It opens and closes with the requests that pass, and is half-open from the first probe on.
+    /// The breaker writes it, and nobody else should.
+    public let state = State(CircuitState.closed)
+
+    /// Creates a closed breaker.
+    ///
+    /// - Parameters:
+    ///   - policy: when it opens and for how long.
+    ///   - clock: keeps the time. Default: a clock of the library's.
+    public init(_ policy: Policy = Policy(), clock: any Scheduler = ActorScheduler.shared) {
+        self.clock = clock
+        circuit = Mutex(Circuit(policy))
+    }
+
+    /// Closes the circuit and forgets what was counted.
+    public func reset() { change { $0.reset() } }
+
+    /// Asks for a request to be let through; throws `circuitOpen` if it is not.
+    func enter() throws(NetworkError) -> Circuit.Passage {
+        let now = clock.now
+        let passage = change { $0.enter(at: now) }
+        guard case .refused(let since, let until) = passage else { return passage }
+        var error = NetworkError(
+            .circuitOpen,
+            "the circuit has been open for \(now - since); the host is tried again in \(max(.zero, until - now))"
+        )
+        error.isUnsent = true
+        error.openCircuit = OpenCircuit(since: since, until: until)
+        throw error
+    }
+
+    /// Notes how the request ended; `nil` where that says nothing about the host.
+    func leave(_ passage: Circuit.Passage, isFailure: Bool?) {
+        let now = clock.now
+        change { $0.leave(passage, isFailure: isFailure, at: now) }
+    }
+
+    @discardableResult
+    private func change<Result: Sendable>(_ change: (inout Circuit) -> Result) -> Result {
+        let (result, isChanged) = circuit.withLock { circuit in
+            let before = circuit.state
+            return (change(&circuit), before != circuit.state)
+        }
+        // Read again at each step, so that the last of several threads shows what is true.
+        if isChanged { state.update { shown in shown = circuit.withLock { $0.state } } }
+        return result
+    }
+}

@@ -1,0 +1,14 @@
+extension Client {
+    /// The circuit breaker of a server's host; `nil` if the configuration has no
+    /// ``ClientConfiguration/circuitBreaker``, or the client no such server.
+    ///
+    /// ```swift
+    /// client.circuitBreaker()?.state.observable.subscribe { state in lamp.show(state) }
+    /// ```
+    public func circuitBreaker(of server: ServerRole = .main) -> CircuitBreaker? {
+        servers.pair[server]?.host?.breaker
+    }
+
+    /// Who lets requests in by ``ClientConfiguration/limits`` and ``ClientConfiguration/hostLimits``; `nil` without.
+    public var limiter: RequestLimiter? { hosts.limiter }
+}

@@ -1,0 +1,17 @@
+import HTTPTypes
+import RxHTTP
+
+extension Endpoint {
+    /// Whether its requests may be sent twice, by their method (RFC 9110 §9.2.2), ``isIdempotent`` or an
+    /// `Idempotency-Key` of its own, and their body can be.
+    public var isRepeatable: Bool {
+        switch method {
+        case .get, .head, .options, .trace, .put, .delete: parameters.isReplayable
+        default: (isIdempotent || hasKey) && parameters.isReplayable
+        }
+    }
+
+    private var hasKey: Bool {
+        headers.keys.contains { $0.lowercased() == HTTPField.Name.idempotencyKey.canonicalName }
+    }
+}

@@ -1,0 +1,83 @@
+import HTTPTypes
+public import RxHTTP
+public import RxLite
+
+extension Observable where Failure == NetworkError {
+    /// Fails with `circuitOpen`, without being started, while the breaker is open; otherwise its outcome counts.
+    ///
+    /// ```swift
+    /// client.response(GoodsList(keyword: "tea")).guarded(by: breaker)
+    /// ```
+    public func guarded(by breaker: CircuitBreaker) -> Observable { guarded(by: breaker) { $0 } }
+
+    /// - Parameter attribute: tells the error of an open circuit which request it is about.
+    func guarded(
+        by breaker: CircuitBreaker, attributing attribute: @escaping @Sendable (NetworkError) -> NetworkError
+    ) -> Observable {
+        Observable(scheduler: scheduler) { observer in
+            let passage: Circuit.Passage
+            do throws(NetworkError) { passage = try breaker.enter() } catch {
+                let refusal = attribute(error)
+                return observer.scope.perform { observer.fail(refusal) }
+            }
+            GuardedPassage(passage, breaker, into: observer).start(self)
+        }
+    }
+}
+
+/// One request that a breaker has let through.
+private final class GuardedPassage<Element: Sendable>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+    private let breaker: CircuitBreaker
+    private let observer: Observer<Element, NetworkError>
+    private let scope: Scope
+    private var passage: Circuit.Passage?
+
+    init(
+        _ passage: Circuit.Passage, _ breaker: CircuitBreaker, into observer: Observer<Element, NetworkError>
+    ) {
+        self.passage = passage
+        self.breaker = breaker
+        self.observer = observer
+        scope = observer.scope.child()
+    }
+
+    func start(_ stream: Observable<Element, NetworkError>) {
+        scope.onClose { self.leave(isFailure: nil) }
+        stream.subscribe(
+            Observer(
+                scope: scope,
+                next: { value in
+                    // A transfer counts when it is whole.
+                    if !(value is TransferEvent) { self.leave(isFailure: false) }
+                    self.observer.next(value)
+                },
+                end: { completion in
+                    switch completion {
+                    case .finished: self.leave(isFailure: false)
+                    case .failed(let error): self.leave(isFailure: error.isHostFailure)
+                    }
+                    self.scope.close()
+                    self.observer.end(completion)
+                }))
+    }
+
+    /// The first outcome counts.
+    private func leave(isFailure: Bool?) {
+        guard let passage else { return }
+        self.passage = nil
+        breaker.leave(passage, isFailure: isFailure)
+    }
+}
+
+extension NetworkError {
+    /// Whether the host is to blame: `nil` where it had no chance to answer.
+    fileprivate var isHostFailure: Bool? {
+        switch code {
+        case .resolve, .connect, .proxy, .tls, .connectionLost, .emptyReply, .partialBody, .invalidResponse,
+            .connectTimeout, .firstByteTimeout, .idleTimeout, .attemptTimeout:
+            true
+        default: status.map { $0.code >= 500 }
+        }
+    }
+}

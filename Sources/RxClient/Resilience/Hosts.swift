@@ -1,0 +1,38 @@
+import RxHTTP
+import RxLite
+import Synchronization
+
+/// The hosts that a client sends requests to. A server holds its own, so that they are looked up for other URLs only.
+final class Hosts: Sendable {
+    /// How many are kept before the idle ones are forgotten.
+    private static let limit = 1024
+
+    /// Who lets requests in, if they are limited.
+    let limiter: RequestLimiter?
+    private let budget: RetryBudget?
+    private let circuitBreaker: CircuitBreaker.Policy?
+    private let clock: any Scheduler
+    private let known = Mutex<[Origin: Host]>([:])
+
+    init(_ configuration: ClientConfiguration, on clock: any Scheduler) {
+        budget = configuration.retryBudget
+        circuitBreaker = configuration.circuitBreaker
+        let (total, perHost) = (configuration.limits, configuration.hostLimits)
+        let isUnlimited = total.isNone && perHost.isNone
+        limiter = isUnlimited ? nil : RequestLimiter(total: total, perHost: perHost, clock: clock)
+        self.clock = clock
+    }
+
+    subscript(origin: Origin) -> Host {
+        known.withLock { known in
+            if let host = known[origin] { return host }
+            if known.count >= Self.limit { known = known.filter { !$0.value.isIdle } }
+            let host = Host(
+                budget: budget?.account(of: origin, on: clock),
+                breaker: circuitBreaker.map { CircuitBreaker($0, clock: clock) },
+                place: limiter?.place(of: "\(origin.scheme)://\(origin.host):\(origin.port)"))
+            known[origin] = host
+            return host
+        }
+    }
+}

@@ -1,0 +1,104 @@
+public import RxHTTP
+public import RxLite
+
+extension Observable where Failure == NetworkError {
+    /// Waits for its turn before it begins, and holds its place until it has ended.
+    ///
+    /// ```swift
+    /// client.response(GoodsList(keyword: "tea")).limited(by: limiter, host: "api.example.com")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - limiter: who says when.
+    ///   - host: whose limits and whose queue these are.
+    ///   - limit: the longest wait; beyond it the stream fails with `queueTimeout`. Default none.
+    public func limited(
+        by limiter: RequestLimiter, host: String = "", within limit: Duration? = nil
+    ) -> Observable {
+        let wait = QueueWait(limiter: limiter, place: limiter.place(of: host), limit: limit)
+        return Observable(scheduler: scheduler) { observer in
+            LimitedRun(wait, into: observer).start { _ in self }
+        }
+    }
+}
+
+/// How a request waits for its turn.
+struct QueueWait: Sendable {
+    let limiter: RequestLimiter
+    let place: RequestLimiter.Place
+    let limit: Duration?
+    /// Whether it goes ahead of everybody rather than wait.
+    var isExempt: @Sendable (Scope) -> Bool = { _ in false }
+    /// Told when it begins to wait, and when it has waited for so long.
+    var onWait: @Sendable (_ waited: Duration?) -> Void = { _ in }
+    /// Tells an error which request it is about.
+    var attribute: @Sendable (NetworkError) -> NetworkError = { $0 }
+
+    /// What `make` returns, once there is a place for it; `make` is told how long that took.
+    func then<T>(
+        on scheduler: any Scheduler, _ make: @escaping @Sendable (Duration) -> Observable<T, NetworkError>
+    ) -> Observable<T, NetworkError> {
+        Observable(scheduler: scheduler) { observer in LimitedRun(self, into: observer).start(make) }
+    }
+}
+
+/// One request in the queue, and then at its place.
+private final class LimitedRun<Element: Sendable>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial; the limiter lets it in through that door.
+    private let wait: QueueWait
+    private let observer: Observer<Element, NetworkError>
+    private let scope: Scope
+    private var timer: (any Cancellable)?
+    private var hasBegun = false
+
+    init(_ wait: QueueWait, into observer: Observer<Element, NetworkError>) {
+        self.wait = wait
+        self.observer = observer
+        scope = observer.scope.child()
+    }
+
+    func start(_ make: @escaping @Sendable (Duration) -> Observable<Element, NetworkError>) {
+        guard !wait.isExempt(observer.scope) else { return begin(make(.zero)) }
+        let limiter = wait.limiter
+        let start = limiter.clock.now
+        let waiter = RequestLimiter.Waiter(at: wait.place) {
+            self.scope.enter {
+                let waited = limiter.clock.now - start
+                self.timer?.cancel()
+                self.timer = nil
+                self.wait.onWait(waited)
+                if self.scope.isOpen { self.begin(make(waited)) }
+            }
+        }
+        let isIn = limiter.enter(waiter)
+        scope.onClose {
+            self.timer?.cancel()
+            self.timer = nil
+            limiter.leave(waiter)
+        }
+        guard !isIn else { return begin(make(.zero)) }
+        wait.onWait(nil)
+        guard let limit = wait.limit, scope.isOpen else { return }
+        timer = limiter.clock.schedule(after: limit) {
+            self.scope.enter { if !self.hasBegun { self.giveUp(after: limit) } }
+        }
+    }
+
+    private func begin(_ stream: Observable<Element, NetworkError>) {
+        hasBegun = true
+        stream.subscribe(
+            Observer(scope: scope, next: observer.next) { completion in
+                if case .failed(let error) = completion {
+                    self.wait.limiter.pause(self.wait.place, because: error)
+                }
+                self.scope.close()
+                self.observer.end(completion)
+            })
+    }
+
+    private func giveUp(after limit: Duration) {
+        scope.close()
+        let error = NetworkError(.queueTimeout, "queue timeout: no place within \(limit)")
+        observer.fail(wait.attribute(error))
+    }
+}

@@ -1,0 +1,25 @@
+import FoundationEssentials
+public import RxHTTP
+public import RxLite
+
+extension RetryPolicy<NetworkError> {
+    /// The same policy within a budget: when the budget of the host that an error came from is spent, it stands.
+    ///
+    /// ```swift
+    /// client.response(GoodsList(keyword: "tea"))
+    ///     .retry(.exponentialBackoff().limited(by: budget))
+    /// ```
+    ///
+    /// The requests that the budget is a part of are counted where they are sent: by the client, if `budget` is its
+    /// ``ClientConfiguration/retryBudget``.
+    public func limited(by budget: RetryBudget) -> RetryPolicy {
+        RetryPolicy(
+            { error, history in
+                let decision = decide(error, history)
+                guard case .retry = decision, let origin = error.url.flatMap({ Origin($0) }) else {
+                    return decision
+                }
+                return budget.account(of: origin).withdraw() ? decision : .stop
+            }, stamp: stamp)
+    }
+}

@@ -1,0 +1,131 @@
+import HTTPTypes
+public import RxHTTP
+public import RxLite
+
+extension Observable where Failure == NetworkError {
+    /// This stream, or `vice` where the main server does not answer, as ``Failover`` says.
+    ///
+    /// ```swift
+    /// client.response(goods, from: .main)
+    ///     .failover(to: client.response(goods, from: .vice), through: client.servers)
+    /// ```
+    ///
+    /// At each subscription `servers` says which of the two begins; what becomes of it is noted there. Where the
+    /// client has no ``ClientConfiguration/failover`` the active server is the only one that is asked.
+    ///
+    /// - Parameters:
+    ///   - vice: the same of the vice server.
+    ///   - servers: knows which server is active.
+    ///   - mayProbe: whether a subscription may find out whether the main server is back. Say no for requests that must
+    ///     not be sent twice. Default yes.
+    public func failover(
+        to vice: Observable, through servers: Servers, mayProbe: Bool = true
+    ) -> Observable {
+        failover(to: vice, through: servers, mayProbe: mayProbe, trace: nil)
+    }
+
+    func failover(
+        to vice: Observable, through servers: Servers, mayProbe: Bool, trace: Trace?
+    ) -> Observable {
+        Observable(scheduler: scheduler) { observer in
+            guard servers.failover != nil else {
+                let stream = servers.role(for: .active) == .main ? self : vice
+                return stream.subscribe(observer)
+            }
+            FailingOver(self, vice, servers.begin(mayProbe: mayProbe), servers, trace, into: observer).start()
+        }
+    }
+}
+
+/// One attempt that may go to both servers.
+private final class FailingOver<Element: Sendable>: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial.
+    private let main: Observable<Element, NetworkError>
+    private let vice: Observable<Element, NetworkError>
+    private let visit: FailoverState.Visit
+    private let servers: Servers
+    private let trace: Trace?
+    private let observer: Observer<Element, NetworkError>
+    private let scope: Scope
+    /// What is noted if nobody waits for an answer any more; `nil` once something has been noted.
+    private var outcome: FailoverState.Outcome? = .unknown
+
+    init(
+        _ main: Observable<Element, NetworkError>, _ vice: Observable<Element, NetworkError>,
+        _ visit: FailoverState.Visit, _ servers: Servers, _ trace: Trace?,
+        into observer: Observer<Element, NetworkError>
+    ) {
+        self.main = main
+        self.vice = vice
+        self.visit = visit
+        self.servers = servers
+        self.trace = trace
+        self.observer = observer
+        scope = observer.scope.child()
+    }
+
+    func start() {
+        scope.onClose { if let outcome = self.outcome { self.note(outcome) } }
+        run(visit.role)
+    }
+
+    private func run(_ role: ServerRole) {
+        let source = scope.child()
+        let isFirst = role == visit.role
+        let answered = isFirst ? FailoverState.Outcome.answered : .otherAnswered
+        (role == .main ? main : vice).subscribe(
+            Observer(
+                scope: source,
+                next: { value in
+                    if showsAnswer(value) { self.note(answered) }
+                    self.observer.next(value)
+                },
+                end: { completion in
+                    source.close()
+                    if case .failed(let error) = completion {
+                        guard !isFirst || !error.callsForOtherServer else { return self.goOn(error) }
+                        self.note(error.isAnswer ? answered : .unanswered)
+                    }
+                    self.note(answered)
+                    self.scope.close()
+                    self.observer.end(completion)
+                }))
+    }
+
+    private func goOn(_ error: NetworkError) {
+        outcome = .unanswered
+        trace?.tell(.failover(to: visit.role.other, because: error))
+        run(visit.role.other)
+    }
+
+    /// The first note counts.
+    private func note(_ outcome: FailoverState.Outcome) {
+        guard self.outcome != nil else { return }
+        self.outcome = nil
+        servers.end(visit, outcome)
+    }
+}
+
+/// Whether a value shows that the server has answered: any does but the first events of a transfer.
+func showsAnswer(_ value: some Sendable) -> Bool {
+    guard let event = value as? TransferEvent else { return true }
+    switch event {
+    case .uploaded, .interim, .redirected: return false
+    case .head, .chunk, .trailers, .finished: return true
+    }
+}
+
+extension NetworkError {
+    /// Whether the server said something that the other one would not better.
+    fileprivate var isAnswer: Bool { head != nil && !callsForOtherServer }
+
+    /// Whether the request may be sent to the other server, and that may help.
+    fileprivate var callsForOtherServer: Bool {
+        guard isReplayable else { return false }
+        switch code {
+        case .resolve, .connect, .connectTimeout, .proxy, .tls, .circuitOpen: return isUnsent
+        case .status: return isIdempotent && [502, 503, 504].contains(status?.code)
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import FoundationEssentials
+import RxHTTP
+
+/// The servers of a service as they are when a request begins: for all of its attempts.
+struct ServerPair: Sendable {
+    let main: Server
+    let vice: Server?
+
+    subscript(role: ServerRole) -> Server? { role == .main ? main : vice }
+
+    /// Whether the origin is one of the service's, and may see what belongs to the service.
+    func contains(_ origin: Origin?) -> Bool {
+        guard let origin else { return false }
+        return origin == main.origin || origin == vice?.origin
+    }
+
+    /// Where a request goes as far as cookies care. They belong to the service: at the vice server they are those of the
+    /// same place at the main one; `Secure` cookies only if both are reached by https.
+    func cookieOrigin(of url: URL) -> CookieOrigin? {
+        let origin = CookieOrigin(url)
+        guard let vice, let origin, vice.path(of: url.absoluteString) != nil,
+            let place = self.url(url, at: main).flatMap({ CookieOrigin($0) })
+        else { return origin }
+        return place.asSecure(as: origin)
+    }
+
+    /// The same resource at `server`; `nil` if `url` is below no base URL of the service.
+    func url(_ url: URL, at server: Server) -> URL? {
+        let text = url.absoluteString
+        if server.path(of: text) != nil { return url }
+        guard let path = main.path(of: text) ?? vice?.path(of: text) else { return nil }
+        return URL(string: server.stem + path)
+    }
+}

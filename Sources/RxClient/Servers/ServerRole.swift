@@ -1,0 +1,9 @@
+/// Which of a service's two servers is meant.
+public enum ServerRole: Sendable, Hashable {
+    /// The one that the service usually is at.
+    case main
+    /// The one that stands in for it, or has the rest of the API.
+    case vice
+
+    var other: ServerRole { self == .main ? .vice : .main }
+}

@@ -1,0 +1,108 @@
+public import RxLite
+import Synchronization
+
+/// Where a client's service is: its main server, the vice server if there is one, and which of them is active.
+///
+/// ```swift
+/// client.servers.main = "https://staging.example.com/v1"
+/// client.servers.active.observable.subscribe { role in badge.isHidden = role == .main }
+/// ```
+///
+/// Requests that begin after a change use it; those under way keep the servers they began with. All of it is safe
+/// from any thread.
+public final class Servers: Sendable {
+    private struct Contents {
+        var pair: ServerPair
+        var state: FailoverState
+    }
+
+    /// Which server the requests go to whose endpoint leaves it open (``ServerChoice/active``). The client writes it,
+    /// and nobody else should; ``use(_:)`` changes it by hand.
+    public let active = State(ServerRole.main)
+    /// When the other server takes over; `nil`: only by ``use(_:)``.
+    public let failover: Failover?
+
+    private let hosts: Hosts
+    private let clock: any Scheduler
+    private let contents: Mutex<Contents>
+
+    init(main: String, vice: String?, failover: Failover?, hosts: Hosts, clock: any Scheduler) {
+        self.failover = failover
+        self.hosts = hosts
+        self.clock = clock
+        let pair = ServerPair(main: Server(main, in: hosts), vice: vice.map { Server($0, in: hosts) })
+        contents = Mutex(Contents(pair: pair, state: FailoverState(failover ?? Failover())))
+    }
+
+    /// The base URL of the main server, such as `https://api.example.com/v1`. A new one is active at once.
+    public var main: String {
+        get { pair.main.baseURL }
+        set {
+            let (server, now) = (Server(newValue, in: hosts), clock.now)
+            change { contents in
+                contents.pair = ServerPair(main: server, vice: contents.pair.vice)
+                contents.state.use(.main, at: now)
+            }
+        }
+    }
+
+    /// The base URL of the vice server; `nil` if there is none, which makes the main server the active one.
+    public var vice: String? {
+        get { pair.vice?.baseURL }
+        set {
+            let (server, now) = (newValue.map { Server($0, in: hosts) }, clock.now)
+            change { contents in
+                contents.pair = ServerPair(main: contents.pair.main, vice: server)
+                if server == nil { contents.state.use(.main, at: now) }
+            }
+        }
+    }
+
+    /// Makes one of the two the active server by hand. With a ``Failover`` a vice server so chosen is left again as
+    /// if it had taken over by itself. Without a vice server nothing changes.
+    public func use(_ role: ServerRole) {
+        let now = clock.now
+        change { contents in
+            guard contents.pair[role] != nil else { return }
+            contents.state.use(role, at: now)
+        }
+    }
+
+    // MARK: - For requests
+
+    var pair: ServerPair { contents.withLock { $0.pair } }
+
+    /// The server for an attempt that cannot go to the other.
+    func role(for choice: ServerChoice) -> ServerRole {
+        switch choice {
+        case .main: .main
+        case .vice: .vice
+        case .active: contents.withLock { $0.state.active }
+        }
+    }
+
+    /// Where an attempt begins that may go on to the other server.
+    ///
+    /// - Parameter mayProbe: whether it may be the one that finds out about the main server.
+    func begin(mayProbe: Bool) -> FailoverState.Visit {
+        let now = clock.now
+        return contents.withLock { $0.state.begin(mayProbe: mayProbe, at: now) }
+    }
+
+    /// Notes how a visit ended.
+    func end(_ visit: FailoverState.Visit, _ outcome: FailoverState.Outcome) {
+        let now = clock.now
+        change { $0.state.end(visit, outcome, at: now) }
+    }
+
+    private func change(_ change: (inout Contents) -> Void) {
+        let (before, after) = contents.withLock { contents in
+            let before = contents.state.active
+            change(&contents)
+            return (before, contents.state.active)
+        }
+        guard before != after else { return }
+        // Read again at each step, so that the last of several threads shows what is true.
+        active.update { shown in shown = contents.withLock { $0.state.active } }
+    }
+}

@@ -1,0 +1,198 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+@testable import RxClient
+
+/// A stage that is chained by hand does what the same stage of an endpoint's own way does: the same requests at the same
+/// times to the same hosts, and the same ends.
+@Suite struct ByHandTests {
+    typealias Answer = ScriptedTransport.Answer
+    typealias Make = @Sendable (Client) -> Observable<Response, NetworkError>
+
+    /// One stage, configured and by hand.
+    struct Stage: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let configure: @Sendable (inout ClientConfiguration) -> Void
+        /// What both have in common.
+        var shared: @Sendable (inout ClientConfiguration) -> Void = { _ in }
+        /// Made once for each client.
+        let byHand: @Sendable (Client, VirtualScheduler) -> Observable<Response, NetworkError>
+    }
+
+    private static let retry = RetryPolicy<NetworkError>.exponentialBackoff(
+        maxRetries: 3, backoff: .constant(.seconds(1)))
+    private static let budget = (ratio: 0.1, floor: 0.2)
+    private static let breaker = CircuitBreaker.Policy(minimumRequests: 3, openDuration: .seconds(7))
+    private static let limits = RequestLimits(concurrency: 2, rate: .perSecond(1, burst: 3))
+
+    private static let stages = [
+        Stage(testDescription: "retry", configure: { $0.retry = retry }) { client, _ in
+            client.response(Call(.get, "/x")).retry(retry)
+        },
+        Stage(
+            testDescription: "retry within a budget",
+            configure: {
+                $0.retry = retry
+                $0.retryBudget = RetryBudget(ratio: budget.ratio, floor: budget.floor)
+            }
+        ) { client, clock in
+            let account = RetryBudget(ratio: budget.ratio, floor: budget.floor, clock: clock)
+            let counted = Observable<Response, NetworkError>(scheduler: clock) { observer in
+                if let origin = client.servers.pair.main.origin { account.account(of: origin).noteRequest() }
+                client.response(Call(.get, "/x")).subscribe(observer)
+            }
+            return counted.retry(retry.limited(by: account))
+        },
+        Stage(
+            testDescription: "retry within the client's budget", configure: { $0.retry = retry },
+            shared: { $0.retryBudget = RetryBudget(ratio: budget.ratio, floor: budget.floor) }
+        ) { client, _ in
+            guard let budget = client.configuration.retryBudget else { return .empty() }
+            return client.response(Call(.get, "/x")).retry(retry.limited(by: budget))
+        },
+        Stage(testDescription: "circuit breaker", configure: { $0.circuitBreaker = breaker }) {
+            client, clock in
+            client.response(Call(.get, "/x")).guarded(by: CircuitBreaker(breaker, clock: clock))
+        },
+        Stage(
+            testDescription: "limits in all",
+            configure: {
+                $0.limits = limits
+                $0.timeouts.queue = .seconds(4)
+            }
+        ) { client, clock in
+            client.response(Call(.get, "/x"))
+                .limited(by: RequestLimiter(total: limits, clock: clock), within: .seconds(4))
+        },
+        Stage(
+            testDescription: "limits for each host",
+            configure: {
+                $0.hostLimits = limits
+                $0.timeouts.queue = .seconds(4)
+            }
+        ) { client, clock in
+            client.response(Call(.get, "/x")).limited(
+                by: RequestLimiter(perHost: limits, clock: clock), host: "main.test", within: .seconds(4))
+        },
+        Stage(
+            testDescription: "hedging",
+            configure: {
+                $0.hedging = .after(.milliseconds(300))
+                $0.retryBudget = nil
+            }
+        ) { client, _ in
+            client.response(Call(.get, "/x")).hedge(.after(.milliseconds(300)), if: true)
+        },
+        Stage(
+            testDescription: "hedging by percentile",
+            configure: {
+                $0.hedging = .percentile(0.5)
+                $0.retryBudget = nil
+            }
+        ) { client, _ in
+            client.response(Call(.get, "/x")).hedge(.percentile(0.5), if: Call(.get, "/x").isRepeatable)
+        },
+        Stage(
+            testDescription: "hedging within a budget",
+            configure: { $0.hedging = .after(.milliseconds(300)) },
+            shared: { $0.retryBudget = RetryBudget(ratio: budget.ratio, floor: budget.floor) }
+        ) { client, clock in
+            guard let origin = client.servers.pair.main.origin,
+                let account = client.configuration.retryBudget?.account(of: origin)
+            else { return .empty() }
+            return client.response(Call(.get, "/x"))
+                .hedge(.after(.milliseconds(300)), if: true, within: account)
+        },
+        Stage(
+            testDescription: "failover",
+            configure: { _ in },
+            shared: {
+                $0.viceURL = "https://vice.test/v1"
+                $0.failover = Failover(probeInterval: .seconds(5))
+            }
+        ) { client, _ in
+            client.response(Call(.get, "/x"), from: .main)
+                .failover(to: client.response(Call(.get, "/x"), from: .vice), through: client.servers)
+        },
+        Stage(
+            testDescription: "all together",
+            configure: {
+                $0.retry = retry
+                $0.circuitBreaker = breaker
+                $0.hostLimits = limits
+                $0.hedging = .after(.milliseconds(300))
+            },
+            shared: {
+                $0.viceURL = "https://vice.test/v1"
+                $0.failover = Failover(probeInterval: .seconds(5))
+                $0.retryBudget = RetryBudget(ratio: 1, floor: 100)
+            }
+        ) { client, clock in
+            let limiter = RequestLimiter(perHost: limits, clock: clock)
+            func at(_ server: ServerChoice) -> Observable<Response, NetworkError> {
+                client.response(Call(.get, "/x"), from: server)
+                    .limited(by: limiter, host: "\(server)")
+                    .guarded(by: CircuitBreaker(breaker, clock: clock))
+                    .hedge(.after(.milliseconds(300)), if: true)
+            }
+            return at(.main).failover(to: at(.vice), through: client.servers).retry(retry)
+        },
+    ]
+
+    /// What happens, for both ways in the same words.
+    private func run(
+        _ stage: Stage, seed: UInt64, isByHand: Bool
+    ) throws -> (exchanges: [String], ends: [String]) {
+        let bench = ResilienceBench()
+        let random = Mutex(SeededRandom(seed))
+        let (client, transport) = bench(
+            { configuration in
+                stage.shared(&configuration)
+                if !isByHand { stage.configure(&configuration) }
+            }
+        ) { request in
+            let (kind, delay) = random.withLock { random in
+                (Int.random(in: 0..<10, using: &random), Int.random(in: 0..<900, using: &random))
+            }
+            let wait = Duration.milliseconds(delay)
+            return switch kind {
+            case 0..<5: .json("1", after: wait)
+            case 5..<7: .status(.serviceUnavailable, after: wait)
+            case 7: .failure(.connectionLost, after: wait)
+            default: .failure(.connect, after: wait)
+            }
+        }
+        let stream = isByHand ? stage.byHand(client, bench.clock) : client.get("/x")
+        var recorders: [Recorder<Response, NetworkError>] = []
+        for _ in 0..<80 {
+            recorders.append(Recorder(stream, on: bench.clock))
+            try bench.clock.advance(
+                by: .milliseconds(random.withLock { Int.random(in: 0..<700, using: &$0) }))
+        }
+        try bench.clock.run()
+        let exchanges = transport.exchanges.map {
+            "\($0.startedAt) \($0.request.url.host() ?? "") \($0.outcome) \($0.endedAt ?? .zero)"
+        }
+        let ends = recorders.map { recorder in
+            let end = recorder.failure.map(\.code.rawValue) ?? "\(recorder.isFinished)"
+            return "\(end) \(recorder.events.last?.time ?? .zero)"
+        }
+        return (exchanges, ends)
+    }
+
+    @Test(arguments: stages, 1...4 as ClosedRange<UInt64>)
+    func same(stage: Stage, seed: UInt64) throws {
+        let (configured, byHand) = (
+            try run(stage, seed: seed, isByHand: false), try run(stage, seed: seed, isByHand: true)
+        )
+        #expect(configured.exchanges == byHand.exchanges)
+        #expect(configured.ends == byHand.ends)
+        #expect(configured.exchanges.count > 8)
+        #expect(Set(configured.ends.map { $0.prefix { $0 != " " } }).count > 1, "some succeed and some fail")
+    }
+}

@@ -1,0 +1,200 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@testable import RxClient
+
+@Suite struct CircuitBreakerTests {
+    typealias Answer = ScriptedTransport.Answer
+
+    private let bench = ResilienceBench()
+    private var clock: VirtualScheduler { bench.clock }
+
+    /// Opens at half of four.
+    private static let policy = CircuitBreaker.Policy(
+        failureRatio: 0.5, minimumRequests: 4, window: .seconds(10), openDuration: .seconds(30), probes: 2)
+
+    private func client(_ answers: [Answer]) -> (Client, ScriptedTransport) {
+        bench({ $0.circuitBreaker = Self.policy }, answers)
+    }
+
+    /// What requests, one after the other, do to the circuit: `+` succeeds, `-` fails, and a number lets seconds pass.
+    /// What is seen after each is `c`losed, `o`pen or `h`alf-open.
+    @Test(
+        "Closed, open after a failure ratio, half-open, closed again",
+        arguments: [
+            // Too few to tell.
+            ("---", "ccc"), ("+++-", "cccc"),
+            // Half of at least four.
+            ("----", "ccco"), ("++--", "ccco"), ("+-+-", "ccco"), ("--++", "cccc"), ("--++-", "cccco"),
+            ("+++++---", "cccccccc"), ("+++++-----", "ccccccccco"),
+            // Failures of more than ten seconds ago do not count.
+            ("--9--", "ccco"), ("---11-", "cccc"),
+            // Open: nothing passes, for thirty seconds.
+            ("----29-", "cccoo"), ("----30+", "cccoh"), ("----30++", "cccohc"), ("----30-", "cccoo"),
+            ("----30+-", "cccoho"), ("----30++---", "cccohcccc"), ("----30++----", "cccohcccco"),
+            ("----30-29+", "cccooo"), ("----30-30++", "cccoohc"),
+        ])
+    func timeline(events: String, states: String) throws {
+        let breaker = CircuitBreaker(Self.policy, clock: clock)
+        var seen = ""
+        var pause = ""
+        for event in events {
+            if event.isNumber {
+                pause.append(event)
+                continue
+            }
+            if let seconds = Int(pause) { try clock.advance(by: .seconds(seconds)) }
+            pause = ""
+            let stream: Observable<Int, NetworkError> =
+                event == "+" ? .just(1) : .fail(NetworkError(.connectionLost, ""))
+            stream.guarded(by: breaker).subscribe()
+            switch breaker.state.value {
+            case .closed: seen += "c"
+            case .open: seen += "o"
+            case .halfOpen: seen += "h"
+            }
+        }
+        #expect(seen == states)
+    }
+
+    @Test(
+        "Transport errors and statuses from 500 on are failures; what the client decides is not",
+        arguments: [
+            (.resolve, true), (.connect, true), (.connectTimeout, true), (.tls, true), (.proxy, true),
+            (.connectionLost, true), (.emptyReply, true), (.partialBody, true), (.invalidResponse, true),
+            (.firstByteTimeout, true), (.idleTimeout, true), (.attemptTimeout, true),
+            (.queueTimeout, false), (.invalidURL, false), (.invalidHeader, false), (.file, false),
+            (.cancelled, false), (.shutDown, false), (.forbiddenAddress, false),
+        ] as [(NetworkError.Code, Bool)])
+    func failures(code: NetworkError.Code, isFailure: Bool) throws {
+        let (client, transport) = client([.failure(code)])
+        for _ in 0..<6 { try bench.outcome(client.get("/x"), within: .zero) }
+        #expect(transport.requests.count == (isFailure ? 4 : 6))
+    }
+
+    @Test(
+        "Statuses",
+        arguments: [(500, true), (503, true), (599, true), (404, false), (429, false), (401, false)])
+    func statuses(code: Int, isFailure: Bool) throws {
+        let (client, transport) = client([.status(.init(code: code))])
+        for _ in 0..<6 { try bench.outcome(client.get("/x"), within: .zero) }
+        #expect(transport.requests.count == (isFailure ? 4 : 6))
+    }
+
+    @Test("Cancelled requests say nothing")
+    func cancelled() throws {
+        let (client, _) = client([.stall])
+        let recorders = try bench.burst(10, client.get("/x"))
+        for recorder in recorders { recorder.cancel() }
+        #expect(client.circuitBreaker()?.state.value == .closed)
+    }
+
+    @Test("Open, it fails at once with an error that says since when and until when, and nothing is sent")
+    func error() throws {
+        let (client, transport) = client([.status(.internalServerError)])
+        try clock.advance(by: .seconds(5))
+        _ = try bench.burst(4, client.get("/x"))
+        #expect(client.circuitBreaker()?.state.value == .open(since: .seconds(5), until: .seconds(35)))
+        try clock.advance(by: .seconds(10))
+        let error = try #require(try bench.outcome(client.get("/y"), within: .zero).failure)
+        #expect(error.code == .circuitOpen)
+        #expect(error.openCircuit == OpenCircuit(since: .seconds(5), until: .seconds(35)))
+        #expect(error.message.contains("10.0 seconds") && error.message.contains("20.0 seconds"))
+        #expect(error.url?.path == "/v1/y")
+        #expect(error.isUnsent)
+        #expect(!error.isTransient)
+        #expect(transport.requests.count == 4)
+    }
+
+    @Test("Its state is a signal")
+    func signal() throws {
+        let (client, transport) = client([
+            .failure(.connect), .failure(.connect), .failure(.connect), .failure(.connect), .json("1"),
+        ])
+        let states = Recorder(try #require(client.circuitBreaker()).state.observable, on: clock)
+        for _ in 0..<4 { try bench.outcome(client.get("/x"), within: .zero) }
+        try clock.advance(by: .seconds(30))
+        for _ in 0..<2 { try bench.outcome(client.get("/x"), within: .zero) }
+        #expect(states.values == [.closed, .open(since: .zero, until: .seconds(30)), .halfOpen, .closed])
+        #expect(transport.requests.count == 6)
+        client.circuitBreaker()?.reset()
+        #expect(states.values.count == 4)
+    }
+
+    @Test("Half-open, as many as there are probes pass at a time; one that is cancelled makes room")
+    func probes() throws {
+        let answers = Book(Array(repeating: .failure(.connect), count: 4) + [.stall])
+        let (client, transport) = bench({ $0.circuitBreaker = Self.policy }) { _ in answers.next() }
+        for _ in 0..<4 { try bench.outcome(client.get("/x"), within: .zero) }
+        try clock.advance(by: .seconds(30))
+        let probes = try bench.burst(5, client.get("/x"))
+        #expect(transport.runningCount == 2)
+        #expect(probes.count { $0.failure?.code == .circuitOpen } == 3)
+        probes[0].cancel()
+        _ = try bench.burst(2, client.get("/x"))
+        #expect(transport.runningCount == 2)
+    }
+
+    @Test("Answers to requests from before a change do not count")
+    func late() throws {
+        let breaker = CircuitBreaker(Self.policy, clock: clock)
+        let late = Signal<Void>()
+        let slow = late.observable.setFailureType(to: NetworkError.self)
+            .flatMap { Observable<Int, NetworkError>.fail(NetworkError(.connectionLost, "")) }
+        for _ in 0..<8 { slow.guarded(by: breaker).subscribe() }
+        for _ in 0..<4 {
+            Observable<Int, NetworkError>.fail(NetworkError(.connect, "")).guarded(by: breaker).subscribe()
+        }
+        try clock.advance(by: .seconds(30))
+        for _ in 0..<2 { Observable<Int, NetworkError>.just(1).guarded(by: breaker).subscribe() }
+        #expect(breaker.state.value == .closed)
+        late.send()
+        #expect(breaker.state.value == .closed)
+    }
+
+    @Test("Each host has its own, and it is off by default")
+    func hosts() throws {
+        let (client, transport) = bench(
+            {
+                $0.circuitBreaker = Self.policy
+                $0.viceURL = "https://vice.test"
+            }) { $0.url.host() == "main.test" ? .failure(.connect) : .json("1") }
+        for _ in 0..<6 { try bench.outcome(client.get("/x"), within: .zero) }
+        var call = Call(.get, "/x")
+        call.server = .vice
+        let answer = try bench.outcome(client.request(call), within: .zero)
+        #expect(answer.isFinished)
+        #expect(client.circuitBreaker(of: .vice)?.state.value == .closed)
+        #expect(transport.hosts.count { $0 == "main.test" } == 4)
+
+        let (plain, unlimited) = bench({ _ in }, [.failure(.connect)])
+        #expect(plain.circuitBreaker() == nil)
+        for _ in 0..<50 { try bench.outcome(plain.get("/x"), within: .zero) }
+        #expect(unlimited.requests.count == 50)
+    }
+
+    @Test("A random load: whatever happens, an open circuit lets nothing through", arguments: 1...4)
+    func seeded(seed: UInt64) throws {
+        var random = SeededRandom(seed)
+        let breaker = CircuitBreaker(Self.policy, clock: clock)
+        var openings = 0
+        for _ in 0..<5000 {
+            let isFailing = Int.random(in: 0..<100, using: &random) < 40
+            let before = breaker.state.value
+            let stream = Observable<Int, NetworkError>.deferred {
+                isFailing ? .fail(NetworkError(.connect, "")) : .just(1)
+            }
+            let recorder = Recorder(stream.guarded(by: breaker), on: clock)
+            let passed = recorder.failure?.code != .circuitOpen
+            if case .open(_, let until) = before { #expect(passed == (clock.now >= until)) }
+            if before == .closed { #expect(passed) }
+            if case .open = breaker.state.value, before == .closed { openings += 1 }
+            try clock.advance(by: .milliseconds(Int.random(in: 0..<3000, using: &random)))
+        }
+        #expect(openings > 20)
+    }
+}

@@ -1,0 +1,355 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+@testable import RxClient
+
+@Suite struct FailoverTests {
+    typealias Answer = ScriptedTransport.Answer
+
+    private let bench = ResilienceBench()
+    private var clock: VirtualScheduler { bench.clock }
+
+    /// What the two servers answer at the moment.
+    private final class Health: Sendable {
+        private let answers = Mutex<[String: Answer]>([:])
+
+        subscript(host: String) -> Answer {
+            get { answers.withLock { $0[host] ?? .json("\"\(host)\"") } }
+            set { answers.withLock { $0[host] = newValue } }
+        }
+    }
+
+    private let health = Health()
+
+    private func client(
+        probeInterval: Duration = .seconds(30), _ configure: (inout ClientConfiguration) -> Void = { _ in }
+    ) -> (Client, ScriptedTransport) {
+        bench(
+            {
+                $0.viceURL = "https://vice.test/v1"
+                $0.failover = Failover(probeInterval: probeInterval)
+                configure(&$0)
+            }) { [health] request in health[request.url.host() ?? ""] }
+    }
+
+    /// A failure of the main server, and whether a request of a method goes on to the vice server.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let method: String
+        let failure: Answer
+        let goesOn: Bool
+        let testDescription: String
+
+        init(_ method: String, _ failure: Answer, _ goesOn: Bool, _ name: String) {
+            self.method = method
+            self.failure = failure
+            self.goesOn = goesOn
+            testDescription = "\(method) \(name)"
+        }
+    }
+
+    static let rows: [Row] = {
+        var rows: [Row] = []
+        for code: NetworkError.Code in [.resolve, .connect, .connectTimeout, .tls] {
+            rows += ["GET", "POST"].map { Row($0, .failure(code), true, code.rawValue) }
+        }
+        for code: NetworkError.Code in [
+            .connectionLost, .emptyReply, .partialBody, .firstByteTimeout, .idleTimeout, .attemptTimeout,
+            .queueTimeout, .invalidURL, .invalidHeader, .shutDown, .tooLarge,
+        ] {
+            rows += ["GET", "POST"].map { Row($0, .failure(code), false, code.rawValue) }
+        }
+        for status in [502, 503, 504] {
+            rows.append(Row("GET", .status(.init(code: status)), true, "\(status)"))
+            rows.append(Row("DELETE", .status(.init(code: status)), true, "\(status)"))
+            rows.append(Row("POST", .status(.init(code: status)), false, "\(status)"))
+        }
+        for status in [500, 501, 505, 429, 404, 401] {
+            rows.append(Row("GET", .status(.init(code: status)), false, "\(status)"))
+        }
+        return rows
+    }()
+
+    @Test("Only what was not sent, or 502, 503, 504 where it may be sent twice", arguments: rows)
+    func triggers(row: Row) throws {
+        health["main.test"] = row.failure
+        let (client, transport) = client()
+        let call = Call(try #require(HTTPRequest.Method(row.method)), "/x")
+        let recorder = try bench.outcome(client.request(call), within: .zero)
+        #expect(transport.hosts == (row.goesOn ? ["main.test", "vice.test"] : ["main.test"]))
+        #expect(recorder.isFinished == row.goesOn)
+        #expect(client.servers.active.value == (row.goesOn ? .vice : .main))
+    }
+
+    @Test("A POST with Idempotency-Key goes on after 503; one with a body of one use never does")
+    func bodies() throws {
+        health["main.test"] = .status(.serviceUnavailable)
+        let (client, transport) = client()
+        try bench.outcome(client.post("/x", headers: ["Idempotency-Key": "1"]), within: .zero)
+        #expect(transport.hosts == ["main.test", "vice.test"])
+        client.servers.use(.main)
+        health["main.test"] = .failure(.connect)
+        let recorder = try bench.outcome(client.post("/x", .body(.stream(.just([1])))), within: .zero)
+        #expect(recorder.failure?.code == .connect)
+    }
+
+    @Test("Sticky: the vice server serves until a probe of the main one succeeds; one probe at a time")
+    func sticky() throws {
+        health["main.test"] = .failure(.connect)
+        let (client, transport) = client()
+        let states = Recorder(client.servers.active.observable, on: clock)
+        for _ in 0..<3 { try bench.outcome(client.get("/x"), within: .seconds(1)) }
+        #expect(transport.hosts == ["main.test", "vice.test", "vice.test", "vice.test"])
+
+        // The probe goes on to the vice server, so that nobody notices.
+        try clock.advance(to: .seconds(31))
+        let probes = try bench.burst(3, client.get("/x"))
+        #expect(probes.map(\.isFinished) == [true, true, true])
+        #expect(transport.hosts.dropFirst(4) == ["main.test", "vice.test", "vice.test", "vice.test"][...])
+
+        // The next one only after the interval.
+        health["main.test"] = .json("\"back\"")
+        try bench.outcome(client.get("/x"), within: .seconds(29))
+        #expect(transport.hosts.last == "vice.test")
+        try clock.advance(by: .seconds(1))
+        try bench.outcome(client.get("/x"), within: .seconds(1))
+        #expect(transport.hosts.last == "main.test")
+        #expect(states.events.map(\.time) == [.zero, .zero, .seconds(61)])
+        #expect(states.values == [.main, .vice, .main])
+    }
+
+    @Test("Only a request that may be sent twice probes")
+    func probing() throws {
+        health["main.test"] = .failure(.connect)
+        let (client, transport) = client()
+        try bench.outcome(client.get("/x"), within: .seconds(31))
+        try bench.outcome(client.post("/x"), within: .zero)
+        #expect(transport.hosts.last == "vice.test")
+        try bench.outcome(client.get("/x"), within: .zero)
+        #expect(transport.hosts.suffix(2) == ["main.test", "vice.test"])
+    }
+
+    @Test(
+        "What the main server says to a probe",
+        arguments: [
+            (Answer.status(.notFound), true), (.status(.internalServerError), true), (.json("1"), true),
+            (.status(.serviceUnavailable), false), (.failure(.connect), false),
+            (.failure(.connectionLost), false), (.failure(.firstByteTimeout), false),
+        ])
+    func probeOutcomes(answer: Answer, isBack: Bool) throws {
+        health["main.test"] = .failure(.connect)
+        let (client, _) = client()
+        try bench.outcome(client.get("/x"), within: .seconds(31))
+        health["main.test"] = answer
+        try bench.outcome(client.get("/x"), within: .zero)
+        #expect(client.servers.active.value == (isBack ? .main : .vice))
+    }
+
+    @Test("A probe that is cancelled leaves the next request to probe")
+    func cancelledProbe() throws {
+        health["main.test"] = .failure(.connect)
+        let (client, transport) = client()
+        try bench.outcome(client.get("/x"), within: .seconds(31))
+        health["main.test"] = .stall
+        let probe = Recorder(client.get("/x"), on: clock)
+        try bench.outcome(client.get("/x"), within: .seconds(1))
+        #expect(transport.hosts.suffix(2) == ["main.test", "vice.test"])
+        probe.cancel()
+        health["main.test"] = .json("1")
+        try bench.outcome(client.get("/x"), within: .zero)
+        #expect(client.servers.active.value == .main)
+    }
+
+    @Test("When the vice server does not answer either, its error stands and the main server stays")
+    func bothDown() throws {
+        health["main.test"] = .failure(.connect)
+        health["vice.test"] = .status(.badGateway)
+        let (client, transport) = client()
+        for _ in 0..<2 {
+            let recorder = try bench.outcome(client.get("/x"), within: .zero)
+            #expect(recorder.failure?.status == .badGateway)
+            #expect(recorder.failure?.attempt == 2)
+        }
+        #expect(transport.hosts == ["main.test", "vice.test", "main.test", "vice.test"])
+        #expect(client.servers.active.value == .main)
+    }
+
+    @Test("When the vice server is active and fails, the main one takes over at once if it answers")
+    func viceDown() throws {
+        let (client, transport) = client()
+        client.servers.use(.vice)
+        health["vice.test"] = .failure(.connect)
+        try bench.outcome(client.get("/x"), within: .zero)
+        #expect(transport.hosts == ["vice.test", "main.test"])
+        #expect(client.servers.active.value == .main)
+    }
+
+    @Test("Who began before a change knows nothing about what is now")
+    func late() throws {
+        health["main.test"] = .failure(.connect, after: .seconds(20))
+        let (client, _) = client(probeInterval: .seconds(1))
+        let slow = Recorder(client.get("/slow"), on: clock)
+        health["main.test"] = .failure(.connect)
+        try bench.outcome(client.get("/x"), within: .seconds(2))
+        health["main.test"] = .json("1")
+        try bench.outcome(client.get("/x"), within: .seconds(1))
+        #expect(client.servers.active.value == .main)
+        try clock.run()
+        #expect(slow.isFinished)
+        #expect(client.servers.active.value == .main)
+    }
+
+    @Test("Endpoints that choose a server stay there, and without a rule nothing goes over")
+    func pinned() throws {
+        health["main.test"] = .failure(.connect)
+        let (client, transport) = client()
+        var call = Call(.get, "/x")
+        call.server = .main
+        #expect(try bench.outcome(client.request(call)).failure?.code == .connect)
+        #expect(transport.hosts == ["main.test"])
+        let (plain, other) = self.client { $0.failover = nil }
+        #expect(try bench.outcome(plain.get("/x")).failure?.code == .connect)
+        #expect(other.hosts == ["main.test"])
+    }
+
+    @Test(
+        "It is no retry: neither the policy nor the budget is asked, and the retry that follows goes on there"
+    )
+    func noRetry() throws {
+        health["main.test"] = .failure(.connect)
+        health["vice.test"] = .status(.internalServerError)
+        let (client, transport) = client {
+            $0.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1)))
+            $0.retryBudget = RetryBudget(ratio: 0, floor: 0.1)
+        }
+        try bench.outcome(client.get("/x"))
+        #expect(transport.hosts == ["main.test", "vice.test", "vice.test"])
+        #expect(transport.starts == [.zero, .zero, .seconds(1)])
+    }
+
+    @Test("An open circuit of the main server sends to the vice server at once")
+    func circuit() throws {
+        health["main.test"] = .failure(.connectionLost)
+        let (client, transport) = client {
+            $0.circuitBreaker = CircuitBreaker.Policy(minimumRequests: 2)
+        }
+        for _ in 0..<2 { try bench.outcome(client.get("/x"), within: .zero) }
+        #expect(try bench.outcome(client.post("/x"), within: .zero).isFinished)
+        #expect(transport.hosts == ["main.test", "main.test", "vice.test"])
+    }
+
+    @Test("Streams and event sources go over as well, before their answer has begun")
+    func streams() throws {
+        health["main.test"] = .failure(.connect)
+        health["vice.test"] = .bytes(Array("a\nb".utf8))
+        let (client, transport) = client()
+        let lines = try bench.outcome(client.stream(Call(.get, "/x")).lines())
+        #expect(lines.values == ["a", "b"])
+        health["vice.test"] = .steps(
+            .head(ResponseHead(status: .ok, headerFields: [.contentType: "text/event-stream"])),
+            .chunk(Array("data: 1\n\n".utf8)), .stall)
+        client.servers.use(.main)
+        let events = Recorder(client.events(Call(.get, "/e")).messages(), on: clock)
+        try clock.advance(by: .seconds(1))
+        #expect(events.values.map(\.data) == ["1"])
+        #expect(transport.hosts == ["main.test", "vice.test", "main.test", "vice.test"])
+        events.cancel()
+    }
+
+    @Test("The listeners are told")
+    func events() throws {
+        health["main.test"] = .failure(.connect)
+        let (client, _) = client()
+        let events = Recorder(client.traffic, on: clock)
+        try bench.outcome(client.get("/x"), within: .zero)
+        let told = events.values.compactMap { event -> String? in
+            guard case .failover(let role, let error) = event.kind else { return nil }
+            return "\(role) \(error.code.rawValue)"
+        }
+        #expect(told == ["vice connect"])
+    }
+
+    // MARK: - Cookies
+
+    @Test("Cookies follow the service: what either server sets goes to both")
+    func cookies() throws {
+        let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
+        let (client, transport) = client { $0.cookies = jar }
+        health["main.test"] = .json("1", headers: [.setCookie: "a=1; Path=/v1"])
+        health["vice.test"] = .json("1", headers: [.setCookie: "b=2; Path=/v1"])
+        try bench.outcome(client.get("/x"), within: .zero)
+        client.servers.use(.vice)
+        for _ in 0..<2 { try bench.outcome(client.get("/x"), within: .zero) }
+        client.servers.use(.main)
+        try bench.outcome(client.get("/x"), within: .zero)
+        #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, "a=1", "a=1; b=2", "a=1; b=2"])
+        #expect(Set(jar.cookies.map(\.domain)) == ["main.test"])
+    }
+
+    @Test("Where the vice server is at another path, cookies follow by the path below the base URL")
+    func cookiePaths() throws {
+        let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
+        let (client, transport) = client {
+            $0.cookies = jar
+            $0.viceURL = "https://vice.test/other/place"
+        }
+        health["main.test"] = .json("1", headers: [.setCookie: "a=1; Path=/v1/shop"])
+        try bench.outcome(client.get("/shop/1"), within: .zero)
+        client.servers.use(.vice)
+        for path in ["/shop/2", "/x"] { try bench.outcome(client.get(path), within: .zero) }
+        #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, "a=1", nil])
+    }
+
+    @Test("A Secure cookie does not go to a vice server without TLS")
+    func secureCookies() throws {
+        let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
+        let (client, transport) = client {
+            $0.cookies = jar
+            $0.viceURL = "http://vice.test/v1"
+        }
+        health["main.test"] = .json("1", headers: [.setCookie: "a=1; Secure"])
+        try bench.outcome(client.get("/x"), within: .zero)
+        client.servers.use(.vice)
+        try bench.outcome(client.get("/x"), within: .zero)
+        #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, nil])
+    }
+
+    @Test("Another main server is another host: it gets none of the cookies")
+    func otherService() throws {
+        let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
+        let (client, transport) = client { $0.cookies = jar }
+        health["main.test"] = .json("1", headers: [.setCookie: "a=1"])
+        try bench.outcome(client.get("/x"), within: .zero)
+        client.servers.main = "https://staging.test/v1"
+        try bench.outcome(client.get("/x"), within: .zero)
+        #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, nil])
+    }
+
+    @Test("Random outages: a request fails only when both servers are down", arguments: 1...5)
+    func seeded(seed: UInt64) throws {
+        var random = SeededRandom(seed)
+        let (client, _) = client(probeInterval: .seconds(5))
+        var isUp = ["main.test": true, "vice.test": true]
+        var changes = 0
+        let states = Recorder(client.servers.active.observable, on: clock)
+        for _ in 0..<2000 {
+            if Int.random(in: 0..<10, using: &random) == 0 {
+                let host = Bool.random(using: &random) ? "main.test" : "vice.test"
+                let up = Bool.random(using: &random)
+                isUp[host] = up
+                health[host] = up ? .json("1") : .failure(.connect)
+                changes += 1
+            }
+            let recorder = try bench.outcome(
+                client.get("/x"), within: .milliseconds(Int.random(in: 0..<2000, using: &random)))
+            #expect(recorder.isFinished == isUp.values.contains(true))
+            let active = client.servers.active.value == .main ? "main.test" : "vice.test"
+            if isUp.values.contains(true) { #expect(isUp[active] == true) }
+        }
+        #expect(states.values.count > 20)
+    }
+}

@@ -1,0 +1,195 @@
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@testable import RxClient
+
+@Suite struct HedgingTests {
+    typealias Answer = ScriptedTransport.Answer
+
+    private let bench = ResilienceBench()
+    private var clock: VirtualScheduler { bench.clock }
+
+    private func client(
+        _ answers: [Answer], _ hedging: Hedging = .after(.milliseconds(100)),
+        _ configure: (inout ClientConfiguration) -> Void = { _ in }
+    ) -> (Client, ScriptedTransport) {
+        bench(
+            {
+                $0.hedging = hedging
+                configure(&$0)
+            }, answers)
+    }
+
+    /// Two attempts as they are answered, and what comes of them: who wins, when, and what becomes of the exchanges.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let answers: [Answer]
+        let value: String?
+        let time: Int
+        let outcomes: [ScriptedTransport.Exchange.Outcome]
+    }
+
+    static let rows = [
+        Row(
+            testDescription: "quick: one attempt", answers: [.json("1", after: .milliseconds(99))],
+            value: "1", time: 99, outcomes: [.finished]),
+        Row(
+            testDescription: "slow: the second wins",
+            answers: [.json("1", after: .milliseconds(500)), .json("2", after: .milliseconds(50))],
+            value: "2", time: 150, outcomes: [.cancelled, .finished]),
+        Row(
+            testDescription: "slow: the first wins all the same",
+            answers: [.json("1", after: .milliseconds(120)), .json("2", after: .milliseconds(50))],
+            value: "1", time: 120, outcomes: [.finished, .cancelled]),
+        Row(
+            testDescription: "a failure before the second is the failure",
+            answers: [.failure(.connectionLost, after: .milliseconds(50)), .json("2")],
+            value: nil, time: 50, outcomes: [.failed(.connectionLost)]),
+        Row(
+            testDescription: "a failure of the first is made good by the second",
+            answers: [
+                .failure(.connectionLost, after: .milliseconds(120)), .json("2", after: .milliseconds(50)),
+            ], value: "2", time: 150, outcomes: [.failed(.connectionLost), .finished]),
+        Row(
+            testDescription: "a failure of the second is made good by the first",
+            answers: [.json("1", after: .milliseconds(300)), .status(.badGateway)],
+            value: "1", time: 300, outcomes: [.finished, .finished]),
+        Row(
+            testDescription: "of two failures the last stands",
+            answers: [
+                .failure(.connectionLost, after: .milliseconds(300)), .failure(.emptyReply),
+            ], value: nil, time: 300, outcomes: [.failed(.connectionLost), .failed(.emptyReply)]),
+    ]
+
+    @Test(arguments: rows)
+    func timeline(row: Row) throws {
+        let (client, transport) = client(row.answers)
+        let recorder = try bench.outcome(client.get("/x").map(\.text))
+        #expect(recorder.values == (row.value.map { [$0] } ?? []))
+        #expect(recorder.events.first?.time == .milliseconds(row.time))
+        #expect(transport.exchanges.map(\.outcome) == row.outcomes)
+        #expect(Set(transport.requests.map(\.id)).count == 1)
+        #expect(transport.requests.map(\.attempt) == Array(1...row.outcomes.count))
+        #expect(clock.pendingCount == 0)
+    }
+
+    @Test(
+        "Only what may be sent twice",
+        arguments: [
+            (Call(.get, "/x"), 2), (Call(.put, "/x", .text("a")), 2), (Call(.delete, "/x"), 2),
+            (Call(.post, "/x", .text("a")), 1), (Call(.patch, "/x"), 1),
+            (Call(.post, "/x", headers: ["idempotency-KEY": "1"]), 2),
+            (Call(.put, "/x", .body(.stream(.just([1])))), 1),
+            (Call(.put, "/x", .body(.stream(.just([1]), isReplayable: true))), 2),
+            (Call(.put, "/x", .multipart([Part("a", .stream(.just([1])))])), 1),
+        ])
+    func repeatable(call: Call, attempts: Int) throws {
+        let (client, transport) = client([.stall])
+        let recorder = try bench.outcome(client.request(call))
+        #expect(transport.requests.count == attempts)
+        #expect(call.isRepeatable == (attempts == 2))
+        recorder.cancel()
+        #expect(transport.runningCount == 0)
+    }
+
+    @Test("Never for progress, streams and event sources, part of which is out before they are whole")
+    func notHedged() throws {
+        let (client, transport) = client([.stall])
+        let progress = try bench.outcome(client.progress(of: Call(.get, "/x")))
+        let stream = try bench.outcome(client.stream(Call(.get, "/x")))
+        #expect(transport.requests.count == 2)
+        for scope in [progress.cancel, stream.cancel] { scope() }
+    }
+
+    @Test("An endpoint has its own delay, or none")
+    func endpoints() throws {
+        let (client, transport) = client([.stall])
+        var call = Call(.get, "/x")
+        call.hedging = .after(.seconds(2))
+        _ = try bench.outcome(client.request(call), within: .seconds(10))
+        #expect(transport.starts == [.zero, .seconds(2)])
+        call.hedging = .never
+        _ = try bench.outcome(client.request(call), within: .seconds(10))
+        #expect(transport.requests.count == 3)
+    }
+
+    @Test("Each is taken from the retry budget, and without one there is none")
+    func budget() throws {
+        let (client, transport) = client([.stall]) { $0.retryBudget = RetryBudget(ratio: 0, floor: 0.3) }
+        let events = Recorder(client.traffic, on: clock)
+        _ = try bench.burst(10, client.get("/x"))
+        try clock.advance(by: .seconds(5))
+        #expect(transport.requests.count == 13)
+        #expect(events.values.count { if case .hedged = $0.kind { true } else { false } } == 3)
+    }
+
+    @Test("A percentile of the recent attempts to the host; before there are ten, what is said")
+    func percentile() throws {
+        let (client, transport) = client([.stall], .percentile(0.9, initially: .seconds(3)))
+        let latencies = try #require(client.servers.pair.main.host?.latencies)
+        for number in 1...9 { latencies.note(.milliseconds(number * 10)) }
+        try bench.outcome(client.get("/x"), within: .seconds(9)).cancel()
+        #expect(transport.starts == [.zero, .seconds(3)])
+        for number in 10...20 { latencies.note(.milliseconds(number * 10)) }
+        try bench.outcome(client.get("/x"), within: .seconds(9)).cancel()
+        #expect(transport.starts.suffix(2) == [.seconds(9), .milliseconds(9180)])
+    }
+
+    @Test("Attempts that are answered are what percentiles are taken of")
+    func noted() throws {
+        let (client, transport) = client(
+            Array(repeating: .json("1", after: .milliseconds(50)), count: 10) + [.stall],
+            .percentile(0.5))
+        for _ in 0..<11 { try bench.outcome(client.get("/x"), within: .seconds(10)).cancel() }
+        #expect(transport.starts.suffix(2) == [.seconds(100), .milliseconds(100_050)])
+    }
+
+    @Test(
+        "The rank of a percentile",
+        arguments: [(0.0, 1), (0.01, 1), (0.5, 50), (0.95, 95), (1, 100), (2, 100), (-1, 1), (.nan, 1)])
+    func rank(share: Double, rank: Int) {
+        let latencies = RecentLatencies()
+        #expect(latencies.percentile(share) == nil)
+        for number in (1...100).reversed() { latencies.note(.milliseconds(number)) }
+        #expect(latencies.percentile(share) == .milliseconds(rank))
+    }
+
+    @Test("The last 128 are remembered")
+    func memory() {
+        let latencies = RecentLatencies()
+        for number in 0..<1000 { latencies.note(.milliseconds(number)) }
+        #expect(latencies.percentile(0) == .milliseconds(872))
+    }
+
+    @Test("What it took when it was given up counts, so that hedges do not make the times look short")
+    func censored() throws {
+        let answers = Book([.stall, .json("2")])
+        let (client, _) = bench { _ in answers.next() }
+        let latencies = RecentLatencies()
+        let stream = client.response(Call(.get, "/x"))
+            .hedge(.after(.milliseconds(100)), if: true, among: latencies)
+        try bench.outcome(stream)
+        for _ in 0..<8 { latencies.note(.zero) }
+        #expect(latencies.percentile(1) == .milliseconds(100))
+    }
+
+    @Test("Both attempts are in the events, the loser as abandoned")
+    func events() throws {
+        let (client, _) = client([.stall, .json("2", after: .milliseconds(50))])
+        let events = Recorder(client.traffic, on: clock)
+        try bench.outcome(client.get("/x"))
+        let told = events.values.map { event in "\(event.kind.name) \(event.exchange)" }
+        #expect(
+            told == [
+                "started 0", "sent 1", "hedged 1", "sent 2", "transfer 2", "transfer 2", "transfer 2",
+                "abandoned 1", "ended 2",
+            ])
+    }
+}
+
+extension TrafficEvent.Kind {
+    fileprivate var name: String { String("\(self)".prefix { $0 != "(" }) }
+}

@@ -1,0 +1,206 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@testable import RxClient
+
+@Suite struct RetryBudgetTests {
+    private let bench = ResilienceBench()
+    private var clock: VirtualScheduler { bench.clock }
+
+    private func account(
+        ratio: Double = 0.2, floor: Double = 10, window: Duration = .seconds(10)
+    ) throws -> RetryBudget.Account {
+        let budget = RetryBudget(ratio: ratio, floor: floor, window: window, clock: clock)
+        return budget.account(of: try origin("https://a.test"))
+    }
+
+    private func origin(_ url: String) throws -> Origin {
+        try #require(URL(string: url).flatMap { Origin($0) })
+    }
+
+    private func withdrawals(_ account: RetryBudget.Account, of attempts: Int = 10_000) -> Int {
+        (0..<attempts).count { _ in
+            guard account.withdraw() else { return false }
+            // What is sent for it is no request of its own.
+            account.noteRequest()
+            return true
+        }
+    }
+
+    @Test(
+        "One retry for five requests, or a hundred in ten seconds, whichever is more",
+        arguments: [(0, 100), (1, 100), (499, 100), (505, 101), (1000, 200), (100_000, 20_000)])
+    func allowance(requests: Int, retries: Int) throws {
+        let account = try account()
+        for _ in 0..<requests { account.noteRequest() }
+        #expect(withdrawals(account, of: 30_000) == retries)
+        #expect(withdrawals(account) == 0)
+    }
+
+    @Test(
+        "The ratio, the floor and the window can be set",
+        arguments: [(0.5, 0.0, 10, 50), (0, 1, 10, 10), (0, 0, 10, 0), (0.1, 0, 1, 10), (1, 0, 60, 100)])
+    func settings(ratio: Double, floor: Double, seconds: Int, retries: Int) throws {
+        let account = try account(ratio: ratio, floor: floor, window: .seconds(seconds))
+        for _ in 0..<100 { account.noteRequest() }
+        #expect(withdrawals(account) == retries)
+    }
+
+    @Test("The window slides: what is older than ten seconds neither allows nor uses anything")
+    func sliding() throws {
+        let account = try account(ratio: 1, floor: 0)
+        for second in 0..<10 {
+            for _ in 0..<10 { account.noteRequest() }
+            #expect(withdrawals(account) == 10, "in second \(second)")
+            try clock.advance(by: .seconds(1))
+        }
+        #expect(withdrawals(account) == 0)
+        for _ in 0..<100 { account.noteRequest() }
+        #expect(withdrawals(account, of: 50) == 50)
+        try clock.advance(by: .seconds(20))
+        #expect(withdrawals(account) == 0)
+    }
+
+    @Test("The floor is there again second by second")
+    func floor() throws {
+        let account = try account(ratio: 0)
+        #expect(withdrawals(account, of: 10) == 10)
+        try clock.advance(by: .seconds(5))
+        #expect(withdrawals(account) == 90)
+        try clock.advance(by: .seconds(5))
+        #expect(withdrawals(account) == 10)
+        try clock.advance(by: .seconds(5))
+        #expect(withdrawals(account) == 90)
+    }
+
+    @Test("A random load never has more retries than the rule, whatever the order", arguments: 1...5)
+    func seeded(seed: UInt64) throws {
+        var random = SeededRandom(seed)
+        let account = try account(ratio: 0.2, floor: 2, window: .seconds(10))
+        var requests: [Duration] = []
+        var retries: [Duration] = []
+        for _ in 0..<20_000 {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<5:
+                account.noteRequest()
+                requests.append(clock.now)
+            case 5..<9:
+                if account.withdraw() {
+                    // What is sent for it is no request of its own.
+                    account.noteRequest()
+                    retries.append(clock.now)
+                }
+            default: try clock.advance(by: .milliseconds(Int.random(in: 0..<200, using: &random)))
+            }
+            // Up to 15 requests are counted late, and a tenth of the window is forgotten at a time.
+            let start = clock.now - .seconds(9)
+            let used = retries.reversed().prefix { $0 > start }.count
+            let known = requests.reversed().prefix { $0 > clock.now - .seconds(11) }.count + 15
+            #expect(Double(used) <= max(0.2 * Double(known), 20))
+            if used > 10_000 { break }
+        }
+        #expect(retries.count > 100)
+    }
+
+    @Test("When it is spent the first error stands, with the attempts there were, and the listeners are told")
+    func spent() throws {
+        let (client, transport) = bench(
+            {
+                $0.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
+                $0.retryBudget = RetryBudget(ratio: 0, floor: 0.3)
+            }, [.status(.serviceUnavailable)])
+        let events = Recorder(client.traffic, on: clock)
+        let recorders = try bench.burst(2, client.get("/x"))
+        try clock.run()
+        #expect(transport.requests.count == 5)
+        #expect(recorders.map { $0.failure?.attempt }.sorted { $0 ?? 0 < $1 ?? 0 } == [2, 3])
+        #expect(recorders.allSatisfy { $0.failure?.status == .serviceUnavailable })
+        let refusals = events.values.count { if case .retryRefused = $0.kind { true } else { false } }
+        #expect(refusals == 1)
+    }
+
+    @Test("On by default: of a thousand requests that fail at once two hundred are sent again")
+    func defaults() throws {
+        let (client, transport) = bench(
+            { $0.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1))) },
+            [.failure(.connectionLost, after: .seconds(1))])
+        _ = try bench.burst(1000, client.get("/x"))
+        try clock.run()
+        #expect(transport.requests.count == 1200)
+    }
+
+    @Test("Without a budget as many as the policy wants")
+    func off() throws {
+        let (client, transport) = bench(
+            {
+                $0.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1)))
+                $0.retryBudget = nil
+            }, [.failure(.connectionLost, after: .seconds(1))])
+        _ = try bench.burst(1000, client.get("/x"))
+        try clock.run()
+        #expect(transport.requests.count == 2000)
+    }
+
+    @Test("Each host has its own account, also where an absolute URL leads there; clients can share it")
+    func hosts() throws {
+        let budget = RetryBudget(ratio: 0, floor: 0.1)
+        let configure: (inout ClientConfiguration) -> Void = {
+            $0.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.zero))
+            $0.retryBudget = budget
+            $0.allowsOtherOrigins = true
+        }
+        let (one, first) = bench(configure, [.status(.badGateway)])
+        let (other, second) = bench(configure, [.status(.badGateway)])
+        _ = try bench.burst(3, one.get("/x"))
+        _ = try bench.burst(3, one.get("https://elsewhere.test/x"))
+        _ = try bench.burst(3, other.get("/x"))
+        try clock.run()
+        #expect(first.hosts.count { $0 == "main.test" } == 4)
+        #expect(first.hosts.count { $0 == "elsewhere.test" } == 4)
+        #expect(second.requests.count == 3)
+    }
+
+    @Test("A wait that the deadline forbids costs nothing of it")
+    func deadline() throws {
+        let (client, transport) = bench(
+            {
+                $0.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(5)))
+                $0.retryBudget = RetryBudget(ratio: 0, floor: 0.1)
+                $0.timeouts.total = .seconds(3)
+            }, [.status(.badGateway)])
+        _ = try bench.burst(5, client.get("/x"))
+        try clock.run()
+        #expect(transport.requests.count == 5)
+        let account = try #require(client.servers.pair.main.host?.budget)
+        #expect(account.withdraw())
+    }
+
+    @Test("Accounts and hosts of which nothing is known any more are forgotten")
+    func forgotten() throws {
+        let budget = RetryBudget(ratio: 0, floor: 0.1, clock: clock)
+        let first = budget.account(of: try origin("https://first.test"))
+        #expect(first.withdraw())
+        for number in 0..<3000 { _ = budget.account(of: try origin("https://h\(number).test")) }
+        #expect(budget.account(of: try origin("https://first.test")) === first)
+        try clock.advance(by: .seconds(60))
+        for number in 0..<3000 { _ = budget.account(of: try origin("https://i\(number).test")) }
+        #expect(budget.account(of: try origin("https://first.test")) !== first)
+    }
+
+    @Test("Windows and ratios beyond all measure do not trap")
+    func extremes() throws {
+        for (ratio, floor, window): (Double, Double, Duration) in [
+            (.infinity, .infinity, .seconds(Int.max)), (-1, -1, .zero), (.nan, .nan, .seconds(-5)),
+        ] {
+            let account = try account(ratio: ratio, floor: floor, window: window)
+            for _ in 0..<20 { account.noteRequest() }
+            _ = account.withdraw()
+        }
+        try clock.advance(by: .seconds(1 << 40))
+        #expect(withdrawals(try account()) == 100)
+    }
+}

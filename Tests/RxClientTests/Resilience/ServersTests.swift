@@ -1,0 +1,187 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@testable import RxClient
+
+/// Two servers chosen by endpoint, and changed at run time.
+@Suite struct ServersTests {
+    private let bench = ResilienceBench()
+    private var clock: VirtualScheduler { bench.clock }
+
+    private func client(
+        vice: String? = "https://vice.test/api/", _ configure: (inout ClientConfiguration) -> Void = { _ in }
+    ) -> (Client, ScriptedTransport) {
+        bench(
+            {
+                $0.viceURL = vice
+                configure(&$0)
+            }, [.json("1")])
+    }
+
+    private func call(_ path: String, on server: ServerChoice) -> Call {
+        var call = Call(.get, path, query: ["q": "a b"])
+        call.server = server
+        return call
+    }
+
+    @Test(
+        "An endpoint chooses main or vice",
+        arguments: [
+            (ServerChoice.active, "https://main.test/v1/x?q=a%20b"),
+            (.main, "https://main.test/v1/x?q=a%20b"), (.vice, "https://vice.test/api/x?q=a%20b"),
+        ])
+    func choice(server: ServerChoice, url: String) throws {
+        let (client, transport) = client()
+        for path in ["/x", "https://main.test/v1/x", "https://vice.test/api/x"] {
+            try bench.outcome(client.request(call(path, on: server)))
+            #expect(transport.requests.last?.url.absoluteString == url, "\(path)")
+        }
+        try bench.outcome(client.response(Call(.get, "/x"), from: server))
+        #expect(transport.requests.last?.url.host() == URL(string: url)?.host())
+    }
+
+    @Test("Without a vice server those who want it fail before anything is sent")
+    func none() throws {
+        let (client, transport) = client(vice: nil)
+        #expect(try bench.outcome(client.request(call("/x", on: .vice))).failure?.code == .invalidURL)
+        client.servers.use(.vice)
+        #expect(client.servers.active.value == .main)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test("The base URLs can be changed at run time: later requests use them, those under way do not")
+    func change() throws {
+        let (client, transport) = bench(
+            { $0.retry = .exponentialBackoff(backoff: .constant(.seconds(1))) },
+            [.status(.badGateway), .json("1")])
+        let running = Recorder(client.get("/x"), on: clock)
+        client.servers.main = "https://staging.test"
+        #expect(client.servers.main == "https://staging.test")
+        let later = Recorder(client.get("/x"), on: clock)
+        client.servers.vice = "https://second.test"
+        try bench.outcome(client.request(call("/x", on: .vice)))
+        #expect(running.isFinished && later.isFinished)
+        #expect(transport.hosts == ["main.test", "staging.test", "second.test", "main.test"])
+        client.servers.main = "no url"
+        #expect(try bench.outcome(client.get("/x")).failure?.code == .invalidURL)
+    }
+
+    @Test("By hand the vice server is made active, without any failover")
+    func byHand() throws {
+        let (client, transport) = client()
+        let states = Recorder(client.servers.active.observable, on: clock)
+        client.servers.use(.vice)
+        try bench.outcome(client.get("/x"))
+        try clock.advance(by: .seconds(1000))
+        try bench.outcome(client.get("/x"))
+        client.servers.use(.main)
+        try bench.outcome(client.get("/x"))
+        #expect(transport.hosts == ["vice.test", "vice.test", "main.test"])
+        client.servers.use(.vice)
+        client.servers.vice = nil
+        #expect(states.values == [.main, .vice, .main, .vice, .main])
+    }
+
+    @Test("What is elsewhere stays there, and nothing of the service goes with it")
+    func elsewhere() throws {
+        let session = Session(credential: Credential(token: "t"), clock: clock) { .never() }
+        let (client, transport) = client {
+            $0.allowsOtherOrigins = true
+            $0.session = session
+        }
+        client.servers.use(.vice)
+        for path in ["https://other.test/v1/x", "https://main.test/v2/x", "https://vice.test/x"] {
+            try bench.outcome(client.get(path))
+        }
+        #expect(
+            transport.requests.map(\.url.absoluteString) == [
+                "https://other.test/v1/x", "https://main.test/v2/x", "https://vice.test/x",
+            ])
+        let tokens = transport.requests.map { $0.headerFields[.authorization] }
+        #expect(tokens == [nil, "Bearer t", "Bearer t"])
+    }
+
+    @Test("The credential and the secret fields go to either server")
+    func secrets() throws {
+        let session = Session(credential: Credential(token: "t"), clock: clock) { .never() }
+        let (client, transport) = client {
+            $0.session = session
+            $0.headers = ["X-Key": "k"]
+            if let name = HTTPField.Name("X-Key") { $0.secretFields = [name] }
+        }
+        for server: ServerChoice in [.main, .vice] {
+            try bench.outcome(client.request(call("/x", on: server)))
+        }
+        #expect(transport.requests.map { $0.headerFields[.authorization] } == ["Bearer t", "Bearer t"])
+        let keys = try transport.requests.map { $0.headerFields[try #require(HTTPField.Name("X-Key"))] }
+        #expect(keys == ["k", "k"])
+    }
+
+    @Test("A signature is made over the URL that is sent")
+    func signed() throws {
+        let (client, transport) = client {
+            $0.signature = Signature { content in
+                .init(parameters: ["sign": content.request.url.host() ?? ""])
+            }
+        }
+        for server: ServerChoice in [.main, .vice] {
+            try bench.outcome(client.request(call("/x", on: server)))
+        }
+        #expect(
+            transport.requests.map { $0.url.query() ?? "" } == [
+                "sign=main.test&q=a%20b", "sign=vice.test&q=a%20b",
+            ])
+    }
+
+    @Test("Requests are cancelled by their path, whichever server they are at")
+    func cancelling() throws {
+        let (client, transport) = bench({ $0.viceURL = "https://vice.test" }, [.stall])
+        client.servers.use(.vice)
+        let recorder = Recorder(client.get("/x"), on: clock)
+        #expect(transport.hosts == ["vice.test"])
+        #expect(client.cancel(.url("/x")) == 1)
+        #expect(recorder.failure?.code == .cancelled)
+    }
+
+    @Test("Pages behind links stay at the active server, whichever the links name")
+    func links() throws {
+        let (client, transport) = bench({ $0.viceURL = "https://vice.test" }) { request in
+            let page = request.url.query().flatMap { Int($0.dropFirst(5)) } ?? 1
+            let link =
+                #"<https://\#(page == 1 ? "main.test/v1" : "vice.test")/x?page=\#(page + 1)>; rel="next""#
+            return .json("[\(page)]", headers: page < 3 ? [.link: link] : [:])
+        }
+        client.servers.use(.vice)
+        let items = try bench.outcome(client.items(Numbers(), .link))
+        #expect(items.values == [1, 2, 3])
+        #expect(transport.hosts == ["vice.test", "vice.test", "vice.test"])
+    }
+
+    @Test(
+        "What is below a base URL",
+        arguments: [
+            ("https://a.test/v1", "https://a.test/v1/x", "/x"),
+            ("https://a.test/v1/", "https://a.test/v1/x", "/x"),
+            ("https://a.test/v1", "https://a.test/v1", ""),
+            ("https://a.test/v1", "https://a.test/v1?a=b", "?a=b"),
+            ("https://a.test/v1", "https://a.test/v10", nil),
+            ("https://a.test", "https://a.test.evil.test/x", nil),
+            ("https://a.test", "https://a.test:8443/x", nil),
+            ("https://a.test", "https://a.test@evil.test/", nil),
+            ("https://a.test", "http://a.test/x", nil), ("", "https://a.test/x", nil),
+        ])
+    func below(base: String, url: String, path: String?) {
+        let server = Server(base, in: Hosts(ClientConfiguration(), on: clock))
+        #expect(server.path(of: url).map(String.init) == path)
+    }
+}
+
+private struct Numbers: Endpoint {
+    typealias Output = [Int]
+    let path = "/x"
+    let method = HTTPRequest.Method.get
+}

@@ -1,0 +1,124 @@
+import Foundation
+import RxNetworking
+import Synchronization
+import TestServers
+import Testing
+
+/// Retry budget, circuit breaker, hedging and limits over real sockets.
+@Suite(.timeLimit(.minutes(1))) struct ResilienceTests {
+    private func client(
+        _ server: RawServer, _ configure: (inout ClientConfiguration) -> Void
+    ) -> Client {
+        var configuration = ClientConfiguration()
+        configuration.retry = .never
+        configure(&configuration)
+        return Client(baseURL: server.baseURL, configuration: configuration)
+    }
+
+    private func error(of stream: Observable<Response, NetworkError>) async -> NetworkError? {
+        do {
+            _ = try await stream.first()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("When the budget is spent the first error stands, and the server sees no more")
+    func budget() async throws {
+        let server = try RawServer { _ in [.respond(503, body: "no")] }
+        let client = client(server) {
+            $0.retry = .exponentialBackoff(maxRetries: 5, backoff: .constant(.zero))
+            $0.retryBudget = RetryBudget(ratio: 0, floor: 0.4)
+        }
+        var attempts = 0
+        for _ in 0..<10 { attempts += await error(of: client.get("/x"))?.attempt ?? 0 }
+        #expect(attempts == 14)
+        #expect(server.record.requests.count == 14)
+    }
+
+    @Test("A circuit opens by what the server does, and what follows never reaches it")
+    func circuitBreaker() async throws {
+        let server = try RawServer { request in
+            // Each on a connection of its own, since a request on a used one may be sent again by the transport.
+            request.target == "/bad"
+                ? [.respond(500, ["Connection": "close"], body: "no"), .close] : [.reset]
+        }
+        let client = client(server) { $0.circuitBreaker = CircuitBreaker.Policy(minimumRequests: 4) }
+        for path in ["/bad", "/reset", "/bad", "/reset"] { #expect(await error(of: client.get(path)) != nil) }
+        let refusal = await error(of: client.get("/x"))
+        #expect(refusal?.code == .circuitOpen)
+        let circuit = try #require(refusal?.openCircuit)
+        #expect(circuit.until - circuit.since == .seconds(30))
+        #expect(server.record.requests.count == 4)
+        guard case .open? = client.circuitBreaker()?.state.value else {
+            return #expect(Bool(false), "the circuit is open")
+        }
+    }
+
+    @Test("Half-open, a request that succeeds closes the circuit again")
+    func recovery() async throws {
+        let isWell = Mutex(false)
+        let server = try RawServer { _ in
+            isWell.withLock { $0 } ? [.respond(200, body: "1")] : [.respond(500, body: "no")]
+        }
+        let client = client(server) {
+            $0.circuitBreaker = CircuitBreaker.Policy(minimumRequests: 2, openDuration: .zero)
+        }
+        for _ in 0..<2 { #expect(await error(of: client.get("/x"))?.status == .internalServerError) }
+        #expect(client.circuitBreaker()?.state.value != .closed)
+        isWell.withLock { $0 = true }
+        #expect(await error(of: client.get("/x")) == nil)
+        #expect(client.circuitBreaker()?.state.value == .closed)
+    }
+
+    @Test("A second attempt answers while the first stalls, whose connection is closed")
+    func hedging() async throws {
+        let count = Mutex(0)
+        let server = try RawServer { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return number == 1 ? [.stall] : [.respond(200, body: "second")]
+        }
+        let client = client(server) { $0.hedging = .after(.milliseconds(20)) }
+        #expect(try await client.get("/x").first()?.text == "second")
+        #expect(try await server.connectionEnded(0) != .stopped)
+        #expect(server.record.requests.count == 2)
+    }
+
+    @Test("Never more at a time than allowed, in the order of their arrival; who waits can be cancelled")
+    func limits() async throws {
+        let gate = try Gate()
+        let server = try RawServer { request in
+            request.target == "/first" ? [.wait(gate), .respond(200, body: "1")] : [.respond(200, body: "1")]
+        }
+        let client = client(server) { $0.limits = RequestLimits(concurrency: 1) }
+        let order = Mutex<[String]>([])
+        let done = State(0)
+        let paths = ["/first"] + (0..<10).map { "/\($0)" }
+        let subscriptions = paths.map { path in
+            client.get(path).subscribe(
+                onNext: { _ in order.withLock { $0.append(path) } }, onFinish: { done.update { $0 += 1 } })
+        }
+        _ = try await server.nextRequest()
+        subscriptions[5].cancel()
+        gate.open()
+        _ = await done.observable.filter { $0 == 10 }.first()
+        #expect(order.withLock { $0 } == paths.filter { $0 != "/4" })
+        #expect(server.record.requests.map(\.target) == paths.filter { $0 != "/4" })
+    }
+
+    @Test("A rate spaces requests, and the wait counts in the queue timeout")
+    func rate() async throws {
+        let server = try RawServer { _ in [.respond(200, body: "1")] }
+        let client = client(server) {
+            $0.hostLimits = RequestLimits(rate: .count(1, per: .seconds(3600), burst: 2))
+            $0.timeouts.queue = .milliseconds(20)
+        }
+        for _ in 0..<2 { #expect(await error(of: client.get("/x")) == nil) }
+        #expect(await error(of: client.get("/x"))?.code == .queueTimeout)
+        #expect(server.record.requests.count == 2)
+    }
+}
