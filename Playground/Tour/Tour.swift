@@ -4,6 +4,8 @@ import Foundation
 struct Tour {
     let recipes: [Recipe]
     let baseURL: String
+    /// Where another server is that knows the same.
+    let viceURL: String
 
     /// Whether every recipe ended as it must.
     func run() async -> Bool {
@@ -13,7 +15,7 @@ struct Tour {
             say("\n\(index + 1). \(recipe.title)")
             say("   \(recipe.summary)\n")
             say(SourceExcerpt(file: recipe.file).text)
-            let stage = Stage(baseURL: baseURL, app: app)
+            let stage = Stage(baseURL: baseURL, viceURL: viceURL, app: app)
             do {
                 try await run(recipe, on: stage)
             } catch {

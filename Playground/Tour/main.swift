@@ -13,8 +13,10 @@ let succeeded: Bool
 switch arguments.first {
 case nil:
     let server = try await DemoAPI.start()
-    say("A shop's API is listening on \(server.baseURL)")
-    succeeded = await Tour(recipes: Recipe.all, baseURL: server.baseURL).run()
+    let vice = try await DemoAPI.start()
+    say("A shop's API is listening on \(server.baseURL), and a second one on \(vice.baseURL)")
+    succeeded = await Tour(recipes: Recipe.all, baseURL: server.baseURL, viceURL: vice.baseURL).run()
+    await vice.stop()
     await server.stop()
 case "pages" where arguments.count == 2:
     succeeded = await Pages(url: arguments[1]).run()
@@ -22,7 +24,8 @@ case "--recording" where arguments.count == 2:
     do {
         let server = try await RecordingReplay.start(file: arguments[1])
         say("\(server.count) recorded exchanges are replayed on \(server.baseURL)")
-        succeeded = await Tour(recipes: Recipe.recording, baseURL: server.baseURL).run()
+        succeeded = await Tour(recipes: Recipe.recording, baseURL: server.baseURL, viceURL: server.baseURL)
+            .run()
         await server.stop()
     } catch {
         write("\(error)\n", to: .standardError)

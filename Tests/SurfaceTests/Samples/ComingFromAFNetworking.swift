@@ -67,6 +67,13 @@ func askForTheWeather(client: Client) {
         .subscribe(isolatedTo: MainActor.self, onNext: { weather in screen.tell(weather.text) })
 }
 
+func configureTwoServers() {
+    var configuration = ClientConfiguration()
+    configuration.viceURL = "https://vice.example.com"
+    let client = Client(baseURL: "https://api.example.com", configuration: configuration)
+    show(client)
+}
+
 func processAll() {
     var configuration = ClientConfiguration()
     configuration.rewriteParameters = { parameters in parameters.adding(["version": "1.0.0"]) }
