@@ -45,7 +45,7 @@ struct AnnouncedLength {
     private static func startOfValue(_ line: UnsafeRawBufferPointer) -> Int? {
         let name = "content-length:"
         let count = name.utf8.count
-        guard line.count >= count,
+        guard line.count >= count, let first = unsafe line.first, first | 0x20 == UInt8(ascii: "c"),
             let start = unsafe line.assumingMemoryBound(to: CChar.self).baseAddress,
             unsafe strncasecmp(start, name, count) == 0
         else { return nil }

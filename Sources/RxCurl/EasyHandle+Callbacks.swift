@@ -31,56 +31,70 @@ extension EasyHandle {
         unsafe set(CURLOPT_CLOSESOCKETDATA, sockets)
     }
 
-    /// The transfer behind a callback's context.
-    static func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
-        guard let context = unsafe context else { return nil }
-        return unsafe Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.transfer }
+    /// What `body` makes of the transfer behind a callback's context; `absent` if there is none.
+    ///
+    /// Nothing is retained: the handle keeps its transfer while curl calls, since commands wait until it has returned.
+    @inline(__always)
+    static func callback<Result>(
+        _ context: UnsafeMutableRawPointer?, else absent: Result, _ body: (Transfer) -> Result
+    ) -> Result {
+        guard let context = unsafe context else { return absent }
+        let transfer = unsafe Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef {
+            unsafe $0.carried
+        }
+        guard let transfer = unsafe transfer else { return absent }
+        return unsafe transfer._withUnsafeGuaranteedRef(body)
     }
 }
 
 private let onWrite: curl_write_callback = { bytes, size, count, context in
-    guard let transfer = unsafe EasyHandle.transfer(context) else { return Int(CURL_WRITEFUNC_ERROR) }
-    return switch unsafe transfer.receiveChunk(UnsafeRawBufferPointer(start: bytes, count: size * count)) {
-    case .taken: size * count
-    case .kept: Int(CURL_WRITEFUNC_PAUSE)
-    case .refused: Int(CURL_WRITEFUNC_ERROR)
+    unsafe EasyHandle.callback(context, else: Int(CURL_WRITEFUNC_ERROR)) { transfer in
+        let chunk = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+        return switch unsafe transfer.receiveChunk(chunk) {
+        case .taken: size * count
+        case .kept: Int(CURL_WRITEFUNC_PAUSE)
+        case .refused: Int(CURL_WRITEFUNC_ERROR)
+        }
     }
 }
 
 private let onHeader: curl_write_callback = { bytes, size, count, context in
-    guard let transfer = unsafe EasyHandle.transfer(context),
-        unsafe transfer.receiveLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
-    else { return Int(CURL_WRITEFUNC_ERROR) }
-    return size * count
+    unsafe EasyHandle.callback(context, else: Int(CURL_WRITEFUNC_ERROR)) { transfer in
+        let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+        return unsafe transfer.receiveLine(line) ? size * count : Int(CURL_WRITEFUNC_ERROR)
+    }
 }
 
 private let onRead: curl_read_callback = { bytes, size, count, context in
-    guard let transfer = unsafe EasyHandle.transfer(context) else { return Int(CURL_READFUNC_ABORT) }
-    let buffer = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
-    return switch unsafe transfer.readContent(into: buffer) {
-    case .bytes(let count): count
-    case .none: Int(CURL_READFUNC_PAUSE)
-    case .end: 0
+    unsafe EasyHandle.callback(context, else: Int(CURL_READFUNC_ABORT)) { transfer in
+        let buffer = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+        return switch unsafe transfer.readContent(into: buffer) {
+        case .bytes(let count): count
+        case .none: Int(CURL_READFUNC_PAUSE)
+        case .end: 0
+        }
     }
 }
 
 private let onSeek: curl_seek_callback = { context, offset, origin in
-    guard let transfer = unsafe EasyHandle.transfer(context), origin == SEEK_SET,
-        offset == 0, transfer.rewindContent()
-    else { return CURL_SEEKFUNC_FAIL }
-    return CURL_SEEKFUNC_OK
+    unsafe EasyHandle.callback(context, else: CURL_SEEKFUNC_FAIL) { transfer in
+        let isDone = origin == SEEK_SET && offset == 0 && transfer.rewindContent()
+        return isDone ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+    }
 }
 
 private let onProgress: curl_xferinfo_callback = { context, _, _, _, sent in
-    if sent > 0 { unsafe EasyHandle.transfer(context)?.reportUpload() }
-    return 0
+    unsafe EasyHandle.callback(context, else: 0) { transfer in
+        if sent > 0 { transfer.reportUpload() }
+        return 0
+    }
 }
 
 private let onRequest: curl_prereq_callback = { context, address, _, port, localPort in
-    guard let transfer = unsafe EasyHandle.transfer(context) else { return CURL_PREREQFUNC_ABORT }
-    let peer = Peer(
-        address: unsafe transfer.multi.addresses.read(address), port: Int(port),
-        localPort: Int(localPort))
-    guard transfer.willSend(to: peer) else { return CURL_PREREQFUNC_ABORT }
-    return CURL_PREREQFUNC_OK
+    unsafe EasyHandle.callback(context, else: CURL_PREREQFUNC_ABORT) { transfer in
+        let peer = Peer(
+            address: unsafe transfer.multi.addresses.read(address), port: Int(port),
+            localPort: Int(localPort))
+        return transfer.willSend(to: peer) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    }
 }

@@ -53,7 +53,12 @@ extension EasyHandle {
         if let path = configuration.unixSocketPath { set(CURLOPT_UNIX_SOCKET_PATH, path) }
         if let proxy = multi.proxy { set(CURLOPT_PROXY, proxy) }
         let exceptions = configuration.proxy.exceptions
-        if !exceptions.isEmpty { set(CURLOPT_NOPROXY, exceptions.joined(separator: ",")) }
+        if !exceptions.isEmpty {
+            set(CURLOPT_NOPROXY, exceptions.joined(separator: ","))
+        } else if multi.proxy == "" {
+            // Where there is no proxy, curl need not look for exceptions in the environment with every request.
+            set(CURLOPT_NOPROXY, "")
+        }
     }
 
     /// An https proxy is held to the same as a server, but for the pin and the client's certificate.

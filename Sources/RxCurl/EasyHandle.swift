@@ -14,7 +14,11 @@ final class EasyHandle {
     // Safe: `raw` and the buffers live from init to deinit, and everything happens on the loop of `multi`.
     let raw: UnsafeMutableRawPointer
     /// The transfer under way.
-    var transfer: Transfer?
+    var transfer: Transfer? {
+        didSet { unsafe carried = unsafe transfer.map { unsafe Unmanaged.passUnretained($0) } }
+    }
+    /// The same for curl's callbacks.
+    private(set) var carried: Unmanaged<Transfer>?
     /// Where the handle stands among the running ones.
     var slot = -1
     /// Whether curl keeps bytes that its transfer is too full to take.
@@ -81,7 +85,7 @@ final class EasyHandle {
     // MARK: One transfer
 
     /// Sets everything that varies, for the transfer that the handle now carries.
-    func configure(for transfer: Transfer, headers: HeaderList?) throws(CurlError) {
+    func configure(for transfer: Transfer, headers: HeaderList) throws(CurlError) {
         unsafe errorBuffer.pointee = 0
         failure = nil
         // What curl knows of a challenge stays with the handle.
@@ -93,7 +97,7 @@ final class EasyHandle {
             set(CURLOPT_FORBID_REUSE, settings.isOneUse ? 1 : 0)
         }
         if settings.headers !== headers {
-            unsafe set(CURLOPT_HTTPHEADER, headers?.raw)
+            unsafe set(CURLOPT_HTTPHEADER, headers.raw)
             settings.headers = headers
         }
         let connectTimeout = transfer.request.timeouts.connect

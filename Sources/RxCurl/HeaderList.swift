@@ -36,8 +36,7 @@ final class HeaderList {
             if let grown = unsafe grown { unsafe list = grown } else { flaw = "out of memory" }
         }
         if flaw == nil {
-            let hasType = fields.contains { $0.name == .contentType }
-            for line in extras.lines(hasType: hasType) {
+            for line in extras.lines(besides: fields) {
                 if let grown = unsafe curl_slist_append(list, line) { unsafe list = grown }
             }
         }
@@ -97,13 +96,20 @@ struct HeaderListCache {
 
     private var entries: [Entry] = []
     private static let capacity = 8
+    /// The list for a GET without fields of its own.
+    private var bare: HeaderList?
 
     /// The list for the fields of the transfer's request, made now if it is not there; throws
     /// ``NetworkError/Code/invalidHeader``.
-    mutating func list(for transfer: Transfer) throws(NetworkError) -> HeaderList? {
+    mutating func list(for transfer: Transfer) throws(NetworkError) -> HeaderList {
         let wanted = transfer.request.headerFields
+        if wanted.isEmpty, case .none = transfer.content, transfer.request.method == .get {
+            if let bare { return bare }
+            let made = try HeaderList([], .none, request: transfer.request)
+            bare = made
+            return made
+        }
         let extras = HeaderList.Extras(of: transfer)
-        if wanted.isEmpty, extras.framing == .none { return nil }
         if let found = entries.firstIndex(where: { $0.extras == extras && Self.match($0.fields, wanted) }) {
             if found > 0 { entries.swapAt(found, found - 1) }
             return entries[max(0, found - 1)].list

@@ -29,21 +29,25 @@ struct Watch {
 extension Multi {
     func setCallbacks(_ raw: UnsafeMutableRawPointer) {
         unsafe _ = rxcurl_multi_setopt_socket(raw, CURLMOPT_SOCKETFUNCTION) { _, socket, what, context, _ in
-            guard let multi = unsafe Multi.from(context) else { return -1 }
-            return multi.watch(socket, what) ? 0 : -1
+            unsafe Multi.callback(context, else: -1) { $0.watch(socket, what) ? 0 : -1 }
         }
         unsafe _ = rxcurl_multi_setopt_pointer(raw, CURLMOPT_SOCKETDATA, context)
         unsafe _ = rxcurl_multi_setopt_timer(raw, CURLMOPT_TIMERFUNCTION) { _, milliseconds, context in
-            unsafe Multi.from(context)?.setTimer(milliseconds)
-            return 0
+            unsafe Multi.callback(context, else: 0) { multi in
+                multi.setTimer(milliseconds)
+                return 0
+            }
         }
         unsafe _ = rxcurl_multi_setopt_pointer(raw, CURLMOPT_TIMERDATA, context)
     }
 
-    /// The multi behind a callback's context.
-    static func from(_ context: UnsafeMutableRawPointer?) -> Multi? {
-        guard let context = unsafe context else { return nil }
-        return unsafe Unmanaged<Multi>.fromOpaque(context).takeUnretainedValue()
+    /// What `body` makes of the multi behind a callback's context, which lives as long as curl calls.
+    @inline(__always)
+    static func callback<Result>(
+        _ context: UnsafeMutableRawPointer?, else absent: Result, _ body: (Multi) -> Result
+    ) -> Result {
+        guard let context = unsafe context else { return absent }
+        return unsafe Unmanaged<Multi>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
     }
 
     /// Watches for what curl wants of a socket now; false if it cannot be watched.
@@ -172,21 +176,21 @@ extension Multi {
 }
 
 let onOpenSocket: curl_opensocket_callback = { context, _, address in
-    guard let transfer = unsafe EasyHandle.transfer(context), let found = unsafe address,
-        unsafe transfer.allows(found)
-    else { return -1 }
-    let address = unsafe found.pointee
-    #if canImport(Glibc)
-        let kind = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
-    #else
-        let kind = address.socktype
-    #endif
-    let descriptor = socket(address.family, kind, address.protocol)
-    if descriptor >= 0 { transfer.multi.opened(descriptor) }
-    return descriptor
+    unsafe EasyHandle.callback(context, else: -1) { transfer in
+        guard let found = unsafe address, unsafe transfer.allows(found) else { return -1 }
+        let address = unsafe found.pointee
+        #if canImport(Glibc)
+            let kind = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
+        #else
+            let kind = address.socktype
+        #endif
+        let descriptor = socket(address.family, kind, address.protocol)
+        if descriptor >= 0 { transfer.multi.opened(descriptor) }
+        return descriptor
+    }
 }
 
 let onCloseSocket: curl_closesocket_callback = { context, descriptor in
-    unsafe Multi.from(context)?.closing(descriptor)
+    unsafe Multi.callback(context, else: ()) { $0.closing(descriptor) }
     return close(descriptor)
 }

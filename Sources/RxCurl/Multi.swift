@@ -69,6 +69,8 @@ final class Multi: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var headers = HeaderListCache()
     @safe @exclusivity(unchecked) var running: [EasyHandle] = []
     @safe @exclusivity(unchecked) private var commands: [Command] = []
+    /// Those that are being applied, the next one last.
+    @safe @exclusivity(unchecked) private var batch: [Command] = []
     /// Whether a call into curl, or the reading of its messages, is under way.
     @safe @exclusivity(unchecked) private var isBusy = false
     /// How many transfers are paused with bytes that curl keeps.
@@ -122,9 +124,10 @@ final class Multi: @unchecked Sendable {
         isBusy = true
         repeat {
             while !commands.isEmpty {
-                let batch = commands
-                commands.removeAll(keepingCapacity: true)
-                for command in batch { apply(command) }
+                // The two arrays take turns, and commands are moved out of them: nothing is allocated or retained.
+                swap(&commands, &batch)
+                batch.reverse()
+                while let command = batch.popLast() { apply(command) }
             }
             readMessages()
             while let transfer = nextWaiting() { begin(transfer) }
@@ -166,7 +169,7 @@ final class Multi: @unchecked Sendable {
             guard let handle = pool.take() ?? EasyHandle(for: self) else {
                 throw CurlError(CURLE_FAILED_INIT)
             }
-            let list: HeaderList?
+            let list: HeaderList
             do throws(NetworkError) {
                 list = try headers.list(for: transfer)
             } catch {
@@ -203,12 +206,11 @@ final class Multi: @unchecked Sendable {
     func release(_ handle: EasyHandle) {
         letGo(handle)
         handle.limits?.stop()
-        if let transfer = handle.transfer {
+        if let transfer = handle.transfer.take() {
             transfer.content.source?.close()
             transfer.handle = nil
             leave(transfer)
         }
-        handle.transfer = nil
         if handle.isSpent { handle.forbidReuse() }
         if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }
         let last = running.removeLast()

@@ -11,7 +11,7 @@ struct StatusLine {
 
     /// The status, or `nil` if the line is none.
     mutating func read(_ bytes: UnsafeRawBufferPointer) -> HTTPResponse.Status? {
-        if let status, unsafe line.elementsEqual(bytes) { return status }
+        if let status, unsafe bytes.holds(line) { return status }
         guard let parsed = unsafe Self.parse(bytes) else { return nil }
         unsafe line = Array(bytes)
         status = parsed

@@ -1,6 +1,12 @@
 internal import FoundationEssentials
 internal import RxHTTP
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// A URL that curl may be given: absolute, http or https, with a host, and free of bytes that two parsers
 /// could read in two ways.
 struct Target {
@@ -35,10 +41,11 @@ struct Target {
     }
 
     /// Looks at the scheme, the authority (RFC 3986 §3.2) and every byte; says whether there is user info and where
-    /// the authority ends.
+    /// the authority ends. This is done for every request, hence the plain loops.
     private static func inspect(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<(Bool, Int), Flaw> {
-        guard unsafe bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }) else {
-            return .failure(.byte)
+        for index in 0..<bytes.count {
+            let byte = unsafe bytes[index]
+            if byte <= 0x20 || byte >= 0x7F || byte == UInt8(ascii: "\\") { return .failure(.byte) }
         }
         let start: Int
         if unsafe hasPrefix("http://", bytes) {
@@ -48,31 +55,39 @@ struct Target {
         } else {
             return .failure(.scheme)
         }
-        let end =
-            unsafe bytes[start...].firstIndex {
-                $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
-            } ?? bytes.count
-        let at = unsafe bytes[start..<end].lastIndex(of: UInt8(ascii: "@"))
-        let host = unsafe bytes[(at.map { $0 + 1 } ?? start)..<end]
+        var end = start
+        var host = start
         // In an IPv6 literal the port comes after the bracket.
-        let bracket = unsafe host.lastIndex(of: UInt8(ascii: "]"))
-        let colon = unsafe host[(bracket ?? host.startIndex)...].firstIndex(of: UInt8(ascii: ":"))
-        guard unsafe (colon ?? host.endIndex) > host.startIndex else { return .failure(.host) }
-        if let colon {
-            let digits = unsafe host[(colon + 1)...]
-            guard unsafe digits.count <= 5, unsafe digits.allSatisfy({ (0x30...0x39).contains($0) }),
-                unsafe digits.isEmpty
-                    || (1...65535).contains(digits.reduce(0) { $0 * 10 + Int($1 - 0x30) })
-            else { return .failure(.port) }
+        var colon: Int?
+        authority: while end < bytes.count {
+            switch unsafe bytes[end] {
+            case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): break authority
+            case UInt8(ascii: "@"): (host, colon) = (end + 1, nil)
+            case UInt8(ascii: "]"): colon = nil
+            case UInt8(ascii: ":"): colon = colon ?? end
+            default: break
+            }
+            end += 1
         }
-        return .success((at != nil, end))
+        guard colon ?? end > host else { return .failure(.host) }
+        if let colon {
+            var port = 0
+            for index in colon + 1..<end {
+                let digit = unsafe bytes[index] &- UInt8(ascii: "0")
+                guard digit <= 9, end - colon <= 6 else { return .failure(.port) }
+                port = port * 10 + Int(digit)
+            }
+            // A colon without a number stands for the scheme's own port.
+            guard end == colon + 1 || 1...65535 ~= port else { return .failure(.port) }
+        }
+        return .success((host > start, end))
     }
 
     /// Whether scheme and authority are these bytes.
     func hasOrigin(_ bytes: [UInt8]) -> Bool {
         guard originLength == bytes.count else { return false }
         let isSame = unsafe text.utf8.withContiguousStorageIfAvailable { text in
-            unsafe text.prefix(bytes.count).elementsEqual(bytes)
+            unsafe UnsafeRawBufferPointer(start: text.baseAddress, count: bytes.count).holds(bytes)
         }
         return isSame == true
     }
@@ -80,9 +95,21 @@ struct Target {
     private static func hasPrefix(_ prefix: StaticString, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let count = prefix.utf8CodeUnitCount
         guard bytes.count >= count else { return false }
-        return prefix.withUTF8Buffer { expected in
+        for index in 0..<count {
             // `:` and `/` have the bit set that makes letters lower-case.
-            unsafe bytes[..<count].elementsEqual(expected) { $0 | 0x20 == $1 }
+            guard unsafe bytes[index] | 0x20 == prefix.utf8Start[index] else { return false }
+        }
+        return true
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether these are the bytes there, which are a few.
+    func holds(_ expected: [UInt8]) -> Bool {
+        guard count == expected.count else { return false }
+        return unsafe expected.withUnsafeBytes { other in
+            guard let start = baseAddress, let otherStart = other.baseAddress else { return true }
+            return unsafe memcmp(start, otherStart, count) == 0
         }
     }
 }

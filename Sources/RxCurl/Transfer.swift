@@ -52,24 +52,25 @@ final class Transfer: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var isWatchingResume = false
 
     init(
-        _ request: Request, with content: TransferContent, to target: Target,
-        for observer: Observer<TransferEvent, NetworkError>,
-        by transport: CurlTransport, on multi: Multi, counted share: LoopShares.Share?
+        _ request: consuming Request, with content: consuming TransferContent, to target: consuming Target,
+        for observer: consuming Observer<TransferEvent, NetworkError>, by transport: consuming CurlTransport,
+        on multi: consuming Multi, counted share: consuming LoopShares.Share?
     ) {
+        let policy = request.continuePolicy
+        let length = content.length
+        // With HTTP/2 a server refuses by closing the stream, and curl would wait for nothing.
+        let isAsked = multi.httpVersion == .http1 && policy.asks(before: length)
+        continueWait = isAsked ? policy.wait : nil
+        clock = TransferClock(request.timeouts)
+        state = TransferState(of: request, on: multi)
+        if length != 0 { upload = UploadProgress(total: length) }
         self.request = request
         self.content = content
-        let policy = request.continuePolicy
-        // With HTTP/2 a server refuses by closing the stream, and curl would wait for nothing.
-        let isAsked = multi.httpVersion == .http1 && policy.asks(before: content.length)
-        continueWait = isAsked ? policy.wait : nil
         self.target = target
         self.observer = observer
         self.transport = transport
         self.multi = multi
         self.share = share
-        clock = TransferClock(request.timeouts)
-        state = TransferState(of: request, on: multi)
-        if content.length != 0 { upload = UploadProgress(total: content.length) }
     }
 
     /// Whether nothing is delivered any more.
@@ -83,8 +84,8 @@ final class Transfer: @unchecked Sendable {
         metrics.remotePort = peer.port
         metrics.localPort = peer.localPort
         head = nil
-        fieldLines.removeAll(keepingCapacity: true)
-        interim = []
+        if !fieldLines.isEmpty { fieldLines.removeAll(keepingCapacity: true) }
+        if !interim.isEmpty { interim = [] }
         return true
     }
 
@@ -97,7 +98,7 @@ final class Transfer: @unchecked Sendable {
             httpVersion = multi.statusLine.version
             action = state.receiveStatusLine(
                 status: status?.code, byteCount: line.count, asksFirst: asksFirst)
-            fieldLines.removeAll(keepingCapacity: true)
+            if !fieldLines.isEmpty { fieldLines.removeAll(keepingCapacity: true) }
             length = AnnouncedLength()
         } else if unsafe Self.isEmptyLine(line) {
             let isPaused = observer.scope.isPaused
@@ -187,7 +188,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     private func takeMetrics(from handle: EasyHandle) {
-        sentAtEnd = handle.sentBytes
+        if isStreamed { sentAtEnd = handle.sentBytes }
         handle.complete(&metrics)
         metrics.httpVersion = httpVersion
         if httpVersion == "HTTP/2", let origin { multi.queue.multiplex(origin) }

@@ -52,7 +52,7 @@ extension TransferState {
     mutating func unspool(_ count: Int) { spooledBytes -= count }
 
     /// The state of a transfer that has not begun.
-    init(of request: Request, on multi: Multi) {
+    init(of request: borrowing Request, on multi: borrowing Multi) {
         self.init(
             isRepeatable: request.isIdempotent,
             limits: .init(multi.configuration))

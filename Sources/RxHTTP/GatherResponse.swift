@@ -12,33 +12,34 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
         lift { observer in
             let gathering = Gathering(request, decoder, into: observer)
             return Observer(
-                scope: gathering.scope, next: gathering.receive, end: gathering.receive)
+                scope: observer.scope, target: gathering,
+                receive: { event, gathering in
+                    // Guard: the target given above.
+                    unsafe unsafeDowncast(gathering, to: Gathering.self).receive(event)
+                }, end: { gathering.receive($0) })
         }
     }
 }
 
 /// An answer as it comes together.
 private final class Gathering: @unchecked Sendable {
-    // Unchecked: runs only inside the subscription's lane, which is serial.
-    let scope: Scope
+    // Unchecked, and spared the checks of exclusivity: runs only inside the subscription's lane, which is serial.
     private let observer: Observer<Response, NetworkError>
     private let decoder: JSONDecoder
-    private var request: Request
-    private var isRedirected = false
-    private var interim: [ResponseHead] = []
-    private var head: ResponseHead?
-    private var trailers = HTTPFields()
-    private var body: [UInt8] = []
-    private var isComplete = false
+    @safe @exclusivity(unchecked) private var request: Request
+    @safe @exclusivity(unchecked) private var isRedirected = false
+    @safe @exclusivity(unchecked) private var interim: [ResponseHead] = []
+    @safe @exclusivity(unchecked) private var head: ResponseHead?
+    @safe @exclusivity(unchecked) private var trailers: HTTPFields?
+    @safe @exclusivity(unchecked) private var body: [UInt8] = []
+    @safe @exclusivity(unchecked) private var isComplete = false
 
     init(_ request: Request, _ decoder: JSONDecoder, into observer: Observer<Response, NetworkError>) {
         self.request = request
         self.decoder = decoder
         self.observer = observer
-        scope = observer.scope.child()
     }
 
-    @Sendable
     func receive(_ event: TransferEvent) {
         switch event {
         case .uploaded: break
@@ -51,7 +52,6 @@ private final class Gathering: @unchecked Sendable {
         case .head(let head): self.head = head
         case .chunk(let bytes):
             guard bytes.count <= request.bodyLimit - body.count else {
-                scope.close()
                 var error = NetworkError(
                     .tooLarge, "the body is larger than \(request.bodyLimit) bytes", request: request)
                 error.head = head
@@ -65,14 +65,12 @@ private final class Gathering: @unchecked Sendable {
                 head: head, body: body, request: request, metrics: metrics, decoder: decoder)
             response.isRedirected = isRedirected
             if !interim.isEmpty { response.interim = interim }
-            if !trailers.isEmpty { response.trailers = trailers }
+            if let trailers { response.trailers = trailers }
             observer.next(response)
         }
     }
 
-    @Sendable
     func receive(_ completion: Completion<NetworkError>) {
-        scope.close()
         guard case .finished = completion, !isComplete else { return observer.end(completion) }
         var error = NetworkError(.partialBody, "the answer ended before it was whole", request: request)
         error.head = head

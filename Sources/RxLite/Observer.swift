@@ -24,8 +24,9 @@ public struct Observer<Element: Sendable, Failure: Error>: Sendable {
         self.init(scope: scope, target: scope, receive: { value, _ in next(value) }, end: end)
     }
 
+    /// One whose `receive` gets `target`, where the operator keeps what it has, in place of capturing it.
     @inlinable
-    init(
+    package init(
         scope: Scope, target: any AnyObject & Sendable,
         receive: @escaping @Sendable (Element, any AnyObject & Sendable) -> Void,
         end: @escaping @Sendable (Completion<Failure>) -> Void
