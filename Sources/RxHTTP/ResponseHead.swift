@@ -40,20 +40,34 @@ public struct ResponseHead: Sendable {
 
     /// The value of a field, repeated ones joined by `, ` (RFC 9110 §5.3); `nil` where there is none.
     public subscript(name: HTTPField.Name) -> String? {
+        let wanted = name.canonicalName.utf8
         var found: String?
-        for (line, value) in lines
-        where line.elementsEqual(name.canonicalName.utf8, by: { $0.lowercased == $1 }) {
-            let value = String(decoding: value, as: UTF8.self)
-            found = found.map { $0 + ", " + value } ?? value
+        func take(_ line: ArraySlice<UInt8>) {
+            guard let value = line.value(of: wanted) else { return }
+            let text = String(decoding: value, as: UTF8.self)
+            found = found.map { $0 + ", " + text } ?? text
+        }
+        if isFolded {
+            unfoldedLines.forEach(take)
+        } else {
+            var rest = fieldLines[...]
+            while !rest.isEmpty {
+                let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+                rest = rest[line.endIndex...].dropFirst()
+                take(line)
+            }
         }
         return found
+    }
+
+    private var isFolded: Bool {
+        zip(fieldLines, fieldLines.dropFirst()).contains { $0 == UInt8(ascii: "\n") && $1.isBlank }
     }
 
     private var lines: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] {
         unfoldedLines.compactMap { line in
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-            let value = line[(colon + 1)...].trimmingOptionalWhitespace()
-            return (line[..<colon], value.withoutCarriageReturns)
+            return (line[..<colon], line[(colon + 1)...].fieldValue)
         }
     }
 
@@ -96,6 +110,17 @@ extension UInt8 {
 }
 
 extension ArraySlice<UInt8> {
+    /// What comes after the name and its colon, if the line is the field of that name, which is in lower case.
+    fileprivate func value(of name: String.UTF8View) -> ArraySlice<UInt8>? {
+        let colon = startIndex + name.count
+        guard colon < endIndex, self[colon] == UInt8(ascii: ":"),
+            self[..<colon].elementsEqual(name, by: { $0.lowercased == $1 })
+        else { return nil }
+        return self[(colon + 1)...].fieldValue
+    }
+
+    fileprivate var fieldValue: ArraySlice<UInt8> { trimmingOptionalWhitespace().withoutCarriageReturns }
+
     /// With a space for each CR, which ends no line and must not begin one elsewhere (RFC 9110 §5.5).
     fileprivate var withoutCarriageReturns: ArraySlice<UInt8> {
         guard contains(UInt8(ascii: "\r")) else { return self }

@@ -66,8 +66,11 @@ import Testing
             client.post(number == 7 ? "/bad" : "/\(number)", .text("x")).queued(in: queue)
                 .finally { ended.withLock { $0 += 1 } }.subscribe()
         }
-        // The count is written before those who follow it are told.
-        while queue.count.value > 0 || completions.withLock({ $0 }) == 0 { await Task.yield() }
+        // The count is written before those who follow it are told, and a place is given back before the stream's
+        // subscriber has done with its end.
+        while queue.count.value > 0 || completions.withLock({ $0 }) == 0 || ended.withLock({ $0 }) < 40 {
+            await Task.yield()
+        }
         #expect(ended.withLock { $0 } == 40)
         #expect(shown.withLock { $0.first } == false)
         #expect(server.record.requests.count == 40)

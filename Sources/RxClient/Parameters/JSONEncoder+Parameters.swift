@@ -22,6 +22,15 @@ extension JSONEncoder {
             throw NetworkError(.invalidParameters, "the parameters cannot be encoded: \(error)")
         }
     }
+
+    /// The values of a dictionary as trees, its keys as they are.
+    func trees(of values: [String: ParameterValue]) throws(NetworkError) -> [String: JSONValue] {
+        var trees = values.compactMapValues(\.scalar)
+        guard trees.count < values.count else { return trees }
+        let others = values.filter { trees[$0.key] == nil }
+        if case .object(let rest) = try tree(of: others) { trees.merge(rest) { $1 } }
+        return trees
+    }
 }
 
 extension NetworkError {

@@ -28,8 +28,12 @@ enum JSONValue: Sendable, Equatable {
 }
 
 extension JSONValue: Decodable {
+    /// Texts first: they are the most, and each wrong guess costs an error that is thrown away.
     init(from decoder: any Decoder) throws {
-        if let container = try? decoder.container(keyedBy: AnyCodingKey.self) {
+        let scalar = try? decoder.singleValueContainer()
+        if let text = try? scalar?.decode(String.self) {
+            self = .string(text)
+        } else if let container = try? decoder.container(keyedBy: AnyCodingKey.self) {
             var members: [String: JSONValue] = [:]
             for key in container.allKeys {
                 members[key.stringValue] = try container.decode(JSONValue.self, forKey: key)
@@ -47,16 +51,14 @@ extension JSONValue: Decodable {
     private init(scalarIn container: any SingleValueDecodingContainer) throws {
         if container.decodeNil() {
             self = .null
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
         } else if let value = try? container.decode(Int64.self) {
             self = .integer(value)
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
         } else if let value = try? container.decode(UInt64.self) {
             self = .unsigned(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
         } else {
-            self = .string(try container.decode(String.self))
+            self = .number(try container.decode(Double.self))
         }
     }
 }

@@ -246,14 +246,14 @@ public struct Parameters: Sendable {
     /// All parameters as one JSON object; `nil` for a model that is none.
     private func tree(_ encoder: JSONEncoder) throws(NetworkError) -> JSONValue? {
         var members: [String: JSONValue] = [:]
-        if let model {
+        if let values = model as? [String: ParameterValue] {
+            members = try encoder.trees(of: values)
+        } else if let model {
             guard case .object(let own) = try encoder.tree(of: model) else { return nil }
             members = own
         }
-        if !additions.isEmpty,
-            case .object(let more) = try encoder.tree(of: additions.mapValues(ParameterValue.init))
-        {
-            members.merge(more) { $1 }
+        if !additions.isEmpty {
+            members.merge(try encoder.trees(of: additions.mapValues(ParameterValue.init))) { $1 }
         }
         for name in removals { members[name] = nil }
         return .object(members)
@@ -265,16 +265,5 @@ extension Parameters: ExpressibleByDictionaryLiteral {
     /// several values for one name the last counts.
     public init(dictionaryLiteral elements: (String, any Encodable & Sendable)...) {
         self = .standard(Values(elements) { $1 })
-    }
-}
-
-/// A value of any type. Encoded through a container, so that the encoder's strategies hold for it; and as a
-/// value of a dictionary, so that they leave its key alone.
-private struct ParameterValue: Encodable, Sendable {
-    let value: any Encodable & Sendable
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(value)
     }
 }

@@ -15,7 +15,7 @@ struct PathTemplate {
     ///   value, and a segment that comes out as `.` or `..`, which servers take for a way to somewhere else even
     ///   when it is escaped (RFC 3986 §5.2.4, WHATWG URL §4.1).
     func expanded(with values: PathValues) throws(NetworkError) -> String {
-        guard !values.isEmpty || text.contains("{") else { return text }
+        guard !values.isEmpty || text.utf8.contains(UInt8(ascii: "{")) else { return text }
         var path = ""
         var used: Set<String> = []
         var rest = text[...]
@@ -47,6 +47,9 @@ struct PathTemplate {
 extension String {
     /// Whether the path, up to a query or fragment, has a segment `.` or `..`, in plain or escaped.
     var hasDotSegments: Bool {
+        guard utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }) else {
+            return false
+        }
         let path = prefix { $0 != "?" && $0 != "#" }
         return path.split(whereSeparator: { $0 == "/" || $0 == "\\" }).contains { segment in
             let plain = segment.lowercased().split(separator: "%2e", omittingEmptySubsequences: false)

@@ -24,17 +24,15 @@ extension String {
     }
 
     private func encoded(keeping punctuation: StaticString, spaceAs space: Unicode.Scalar?) -> String {
-        let kept = Set(Array(punctuation.description.utf8))
+        let kept = Array(punctuation.description.utf8)
+        guard utf8.contains(where: { !$0.isAlphanumeric && !kept.contains($0) }) else { return self }
         let digits = Array("0123456789ABCDEF".utf8)
         var output: [UInt8] = []
         output.reserveCapacity(utf8.count)
         for byte in utf8 {
             switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                output.append(byte)
+            case _ where byte.isAlphanumeric || kept.contains(byte): output.append(byte)
             case UInt8(ascii: " ") where space != nil: output.append(UInt8(ascii: "+"))
-            case _ where kept.contains(byte): output.append(byte)
             default: output += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             }
         }
@@ -43,6 +41,16 @@ extension String {
 }
 
 extension UInt8 {
+    /// ASCII only.
+    fileprivate var isAlphanumeric: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+
     fileprivate var hexDigitValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

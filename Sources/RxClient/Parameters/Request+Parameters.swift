@@ -7,10 +7,10 @@ extension Request {
     mutating func appendQuery(_ query: String) throws(NetworkError) {
         guard !query.isEmpty else { return }
         var text = url.absoluteString
-        if let fragment = text.firstIndex(of: "#") { text.removeSubrange(fragment...) }
+        if let fragment = text.utf8.firstIndex(of: UInt8(ascii: "#")) { text.removeSubrange(fragment...) }
         // The first question mark begins the query; others are part of it (RFC 3986 §3.4).
-        let existing = text.firstIndex(of: "?").map { text[text.index(after: $0)...] }
-        let separator = existing.map { $0.isEmpty || $0.hasSuffix("&") ? "" : "&" } ?? "?"
+        let existing = text.utf8.firstIndex(of: UInt8(ascii: "?")).map { text.utf8[$0...].dropFirst() }
+        let separator = existing.map { $0.isEmpty || $0.last == UInt8(ascii: "&") ? "" : "&" } ?? "?"
         guard let url = URL(string: text + separator + query) else {
             throw NetworkError(.invalidURL, "the query cannot be added to the URL", request: self)
         }

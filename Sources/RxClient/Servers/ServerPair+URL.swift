@@ -7,7 +7,9 @@ extension ServerPair {
         guard !path.hasDotSegments else {
             throw NetworkError(.invalidURL, "\(path.withoutSecrets) has a segment . or ..")
         }
-        if ["http://", "https://"].contains(where: { path.prefix($0.count).lowercased() == $0 }) {
+        if path.utf8.first.map({ $0 | 0x20 == UInt8(ascii: "h") }) == true,
+            ["http://", "https://"].contains(where: { path.prefix($0.count).lowercased() == $0 })
+        {
             let (url, origin) = try Self.parse(path)
             guard allowsOtherOrigins || main.baseURL.isEmpty || contains(origin) else {
                 throw NetworkError(.invalidURL, "\(origin.host) is another origin than the base URL's")

@@ -5,8 +5,12 @@ package struct MediaType: Equatable {
 
     /// Reads a `Content-Type`.
     package init(_ field: String?) {
-        let name = (field ?? "").prefix { $0 != ";" && $0 != "," }
-        self.name = name.filter { $0 != " " && $0 != "\t" }.lowercased()
+        let name = (field ?? "").utf8.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }
+        let isPlain = !name.contains { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        self.name =
+            isPlain
+            ? String(Substring(name)).lowercased()
+            : String(Substring(name)).filter { $0 != " " && $0 != "\t" }.lowercased()
     }
 
     package var isForm: Bool { name == "application/x-www-form-urlencoded" }
