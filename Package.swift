@@ -89,7 +89,8 @@ let package = Package(
         .testTarget(
             name: "RxDiskCacheTests",
             dependencies: [
-                "RxDiskCache", "RxTesting", "TestServers", "disk-cache-probe", .httpTypes, .grdb,
+                "RxDiskCache", "RxNetworking", "RxTesting", "TestServers", "disk-cache-probe", .httpTypes,
+                .grdb,
             ], swiftSettings: settings),
 
         .testTarget(

@@ -16,7 +16,7 @@ import Testing
         var body: Body = .empty
     }
 
-    private static let short = Duration.milliseconds(60)
+    private static let short = Duration.milliseconds(400)
 
     static let stalls = [
         Stall(
@@ -92,13 +92,13 @@ import Testing
         ])
         try await withTransport { transport in
             var paused = try Request.to(server.baseURL)
-            paused.timeouts = Timeouts(idle: .milliseconds(40))
+            paused.timeouts = Timeouts(idle: .milliseconds(1500))
             let recording = Recording(transport.send(paused)) { event, subscription in
                 if case .head = event { subscription.pause() }
             }
             _ = try await recording.until { $0.head }
             var other = try Request.to(server.baseURL)
-            other.timeouts = Timeouts(idle: .milliseconds(200))
+            other.timeouts = Timeouts(idle: .seconds(2))
             #expect(try await Recording(transport.send(other)).ended().error?.code == .idleTimeout)
             #expect(recording.log.ends.isEmpty)
             gate.open()
@@ -120,13 +120,13 @@ import Testing
         ])
         try await withTransport { transport in
             var limited = try Request.to(server.baseURL)
-            limited.timeouts = Timeouts(firstByte: .milliseconds(40), idle: .milliseconds(40))
+            limited.timeouts = Timeouts(firstByte: .milliseconds(1500), idle: .milliseconds(1500))
             #expect(try await transport.answer(to: limited).text == "first")
             var unlimited = try Request.to(server.baseURL)
             unlimited.timeouts = .unlimited
             let recording = Recording(transport.send(unlimited))
             _ = try await server.until { $0.requests.count == 2 ? true : nil }
-            limited.timeouts = Timeouts(firstByte: .milliseconds(200))
+            limited.timeouts = Timeouts(firstByte: .seconds(2))
             let other = try await Recording(transport.send(limited)).ended()
             #expect(other.error?.code == .firstByteTimeout)
             #expect(recording.log.ends.isEmpty)

@@ -43,7 +43,7 @@ import Testing
         func stop() {}
     }
 
-    private static let short = Duration.milliseconds(60)
+    private static let short = Duration.milliseconds(400)
 
     @Sendable
     private static func wrapped(_ configuration: inout ClientConfiguration) {

@@ -21,7 +21,7 @@ public final class FileLock: Sendable {
         var holders = 1
     }
 
-    /// All locks of the process. Its guard is held while files are opened, so that nobody comes in between.
+    /// All locks of the process. What its guard is held for does not wait.
     private static let held = Mutex<[File.Identity: Held]>([:])
 
     private let identity: File.Identity
@@ -31,10 +31,15 @@ public final class FileLock: Sendable {
     ///
     /// Throws ``UVError/tryAgain`` if another process has it.
     public init(_ path: String) throws(UVError) {
-        let result = Self.held.withLock { held in
-            Result { () throws(UVError) in try Self.take(path, &held) }
+        // Somebody may have moved or removed the file between its opening and its locking; not for ever.
+        for _ in 0..<64 {
+            let file = try File(locking: path)
+            if let identity = try Self.take(file, at: path) {
+                self.identity = identity
+                return
+            }
         }
-        identity = try result.get()
+        throw .tryAgain
     }
 
     deinit { release() }
@@ -54,28 +59,26 @@ public final class FileLock: Sendable {
         }
     }
 
-    private static func take(
-        _ path: String, _ held: inout [File.Identity: Held]
-    ) throws(UVError) -> File.Identity {
-        // Somebody may have moved or removed the file between its opening and its locking; not for ever.
-        for _ in 0..<64 {
-            let file = try File(locking: path)
-            let identity = try file.identity()
-            if held[identity] != nil {
-                held[identity]?.holders += 1
-                return identity
-            }
-            try file.lock()
-            do throws(UVError) {
-                if try File.identity(of: path) == identity {
-                    held[identity] = Held(file: file, path: path)
+    /// Locks the open file; `nil` if it is not the one at the path any more.
+    private static func take(_ file: File, at path: String) throws(UVError) -> File.Identity? {
+        let identity = try file.identity()
+        let result = held.withLock { held in
+            Result { () throws(UVError) -> File.Identity? in
+                if held[identity] != nil {
+                    held[identity]?.holders += 1
                     return identity
                 }
-            } catch .notFound {
-                // Once more.
+                try file.lock()
+                do throws(UVError) {
+                    guard try File.identity(of: path) == identity else { return nil }
+                } catch .notFound {
+                    return nil
+                }
+                held[identity] = Held(file: file, path: path)
+                return identity
             }
         }
-        throw .tryAgain
+        return try result.get()
     }
 }
 

@@ -72,7 +72,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
 
     func limited(_ limit: WritableKeyPath<Timeouts, Duration?>) -> Fault {
         var fault = self
-        fault.timeouts[keyPath: limit] = .milliseconds(150)
+        fault.timeouts[keyPath: limit] = .milliseconds(600)
         return fault
     }
 

@@ -61,7 +61,7 @@ extension Fault {
         [
             Fault(
                 name: "stall before the request is read", steps: [.stall], outcome: .fails(.attemptTimeout),
-                timeouts: Timeouts(attempt: .milliseconds(150)))
+                timeouts: Timeouts(attempt: .milliseconds(600)))
         ]
         + phases.map { stalls("stall \($0.name)", after: $0.text) }
         + phases.map { falls(silent: "silence \($0.name)", after: $0.text, status: $0.status) } + [

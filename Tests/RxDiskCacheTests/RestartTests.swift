@@ -1,0 +1,47 @@
+import RxDiskCache
+import RxNetworking
+import TestServers
+import Testing
+
+/// A client that keeps its answers on the disk, over real sockets.
+@Suite(.timeLimit(.minutes(2))) struct RestartTests {
+    private struct Goods: Endpoint {
+        typealias Output = [Int]
+        let path = "/goods"
+        let method = HTTPRequest.Method.get
+    }
+
+    private func client(_ baseURL: String, _ store: any CacheStore) -> Client {
+        var configuration = ClientConfiguration()
+        configuration.cachePolicy = .time(.seconds(3600))
+        configuration.cache = ResponseCache(store: store)
+        return Client(baseURL: baseURL, configuration: configuration)
+    }
+
+    @Test("What one run has kept the next one finds on the disk, and the one after that in memory")
+    func survives() async throws {
+        let server = try RawServer { _ in
+            [.respond(200, ["Content-Type": "application/json"], body: "[1, 2]")]
+        }
+        let folder = try TemporaryFolder()
+        let first = DiskCacheStore(folder: folder.path + "/cache")
+        let asked = try await client(server.baseURL, TieredCacheStore(over: first)).answer(Goods()).first()
+        #expect(asked?.output == [1, 2] && asked?.response.isFromCache == false)
+        // Whoever asks does not wait for the disk.
+        while first.usage.entries == 0 { await Task.yield() }
+        try await first.close().first()
+
+        let second = DiskCacheStore(folder: folder.path + "/cache")
+        let later = client(server.baseURL, TieredCacheStore(over: second))
+        for _ in 0..<2 {
+            let kept = try await later.answer(Goods()).first()
+            #expect(kept?.output == [1, 2] && kept?.response.isFromCache == true)
+        }
+        #expect(server.record.requests.count == 1)
+
+        #expect(try await later.configuration.cache.remove(.all).first() ?? 0 > 0)
+        _ = try await later.answer(Goods()).first()
+        #expect(server.record.requests.count == 2)
+        try await second.close().first()
+    }
+}
