@@ -113,6 +113,12 @@ import Testing
         .previous, .previous, .previous, .next, .next, .next, .next,
     ]
 
+    private static func listsBothWays(window: Int?) -> [String] {
+        window == nil
+            ? ["idle 3", "idle 2,3", "idle 1,2,3", "idle 1,2,3"] + Array(repeating: "end 1,2,3,4", count: 4)
+            : ["idle 3", "idle 2,3", "idle 1,2", "idle 1,2", "idle 2,3", "end 3,4", "end 3,4", "end 3,4"]
+    }
+
     @Test("By cursors, from the middle to either end, with a window", arguments: [nil, 2])
     func cursors(window: Int?) throws {
         let bench = PagingBench { request in
@@ -125,15 +131,7 @@ import Testing
             of: Feed(), .cursor(), PagingOptions(window: window, start: .cursor("3")), bench,
             after: Self.bothWays
         ) { Page($0.items, nextCursor: $0.next, previousCursor: $0.previous) }
-        #expect(
-            lists
-                == (window == nil
-                    ? ["idle 3", "idle 2,3", "idle 1,2,3", "idle 1,2,3"]
-                        + Array(repeating: "end 1,2,3,4", count: 4)
-                    : [
-                        "idle 3", "idle 2,3", "idle 1,2", "idle 1,2", "idle 2,3", "end 3,4", "end 3,4",
-                        "end 3,4",
-                    ]))
+        #expect(lists == Self.listsBothWays(window: window))
     }
 
     @Test("By links, from the middle to either end, with a window", arguments: [nil, 2])
@@ -148,15 +146,7 @@ import Testing
         let lists = try texts(
             of: GoodsList(), .link, PagingOptions(window: window, start: start), bench, after: Self.bothWays
         ) { Page($0) }
-        #expect(
-            lists
-                == (window == nil
-                    ? ["idle 3", "idle 2,3", "idle 1,2,3", "idle 1,2,3"]
-                        + Array(repeating: "end 1,2,3,4", count: 4)
-                    : [
-                        "idle 3", "idle 2,3", "idle 1,2", "idle 1,2", "idle 2,3", "end 3,4", "end 3,4",
-                        "end 3,4",
-                    ]))
+        #expect(lists == Self.listsBothWays(window: window))
     }
 
     @Test("No more pages are fetched ahead than may be loaded")

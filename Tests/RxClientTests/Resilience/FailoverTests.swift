@@ -11,31 +11,10 @@ import Testing
 @Suite struct FailoverTests {
     typealias Answer = ScriptedTransport.Answer
 
-    private let bench = ResilienceBench()
-    private var clock: VirtualScheduler { bench.clock }
-
-    /// What the two servers answer at the moment.
-    private final class Health: Sendable {
-        private let answers = Mutex<[String: Answer]>([:])
-
-        subscript(host: String) -> Answer {
-            get { answers.withLock { $0[host] ?? .json("\"\(host)\"") } }
-            set { answers.withLock { $0[host] = newValue } }
-        }
-    }
-
-    private let health = Health()
-
-    private func client(
-        probeInterval: Duration = .seconds(30), _ configure: (inout ClientConfiguration) -> Void = { _ in }
-    ) -> (Client, ScriptedTransport) {
-        bench(
-            {
-                $0.viceURL = "https://vice.test/v1"
-                $0.failover = Failover(probeInterval: probeInterval)
-                configure(&$0)
-            }) { [health] request in health[request.url.host() ?? ""] }
-    }
+    private let servers = FailoverBench()
+    private var bench: ResilienceBench { servers.bench }
+    private var clock: VirtualScheduler { servers.clock }
+    private var health: FailoverBench.Health { servers.health }
 
     /// A failure of the main server, and whether a request of a method goes on to the vice server.
     struct Row: Sendable, CustomTestStringConvertible {
@@ -77,7 +56,7 @@ import Testing
     @Test("Only what was not sent, or 502, 503, 504 where it may be sent twice", arguments: rows)
     func triggers(row: Row) throws {
         health["main.test"] = row.failure
-        let (client, transport) = client()
+        let (client, transport) = servers.client()
         let call = Call(try #require(HTTPRequest.Method(row.method)), "/x")
         let recorder = try bench.outcome(client.request(call), within: .zero)
         #expect(transport.hosts == (row.goesOn ? ["main.test", "vice.test"] : ["main.test"]))
@@ -88,7 +67,7 @@ import Testing
     @Test("A POST with Idempotency-Key goes on after 503; one with a body of one use never does")
     func bodies() throws {
         health["main.test"] = .status(.serviceUnavailable)
-        let (client, transport) = client()
+        let (client, transport) = servers.client()
         try bench.outcome(client.post("/x", headers: ["Idempotency-Key": "1"]), within: .zero)
         #expect(transport.hosts == ["main.test", "vice.test"])
         client.servers.use(.main)
@@ -100,7 +79,7 @@ import Testing
     @Test("Sticky: the vice server serves until a probe of the main one succeeds; one probe at a time")
     func sticky() throws {
         health["main.test"] = .failure(.connect)
-        let (client, transport) = client()
+        let (client, transport) = servers.client()
         let states = Recorder(client.servers.active.observable, on: clock)
         for _ in 0..<3 { try bench.outcome(client.get("/x"), within: .seconds(1)) }
         #expect(transport.hosts == ["main.test", "vice.test", "vice.test", "vice.test"])
@@ -125,7 +104,7 @@ import Testing
     @Test("Only a request that may be sent twice probes")
     func probing() throws {
         health["main.test"] = .failure(.connect)
-        let (client, transport) = client()
+        let (client, transport) = servers.client()
         try bench.outcome(client.get("/x"), within: .seconds(31))
         try bench.outcome(client.post("/x"), within: .zero)
         #expect(transport.hosts.last == "vice.test")
@@ -142,7 +121,7 @@ import Testing
         ])
     func probeOutcomes(answer: Answer, isBack: Bool) throws {
         health["main.test"] = .failure(.connect)
-        let (client, _) = client()
+        let (client, _) = servers.client()
         try bench.outcome(client.get("/x"), within: .seconds(31))
         health["main.test"] = answer
         try bench.outcome(client.get("/x"), within: .zero)
@@ -152,7 +131,7 @@ import Testing
     @Test("A probe that is cancelled leaves the next request to probe")
     func cancelledProbe() throws {
         health["main.test"] = .failure(.connect)
-        let (client, transport) = client()
+        let (client, transport) = servers.client()
         try bench.outcome(client.get("/x"), within: .seconds(31))
         health["main.test"] = .stall
         let probe = Recorder(client.get("/x"), on: clock)
@@ -168,7 +147,7 @@ import Testing
     func bothDown() throws {
         health["main.test"] = .failure(.connect)
         health["vice.test"] = .status(.badGateway)
-        let (client, transport) = client()
+        let (client, transport) = servers.client()
         for _ in 0..<2 {
             let recorder = try bench.outcome(client.get("/x"), within: .zero)
             #expect(recorder.failure?.status == .badGateway)
@@ -180,7 +159,7 @@ import Testing
 
     @Test("When the vice server is active and fails, the main one takes over at once if it answers")
     func viceDown() throws {
-        let (client, transport) = client()
+        let (client, transport) = servers.client()
         client.servers.use(.vice)
         health["vice.test"] = .failure(.connect)
         try bench.outcome(client.get("/x"), within: .zero)
@@ -191,7 +170,7 @@ import Testing
     @Test("Who began before a change knows nothing about what is now")
     func late() throws {
         health["main.test"] = .failure(.connect, after: .seconds(20))
-        let (client, _) = client(probeInterval: .seconds(1))
+        let (client, _) = servers.client(probeInterval: .seconds(1))
         let slow = Recorder(client.get("/slow"), on: clock)
         health["main.test"] = .failure(.connect)
         try bench.outcome(client.get("/x"), within: .seconds(2))
@@ -206,12 +185,12 @@ import Testing
     @Test("Endpoints that choose a server stay there, and without a rule nothing goes over")
     func pinned() throws {
         health["main.test"] = .failure(.connect)
-        let (client, transport) = client()
+        let (client, transport) = servers.client()
         var call = Call(.get, "/x")
         call.server = .main
         #expect(try bench.outcome(client.request(call)).failure?.code == .connect)
         #expect(transport.hosts == ["main.test"])
-        let (plain, other) = self.client { $0.failover = nil }
+        let (plain, other) = servers.client { $0.failover = nil }
         #expect(try bench.outcome(plain.get("/x")).failure?.code == .connect)
         #expect(other.hosts == ["main.test"])
     }
@@ -222,7 +201,7 @@ import Testing
     func noRetry() throws {
         health["main.test"] = .failure(.connect)
         health["vice.test"] = .status(.internalServerError)
-        let (client, transport) = client {
+        let (client, transport) = servers.client {
             $0.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1)))
             $0.retryBudget = RetryBudget(ratio: 0, floor: 0.1)
         }
@@ -234,7 +213,7 @@ import Testing
     @Test("An open circuit of the main server sends to the vice server at once")
     func circuit() throws {
         health["main.test"] = .failure(.connectionLost)
-        let (client, transport) = client {
+        let (client, transport) = servers.client {
             $0.circuitBreaker = CircuitBreaker.Policy(minimumRequests: 2)
         }
         for _ in 0..<2 { try bench.outcome(client.get("/x"), within: .zero) }
@@ -246,7 +225,7 @@ import Testing
     func streams() throws {
         health["main.test"] = .failure(.connect)
         health["vice.test"] = .bytes(Array("a\nb".utf8))
-        let (client, transport) = client()
+        let (client, transport) = servers.client()
         let lines = try bench.outcome(client.stream(Call(.get, "/x")).lines())
         #expect(lines.values == ["a", "b"])
         health["vice.test"] = .steps(
@@ -263,7 +242,7 @@ import Testing
     @Test("The listeners are told")
     func events() throws {
         health["main.test"] = .failure(.connect)
-        let (client, _) = client()
+        let (client, _) = servers.client()
         let events = Recorder(client.traffic, on: clock)
         try bench.outcome(client.get("/x"), within: .zero)
         let told = events.values.compactMap { event -> String? in
@@ -273,66 +252,10 @@ import Testing
         #expect(told == ["vice connect"])
     }
 
-    // MARK: - Cookies
-
-    @Test("Cookies follow the service: what either server sets goes to both")
-    func cookies() throws {
-        let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
-        let (client, transport) = client { $0.cookies = jar }
-        health["main.test"] = .json("1", headers: [.setCookie: "a=1; Path=/v1"])
-        health["vice.test"] = .json("1", headers: [.setCookie: "b=2; Path=/v1"])
-        try bench.outcome(client.get("/x"), within: .zero)
-        client.servers.use(.vice)
-        for _ in 0..<2 { try bench.outcome(client.get("/x"), within: .zero) }
-        client.servers.use(.main)
-        try bench.outcome(client.get("/x"), within: .zero)
-        #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, "a=1", "a=1; b=2", "a=1; b=2"])
-        #expect(Set(jar.cookies.map(\.domain)) == ["main.test"])
-    }
-
-    @Test("Where the vice server is at another path, cookies follow by the path below the base URL")
-    func cookiePaths() throws {
-        let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
-        let (client, transport) = client {
-            $0.cookies = jar
-            $0.viceURL = "https://vice.test/other/place"
-        }
-        health["main.test"] = .json("1", headers: [.setCookie: "a=1; Path=/v1/shop"])
-        try bench.outcome(client.get("/shop/1"), within: .zero)
-        client.servers.use(.vice)
-        for path in ["/shop/2", "/x"] { try bench.outcome(client.get(path), within: .zero) }
-        #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, "a=1", nil])
-    }
-
-    @Test("A Secure cookie does not go to a vice server without TLS")
-    func secureCookies() throws {
-        let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
-        let (client, transport) = client {
-            $0.cookies = jar
-            $0.viceURL = "http://vice.test/v1"
-        }
-        health["main.test"] = .json("1", headers: [.setCookie: "a=1; Secure"])
-        try bench.outcome(client.get("/x"), within: .zero)
-        client.servers.use(.vice)
-        try bench.outcome(client.get("/x"), within: .zero)
-        #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, nil])
-    }
-
-    @Test("Another main server is another host: it gets none of the cookies")
-    func otherService() throws {
-        let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
-        let (client, transport) = client { $0.cookies = jar }
-        health["main.test"] = .json("1", headers: [.setCookie: "a=1"])
-        try bench.outcome(client.get("/x"), within: .zero)
-        client.servers.main = "https://staging.test/v1"
-        try bench.outcome(client.get("/x"), within: .zero)
-        #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, nil])
-    }
-
     @Test("Random outages: a request fails only when both servers are down", arguments: 1...5)
     func seeded(seed: UInt64) throws {
         var random = SeededRandom(seed)
-        let (client, _) = client(probeInterval: .seconds(5))
+        let (client, _) = servers.client(probeInterval: .seconds(5))
         var isUp = ["main.test": true, "vice.test": true]
         var changes = 0
         let states = Recorder(client.servers.active.observable, on: clock)

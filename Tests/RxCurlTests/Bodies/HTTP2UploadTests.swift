@@ -116,28 +116,8 @@ import Testing
     @Test func aServerThatDoesNotReadPausesTheSource() async throws {
         let gate = try Gate()
         let behind = try RawServer([[.readHead, .wait(gate), .waitForClientClose]])
-        let made = Board(0)
-        let piece = [UInt8](repeating: 7, count: 64 << 10)
-        let source = Observable<[UInt8], NetworkError>.sequence(repeatElement(piece, count: 1000)).map {
-            piece in
-            made.update { $0 += 1 }
-            return piece
-        }
         try await withHTTP2 { transport in
-            let recording = Recording(
-                transport.send(try .to(url(to: behind), method: .post, body: .stream(source))))
-            _ = try await made.until { $0 > 4 ? true : nil }
-            // Until two looks with many rounds of the loop in between find no progress.
-            var seen = -1
-            while seen != made.contents {
-                seen = made.contents
-                for _ in 0..<2000 { await transport.loop.poll() }
-            }
-            #expect(seen < 500)
-            recording.cancel()
-            gate.open()
-            _ = try await behind.connectionEnded(0)
-            #expect(made.contents - seen < 8)
+            try await expectPause(of: transport, to: url(to: behind), behind, gate)
         }
     }
 

@@ -112,29 +112,8 @@ import Testing
     @Test func aServerThatDoesNotReadPausesTheSource() async throws {
         let gate = try Gate()
         let server = try RawServer([[.readHead, .wait(gate), .waitForClientClose]])
-        let made = Board(0)
-        let piece = [UInt8](repeating: 7, count: 64 << 10)
-        let source = Observable<[UInt8], NetworkError>.sequence(
-            [[UInt8]](repeating: piece, count: 100_000)
-        ).map { piece in
-            made.update { $0 += 1 }
-            return piece
-        }
         try await withTransport { transport in
-            let recording = Recording(
-                transport.send(try .to(server.baseURL, method: .post, body: .stream(source))))
-            _ = try await made.until { $0 > 4 ? true : nil }
-            // Until two looks with many rounds of the loop in between find no progress.
-            var seen = -1
-            while seen != made.contents {
-                seen = made.contents
-                for _ in 0..<2000 { await transport.loop.poll() }
-            }
-            #expect(seen < 500)
-            recording.cancel()
-            gate.open()
-            _ = try await server.connectionEnded(0)
-            #expect(made.contents - seen < 8)
+            try await expectPause(of: transport, to: server.baseURL, server, gate)
         }
     }
 

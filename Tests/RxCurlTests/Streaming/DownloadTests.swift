@@ -180,13 +180,20 @@ import Testing
         #expect(starts(server) == starts(server).sorted())
     }
 
+    /// A process that has 150,000 bytes of the file and gets no more.
+    private func haltedProbe(
+        _ file: RangeFile, _ server: RawServer, _ directory: TemporaryFolder
+    ) async throws -> ChildProcess {
+        file.state.withLock { $0.breaks = [(150_000, .stall)] }
+        let probe = try downloadProbe(server.baseURL + "/f", to: directory.file("f"))
+        while let line = try await probe.nextLine(), line != "progress 150000" {}
+        return probe
+    }
+
     @Test func theKilledProcessLeavesNothingOfAnOldVersion() async throws {
         let file = RangeFile(Self.content)
-        file.state.withLock { $0.breaks = [(150_000, .stall)] }
-        let server = try file.serve()
-        let directory = try TemporaryFolder()
-        let first = try downloadProbe(server.baseURL + "/f", to: directory.file("f"))
-        while let line = try await first.nextLine(), line != "progress 150000" {}
+        let (server, directory) = (try file.serve(), try TemporaryFolder())
+        let first = try await haltedProbe(file, server, directory)
         try await first.kill()
         let other = Array(Self.content.reversed())
         file.state.withLock {
@@ -201,11 +208,8 @@ import Testing
     /// The second does not touch what the first has, and a killed one keeps nobody away.
     @Test func twoProcessesDoNotDownloadToOnePath() async throws {
         let file = RangeFile(Self.content)
-        file.state.withLock { $0.breaks = [(150_000, .stall)] }
-        let server = try file.serve()
-        let directory = try TemporaryFolder()
-        let first = try downloadProbe(server.baseURL + "/f", to: directory.file("f"))
-        while let line = try await first.nextLine(), line != "progress 150000" {}
+        let (server, directory) = (try file.serve(), try TemporaryFolder())
+        let first = try await haltedProbe(file, server, directory)
         let second = try downloadProbe(server.baseURL + "/f", to: directory.file("f"))
         #expect(try await second.lastLine()?.contains("another process has") == true)
         #expect(try directory.content("f.part").count == 150_000)

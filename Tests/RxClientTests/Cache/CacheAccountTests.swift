@@ -1,0 +1,102 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+/// What is kept for one is not given to another.
+@Suite struct CacheAccountTests {
+    private typealias Goods = CacheBench.Goods
+
+    private let bench = CacheBench()
+    private var clock: VirtualScheduler { bench.clock }
+
+    @Test func accountsAreKeptApart() throws {
+        let session = Session(credential: Credential(token: "a"), clock: clock) { .never() }
+        let (client, transport) = bench.client(
+            .time(.seconds(600)), .when(.get, "/goods", .json("[1]"), .json("[2]"), .json("[3]"))
+        ) { $0.session = session }
+        #expect(try bench.run(Goods(), client).values.first?.output == [1])
+        session.logIn(with: Credential(token: "b"))
+        #expect(try bench.run(Goods(), client).values.first?.output == [2])
+        session.logOut()
+        #expect(try bench.run(Goods(), client).values.first?.output == [3])
+        #expect(try bench.run(Goods(), client).values.first?.output == [3])
+        #expect(transport.exchanges.count == 3)
+    }
+
+    @Test func aNewTokenOfTheSameAccountFindsWhatIsKept() throws {
+        let session = Session(credential: Credential(token: "a"), clock: clock) {
+            .just(Credential(token: "b"))
+        }
+        let (client, _) = bench.client(
+            .time(.seconds(600)),
+            .when(.get, "/goods", .json("[1]")),
+            .when(.get, "/cart", .status(.unauthorized), .json("[2]"))
+        ) { $0.session = session }
+        try bench.run(Goods(), client)
+        #expect(try bench.run(Goods(path: "/cart"), client).values.first?.output == [2])
+        #expect(session.credential?.token == "b")
+        #expect(try bench.run(Goods(), client).values.first?.response.isFromCache == true)
+    }
+
+    @Test func aNamedAccountIsFoundAgainByAnotherSession() throws {
+        let store = MemoryCacheStore()
+        func outputs(_ credential: Credential) throws -> [[Int]?] {
+            let session = Session(credential: credential, clock: clock) { .never() }
+            let (client, _) = bench.client(
+                .time(.seconds(600)), .when(.get, "/goods", .json("[\(credential.token)]"))
+            ) {
+                $0.session = session
+                $0.cache = ResponseCache(store: store, currentDate: $0.cache.date)
+            }
+            return [try bench.run(Goods(), client).values.first?.output]
+        }
+        #expect(try outputs(Credential(token: "1", account: "anna")) == [[1]])
+        #expect(try outputs(Credential(token: "2", account: "anna")) == [[1]])
+        #expect(try outputs(Credential(token: "3", account: "bert")) == [[3]])
+        #expect(try outputs(Credential(token: "4")) == [[4]])
+        #expect(try outputs(Credential(token: "5")) == [[5]])
+    }
+
+    /// The account changes while the request is on its way: what comes must not be kept as the other's.
+    @Test func anAnswerToAnAccountThatHasGoneIsNotTheNextOnes() throws {
+        let session = Session(credential: Credential(token: "a"), clock: clock) { .never() }
+        let (client, _) = bench.client(
+            .time(.seconds(600)), .when(.get, "/goods", .json("[1]", after: .seconds(1)), .json("[2]"))
+        ) { $0.session = session }
+        let first = Recorder(client.request(Goods()), on: clock)
+        try clock.advance(by: .milliseconds(500))
+        session.logIn(with: Credential(token: "b"))
+        try clock.run()
+        #expect(first.values == [[1]])
+        #expect(try bench.run(Goods(), client).values.first?.output == [2])
+    }
+
+    @Test func aSecretFieldKeepsApart() throws {
+        let (client, transport) = bench.client(.time(.seconds(60)), .when(.get, "/goods", .json("[1]"))) {
+            $0.secretFields = [HTTPField.Name("X-Key")!]
+        }
+        for key in ["a", "b", "a"] {
+            client.request(Call(.get, "/goods", headers: ["X-Key": key])).subscribe()
+            try clock.run()
+        }
+        #expect(transport.exchanges.count == 2)
+    }
+
+    @Test func cookiesThatTheServerChoseByCount() throws {
+        let jar = CookieJar(publicSuffixes: .unknown)
+        let (client, transport) = bench.client(
+            .http,
+            .when(.get, "/goods", .json("[1]", headers: [.cacheControl: "max-age=60", .vary: "Cookie"]))
+        ) { $0.cookies = jar }
+        let url = try #require(URL(string: "http://shop.test/"))
+        for line in ["a=1", "a=1", "a=2"] {
+            try jar.set(line, from: url)
+            try bench.run(Goods(), client)
+        }
+        #expect(transport.exchanges.count == 2)
+    }
+}

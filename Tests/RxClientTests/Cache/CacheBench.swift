@@ -1,0 +1,53 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+/// A client with a cache before a scripted shop.
+struct CacheBench {
+    let clock = VirtualScheduler()
+
+    struct Goods: Endpoint {
+        typealias Output = [Int]
+        var path = "/goods"
+        var method = HTTPRequest.Method.get
+        var parameters: Parameters = .none
+        var envelope = EnvelopeChoice.client
+        var cachePolicy: CachePolicy?
+        var cacheMode = CacheMode.standard
+        var tags: Set<String> = []
+        var isSigned = true
+        var presentation = Presentation.all
+    }
+
+    func client(
+        _ policy: CachePolicy = .time(.seconds(60)), _ rules: ScriptedTransport.Rule...,
+        configure: (inout ClientConfiguration) -> Void = { _ in }
+    ) -> (Client, ScriptedTransport) {
+        let clock = clock
+        var configuration = ClientConfiguration(baseURL: "http://shop.test")
+        configuration.cache = ResponseCache { Date.start + clock.now / .seconds(1) }
+        configuration.cachePolicy = policy
+        configuration.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
+        configure(&configuration)
+        let transport = ScriptedTransport(on: clock, rules)
+        return (Client(configuration: configuration, transport: transport), transport)
+    }
+
+    @discardableResult
+    func run<E: Endpoint>(
+        _ endpoint: E, _ client: Client
+    ) throws -> Recorder<Answer<E.Output>, NetworkError> {
+        let recorder = Recorder(client.answer(endpoint), on: clock)
+        try clock.run()
+        return recorder
+    }
+}
+
+extension ResponseCache {
+    /// The clock of the tests.
+    var date: @Sendable () -> Date { { .start } }
+}

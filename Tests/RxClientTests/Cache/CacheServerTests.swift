@@ -1,0 +1,140 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+/// The cache of a client and its server: what is confirmed, what is stale, what changes.
+@Suite struct CacheServerTests {
+    private typealias Goods = CacheBench.Goods
+
+    private let bench = CacheBench()
+    private var clock: VirtualScheduler { bench.clock }
+
+    // MARK: - With the server
+
+    @Test func aConfirmedAnswerIsOpenedAndDecoded() throws {
+        let envelope = Envelope(code: "code", message: "msg", payload: "data", success: 0)
+        let (client, transport) = bench.client(
+            .http,
+            .when(
+                .get, "/goods",
+                .json(#"{"code":0,"data":[1]}"#, headers: [.cacheControl: "max-age=9", .eTag: "\"a\""]),
+                .status(.serviceUnavailable), .status(.notModified))
+        ) { $0.envelope = envelope }
+        try bench.run(Goods(), client)
+        try clock.advance(by: .seconds(9))
+        let answer = try #require(try bench.run(Goods(), client).values.first)
+        #expect(answer.output == [1] && answer.response.cacheUse == .revalidated)
+        #expect(transport.requests.map { $0.headerFields[.ifNoneMatch] } == [nil, "\"a\"", "\"a\""])
+        #expect(try bench.run(Goods(), client).values.first?.response.cacheUse == .fresh)
+    }
+
+    @Test func afterTheRetriesWhatIsStaleIsUsed() throws {
+        let (client, transport) = bench.client(
+            .http,
+            .when(
+                .get, "/goods", .json("[1]", headers: [.cacheControl: "max-age=9, stale-if-error=99"]),
+                .failure(.connectionLost)))
+        try bench.run(Goods(), client)
+        try clock.advance(by: .seconds(9))
+        let answer = try #require(try bench.run(Goods(), client).values.first)
+        #expect(answer.output == [1] && answer.response.cacheUse == .stale)
+        #expect(transport.exchanges.count == 4)
+    }
+
+    @Test func soItIsWhenTheTimeIsUp() throws {
+        let (client, _) = bench.client(
+            .http,
+            .when(
+                .get, "/goods", .json("[1]", headers: [.cacheControl: "max-age=9, stale-if-error=99"]), .stall
+            )
+        ) { $0.timeouts.total = .seconds(5) }
+        try bench.run(Goods(), client)
+        try clock.advance(by: .seconds(9))
+        #expect(try bench.run(Goods(), client).values.first?.response.cacheUse == .stale)
+        #expect(clock.now == .seconds(14))
+    }
+
+    @Test func aRenewalInTheBackgroundShowsNothing() throws {
+        let stopped = State(0)
+        let (client, transport) = bench.client(
+            .http,
+            .when(
+                .get, "/goods",
+                .json("[1]", headers: [.cacheControl: "max-age=9, stale-while-revalidate=99"]),
+                .json("[2]", headers: [.cacheControl: "max-age=99"], after: .seconds(1)))
+        ) { $0.accessories = [Accessory(didStop: { _, _ in stopped.update { $0 += 1 } })] }
+        try bench.run(Goods(), client)
+        try clock.advance(by: .seconds(9))
+        let shown = Recorder(client.activity.observable, on: clock)
+        let answer = try #require(try bench.run(Goods(), client).values.first)
+        #expect(answer.output == [1] && answer.response.cacheUse == .stale)
+        #expect(shown.values == [0, 1, 0] && stopped.value == 2)
+        #expect(transport.exchanges.count == 2)
+        #expect(try bench.run(Goods(), client).values.first?.output == [2])
+        #expect(transport.exchanges.count == 2)
+    }
+
+    @Test(arguments: [CachePolicy.http, .time(.seconds(60)), .none])
+    func aChangeRemovesWhatIsKept(_ policy: CachePolicy) throws {
+        let (client, _) = bench.client(.none, .when(nil, "/goods", .json("[1]")))
+        try bench.run(Goods(cachePolicy: .time(.seconds(60))), client)
+        #expect(client.configuration.cache.statistics.usage.entries == 1)
+        try bench.run(Goods(method: .post, cachePolicy: policy), client)
+        #expect(client.configuration.cache.statistics.usage.entries == 0)
+    }
+
+    @Test func aSearchByPostRemovesNothing() throws {
+        let (client, _) = bench.client(.none, .when(nil, "/goods", .json("[1]")))
+        try bench.run(Goods(cachePolicy: .time(.seconds(60))), client)
+        try bench.run(Goods(method: .post, cachePolicy: .post(.seconds(60))), client)
+        #expect(client.configuration.cache.statistics.usage.entries == 2)
+    }
+
+    @Test func aSignatureDoesNotCount() throws {
+        let count = State(0)
+        let (client, transport) = bench.client(.time(.seconds(60)), .when(.get, "/goods", .json("[1]"))) {
+            $0.signature = Signature { _ in
+                count.update { $0 += 1 }
+                return .parameters(["nonce": count.value])
+            }
+        }
+        for _ in 0..<2 { try bench.run(Goods(), client) }
+        #expect(transport.exchanges.count == 1)
+        #expect(transport.requests.first?.url.absoluteString.contains("nonce") == true)
+    }
+
+    // MARK: - By hand
+
+    /// The same server, over the endpoint's way and by hand: what is sent and what comes out is the same.
+    @Test(arguments: [CacheMode.standard, .noCache, .reload, .noStore, .forceCache])
+    func byHandItIsTheSame(_ mode: CacheMode) throws {
+        let rule = ScriptedTransport.Rule.when(
+            .get, "/goods", .json("[1]", headers: [.cacheControl: "max-age=9", .eTag: "\"a\""]),
+            .status(.notModified),
+            .json("[2]"))
+        let url = try #require(URL(string: "http://shop.test/goods"))
+        let runs = try [true, false].map { isByHand in
+            let (client, transport) = bench.client(.http, rule)
+            var seen: [String] = []
+            for wait in [0, 5, 9] {
+                try clock.advance(by: .seconds(wait))
+                let responses =
+                    isByHand
+                    ? client.configuration.cache.response(to: Request(url: url), mode: mode) { request in
+                        client.exchange(request).response(to: request)
+                    }.checkStatus() : client.answer(Goods(cacheMode: mode)).map(\.response)
+                let recorder = Recorder(responses, on: clock)
+                try clock.run()
+                seen += recorder.values.map { "\($0.text) \($0.cacheUse?.rawValue ?? "-")" }
+            }
+            let sent = transport.requests.map { $0.headerFields[.ifNoneMatch] ?? "-" }
+            return (seen, sent)
+        }
+        #expect(runs[0].0 == runs[1].0)
+        #expect(runs[0].1 == runs[1].1)
+    }
+}

@@ -1,0 +1,40 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+@testable import RxClient
+
+/// A client with two servers that answer as they are told.
+struct FailoverBench {
+    typealias Answer = ScriptedTransport.Answer
+
+    let bench = ResilienceBench()
+    var clock: VirtualScheduler { bench.clock }
+
+    /// What the two servers answer at the moment.
+    final class Health: Sendable {
+        private let answers = Mutex<[String: Answer]>([:])
+
+        subscript(host: String) -> Answer {
+            get { answers.withLock { $0[host] ?? .json("\"\(host)\"") } }
+            set { answers.withLock { $0[host] = newValue } }
+        }
+    }
+
+    let health = Health()
+
+    func client(
+        probeInterval: Duration = .seconds(30), _ configure: (inout ClientConfiguration) -> Void = { _ in }
+    ) -> (Client, ScriptedTransport) {
+        bench(
+            {
+                $0.viceURL = "https://vice.test/v1"
+                $0.failover = Failover(probeInterval: probeInterval)
+                configure(&$0)
+            }) { [health] request in health[request.url.host() ?? ""] }
+    }
+}

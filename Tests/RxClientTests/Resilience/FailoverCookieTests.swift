@@ -1,0 +1,71 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+@testable import RxClient
+
+/// Cookies belong to the service, whichever of its servers is asked.
+@Suite struct FailoverCookieTests {
+    private let servers = FailoverBench()
+    private var bench: ResilienceBench { servers.bench }
+    private var clock: VirtualScheduler { servers.clock }
+    private var health: FailoverBench.Health { servers.health }
+
+    @Test("Cookies follow the service: what either server sets goes to both")
+    func cookies() throws {
+        let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
+        let (client, transport) = servers.client { $0.cookies = jar }
+        health["main.test"] = .json("1", headers: [.setCookie: "a=1; Path=/v1"])
+        health["vice.test"] = .json("1", headers: [.setCookie: "b=2; Path=/v1"])
+        try bench.outcome(client.get("/x"), within: .zero)
+        client.servers.use(.vice)
+        for _ in 0..<2 { try bench.outcome(client.get("/x"), within: .zero) }
+        client.servers.use(.main)
+        try bench.outcome(client.get("/x"), within: .zero)
+        #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, "a=1", "a=1; b=2", "a=1; b=2"])
+        #expect(Set(jar.cookies.map(\.domain)) == ["main.test"])
+    }
+
+    @Test("Where the vice server is at another path, cookies follow by the path below the base URL")
+    func cookiePaths() throws {
+        let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
+        let (client, transport) = servers.client {
+            $0.cookies = jar
+            $0.viceURL = "https://vice.test/other/place"
+        }
+        health["main.test"] = .json("1", headers: [.setCookie: "a=1; Path=/v1/shop"])
+        try bench.outcome(client.get("/shop/1"), within: .zero)
+        client.servers.use(.vice)
+        for path in ["/shop/2", "/x"] { try bench.outcome(client.get(path), within: .zero) }
+        #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, "a=1", nil])
+    }
+
+    @Test("A Secure cookie does not go to a vice server without TLS")
+    func secureCookies() throws {
+        let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
+        let (client, transport) = servers.client {
+            $0.cookies = jar
+            $0.viceURL = "http://vice.test/v1"
+        }
+        health["main.test"] = .json("1", headers: [.setCookie: "a=1; Secure"])
+        try bench.outcome(client.get("/x"), within: .zero)
+        client.servers.use(.vice)
+        try bench.outcome(client.get("/x"), within: .zero)
+        #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, nil])
+    }
+
+    @Test("Another main server is another host: it gets none of the cookies")
+    func otherService() throws {
+        let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
+        let (client, transport) = servers.client { $0.cookies = jar }
+        health["main.test"] = .json("1", headers: [.setCookie: "a=1"])
+        try bench.outcome(client.get("/x"), within: .zero)
+        client.servers.main = "https://staging.test/v1"
+        try bench.outcome(client.get("/x"), within: .zero)
+        #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, nil])
+    }
+}

@@ -1,0 +1,34 @@
+import HTTPTypes
+import RxCurl
+import RxHTTP
+import RxLite
+import TestServers
+import Testing
+
+/// Expects that an upload without end stops asking its source while `server` does not read, until a cancel.
+///
+/// - Parameter gate: what the server waits at.
+func expectPause(
+    of transport: CurlTransport, to url: String, _ server: RawServer, _ gate: Gate
+) async throws {
+    let made = Board(0)
+    let piece = [UInt8](repeating: 7, count: 64 << 10)
+    let source = Observable<[UInt8], NetworkError>.sequence(repeatElement(piece, count: 100_000)).map {
+        piece in
+        made.update { $0 += 1 }
+        return piece
+    }
+    let recording = Recording(transport.send(try .to(url, method: .post, body: .stream(source))))
+    _ = try await made.until { $0 > 4 ? true : nil }
+    // Until two looks with many rounds of the loop in between find no progress.
+    var seen = -1
+    while seen != made.contents {
+        seen = made.contents
+        for _ in 0..<2000 { await transport.loop.poll() }
+    }
+    #expect(seen < 500)
+    recording.cancel()
+    gate.open()
+    _ = try await server.connectionEnded(0)
+    #expect(made.contents - seen < 8)
+}
