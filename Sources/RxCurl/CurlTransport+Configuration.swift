@@ -10,6 +10,12 @@ extension CurlTransport {
         /// ``Timeouts/queue`` at most. Over HTTP/2 a connection counts for a hundred requests. `nil` is no limit.
         /// Default 256.
         public var maxConnectionsPerOrigin: Int? = 256
+        /// How many of these are opened at once. A request that finds all of them in use waits for one to come free,
+        /// and only after ``connectionDelay`` another is opened: a quick server is asked fastest over few
+        /// connections, a slow one over many. `nil` for all at once. Default 64.
+        public var promptConnectionsPerOrigin: Int? = 64
+        /// How long a request waits before a connection is opened beyond ``promptConnectionsPerOrigin``. Default 50 ms.
+        public var connectionDelay = Duration.milliseconds(50)
         /// The same for all origins together. A process may mostly have 1,024 descriptors. Default 512.
         public var maxConnections: Int? = 512
         /// The most idle connections kept open, besides those in use (`CURLMOPT_MAXCONNECTS`). Default 256.
@@ -76,6 +82,7 @@ extension CurlTransport {
         func divided(by count: Int) -> Configuration {
             var part = self
             part.maxConnectionsPerOrigin = maxConnectionsPerOrigin.map { $0 / count }
+            part.promptConnectionsPerOrigin = promptConnectionsPerOrigin.map { $0 / count }
             part.maxConnections = maxConnections.map { $0 / count }
             part.maxIdleConnections = maxIdleConnections / count
             return part

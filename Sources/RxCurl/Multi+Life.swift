@@ -13,6 +13,7 @@ extension Multi {
         do throws(UVError) {
             kick = try Kick(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
             secondLook = try Kick(on: loop) { [unowned self] in lookAgain() }
+            queueTimer = LoopTimer(on: loop) { [unowned self] in perform(.widenQueue) }
             timer = LoopTimer(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
         } catch {
             closeHandles()
@@ -89,6 +90,8 @@ extension Multi {
     private func closeHandles() {
         kick?.close()
         kick = nil
+        queueTimer?.close()
+        queueTimer = nil
         secondLook?.close()
         secondLook = nil
         overdue = []

@@ -26,9 +26,11 @@ final class Multi: @unchecked Sendable {
         case cancel(Transfer)
         case resume(Transfer)
         case timeOut(Transfer, NetworkError.Code)
-        case breakOff(Transfer, NetworkError)
+        // Large, and rare.
+        indirect case breakOff(Transfer, NetworkError)
         case feed(Transfer)
         case wrapUp(Transfer)
+        case widenQueue
         case close
     }
 
@@ -43,6 +45,8 @@ final class Multi: @unchecked Sendable {
     let httpVersion: CurlTransport.HTTPVersion
     /// The value of `CURLOPT_RESOLVE`, if there is one.
     let hostOverrides: StringList?
+    /// ``CurlTransport/Configuration/connectionDelay`` in nanoseconds.
+    let connectionDelay: UInt64
     /// Whether the transport has been shut down. Readable from any thread.
     let isClosed = Atomic<Bool>(false)
 
@@ -50,6 +54,8 @@ final class Multi: @unchecked Sendable {
     @exclusivity(unchecked) var share: UnsafeMutableRawPointer?
     @safe @exclusivity(unchecked) var kick: Kick?
     @safe @exclusivity(unchecked) var timer: LoopTimer?
+    /// Set while somebody waits for a connection.
+    @safe @exclusivity(unchecked) var queueTimer: LoopTimer?
     /// Asks for a second look at ``overdue``.
     @safe @exclusivity(unchecked) var secondLook: Kick?
     /// Transfers of which a limit seems to have passed.
@@ -84,7 +90,9 @@ final class Multi: @unchecked Sendable {
         self.index = index
         self.configuration = configuration
         queue = FairQueue(
-            perOrigin: configuration.maxConnectionsPerOrigin, total: configuration.maxConnections)
+            perOrigin: configuration.maxConnectionsPerOrigin,
+            atOnce: configuration.promptConnectionsPerOrigin,
+            total: configuration.maxConnections)
         switch configuration.proxy.choice {
         case .none: proxy = ""
         case .server(let url): proxy = url
@@ -93,6 +101,7 @@ final class Multi: @unchecked Sendable {
             proxy = variables.contains { unsafe getenv($0) != nil } ? nil : ""
         }
         httpVersion = Self.version(configuration.httpVersion)
+        connectionDelay = Timeouts.Limit(configuration.connectionDelay).nanoseconds
         let overrides = configuration.hostOverrides
         hostOverrides = overrides.isEmpty ? nil : StringList(overrides.map(\.text))
     }
@@ -150,6 +159,7 @@ final class Multi: @unchecked Sendable {
             drop(transfer)
         case .feed(let transfer): feed(transfer)
         case .wrapUp(let transfer): transfer.wrapUp()
+        case .widenQueue: widenQueue()
         case .close: close()
         }
     }

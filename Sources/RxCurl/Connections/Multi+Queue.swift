@@ -29,12 +29,28 @@ extension Multi {
         }
         transfer.waiting = Waiting(
             ticket: queue.wait(transfer, at: origin), start: loop.nanoseconds, limit: limit)
+        if queue.waitingCount == 1 { setQueueTimer() }
         return false
+    }
+
+    /// Opens further connections where requests have waited too long for one of those there are.
+    func widenQueue() {
+        queue.widen { hasWaited($0, connectionDelay) }
+        if queue.waitingCount > 0 { setQueueTimer() }
+    }
+
+    private func setQueueTimer() {
+        let time = loop.nanoseconds.addingReportingOverflow(max(1_000_000, connectionDelay / 4))
+        if !time.overflow { queueTimer?.start(at: time.partialValue) }
+    }
+
+    private func hasWaited(_ transfer: Transfer, _ nanoseconds: UInt64) -> Bool {
+        transfer.waiting.map { loop.nanoseconds - $0.start >= nanoseconds } ?? false
     }
 
     /// The next transfer that has found a place.
     func nextWaiting() -> Transfer? {
-        guard let transfer = queue.next() else { return nil }
+        guard let transfer = queue.next({ hasWaited($0, connectionDelay / 2) }) else { return nil }
         if let waiting = transfer.waiting {
             waiting.limit?.cancel()
             transfer.metrics.queued = .nanoseconds(Int64(clamping: loop.nanoseconds - waiting.start))

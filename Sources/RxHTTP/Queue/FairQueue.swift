@@ -2,6 +2,9 @@
 ///
 /// Origins take turns, and within one the order is that of arrival: a thousand requests to one server do not hold
 /// up a single one to another. Whoever waits costs an object and an array's element.
+///
+/// Of an origin's places some are there at once. The others are added when somebody has waited for too long
+/// (``widen(_:)``) and go when that is over (``next(_:)``).
 package struct FairQueue<Element> {
     /// One origin's share.
     package final class Origin {
@@ -14,15 +17,24 @@ package struct FairQueue<Element> {
         @usableFromInline var isHeld = false
         /// How many share one connection; more than one with HTTP/2.
         @usableFromInline var requestsPerConnection = 1
+        /// How many places there are for now.
+        @usableFromInline var width: Int
 
         @inlinable
-        init(_ key: String) { self.key = key }
+        init(_ key: String, width: Int) {
+            self.key = key
+            self.width = width
+        }
+
+        /// How many places are taken.
+        @inlinable var taken: Int { running / requestsPerConnection }
 
         /// Whether nobody is there and nobody waits.
         package var isIdle: Bool { running == 0 && waiting.isEmpty }
     }
 
     @usableFromInline let perOrigin: Int
+    @usableFromInline let atOnce: Int
     @usableFromInline let total: Int
     @usableFromInline var running = 0
     /// How many wait.
@@ -40,10 +52,12 @@ package struct FairQueue<Element> {
 
     /// - Parameters:
     ///   - perOrigin: connections for one origin; `nil` for no limit.
+    ///   - atOnce: how many of these are there at once. Default all.
     ///   - total: connections in all; `nil` for no limit.
     @inlinable
-    package init(perOrigin: Int?, total: Int?) {
+    package init(perOrigin: Int?, atOnce: Int? = nil, total: Int?) {
         self.perOrigin = max(1, perOrigin ?? .max)
+        self.atOnce = min(self.perOrigin, max(1, atOnce ?? .max))
         self.total = max(1, total ?? .max)
     }
 
@@ -54,7 +68,7 @@ package struct FairQueue<Element> {
         if origins.count >= Self.idleOrigins {
             origins = origins.filter { $0.value.running > 0 || !$0.value.waiting.isEmpty }
         }
-        let made = Origin(key)
+        let made = Origin(key, width: atOnce)
         origins[key] = made
         return made
     }
@@ -89,12 +103,26 @@ package struct FairQueue<Element> {
     package mutating func leave(_ origin: Origin) {
         running -= 1
         origin.running -= 1
+        if origin.running == 0 { origin.width = atOnce }
         takeTurn(origin)
     }
 
-    /// The next one that finds a place, which it thereby takes.
+    /// Gives the origins more places, as many as are waited for there, where the first in the queue `isOverdue`.
     @inlinable
-    package mutating func next() -> Element? {
+    package mutating func widen(_ isOverdue: (Element) -> Bool) {
+        for origin in origins.values where origin.width < perOrigin {
+            guard let first = origin.waiting.first, isOverdue(first) else { continue }
+            origin.width = min(perOrigin, origin.taken + origin.waiting.count)
+            takeTurn(origin)
+        }
+    }
+
+    /// The next one that finds a place, which it thereby takes.
+    ///
+    /// - Parameter isLate: whether somebody has waited so long that the place is to stay, if it is none of those that
+    ///   are always there.
+    @inlinable
+    package mutating func next(_ isLate: (Element) -> Bool = { _ in true }) -> Element? {
         guard waitingCount > 0 else { return nil }
         while !isHeld, running < total, turn < ring.count {
             let origin = ring[turn]
@@ -104,7 +132,12 @@ package struct FairQueue<Element> {
                 ring.removeFirst(turn)
                 turn = 0
             }
-            guard hasPlace(origin), let element = origin.waiting.popFirst() else { continue }
+            guard hasPlace(origin), let first = origin.waiting.first else { continue }
+            guard origin.taken < atOnce || isLate(first) else {
+                origin.width = max(atOnce, origin.taken)
+                continue
+            }
+            guard let element = origin.waiting.popFirst() else { continue }
             waiting -= 1
             running += 1
             origin.running += 1
@@ -146,7 +179,7 @@ package struct FairQueue<Element> {
 
     @inlinable
     func hasPlace(_ origin: Origin) -> Bool {
-        !origin.isHeld && origin.running / origin.requestsPerConnection < perOrigin
+        !origin.isHeld && origin.taken < origin.width
     }
 
     @inlinable

@@ -19,6 +19,12 @@ package struct WaitingList<Element> {
 
     @inlinable package var isEmpty: Bool { count == 0 }
 
+    /// Who comes next.
+    @inlinable var first: Element? {
+        for index in head..<entries.count { if let entry = entries[index] { return entry } }
+        return nil
+    }
+
     @inlinable
     package mutating func append(_ element: Element) -> Ticket {
         entries.append(element)

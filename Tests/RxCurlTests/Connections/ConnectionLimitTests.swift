@@ -36,6 +36,39 @@ import Testing
         }
     }
 
+    @Test func aSlowServerGetsMoreConnectionsThanAQuickOne() async throws {
+        let gate = try Gate()
+        let server = try Self.server(gate)
+        let configure: @Sendable (inout CurlTransport.Configuration) -> Void = {
+            $0.maxConnectionsPerOrigin = 3
+            $0.promptConnectionsPerOrigin = 1
+            $0.connectionDelay = .milliseconds(1)
+        }
+        try await withTransport(configured: configure) { transport in
+            let recordings = try (0..<5).map { Recording(transport.send(try .to(server.baseURL + "/\($0)"))) }
+            _ = try await server.until { $0.requests.count == 3 ? true : nil }
+            gate.open()
+            for recording in recordings { #expect(try await recording.ended().error == nil) }
+            #expect(server.record.connections.count == 3)
+        }
+    }
+
+    @Test func aQuickServerIsAskedOverFewConnections() async throws {
+        let server = try RawServer { _ in [.respond()] }
+        let configure: @Sendable (inout CurlTransport.Configuration) -> Void = {
+            $0.promptConnectionsPerOrigin = 2
+            $0.connectionDelay = .seconds(3600)
+        }
+        try await withTransport(configured: configure) { transport in
+            let recordings = try (0..<50).map {
+                Recording(transport.send(try .to(server.baseURL + "/\($0)")))
+            }
+            for recording in recordings { #expect(try await recording.ended().error == nil) }
+            #expect(server.record.connections.count <= 2)
+            #expect(server.record.requests.count == 50)
+        }
+    }
+
     @Test func originsTakeTurnsForWhatThereIsInAll() async throws {
         let gate = try Gate()
         let order = Board<[String]>([])

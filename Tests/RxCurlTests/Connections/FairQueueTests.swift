@@ -127,6 +127,48 @@ import Testing
         #expect(enter("second", at: "kept", &queue) != nil)
     }
 
+    @Test func placesBeyondThoseAtOnceAreForTheOverdue() {
+        var queue = FairQueue<String>(perOrigin: 4, atOnce: 2, total: nil)
+        for name in ["0", "1", "2", "3", "4"] { _ = enter(name, at: "a", &queue) }
+        #expect(queue.waitingCount == 3)
+        queue.widen { _ in false }
+        #expect(queue.next() == nil)
+        queue.widen { $0 == "2" }
+        #expect(queue.next() == "2")
+        #expect(queue.next() == "3")
+        #expect(queue.next() == nil, "there are no more than four")
+        queue.leave(queue.origin("a"))
+        #expect(enter("5", at: "a", &queue) != nil)
+        #expect(queue.next() == "4")
+    }
+
+    @Test func placesGoWhenNobodyIsLateAnyMore() {
+        var queue = FairQueue<String>(perOrigin: 8, atOnce: 2, total: nil)
+        for name in ["0", "1", "2", "3"] { _ = enter(name, at: "a", &queue) }
+        queue.widen { _ in true }
+        while queue.next() != nil {}
+        let origin = queue.origin("a")
+        queue.leave(origin)
+        #expect(enter("4", at: "a", &queue) == nil, "what is there is used")
+        _ = enter("5", at: "a", &queue)
+        queue.leave(origin)
+        #expect(queue.next { _ in false } == nil, "the fourth place is not needed any more")
+        queue.leave(origin)
+        #expect(queue.next { _ in false } == nil, "nor the third")
+        queue.leave(origin)
+        #expect(queue.next { _ in false } == "5")
+    }
+
+    @Test func whenNobodyIsThereThePlacesAreThoseAtOnce() {
+        var queue = FairQueue<String>(perOrigin: 8, atOnce: 1, total: nil)
+        for name in ["0", "1", "2"] { _ = enter(name, at: "a", &queue) }
+        queue.widen { _ in true }
+        while queue.next() != nil {}
+        for _ in 0..<3 { queue.leave(queue.origin("a")) }
+        #expect(enter("3", at: "a", &queue) == nil)
+        #expect(enter("4", at: "a", &queue) != nil)
+    }
+
     @Test(arguments: 1...4) func placesAreNeverTooManyNorLost(seed: Int) {
         var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15
         func random(_ bound: Int) -> Int {
