@@ -157,6 +157,7 @@ final class EasyHandle {
             settings.content = content
             settings.contentCount = nil
             set(CURLOPT_NOPROGRESS, content == .streamed ? 0 : 1)
+            set(CURLOPT_UPLOAD_BUFFERSIZE, content == .streamed ? Self.streamBuffer : Self.smallBuffer)
             // Setting the fields makes it a POST, hence the order.
             unsafe set(CURLOPT_POSTFIELDS, content == .inline ? inlineContent().baseAddress : nil)
             switch content {
@@ -180,6 +181,12 @@ final class EasyHandle {
             }
         }
     }
+
+    /// What curl sends at a time of a body that is streamed. It halves the system calls and the server's wake-ups;
+    /// curl has the buffer only while it sends.
+    private static let streamBuffer = 128 << 10
+    /// curl's default.
+    private static let smallBuffer = 64 << 10
 
     /// The buffer for small bodies, which curl reads from while the transfer runs.
     private func inlineContent() -> UnsafeMutableRawBufferPointer {

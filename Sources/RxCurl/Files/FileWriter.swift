@@ -12,13 +12,11 @@ final class FileWriter: @unchecked Sendable {
         self.offset = offset
     }
 
-    /// Writes the chunks behind what is there, and gives the size of the file then. The first call opens it.
-    func write(_ chunks: [[UInt8]]) throws(UVError) -> Int64 {
+    /// Writes the bytes behind what is there, and gives the size of the file then. The first call opens it.
+    func write(_ bytes: [UInt8]) throws(UVError) -> Int64 {
         let file = if let file { file } else { try open() }
-        for chunk in chunks {
-            try file.write(chunk, at: offset)
-            offset += Int64(chunk.count)
-        }
+        try file.write(bytes, at: offset)
+        offset += Int64(bytes.count)
         return offset
     }
 

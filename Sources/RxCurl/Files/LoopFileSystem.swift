@@ -4,7 +4,7 @@ public import RxLoop
 
 /// The machine's files, read and written by the threads that an event loop has for it.
 ///
-/// Pieces are of 128 KiB, and while one is taken the next is read. Paths that lead to something else than a
+/// Pieces are of 512 KiB, and while one is taken the next is read. Paths that lead to something else than a
 /// regular file are refused. The streams run on the loop, and fail with ``NetworkError/Code/shutDown`` when that
 /// is shut down.
 public struct LoopFileSystem: FileSystem {
@@ -40,9 +40,8 @@ public struct LoopFileSystem: FileSystem {
     ) -> Observable<Int64, NetworkError> {
         Observable(scheduler: loop) { observer in
             let writer = FileWriter(path, at: offset)
-            let target = Appending.Target {
-                chunks in
-                work(on: path) { () throws(UVError) in try writer.write(chunks) }
+            let target = Appending.Target { batch in
+                work(on: path) { () throws(UVError) in try writer.write(batch.bytes) }
             } finish: {
                 work(on: path) { () throws(UVError) in try writer.finish() }
             }

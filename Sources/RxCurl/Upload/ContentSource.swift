@@ -19,9 +19,16 @@ final class ContentSource: @unchecked Sendable {
         case end
     }
 
+    /// Where the bytes come from.
+    enum Origin {
+        case chunks(Observable<[UInt8], NetworkError>)
+        /// What of it is in memory goes from there to curl, and is no chunk in between.
+        case file(FilePart, LoopFileSystem)
+    }
+
     /// The number of bytes, if it is known.
     let length: Int64?
-    private let chunks: Observable<[UInt8], NetworkError>
+    private let origin: Origin
     private let isReplayable: Bool
 
     /// How many bytes are read ahead before the stream is paused, and with how many it goes on.
@@ -29,6 +36,7 @@ final class ContentSource: @unchecked Sendable {
     private static let lowWater = 256 << 10
 
     private var scope: Scope?
+    private var reading: FileReading?
     private var waiting: [[UInt8]] = []
     /// Where curl is: which of them, and how far in it.
     private var index = 0
@@ -45,9 +53,9 @@ final class ContentSource: @unchecked Sendable {
     /// Whether curl has taken everything.
     var isExhausted: Bool { hasEnded && waitingBytes == 0 }
 
-    init(_ chunks: Observable<[UInt8], NetworkError>, length: Int64?, isReplayable: Bool) {
+    init(_ origin: Origin, length: Int64?, isReplayable: Bool) {
         self.length = length
-        self.chunks = chunks
+        self.origin = origin
         self.isReplayable = isReplayable
     }
 
@@ -78,9 +86,20 @@ final class ContentSource: @unchecked Sendable {
         takenBytes += Int64(filled)
         if isPaused, waitingBytes <= Self.lowWater { resume() }
         if filled > 0 { return .bytes(filled) }
+        if let count = unsafe reading?.take(into: buffer) { return take(count) }
         if hasEnded { return .end }
         isStarved = true
         return .none
+    }
+
+    /// Counts bytes that have gone from a file to curl.
+    private func take(_ count: Int) -> Supply {
+        takenBytes += Int64(count)
+        if takenBytes == length {
+            hasEnded = true
+            leave()
+        }
+        return .bytes(count)
     }
 
     /// curl asks no more, so nobody is waited for.
@@ -106,11 +125,16 @@ final class ContentSource: @unchecked Sendable {
 
     /// Leaves the stream. Nothing comes of it any more.
     func close() {
-        scope?.cancel()
-        scope = nil
+        leave()
         waiting = []
         (index, offset, waitingBytes) = (0, 0, 0)
         (isPaused, hasEnded, isStarved) = (false, false, false)
+    }
+
+    private func leave() {
+        scope?.cancel()
+        scope = nil
+        reading = nil
     }
 
     private func start(for transfer: Transfer) {
@@ -124,7 +148,13 @@ final class ContentSource: @unchecked Sendable {
                 scope.close()
                 self.receive(completion, for: transfer)
             })
-        lane.enter { [chunks] in chunks.subscribe(observer) }
+        switch origin {
+        case .chunks(let chunks): lane.enter { chunks.subscribe(observer) }
+        case .file(let part, let files):
+            let reading = FileReading(part, in: files, into: observer)
+            self.reading = reading
+            lane.enter { reading.start() }
+        }
     }
 
     private func receive(_ chunk: [UInt8], for transfer: Transfer) {
@@ -140,6 +170,7 @@ final class ContentSource: @unchecked Sendable {
 
     private func receive(_ completion: Completion<NetworkError>, for transfer: Transfer) {
         scope = nil
+        reading = nil
         switch completion {
         case .finished:
             let count = takenBytes + Int64(waitingBytes)

@@ -22,14 +22,19 @@ enum TransferContent {
             self = .inline(bytes)
         } else {
             let count = Int64(bytes.count)
-            self = .streamed(ContentSource(.just(bytes), length: count, isReplayable: true))
+            self = .streamed(ContentSource(.chunks(.just(bytes)), length: count, isReplayable: true))
         }
     }
 
     /// The content of a body that has been opened.
     init(_ content: StreamedBody.Content, isReplayable: Bool) {
-        self = .streamed(
-            ContentSource(content.chunks, length: content.length, isReplayable: isReplayable))
+        let origin: ContentSource.Origin
+        if let file = content.file, let files = file.files as? LoopFileSystem {
+            origin = .file(file, files)
+        } else {
+            origin = .chunks(content.chunks)
+        }
+        self = .streamed(ContentSource(origin, length: content.length, isReplayable: isReplayable))
     }
 
     /// The number of bytes; `nil` if it is not known.

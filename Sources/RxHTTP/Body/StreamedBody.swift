@@ -5,15 +5,25 @@ public struct StreamedBody: Sendable {
     /// What is to be sent, once that is known.
     public struct Content: Sendable {
         /// The number of bytes; `nil` if nobody can say, and they are sent in chunks (RFC 9112 §7.1).
-        public var length: Int64?
+        public var length: Int64? { didSet { file = nil } }
         /// The bytes. Paused while the network is slow; cancelled when the transfer ends before they do.
-        public var chunks: Observable<[UInt8], NetworkError>
+        public var chunks: Observable<[UInt8], NetworkError> { didSet { file = nil } }
+        /// What `chunks` reads, if that is part of a file and nothing else: a transport may read it another way.
+        package private(set) var file: FilePart?
 
         /// Creates content whose chunks come to `length`, or are not whole: with a byte more or less they fail
         /// with ``NetworkError/Code/bodyLength`` before the last of them is sent.
         public init(length: Int64?, chunks: Observable<[UInt8], NetworkError>) {
             self.length = length
             self.chunks = length.map { chunks.checked(against: $0) } ?? chunks
+        }
+
+        /// Creates content that is part of a file.
+        init(_ file: FilePart) {
+            length = file.count
+            chunks = file.files.read(
+                file.path, from: file.offset, count: file.count, expecting: file.status)
+            self.file = file
         }
 
         /// Creates content that keeps to its length by itself.
@@ -62,8 +72,9 @@ extension Body {
                             .file, "\(path) has \(status.size) bytes; \(range) cannot be sent")
                     }
                     let count = range.upperBound - range.lowerBound
-                    let chunks = files.read(path, from: range.lowerBound, count: count, expecting: status)
-                    return .init(length: count, exactly: chunks)
+                    return .init(
+                        FilePart(
+                            files: files, path: path, offset: range.lowerBound, count: count, status: status))
                 }
             })
     }

@@ -1,20 +1,31 @@
 package import RxLite
 
-/// One running ``FileSystem/append(_:to:at:)``: writes one piece after another, gathers the chunks that come
-/// meanwhile, and pauses their stream when there are too many.
+/// One running ``FileSystem/append(_:to:at:)``: writes one batch after another, gathers the chunks that come
+/// meanwhile in the next, and pauses their stream when there are too many.
+///
+/// The chunks are copied into one of two batches that take turns, and are let go of at once: so their memory, and that
+/// of the batches, is used again and again, where many small pieces that another thread frees much later would be
+/// given back to the system and asked for anew.
 package final class Appending: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
 
+    /// Bytes that are gathered, then written.
+    package final class Batch: @unchecked Sendable {
+        // Unchecked: either filled by the one `Appending` that made it or read by its target, by turns.
+        package fileprivate(set) var bytes: [UInt8] = []
+    }
+
     /// What the bytes go to.
     package struct Target: Sendable {
-        /// Writes the chunks, in order; gives the size of the file then. The first write, of nothing, opens it.
-        let write: @Sendable ([[UInt8]]) -> Observable<Int64, NetworkError>
+        /// Writes the bytes behind what is there; gives the size of the file then. The first write, of nothing, opens
+        /// it.
+        let write: @Sendable (Batch) -> Observable<Int64, NetworkError>
         /// Sees to it that what was written lasts.
         let finish: @Sendable () -> Observable<Void, NetworkError>
 
         /// Creates a target.
         package init(
-            write: @escaping @Sendable ([[UInt8]]) -> Observable<Int64, NetworkError>,
+            write: @escaping @Sendable (Batch) -> Observable<Int64, NetworkError>,
             finish: @escaping @Sendable () -> Observable<Void, NetworkError>
         ) {
             self.write = write
@@ -23,14 +34,15 @@ package final class Appending: @unchecked Sendable {
     }
 
     /// How many bytes may wait before the source is paused.
-    private static let highWater = 1 << 20
+    private static let highWater = 512 << 10
 
     private let chunks: Observable<[UInt8], NetworkError>
     private let target: Target
     private let observer: Observer<Int64, NetworkError>
     private let source: Scope
-    private var waiting: [[UInt8]] = []
-    private var waitingBytes = 0
+    private var waiting = Batch()
+    /// What is being written; empty if nothing is.
+    private var writing = Batch()
     private var isWriting = false
     private var isPaused = false
     private var completion: Completion<NetworkError>?
@@ -48,15 +60,14 @@ package final class Appending: @unchecked Sendable {
 
     /// Opens the file, then listens to the chunks.
     package func start() {
-        write([]) { [self] in
+        write { [self] in
             chunks.subscribe(Observer(scope: source, next: { self.receive($0) }, end: { self.receive($0) }))
         }
     }
 
     private func receive(_ chunk: [UInt8]) {
-        waiting.append(chunk)
-        waitingBytes += chunk.count
-        if !isPaused, waitingBytes >= Self.highWater {
+        waiting.bytes += chunk
+        if !isPaused, waiting.bytes.count >= Self.highWater {
             isPaused = true
             source.pause()
         }
@@ -71,7 +82,7 @@ package final class Appending: @unchecked Sendable {
 
     private func goOn() {
         guard !isWriting, observer.scope.isOpen else { return }
-        guard waiting.isEmpty else { return writeWaiting() }
+        guard waiting.bytes.isEmpty else { return writeWaiting() }
         switch completion {
         case .failed(let error): observer.fail(error)
         case .finished: finish()
@@ -80,10 +91,8 @@ package final class Appending: @unchecked Sendable {
     }
 
     private func writeWaiting() {
-        let batch = waiting
-        waiting = []
-        waitingBytes = 0
-        write(batch) { [self] in
+        swap(&waiting, &writing)
+        write { [self] in
             // Before the next batch: what the source sends while it resumes is part of it.
             if isPaused {
                 isPaused = false
@@ -93,12 +102,13 @@ package final class Appending: @unchecked Sendable {
         }
     }
 
-    private func write(_ batch: [[UInt8]], then goOn: @escaping @Sendable () -> Void) {
+    private func write(then goOn: @escaping @Sendable () -> Void) {
         isWriting = true
-        run(target.write(batch)) { [self] size in
+        run(target.write(writing)) { [self] size in
             observer.next(size)
         } then: { [self] in
             isWriting = false
+            writing.bytes.removeAll(keepingCapacity: true)
             goOn()
         }
     }

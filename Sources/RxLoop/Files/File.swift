@@ -10,6 +10,8 @@ internal import CLibuv
 public final class File: @unchecked Sendable {
     // Unchecked: the descriptor is a constant, and whoever still uses it keeps it from being closed.
     let descriptor: uv_file
+    /// Whether there is no disk behind the file system (tmpfs, ramfs).
+    public let isInMemory: Bool
 
     /// Opens a file for reading (`uv_fs_open`).
     public convenience init(reading path: String) throws(UVError) {
@@ -33,6 +35,7 @@ public final class File: @unchecked Sendable {
     private init(_ path: String, _ flags: Int32) throws(UVError) {
         try Self.check(path)
         descriptor = try uv_file(unsafe Self.call { unsafe uv_fs_open(nil, $0, path, flags, 0o600, nil) })
+        isInMemory = rxuv_is_in_memory(descriptor) != 0
         guard try unsafe Self.kind({ unsafe uv_fs_fstat(nil, $0, descriptor, nil) }).isRegular else {
             throw .invalidArgument
         }
@@ -112,7 +115,7 @@ public final class File: @unchecked Sendable {
         _ = try unsafe Self.call { unsafe uv_fs_fsync(nil, $0, descriptor, nil) }
     }
 
-    private func transfer(
+    func transfer(
         _ bytes: UnsafeMutableRawBufferPointer,
         _ call: (UnsafeMutablePointer<uv_fs_t>, UnsafePointer<uv_buf_t>) -> Int32
     ) throws(UVError) -> Int {

@@ -138,15 +138,15 @@ public final class MemoryFileSystem: FileSystem {
     ) -> Observable<Int64, NetworkError> {
         Observable(scheduler: clock) { [self] observer in
             let isOpen = Mutex(false)
-            let target = Appending.Target { [self] chunks in
+            let target = Appending.Target { [self] batch in
                 step(.write, path) { contents throws(NetworkError) in
                     var bytes = contents.files[path]?.bytes ?? []
                     if !isOpen.withLock({ isOpen in exchange(&isOpen, with: true) }) {
                         let size = Int(clamping: max(0, offset))
                         bytes = bytes.prefix(size) + Array(repeating: 0, count: max(0, size - bytes.count))
                     }
-                    contents.set(path, bytes + chunks.joined())
-                    return Int64(bytes.count + chunks.reduce(0) { $0 + $1.count })
+                    contents.set(path, bytes + batch.bytes)
+                    return Int64(bytes.count + batch.bytes.count)
                 }
             } finish: { [self] in
                 step(.synchronize, path) { _ in }

@@ -124,8 +124,10 @@ import Testing
         let directory = try TemporaryFolder()
         let path = try directory.file("a", Self.large)
         try await withTransport { transport in
-            let recording = Recording(
-                transport.send(try .to(server.baseURL, method: .put, body: .file(path))))
+            var request = try Request.to(server.baseURL, method: .put, body: .file(path))
+            // The server may wait for its turn longer than that.
+            request.timeouts.idle = nil
+            let recording = Recording(transport.send(request))
             _ = try await recording.until { $0.uploaded.isEmpty ? nil : true }
             let file = try #require(FileHandle(forWritingAtPath: path))
             try file.seek(toOffset: UInt64(Self.large.count - 1))

@@ -47,6 +47,25 @@ import Testing
         #expect(error.code == .bodyLength)
     }
 
+    /// A transport may read the file itself, unless somebody has put something else in its place.
+    @Test func contentThatWasChangedIsNoFile() throws {
+        let files = MemoryFileSystem(on: clock)
+        files["a"] = [1, 2, 3]
+        guard case .streamed(let body) = Body.file("a", range: 1..<3) else { return }
+        let recorder = Recorder(body.open(files), on: clock)
+        try clock.run()
+        let content = try #require(recorder.values.first)
+        #expect(content.file?.path == "a")
+        #expect(content.file?.offset == 1)
+        #expect(content.file?.count == 2)
+        var other = content
+        other.chunks = .just([1, 2])
+        #expect(other.file == nil)
+        other = content
+        other.length = nil
+        #expect(other.file == nil)
+    }
+
     @Test func aFileIsLookedAtWhenItIsSent() throws {
         let files = MemoryFileSystem(on: clock)
         let body = Body.file("a", range: 1..<3)

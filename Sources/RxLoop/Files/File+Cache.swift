@@ -1,0 +1,27 @@
+internal import CLibuv
+
+extension File {
+    /// Reads what the system has in memory of the bytes from `offset`, and never waits for a disk (`preadv2` with
+    /// `RWF_NOWAIT`). Unlike the other calls it may be made on a loop.
+    ///
+    /// A file on tmpfs is in memory anyway: what of it has been swapped out is waited for as it is with any other
+    /// memory of the process.
+    ///
+    /// - Returns: how many bytes, perhaps fewer than fit; 0 at the end of the file; `nil` if it would have to wait,
+    ///   or cannot be told, which are most network file systems and everything but Linux. Errors are `nil` too:
+    ///   ``read(at:count:)`` says which.
+    public func readCached(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        if isInMemory {
+            return try? unsafe transfer(buffer) { request, piece in
+                unsafe uv_fs_read(nil, request, descriptor, piece, 1, offset, nil)
+            }
+        }
+        let got = unsafe rxuv_read_cached(descriptor, buffer.baseAddress, buffer.count, offset)
+        return got < 0 ? nil : got
+    }
+    /// Whether the byte at `offset` can be read without waiting.
+    public func isCached(at offset: Int64) -> Bool {
+        var byte: UInt8 = 0
+        return unsafe withUnsafeMutableBytes(of: &byte) { unsafe readCached(at: offset, into: $0) } == 1
+    }
+}

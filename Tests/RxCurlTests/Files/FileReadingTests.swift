@@ -1,0 +1,124 @@
+import Foundation
+import RxCurl
+import RxHTTP
+import RxLite
+import RxLoop
+import TestServers
+import Testing
+
+/// A consumer that takes bytes where nobody has to wait for them.
+@Suite(.timeLimit(.minutes(1))) struct FileReadingTests {
+    /// Ends with a block of the page cache: one that is not full may be locked while it goes to the disk.
+    static let content = (0..<3 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+
+    struct Memory: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        /// Whether what is at an offset is in memory, and the file system says so.
+        var has: @Sendable (Int64) -> Bool
+        var takesSome = true
+    }
+
+    static let memories = [
+        Memory(testDescription: "all of it", has: { _ in true }),
+        Memory(testDescription: "nothing, or nobody can say", has: { _ in false }, takesSome: false),
+        Memory(testDescription: "the first megabyte", has: { $0 < 1_000_000 }),
+        Memory(testDescription: "the last two", has: { $0 >= 1_000_000 }),
+        Memory(testDescription: "every other 300,000", has: { $0 / 300_000 % 2 == 0 }),
+        Memory(testDescription: "what begins at an odd ten thousand", has: { $0 / 10_000 % 2 == 1 }),
+    ]
+
+    @Test(arguments: memories, [0..<content.count, 1..<2_700_001, 5..<5, 7..<524_295, 7..<524_296])
+    func everyByteComesOnce(of memory: Memory, range: Range<Int>) async throws {
+        try await withFiles { files, directory in
+            let path = try directory.file("a", Self.content)
+            let part = try await Self.part(of: path, range, in: files)
+            let taker = Taker(part, in: files, isTakable: memory.has)
+            let log = try await taker.board.until { $0.isEnded ? $0 : nil }
+            #expect(log.error == nil)
+            #expect(log.bytes.isSame(as: Array(Self.content[range])))
+            if !memory.takesSome { #expect(log.taken == 0) }
+        }
+    }
+
+    /// What was written just now is in memory, which the usual file systems of Linux can tell.
+    @Test func whatIsInMemoryIsTaken() async throws {
+        try await withFiles { files, directory in
+            let path = try directory.file("a", Self.content)
+            let canTell = try File(reading: path).isCached(at: 0)
+            let part = try await Self.part(of: path, 0..<Self.content.count, in: files)
+            let taker = Taker(part, in: files, isTakable: { _ in true })
+            let log = try await taker.board.until { $0.isEnded ? $0 : nil }
+            #expect(log.taken > 0 || !canTell)
+            #expect(log.bytes.isSame(as: Self.content))
+        }
+    }
+
+    enum Change: CaseIterable { case content, size }
+
+    /// Whichever way it is read; where it is taken, also right before the last bytes.
+    @Test(
+        arguments: [
+            (true, 200_000), (true, 1_500_000), (true, content.count - 10_000), (false, 200_000),
+            (false, 1_500_000),
+        ], Change.allCases)
+    func aFileThatChangesIsNeverWhole(_ reading: (isTakable: Bool, limit: Int), change: Change) async throws {
+        let (isTakable, limit) = reading
+        try await withFiles { files, directory in
+            let path = try directory.file("a", Self.content)
+            // As it was a while ago, since the clocks of file systems have a coarse grain.
+            let past = Date(timeIntervalSinceNow: -100)
+            try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: path)
+            let part = try await Self.part(of: path, 0..<Self.content.count, in: files)
+            let isChanged = Board(false)
+            let taker = Taker(
+                part, in: files, isTakable: { _ in isTakable },
+                whenRead: { _, count in
+                    let isTime = isChanged.update { isChanged in
+                        guard !isChanged, count >= limit, count < Self.content.count else { return false }
+                        isChanged = true
+                        return true
+                    }
+                    guard isTime else { return }
+                    let file = FileHandle(forWritingAtPath: path)
+                    switch change {
+                    case .content: file?.write(Data([9]))
+                    case .size: file?.truncateFile(atOffset: UInt64(limit / 2))
+                    }
+                    file?.closeFile()
+                })
+            let log = try await taker.board.until { $0.isEnded ? $0 : nil }
+            // A piece of the last bytes, since they were not to be had otherwise, leaves nothing to be noticed.
+            guard isChanged.contents else { return #expect(log.bytes.isSame(as: Self.content)) }
+            #expect(log.error?.code == .file)
+            #expect(log.error?.message.contains("changed") == true)
+            #expect(log.bytes.count < Self.content.count)
+            // What comes after the change is noticed at the latest with the next look.
+            #expect(log.bytes.count <= limit + (1 << 20) + (512 << 10))
+        }
+    }
+
+    @Test func nothingIsTakenAfterTheEnd() async throws {
+        try await withFiles { files, directory in
+            let path = try directory.file("a", Self.content)
+            let part = try await Self.part(of: path, 0..<Self.content.count, in: files)
+            let taker = Taker(
+                part, in: files, isTakable: { _ in true },
+                whenRead: { taker, count in if count > 1_000_000 { taker.cancel() } })
+            let log = try await taker.board.until { $0.isEnded ? $0 : nil }
+            #expect(log.error == nil)
+            #expect(log.bytes.count < Self.content.count)
+            #expect(Self.content.starts(with: log.bytes))
+        }
+    }
+
+    /// What a transport gets to see of a body that is a file.
+    private static func part(
+        of path: String, _ range: Range<Int>, in files: LoopFileSystem
+    ) async throws -> FilePart {
+        let body = Body.file(path, range: Int64(range.lowerBound)..<Int64(range.upperBound))
+        guard case .streamed(let body) = body else { throw NetworkError(.file, "not streamed") }
+        let content = try #require(try await body.open(files).first())
+        #expect(content.length == Int64(range.count))
+        return try #require(content.file)
+    }
+}
