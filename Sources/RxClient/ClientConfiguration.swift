@@ -85,7 +85,8 @@ public struct ClientConfiguration: Sendable {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return encoder
     }()
-    /// How content is decoded.
+    /// How content is decoded. What comes out is always this decoder's value or error; see `Docs/Decisions/JSON.md` for
+    /// when it is asked itself.
     public var decoder = JSONDecoder()
 
     /// Creates a configuration.

@@ -9,7 +9,7 @@ public struct Response: Sendable {
     public var interim: [ResponseHead] = []
     /// The decoded body.
     public var body: [UInt8] {
-        didSet { payloadRange = nil }
+        didSet { payload = nil }
     }
     /// The fields that came after the body (RFC 9110 §6.5).
     public var trailers = HTTPFields()
@@ -25,10 +25,10 @@ public struct Response: Sendable {
     /// Where in the JSON body the content is, outermost key first; empty for the whole body. Set by the
     /// envelope, read by decoding.
     public var payloadPath: [String] = [] {
-        didSet { payloadRange = nil }
+        didSet { payload = nil }
     }
-    /// Where ``payloadPath`` leads to in the body, if somebody has looked.
-    package var payloadRange: Range<Int>?
+    /// What ``payloadPath`` leads to in the body, if somebody has looked.
+    package var payload: JSONPart?
     /// How the client that got this answer decodes JSON.
     public var decoder: JSONDecoder
 

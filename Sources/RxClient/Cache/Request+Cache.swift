@@ -28,7 +28,7 @@ extension Request {
             }
             return Array(sorted.map(\.element).joined(separator: "&").utf8)
         }
-        guard type.contains("json"), let tree = try? JSONDecoder().decode(JSONValue.self, from: Data(content))
+        guard type.contains("json"), let tree = try? JSONDecoder().decode(JSONValue.self, quicklyFrom: content)
         else { return content }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys

@@ -25,7 +25,7 @@ extension Observable where Element == Response, Failure == NetworkError {
             error.body = response.body
             // A body that is no JSON, or too large to be read on the stream's scheduler, has no message.
             if response.body.count <= Decoding.inPlaceLimit,
-                let document = try? JSONDecoder().decode(JSONValue.self, from: Data(response.body))
+                let document = try? JSONDecoder().decode(JSONValue.self, quicklyFrom: response.body)
             {
                 error.message = document.message(at: envelope?.message) ?? error.message
                 envelope?.explain(&error, by: document)

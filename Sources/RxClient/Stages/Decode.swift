@@ -40,39 +40,24 @@ extension Response {
         if type == Empty.self, let empty = Empty() as? T { return empty }
         do {
             guard !body.isEmpty else { throw Misfit("the body is empty") }
-            guard let range = try payloadRange ?? findPayload() else { return try absentPayload() }
-            return try decode(type, at: range, with: decoder)
+            guard !payloadPath.isEmpty else {
+                return try decoder.decode(type, quicklyFrom: body, at: payload)
+            }
+            guard let part = try payload ?? findPayload() else { return try absentPayload() }
+            return try decoder.decode(type, quicklyFrom: body, at: part)
         } catch {
             throw decodingError(error)
         }
     }
 
-    /// What some bytes of the body are.
-    func decode<T: Decodable>(
-        _ type: T.Type, at range: Range<Int>, with decoder: JSONDecoder
-    ) throws -> T {
-        try unsafe body.withUnsafeBytes { bytes in
-            let part = unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
-            guard let start = part.baseAddress else { throw Misfit("the body is empty") }
-            // The decoder reads the bytes during the call only, while `body` keeps them alive.
-            let data = unsafe Data(
-                bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: part.count, deallocator: .none)
-            return try decoder.decode(type, from: data)
-        }
-    }
-
-    private func findPayload() throws -> Range<Int>? {
-        if payloadPath.isEmpty { return 0..<body.count }
-        var outline = JSONOutline(body)
-        return try outline.values(at: [payloadPath])[0]
+    private func findPayload() throws(JSONFlaw) -> JSONPart? {
+        let tape = try JSONPart(wholeOf: body).tape
+        return tape.values(at: [payloadPath], in: body)[0].map { JSONPart(tape, at: $0) }
     }
 
     /// What a missing payload is: `nil` where the output is optional.
     private func absentPayload<T>() throws -> T {
-        var outline = JSONOutline(body)
-        guard let whole = try outline.values(at: [[]])[0], body[whole.lowerBound] == UInt8(ascii: "{") else {
-            throw Misfit("the body is no object", at: "")
-        }
+        guard try JSONPart(wholeOf: body).kind.isObject else { throw Misfit("the body is no object", at: "") }
         if let type = T.self as? any ExpressibleByNilLiteral.Type,
             let absent = type.init(nilLiteral: ()) as? T
         {
@@ -87,7 +72,7 @@ extension Response {
         let misfit =
             switch underlying {
             case let misfit as Misfit: misfit
-            case let flaw as JSONOutline.Flaw: Misfit("it is no JSON from byte \(flaw.offset) on", at: "")
+            case let flaw as JSONFlaw: Misfit("it is no JSON from byte \(flaw.offset) on", at: "")
             case let error as DecodingError: Misfit(error, below: payloadPath)
             default: Misfit("\(underlying)")
             }

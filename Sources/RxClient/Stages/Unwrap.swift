@@ -14,7 +14,8 @@ extension Observable where Element == Response, Failure == NetworkError {
 }
 
 extension Envelope {
-    /// Finds code, message and content in one pass over the body. The content is left to whoever decodes it.
+    /// Finds code, message and content in one pass over the body. The content is left to whoever decodes it, without
+    /// another pass.
     func open(_ response: Response) throws(NetworkError) -> Response {
         let label: Label
         do {
@@ -25,7 +26,7 @@ extension Envelope {
         if let failure = label.failure { throw failure.concerning(response) }
         var opened = response
         opened.payloadPath = label.path
-        opened.payloadRange = label.payload
+        opened.payload = label.payload
         return opened
     }
 
@@ -33,24 +34,24 @@ extension Envelope {
         var failure: NetworkError?
         /// Which of the payload's places is the one, and where that is in the body.
         let path: [String]
-        let payload: Range<Int>?
+        let payload: JSONPart?
     }
 
     private func read(_ response: Response) throws -> Label {
         guard !response.body.isEmpty else { throw Misfit("the body is empty") }
-        var outline = JSONOutline(response.body)
-        var found = try outline.values(at: lookup)[...]
+        let tape = try JSONPart(wholeOf: response.body).tape
+        var found = tape.values(at: lookup, in: response.body).map { $0.map { JSONPart(tape, at: $0) } }[...]
         let codes = found.split(code), messages = found.split(message)
         let payloads = found.split(payload), delays = found.split(retryDelay)
 
         let code = try codes.firstScalar(of: response)
-        if code == nil, !success.includes(nil) || codes.contains(where: { response.isCollection($0) }) {
+        if code == nil, !success.includes(nil) || codes.contains(where: { $0?.kind.isCollection == true }) {
             throw codes.contains { $0 != nil }
                 ? Misfit("a code is a number, a Bool or a string", at: "\(self.code)")
                 : Misfit("the envelope has no \(self.code)", at: "\(self.code)")
         }
         let chosen =
-            payloads.firstIndex { $0 != nil && !response.isNull($0) } ?? payloads.firstIndex { $0 != nil }
+            payloads.firstIndex { $0 != nil && $0?.kind != .null } ?? payloads.firstIndex { $0 != nil }
         var label = Label(
             path: payload.paths.isEmpty
                 ? [] : payload.paths[(chosen ?? payloads.startIndex) - payloads.startIndex].keys,
@@ -68,7 +69,7 @@ extension Envelope {
     }
 }
 
-extension ArraySlice<Range<Int>?> {
+extension ArraySlice<JSONPart?> {
     /// Takes away the places of some keys.
     fileprivate mutating func split(_ keys: Envelope.Keys) -> ArraySlice {
         let places = prefix(keys.paths.count)
@@ -86,29 +87,21 @@ extension ArraySlice<Range<Int>?> {
 }
 
 extension Response {
-    fileprivate func isCollection(_ place: Range<Int>?) -> Bool {
-        guard let place else { return false }
-        return body[place].first == UInt8(ascii: "{") || body[place].first == UInt8(ascii: "[")
-    }
-
-    fileprivate func isNull(_ place: Range<Int>?) -> Bool {
-        place.map { body[$0].first == UInt8(ascii: "n") } ?? false
-    }
-
     /// The string, number or Bool that stands there, as text; `nil` for anything else.
-    fileprivate func scalarText(at place: Range<Int>) throws -> String? {
-        if isCollection(place) { return nil }
-        let literal = body[place]
-        // What a code mostly is; up to 18 digits are in the range of an integer.
-        if literal.count <= 18, literal.first != UInt8(ascii: "0"), literal.allSatisfy(\.isDigit) {
-            return String(decoding: literal, as: UTF8.self)
+    fileprivate func scalarText(at part: JSONPart) throws -> String? {
+        switch part.kind {
+        case .null, .array, .object, .mixedObject: return nil
+        case .true: return "true"
+        case .false: return "false"
+        case .integer where part.literal.count <= 18 && body[part.literal.lowerBound] != UInt8(ascii: "-"):
+            // What a code mostly is: as it stands there.
+            return String(decoding: body[part.literal], as: UTF8.self)
+        case .ascii, .plain, .escaped:
+            return try JSONDecoder().decode(String.self, quicklyFrom: body, at: part)
+        case .integer, .number:
+            return try JSONDecoder().decode(JSONValue.self, quicklyFrom: body, at: part).scalarText
         }
-        return try decode(JSONValue.self, at: place, with: JSONDecoder()).scalarText
     }
-}
-
-extension UInt8 {
-    fileprivate var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 }
 
 extension Duration {

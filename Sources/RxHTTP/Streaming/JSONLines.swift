@@ -35,7 +35,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
 extension LineParser.Line {
     fileprivate func decode<T: Decodable>(_: T.Type, by decoder: JSONDecoder) throws(NetworkError) -> T {
         do {
-            return try decoder.decode(T.self, from: Data(bytes))
+            return try decoder.decode(T.self, quicklyFrom: bytes)
         } catch {
             var failure = NetworkError(.decoding, "line \(number): \(error)")
             failure.body = bytes

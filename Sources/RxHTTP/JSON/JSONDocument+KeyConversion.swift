@@ -1,0 +1,52 @@
+import FoundationEssentials
+
+/// `JSONDecoder.KeyDecodingStrategy.convertFromSnakeCase`.
+extension JSONDocument {
+    /// A member's key as types know it; `nil` if it is no text.
+    func name(at key: Int) -> String? {
+        guard let name = text(at: key) else { return nil }
+        guard convertsKeys else { return name }
+        if let known = names[name] { return known }
+        let converted = name.fromSnakeCase
+        names[name] = converted
+        return converted
+    }
+}
+
+extension String {
+    /// `unit_price` as `unitPrice`. Underscores at both ends stay, and so does what has no others.
+    fileprivate var fromSnakeCase: String {
+        guard let first = firstIndex(where: { $0 != "_" }), let last = lastIndex(where: { $0 != "_" }) else {
+            return self
+        }
+        let words = self[first...last].split(separator: "_")
+        guard words.count > 1 else { return self }
+        let camel = words[0].lowercased() + words.dropFirst().map(\.capitalized).joined()
+        return self[..<first] + camel + self[index(after: last)...]
+    }
+}
+
+/// Dictionaries by String, whose keys are data and are not converted. A protocol, because it takes one to know such a type
+/// and its values' type at run time.
+protocol JSONStringKeyed {
+    init(unconverted decoder: JSONValueDecoder) throws
+}
+
+extension Dictionary: JSONStringKeyed where Key == String, Value: Decodable {
+    init(unconverted decoder: JSONValueDecoder) throws {
+        let document = decoder.document, place = decoder.place
+        guard document.kind(at: place).isObject else {
+            throw document.misfit([String: Any].self, .object, at: place, path: decoder.codingPath)
+        }
+        let count = document.count(of: place)
+        self.init(minimumCapacity: count)
+        var key = document.content(of: place)
+        for _ in 0..<count {
+            guard let name = document.text(at: key) else { throw document.giveUp() }
+            let element = decoder.child(at: key + 1, JSONKey.name(name))
+            let value = try element.decode(Value.self)
+            if self[name] == nil { self[name] = value }
+            key = document.next(after: key + 1)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// A value in a JSON document.
+package struct JSONPart: Sendable {
+    package let tape: JSONTape
+    /// Where in the tape.
+    package let place: Int
+
+    package init(_ tape: JSONTape, at place: Int) {
+        self.tape = tape
+        self.place = place
+    }
+
+    /// The value that a document in UTF-8 is, with or without a byte order mark.
+    package init(wholeOf bytes: [UInt8]) throws(JSONFlaw) {
+        // No JSON in UTF-8 begins so, and the encodings that `JSONDecoder` takes besides do.
+        guard let first = bytes.first, first < 0xFE, !bytes.prefix(4).contains(0) else {
+            throw JSONFlaw(offset: 0)
+        }
+        self.init(try JSONScanner.tape(of: bytes), at: JSONTape.root)
+    }
+
+    /// The bytes of the value.
+    package var literal: Range<Int> { tape.literal(of: place) }
+
+    package var kind: JSONTape.Kind { tape.kind(at: place) }
+}

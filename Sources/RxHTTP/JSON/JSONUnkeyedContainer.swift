@@ -1,0 +1,191 @@
+/// An array's elements, one after the other, as `JSONDecoder` gives them.
+struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
+    private let decoder: JSONValueDecoder
+    private let elements: Int
+    /// Where the next element is, while there is one.
+    private var place: Int
+    /// How many elements have been passed; more than there are after an optional one behind the end.
+    private(set) var currentIndex = 0
+    /// The decoder of the last element that needed one.
+    private var element: JSONValueDecoder?
+
+    /// - Parameter decoder: of an array.
+    init(_ decoder: JSONValueDecoder) {
+        self.decoder = decoder
+        elements = decoder.document.count(of: decoder.place)
+        place = decoder.document.content(of: decoder.place)
+    }
+
+    private var document: JSONDocument { decoder.document }
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
+    var count: Int? { elements }
+    var isAtEnd: Bool { currentIndex >= elements }
+
+    mutating func decodeNil() throws -> Bool {
+        guard document.kind(at: try next(Never.self)) == .null else { return false }
+        advance()
+        return true
+    }
+
+    mutating func decode(_ type: Bool.Type) throws -> Bool { try bool(at: next(type)) }
+    mutating func decode(_ type: String.Type) throws -> String { try text(at: next(type)) }
+    mutating func decode(_ type: Double.Type) throws -> Double { try double(at: next(type)) }
+    mutating func decode(_ type: Float.Type) throws -> Float { try float(at: next(type)) }
+    mutating func decode(_ type: Int.Type) throws -> Int { try integer(at: next(type)) }
+    mutating func decode(_ type: Int8.Type) throws -> Int8 { try integer(at: next(type)) }
+    mutating func decode(_ type: Int16.Type) throws -> Int16 { try integer(at: next(type)) }
+    mutating func decode(_ type: Int32.Type) throws -> Int32 { try integer(at: next(type)) }
+    mutating func decode(_ type: Int64.Type) throws -> Int64 { try integer(at: next(type)) }
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try integer(at: next(type)) }
+    mutating func decode(_ type: UInt.Type) throws -> UInt { try integer(at: next(type)) }
+    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(at: next(type)) }
+    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(at: next(type)) }
+    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(at: next(type)) }
+    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(at: next(type)) }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(at: next(type)) }
+    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try decode(type, at: next(type)) }
+
+    mutating func decodeIfPresent(_: Bool.Type) throws -> Bool? { try present().map { try bool(at: $0) } }
+    mutating func decodeIfPresent(_: String.Type) throws -> String? { try present().map { try text(at: $0) } }
+    mutating func decodeIfPresent(_: Double.Type) throws -> Double? {
+        try present().map { try double(at: $0) }
+    }
+    mutating func decodeIfPresent(_: Float.Type) throws -> Float? { try present().map { try float(at: $0) } }
+    mutating func decodeIfPresent(_: Int.Type) throws -> Int? { try present().map { try integer(at: $0) } }
+    mutating func decodeIfPresent(_: Int8.Type) throws -> Int8? { try present().map { try integer(at: $0) } }
+    mutating func decodeIfPresent(_: Int16.Type) throws -> Int16? {
+        try present().map { try integer(at: $0) }
+    }
+    mutating func decodeIfPresent(_: Int32.Type) throws -> Int32? {
+        try present().map { try integer(at: $0) }
+    }
+    mutating func decodeIfPresent(_: Int64.Type) throws -> Int64? {
+        try present().map { try integer(at: $0) }
+    }
+    mutating func decodeIfPresent(_: UInt.Type) throws -> UInt? { try present().map { try integer(at: $0) } }
+    mutating func decodeIfPresent(_: UInt8.Type) throws -> UInt8? {
+        try present().map { try integer(at: $0) }
+    }
+    mutating func decodeIfPresent(_: UInt16.Type) throws -> UInt16? {
+        try present().map { try integer(at: $0) }
+    }
+    mutating func decodeIfPresent(_: UInt32.Type) throws -> UInt32? {
+        try present().map { try integer(at: $0) }
+    }
+    mutating func decodeIfPresent(_: UInt64.Type) throws -> UInt64? {
+        try present().map { try integer(at: $0) }
+    }
+    mutating func decodeIfPresent<T: Decodable>(_ type: T.Type) throws -> T? {
+        guard let place = present() else { return nil }
+        return try decode(type, at: place)
+    }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type
+    ) throws -> KeyedDecodingContainer<Nested> {
+        let container = try child(at: next(KeyedDecodingContainer<Nested>.self)).container(keyedBy: type)
+        advance()
+        return container
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        let container = try child(at: next((any UnkeyedDecodingContainer).self)).unkeyedContainer()
+        advance()
+        return container
+    }
+
+    mutating func superDecoder() throws -> any Decoder {
+        let place = try next(
+            (any Decoder).self, orThrow: "Cannot get superDecoder() -- unkeyed container is at end.")
+        let decoder = child(at: place)
+        advance()
+        return decoder
+    }
+
+    private func child(at place: Int) -> JSONValueDecoder { decoder.child(at: place, index: currentIndex) }
+
+    private var path: [any CodingKey] { codingPath + [JSONKey.index(currentIndex)] }
+
+    // MARK: Where elements are
+
+    private func next<T>(
+        _ type: T.Type, orThrow description: String = "Unkeyed container is at end."
+    ) throws -> Int {
+        guard isAtEnd else { return place }
+        throw DecodingError.valueNotFound(
+            type, .init(codingPath: path, debugDescription: description))
+    }
+
+    private mutating func advance() {
+        if !isAtEnd { place = document.next(after: place) }
+        currentIndex += 1
+    }
+
+    /// The next element unless it is `null`, which is passed over; so is the end.
+    private mutating func present() -> Int? {
+        if !isAtEnd, document.kind(at: place) != .null { return place }
+        advance()
+        return nil
+    }
+
+    // MARK: What they are
+
+    @inline(__always)
+    private mutating func bool(at place: Int) throws -> Bool {
+        guard let value = document.bool(at: place) else { throw misfit(Bool.self, .bool, place) }
+        advance()
+        return value
+    }
+
+    @inline(__always)
+    private mutating func text(at place: Int) throws -> String {
+        guard let value = document.text(at: place) else { throw misfit(String.self, .string, place) }
+        advance()
+        return value
+    }
+
+    @inline(__always)
+    private mutating func double(at place: Int) throws -> Double {
+        guard let value = document.double(at: place) else { throw misfit(Double.self, .number, place) }
+        advance()
+        return value
+    }
+
+    @inline(__always)
+    private mutating func float(at place: Int) throws -> Float {
+        guard let value = document.float(at: place) else { throw misfit(Float.self, .number, place) }
+        advance()
+        return value
+    }
+
+    @inline(__always)
+    private mutating func integer<T: FixedWidthInteger>(at place: Int) throws -> T {
+        guard let value = document.integer(T.self, at: place) else { throw misfit(T.self, .number, place) }
+        advance()
+        return value
+    }
+
+    @inline(__always)
+    private mutating func decode<T: Decodable>(_ type: T.Type, at place: Int) throws -> T {
+        let value = try document.decode(type, at: place, with: elementDecoder(at: place))
+        advance()
+        return value
+    }
+
+    /// The same decoder for each, unless a type has kept it.
+    private mutating func elementDecoder(at place: Int) -> JSONValueDecoder {
+        if isKnownUniquelyReferenced(&element), let element {
+            element.move(to: place, index: currentIndex)
+            return element
+        }
+        let new = child(at: place)
+        element = new
+        return new
+    }
+
+    @inline(__always)
+    private func misfit<T>(_ type: T.Type, _ form: JSONDocument.Form, _ place: Int) -> any Error {
+        document.misfit(type, form, at: place, path: path)
+    }
+}

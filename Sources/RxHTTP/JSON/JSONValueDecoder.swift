@@ -1,0 +1,139 @@
+import FoundationEssentials
+
+/// Decodes one value of a document, as `JSONDecoder` does; knows the way there.
+///
+/// A class, so that containers, which the standard library copies for every call, are one reference.
+final class JSONValueDecoder: Decoder {
+    let document: JSONDocument
+    private let parent: JSONValueDecoder?
+    /// What leads here from the parent.
+    private var step: Step
+    private(set) var place: Int
+    /// Where the values of this object's members are; `nil` if keys are looked for one by one.
+    private(set) var members: [String: Int]?
+
+    enum Step {
+        case root
+        case key(any CodingKey)
+        case index(Int)
+    }
+
+    init(_ document: JSONDocument, at place: Int, in parent: JSONValueDecoder? = nil, _ step: Step = .root) {
+        self.document = document
+        self.place = place
+        self.parent = parent
+        self.step = step
+    }
+
+    /// Goes on to another element of the same array. Only for whom nobody else holds: not for a decoder that a type has
+    /// kept.
+    func move(to place: Int, index: Int) {
+        self.place = place
+        step = .index(index)
+        members = nil
+    }
+
+    func child(at place: Int, _ key: some CodingKey) -> JSONValueDecoder {
+        JSONValueDecoder(document, at: place, in: self, .key(key))
+    }
+
+    func child(at place: Int, index: Int) -> JSONValueDecoder {
+        JSONValueDecoder(document, at: place, in: self, .index(index))
+    }
+
+    var codingPath: [any CodingKey] {
+        var keys: [any CodingKey] = []
+        var decoder = self
+        while let parent = decoder.parent {
+            switch decoder.step {
+            case .root: break
+            case .key(let key): keys.append(key)
+            case .index(let index): keys.append(JSONKey.index(index))
+            }
+            decoder = parent
+        }
+        return keys.reversed()
+    }
+
+    var userInfo: [CodingUserInfoKey: Any] { document.userInfo }
+
+    func container<Key: CodingKey>(keyedBy _: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard document.kind(at: place).isObject else { throw misfit([String: Any].self, "keyed") }
+        if members == nil { members = try document.members(of: place) }
+        return KeyedDecodingContainer(JSONKeyedContainer(self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard document.kind(at: place) == .array else { throw misfit([Any].self, "unkeyed") }
+        return JSONUnkeyedContainer(self)
+    }
+
+    /// Where the value of a key is in this object, once it has a container.
+    func member(_ name: String) -> Int? {
+        if let members { members[name] } else { document.value(of: name, in: place) }
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+    private func misfit<T>(_ type: T.Type, _ container: String) -> any Error {
+        guard document.kind(at: place) == .null else {
+            return document.mismatch(type, at: place, path: codingPath)
+        }
+        return DecodingError.valueNotFound(
+            type,
+            .init(
+                codingPath: codingPath,
+                debugDescription: "Cannot get \(container) decoding container -- found null value instead"))
+    }
+}
+
+extension JSONValueDecoder: SingleValueDecodingContainer {
+    func decodeNil() -> Bool { document.kind(at: place) == .null }
+
+    func decode(_ type: Bool.Type) throws -> Bool {
+        guard let value = document.bool(at: place) else { throw misfit(type, .bool) }
+        return value
+    }
+
+    func decode(_ type: String.Type) throws -> String {
+        guard let value = document.text(at: place) else { throw misfit(type, .string) }
+        return value
+    }
+
+    func decode(_ type: Double.Type) throws -> Double {
+        guard let value = document.double(at: place) else { throw misfit(type, .number) }
+        return value
+    }
+
+    func decode(_ type: Float.Type) throws -> Float {
+        guard let value = document.float(at: place) else { throw misfit(type, .number) }
+        return value
+    }
+
+    func decode(_: Int.Type) throws -> Int { try integer() }
+    func decode(_: Int8.Type) throws -> Int8 { try integer() }
+    func decode(_: Int16.Type) throws -> Int16 { try integer() }
+    func decode(_: Int32.Type) throws -> Int32 { try integer() }
+    func decode(_: Int64.Type) throws -> Int64 { try integer() }
+    func decode(_: Int128.Type) throws -> Int128 { try integer() }
+    func decode(_: UInt.Type) throws -> UInt { try integer() }
+    func decode(_: UInt8.Type) throws -> UInt8 { try integer() }
+    func decode(_: UInt16.Type) throws -> UInt16 { try integer() }
+    func decode(_: UInt32.Type) throws -> UInt32 { try integer() }
+    func decode(_: UInt64.Type) throws -> UInt64 { try integer() }
+    func decode(_: UInt128.Type) throws -> UInt128 { try integer() }
+
+    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        try document.decode(type, at: place, with: self)
+    }
+
+    @inline(__always)
+    private func integer<T: FixedWidthInteger>() throws -> T {
+        guard let value = document.integer(T.self, at: place) else { throw misfit(T.self, .number) }
+        return value
+    }
+
+    private func misfit<T>(_ type: T.Type, _ form: JSONDocument.Form) -> any Error {
+        document.misfit(type, form, at: place, path: codingPath)
+    }
+}
