@@ -11,6 +11,17 @@ extension JSONDocument {
         names[name] = converted
         return converted
     }
+
+    /// Apart from ``decode(_:at:with:)``, because what it does with types at run time costs all others.
+    @inline(never)
+    func decodeUnconverted<T: Decodable>(_ type: T.Type, with decoder: JSONValueDecoder) throws -> T {
+        if let dictionary = type as? any JSONStringKeyed.Type,
+            let value = try dictionary.init(unconverted: decoder) as? T
+        {
+            return value
+        }
+        return try T(from: decoder)
+    }
 }
 
 extension String {

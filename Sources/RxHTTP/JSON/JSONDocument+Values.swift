@@ -26,12 +26,7 @@ extension JSONDocument {
         } else if type == Decimal.self {
             return unsafe unsafeBitCast(try decimal(with: decoder()), to: type)
         }
-        if convertsKeys, let dictionary = type as? any JSONStringKeyed.Type,
-            let value = try dictionary.init(unconverted: decoder()) as? T
-        {
-            return value
-        }
-        return try T(from: decoder())
+        return try convertsKeys ? decodeUnconverted(type, with: decoder()) : T(from: decoder())
     }
 
     private func array<Element>(at place: Int, _ element: (Int) -> Element?) -> [Element]? {
