@@ -4,8 +4,8 @@ internal import RxLoop
 
 /// One running ``LoopFileSystem/read(_:from:count:expecting:)``: one piece is read while the one before is taken.
 ///
-/// A consumer that can take bytes without a piece around them asks for them by ``take(into:)``, and gets a piece only
-/// of what is not in memory.
+/// A consumer that can take bytes without a piece around them asks for them by ``take(into:)``, and gets pieces
+/// from where the first of them is not in memory.
 final class FileReading: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial, or on the loop where that is the lane's.
 
@@ -49,6 +49,9 @@ final class FileReading: @unchecked Sendable {
     private var isAtEnd = false
     /// Whether what comes next seems to be in memory, and the consumer takes it itself.
     private var isCached = false
+    /// Whether something was not in memory. From there on everything comes in pieces: who goes back to taking reads
+    /// nothing ahead, and waits for the disk more often.
+    private var hasMissed = false
     /// How many bytes have been taken since the file was looked at.
     private var unseen: Int64 = 0
 
@@ -83,8 +86,8 @@ final class FileReading: @unchecked Sendable {
         read()
     }
 
-    /// Reads on without waiting, as much as is in memory and fits. `nil` if there is nothing; what comes next then
-    /// comes as a piece. With the last of them the stream does not end: who has all that was asked for closes it.
+    /// Reads on without waiting, as much as is in memory and fits. `nil` if there is nothing; the rest then comes in
+    /// pieces. With the last of them the stream does not end: who has all that was asked for closes it.
     ///
     /// The file is looked at after each MiB, and before the last of the bytes are given away.
     func take(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
@@ -94,6 +97,7 @@ final class FileReading: @unchecked Sendable {
             count > 0
         else {
             isCached = false
+            hasMissed = true
             observer.scope.enter { self.read() }
             return nil
         }
@@ -133,6 +137,7 @@ final class FileReading: @unchecked Sendable {
     /// that nothing of a changed one is delivered.
     private var nextPiece: @Sendable () throws(UVError) -> Piece? {
         turn = (turn + 1) % buffers.count
+        let isTakable = hasMissed ? nil : isTakable
         return {
             [path, expected, file, offset, left, isTakable, buffer = buffers[turn]] () throws(UVError) in
             let file = if let file { file } else { try File(reading: path) }
@@ -155,6 +160,7 @@ final class FileReading: @unchecked Sendable {
         left -= Int64(piece.bytes.count)
         isAtEnd = piece.isLast
         isCached = piece.isNextCached
+        hasMissed = !isCached
         ready = piece
         deliver()
     }
