@@ -21,8 +21,9 @@ extension Transfer {
 
     func makeHead() {
         guard let status else { return }
-        head = ResponseHead(status: status, fieldLines: fieldLines)
-        fieldLines = []
+        var lines: [UInt8] = []
+        swap(&lines, &fieldLines)
+        head = ResponseHead(status: status, fieldLines: lines)
     }
 
     func keepInterim() {

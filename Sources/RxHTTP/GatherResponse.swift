@@ -59,8 +59,11 @@ private final class Gathering: @unchecked Sendable {
             }
             if body.isEmpty { body = bytes } else { body += bytes }
         case .finished(let metrics):
-            guard let head, !isComplete else { return }
+            // Handed on rather than copied.
+            guard !isComplete, let head = head.take() else { return }
             isComplete = true
+            var body: [UInt8] = []
+            swap(&body, &self.body)
             var response = Response(
                 head: head, body: body, request: request, metrics: metrics, decoder: decoder)
             response.isRedirected = isRedirected

@@ -21,14 +21,6 @@
             try await command.ended().ending == .exited(0)
         }
 
-        /// Puts the calling thread into a network namespace of its own (unshare(2), which Swift's Glibc does not have).
-        private static func leaveNetwork() -> Bool {
-            typealias Unshare = @convention(c) (Int32) -> Int32
-            let newNetwork: Int32 = 0x4000_0000
-            guard let symbol = unsafe dlsym(nil, "unshare") else { return false }
-            return unsafe unsafeBitCast(symbol, to: Unshare.self)(newNetwork) == 0
-        }
-
         /// Runs on the loop's thread, which alone is in the namespace.
         private func onLoop<T: Sendable>(
             _ loop: EventLoop, _ work: @escaping @Sendable () throws -> T
@@ -44,7 +36,7 @@
         func namespace() async throws {
             let loop = EventLoop(name: "netns")
             defer { loop.shutDown() }
-            #expect(try await onLoop(loop) { Self.leaveNetwork() })
+            #expect(try await onLoop(loop) { Namespace.network.enter() })
             let reachability = NetlinkReachability(on: loop)
             #expect(reachability.status == .unknown)
             reachability.start()

@@ -128,7 +128,12 @@ import Testing
         try await withHTTP2 { transport in
             let body = Body.bytes(UploadFaultTests.large)
             let recording = Recording(transport.send(try .to(url(to: behind), method: .post, body: body)))
-            while await transport.loop.run({ transport.multi.muted.isEmpty }) {
+            let isUnderWay: @Sendable () -> Bool = {
+                transport.multi.muted.isEmpty && !transport.multi.running.isEmpty
+            }
+            _ = try await behind.nextRequest()
+            while await transport.loop.run(isUnderWay) {
+                try Task.checkCancellation()
                 await transport.loop.poll()
             }
             gate.open()

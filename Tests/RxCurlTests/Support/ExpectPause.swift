@@ -23,6 +23,7 @@ func expectPause(
     // Until two looks with many rounds of the loop in between find no progress.
     var seen = -1
     while seen != made.contents {
+        try Task.checkCancellation()
         seen = made.contents
         for _ in 0..<2000 { await transport.loop.poll() }
     }
