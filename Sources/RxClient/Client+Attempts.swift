@@ -24,7 +24,7 @@ extension Client {
     ) -> Observable<T, NetworkError> {
         let draft = attempts.draft
         func stream(_ server: Server?, _ host: Host?) -> Observable<T, NetworkError> {
-            guard let host, isStaged(stages, draft) else {
+            guard let host, isGuarded(stages, draft) else {
                 return exchange(
                     attempts, at: server, host, .zero, session: session, cookies: cookies,
                     preparing: prepare, as: result)
@@ -42,16 +42,22 @@ extension Client {
         guard let vice = draft.servers.vice else { return stream(main, main.host) }
         let (atMain, atVice) = (stream(main, main.host), stream(vice, vice.host))
         guard draft.server == .active, stages.contains(.failover) else {
-            return Observable(scheduler: scheduler) { [servers] observer in
-                (servers.role(for: draft.server) == .main ? atMain : atVice).subscribe(observer)
+            return .deferred(on: draft.scheduler) { [servers] in
+                servers.role(for: draft.server) == .main ? atMain : atVice
             }
         }
         return atMain.failover(
             to: atVice, through: servers, mayProbe: attempts.isRepeatable, trace: attempts.trace)
     }
 
+    /// Whether anything within an attempt looks at its outcome: the stages around each exchange, or the choice between the
+    /// servers.
+    func isStaged(_ stages: AttemptStages, _ draft: Draft) -> Bool {
+        stages.contains(.failover) && draft.servers.vice != nil || isGuarded(stages, draft)
+    }
+
     /// Whether any of the stages around an exchange is asked for and switched on.
-    private func isStaged(_ stages: AttemptStages, _ draft: Draft) -> Bool {
+    private func isGuarded(_ stages: AttemptStages, _ draft: Draft) -> Bool {
         stages.contains(.limits) && hosts.limiter != nil || stages.contains(.hedging) && draft.hedging.isOn
             || stages.contains(.circuitBreaker) && configuration.circuitBreaker != nil
     }
@@ -72,7 +78,7 @@ extension Client {
                     attempts.trace?.tell(waited.map { .admitted(after: $0) } ?? .queued)
                 },
                 attribute: attempts.attribute)
-            stream = wait.then(on: scheduler, exchange)
+            stream = wait.then(on: attempts.draft.scheduler, exchange)
         } else {
             stream = exchange(.zero)
         }
@@ -92,28 +98,29 @@ extension Client {
         cookies: CookieJar?, preparing prepare: @escaping @Sendable (inout Request) -> Void,
         as result: @escaping Reading<T>
     ) -> Observable<T, NetworkError> {
-        Observable(scheduler: scheduler) { observer in
-            Observable<T, NetworkError>.deferred { () throws(NetworkError) in
-                var request = try attempts.next(at: server, host)
-                if waited > .zero, let limit = request.timeouts.queue {
-                    // What is left of it for the transport's own queue.
-                    request.timeouts.queue = max(limit - waited, .nanoseconds(1))
-                }
-                prepare(&request)
-                let exchange = { @Sendable request in
-                    result(
-                        self.exchange(
-                            request, following: self.configuration.redirects, cookies,
-                            at: attempts.draft.servers, attempts.trace),
-                        request)
-                }
-                guard let session, !request.isCredentialFree else { return exchange(request) }
-                return session.authorize(request).flatMap { request in
-                    attempts.note(request.credentialStamp)
-                    return exchange(request)
-                }
+        .deferred(on: attempts.draft.scheduler) { () throws(NetworkError) in
+            var request = try attempts.next(at: server, host)
+            if waited > .zero, let limit = request.timeouts.queue {
+                // What is left of it for the transport's own queue.
+                request.timeouts.queue = max(limit - waited, .nanoseconds(1))
             }
-            .subscribe(observer)
+            prepare(&request)
+            @Sendable func exchange(_ request: Request) -> Observable<T, NetworkError> {
+                result(
+                    self.exchange(
+                        request, following: self.configuration.redirects, cookies,
+                        at: attempts.draft.servers, attempts.trace),
+                    request)
+            }
+            guard let session, !request.isCredentialFree else { return exchange(request) }
+            if let authorized = try session.authorized(request) {
+                attempts.note(authorized.credentialStamp)
+                return exchange(authorized)
+            }
+            return session.authorize(request).flatMap { request in
+                attempts.note(request.credentialStamp)
+                return exchange(request)
+            }
         }
     }
 }

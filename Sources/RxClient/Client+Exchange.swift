@@ -38,7 +38,7 @@ extension Client {
     ///
     /// - Throws: `invalidURL`, `invalidHeader`, `invalidParameters`, or what rewriting and signature throw.
     public func serialized(_ endpoint: some Endpoint) throws(NetworkError) -> Request {
-        let draft = try Draft(endpoint, configuration: configuration, servers: servers.pair)
+        let draft = try Draft(endpoint, of: self, on: scheduler)
         return try draft.serialized(at: draft.servers[servers.role(for: draft.server)])
     }
 

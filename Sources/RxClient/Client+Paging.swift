@@ -84,7 +84,7 @@ extension Client {
         _ endpoint: E, _ content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>
     ) -> Paging<Item>.Load {
         { placement in
-            self.answer(endpoint, page: placement).map { answer throws(NetworkError) in
+            self.answer(endpoint, page: placement, as: { $0 }).map { answer throws(NetworkError) in
                 (try content(answer.output), answer.response)
             }
         }

@@ -9,12 +9,12 @@ extension Client {
     /// ``response(_:)``, or from the first stage on, with ``serialized(_:)``, ``Session/authorize(_:)`` and
     /// ``exchange(_:following:usesCookies:)``.
     public func request<E: Endpoint>(_ endpoint: E) -> Observable<E.Output, NetworkError> {
-        answer(endpoint).map(\.output)
+        answer(endpoint, as: { $0.output })
     }
 
     /// The same, with the response next to the output.
     public func answer<E: Endpoint>(_ endpoint: E) -> Observable<Answer<E.Output>, NetworkError> {
-        answer(endpoint, page: nil)
+        answer(endpoint, as: { $0 })
     }
 
     /// The same for one page of an endpoint that has several.
@@ -23,45 +23,45 @@ extension Client {
     ///   - stages: what each attempt goes through.
     ///   - watch: sees the events of each exchange go by; such a request joins no other.
     ///   - isRefresh: whether it renews what the cache keeps, and nobody waits for it.
-    func answer<E: Endpoint>(
-        _ endpoint: E, page: PagePlacement?, through stages: AttemptStages = .all,
-        watching watch: Watch? = nil, isRefresh: Bool = false
-    ) -> Observable<Answer<E.Output>, NetworkError> {
+    ///   - result: what the subscriber gets of the answer.
+    func answer<E: Endpoint, T>(
+        _ endpoint: E, page: PagePlacement? = nil, through stages: AttemptStages = .all,
+        watching watch: Watch? = nil, isRefresh: Bool = false,
+        as result: @escaping @Sendable (Answer<E.Output>) -> T
+    ) -> Observable<T, NetworkError> {
         drafted(endpoint, page: page, isShown: !isRefresh) { draft throws(NetworkError) in
             let attempts = try self.attempts(of: draft, retrying: endpoint.retry)
             let session = endpoint.usesSession ? self.configuration.session : nil
-            let envelope = self.envelope(of: endpoint)
+            let opening = self.opening(of: endpoint)
             let cached = try self.cached(
                 attempts, draft, of: endpoint, isRefresh ? .noCache : endpoint.cacheMode)
-            let contentTypes = endpoint.contentTypes ?? self.configuration.contentTypes
-            let open = { @Sendable (responses: CachedRequest.Responses) in
-                responses.checkStatus(envelope: envelope).checkContentType(contentTypes).unwrap(envelope)
+
+            @Sendable func ask(_ kept: CacheEntry?) -> CachedRequest.Responses {
+                self.send(
+                    attempts, session: session, cookies: self.cookies(for: endpoint), through: stages,
+                    opening, watch, cached, confirming: kept
+                )
+                .invalidating(self.configuration.cache, attempts.request, unless: cached)
+                .opened(by: opening)
+                .relogin(through: session, replay: attempts.replay, trace: attempts.trace)
+                .retry(attempts.policy)
+            }
+            @Sendable func refresh() -> CachedRequest.Responses {
+                self.answer(endpoint, page: page, isRefresh: true) { $0.response }
             }
 
             return self.answer(
                 cached, joining: watch == nil ? [ObjectIdentifier(self), ObjectIdentifier(E.self)] : nil,
-                session, attempts.trace, opening: open
-            ) { kept in
-                self.send(
-                    attempts, session: session, cookies: self.cookies(for: endpoint), through: stages,
-                    envelope, watch, cached, confirming: kept
-                )
-                .checkStatus(envelope: envelope)
-                .invalidating(self.configuration.cache, attempts.request, unless: cached)
-                .checkContentType(contentTypes)
-                .unwrap(envelope)
-                .relogin(through: session, replay: attempts.replay, trace: attempts.trace)
-                .retry(attempts.policy)
-            } refreshing: {
-                self.answer(endpoint, page: page, isRefresh: true).map(\.response)
-            }
+                session, attempts.trace, opening: opening, asking: ask, refreshing: refresh
+            )
             .deadline(of: attempts)
-            .fallingBack(on: cached, trace: attempts.trace, opening: open)
+            .fallingBack(on: cached, trace: attempts.trace, opening: opening)
             .part(endpoint.part)
             .process { response throws(NetworkError) in
-                try endpoint.answer(from: response)
+                let answer = try endpoint.answer(from: response)
+                cached?.keep(answer.response)
+                return result(answer)
             }
-            .keeping(in: cached)
             .traced(by: attempts.trace)
         }
     }
@@ -88,11 +88,11 @@ extension Client {
         drafted(endpoint, at: server) { draft throws(NetworkError) in
             let session = endpoint.usesSession ? self.configuration.session : nil
             let attempts = try self.attempts(of: draft, retrying: .never)
-            let envelope = self.envelope(of: endpoint)
+            let opening = self.opening(of: endpoint)
             return self.send(
-                attempts, session: session, cookies: self.cookies(for: endpoint), through: [], envelope
+                attempts, session: session, cookies: self.cookies(for: endpoint), through: [], opening
             )
-            .checkStatus(envelope: envelope)
+            .checkStatus(envelope: opening.envelope)
             .deadline(of: attempts)
             .traced(by: attempts.trace)
         }
@@ -103,20 +103,24 @@ extension Client {
     /// - Parameter kept: what the server may confirm instead of sending it anew.
     private func send(
         _ attempts: Attempts, session: Session?, cookies: CookieJar?, through stages: AttemptStages,
-        _ envelope: Envelope?, _ watch: Watch? = nil, _ cached: CachedRequest? = nil,
+        _ opening: Opening, _ watch: Watch? = nil, _ cached: CachedRequest? = nil,
         confirming kept: CacheEntry? = nil
     ) -> Observable<Response, NetworkError> {
-        let send = { @Sendable (prepare: @escaping @Sendable (inout Request) -> Void) in
+        @Sendable func send(
+            preparing prepare: @escaping @Sendable (inout Request) -> Void
+        ) -> Observable<Response, NetworkError> {
             self.send(attempts, session: session, cookies: cookies, through: stages, preparing: prepare) {
                 events, request in
                 let responses = (watch?(events) ?? events)
                     .response(to: request, decoder: self.configuration.decoder)
-                return stages.isEmpty
-                    ? responses : responses.checkStatus(envelope: envelope, accepting: [304])
+                // Others look at the status only after the attempt.
+                return self.isStaged(stages, attempts.draft)
+                    ? responses.checkStatus(envelope: opening.envelope, accepting: [304]) : responses
             }
         }
         return cached?.confirm(kept, trace: attempts.trace, send) ?? send { _ in }
     }
+
     /// The attempts at a request, told to those who listen by now.
     ///
     /// - Parameter policy: when to try again; `nil` for the client's policy.
@@ -124,8 +128,7 @@ extension Client {
         of draft: Draft, retrying policy: RetryPolicy<NetworkError>?
     ) throws(NetworkError) -> Attempts {
         try Attempts(
-            of: draft, retrying: policy ?? configuration.retry, on: scheduler,
-            tracing: self.trace(of:))
+            of: draft, retrying: policy ?? configuration.retry, tracing: self.trace(of:))
     }
 
     /// Makes the request anew for each subscription; what cannot be made fails before anything is sent.
@@ -138,18 +141,14 @@ extension Client {
         isWhole: Bool = true, isShown: Bool = true,
         then stages: @escaping @Sendable (Draft) throws(NetworkError) -> Observable<T, NetworkError>
     ) -> Observable<T, NetworkError> {
-        Observable(scheduler: scheduler) { [configuration] observer in
-            Observable<T, NetworkError>.deferred { () throws(NetworkError) in
-                let draft = try Draft(
-                    endpoint, configuration: configuration, servers: self.servers.pair, at: server,
-                    page: page)
-                return Observable.deferred { () throws(NetworkError) in try stages(draft) }
-                    .checkReachability(by: configuration.reachability, of: draft.request)
-                    .attended(
-                        as: draft.request, of: endpoint, in: self, isWhole: isWhole,
-                        isShown ? endpoint.presentation : .none)
-            }
-            .subscribe(observer)
+        let scheduler = scheduler
+        return .deferred(on: scheduler) { () throws(NetworkError) in
+            let draft = try Draft(endpoint, of: self, on: scheduler, at: server, page: page)
+            return .deferred(on: scheduler) { () throws(NetworkError) in try stages(draft) }
+                .checkReachability(by: self.configuration.reachability, of: draft.request)
+                .attended(
+                    as: draft.request, of: endpoint, in: self, isWhole: isWhole,
+                    isShown ? endpoint.presentation : .none)
         }
     }
 

@@ -22,14 +22,16 @@ extension Client {
             let tell: @Sendable (ProgressEvent<E.Output>) -> Void = { event in
                 if observer.scope.isOpen { observer.next(event) }
             }
-            self.answer(endpoint, page: nil, through: .all.subtracting(.hedging)) { events in
-                events.reporting {
-                    tell(.uploaded($0))
-                } download: {
-                    tell(.downloaded($0))
-                }
-            }
-            .map { .answered($0) }
+            self.answer(
+                endpoint, through: .all.subtracting(.hedging),
+                watching: { events in
+                    events.reporting {
+                        tell(.uploaded($0))
+                    } download: {
+                        tell(.downloaded($0))
+                    }
+                }, as: { .answered($0) }
+            )
             .subscribe(observer)
         }
     }

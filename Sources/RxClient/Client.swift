@@ -25,6 +25,10 @@ public final class Client: Sendable {
     /// Who listens to what it does.
     let trafficHub = TrafficHub()
     let running = RunningRequests()
+    /// What all its requests begin as.
+    let template: RequestTemplate
+    /// How answers are opened whose endpoint leaves it to the client.
+    let opening: Opening
     let errorTipSignal = Signal<NetworkError>()
     /// What the client's next stream runs on: the transport's scheduler for the main server.
     var scheduler: any Scheduler { transport.scheduler(for: servers.pair.main.origin) }
@@ -37,6 +41,8 @@ public final class Client: Sendable {
     public init(configuration: ClientConfiguration, transport: any Transport) {
         self.configuration = configuration
         self.transport = transport
+        template = RequestTemplate(configuration)
+        opening = Opening(configuration.envelope, configuration.contentTypes)
         hosts = Hosts(configuration, on: transport.scheduler)
         servers = Servers(
             main: configuration.baseURL, vice: configuration.viceURL, failover: configuration.failover,

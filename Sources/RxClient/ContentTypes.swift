@@ -33,8 +33,10 @@ public struct ContentTypes: Sendable, Equatable, ExpressibleByArrayLiteral {
 
     /// Whether an answer with this head is accepted.
     public func accepts(_ head: ResponseHead) -> Bool {
-        guard let patterns else { return true }
-        let type = MediaType(head[.contentType]).name
+        guard let patterns, let field = head[.contentType] else { return true }
+        // As many servers write it; everything else is read first.
+        if patterns.contains(field) { return true }
+        let type = MediaType(field).name
         return type.isEmpty || patterns.contains { Self.matches($0, type) }
     }
 

@@ -1,70 +1,83 @@
 import FoundationEssentials
 import HTTPTypes
 import RxHTTP
+import RxLite
 
 /// An endpoint's request with everything decided but its signature.
-struct Draft: Sendable {
+final class Draft: Sendable {
     /// At the main server, where it is at the service at all.
-    private(set) var request: Request
+    let request: Request
     /// The service's servers at the time.
     let servers: ServerPair
     /// Which of them the endpoint wants.
     let server: ServerChoice
     let hedging: Hedging
+    let scheduler: any Scheduler
     /// Whether it is below a base URL, so that each of the servers has it; an absolute URL may be elsewhere.
     let isAtService: Bool
     private let parameters: Parameters
     private let query: Parameters.Values
     private let link: URL?
     private let signature: Signature?
-    private let configuration: ClientConfiguration
+    private let client: Client
 
     /// Rewrites the endpoint's parameters and puts all but them together.
     ///
     /// - Parameters:
+    ///   - client: whose configuration holds where the endpoint does not say.
+    ///   - scheduler: what everything that becomes of it runs on.
     ///   - server: which of the servers it goes to; `nil` for the one that the endpoint wants.
     ///   - page: which page of the endpoint, if it has pages.
     /// - Throws: `invalidURL`, `invalidHeader` or `invalidParameters`; nothing has been sent then.
     init(
-        _ endpoint: some Endpoint, configuration: ClientConfiguration, servers: ServerPair,
+        _ endpoint: some Endpoint, of client: Client, on scheduler: any Scheduler,
         at server: ServerChoice? = nil, page: PagePlacement? = nil
     ) throws(NetworkError) {
-        let path = try PathTemplate(endpoint.path).expanded(with: endpoint.pathValues)
-        let url = try servers.url(for: path, allowingOtherOrigins: configuration.allowsOtherOrigins)
-        let urlAtMain = servers.url(url, at: servers.main)
-        link = page?.link.map { servers.url($0, at: servers.main) ?? $0 }
-        isAtService = (link.map { servers.url($0, at: servers.main) } ?? urlAtMain) != nil
-        self.servers = servers
+        self.client = client
+        self.scheduler = scheduler
+        servers = client.servers.pair
         self.server = server ?? endpoint.server
+        var (request, isAtMain) = try Self.request(endpoint, of: client, at: servers)
         if self.server == .vice, servers.vice == nil {
             throw NetworkError(.invalidURL, "the endpoint wants the vice server, and the client has none")
         }
-        hedging = endpoint.hedging ?? configuration.hedging
-        request = Request(
-            method: endpoint.method, url: urlAtMain ?? url,
-            timeouts: endpoint.timeouts ?? configuration.timeouts, bodyLimit: configuration.bodyLimit)
-        request.secretFields = configuration.secretFields
-        request.secretParameters = configuration.secretParameters
-        request.isDeclaredIdempotent = endpoint.isIdempotent
-        request.compression = endpoint.compression
-        request.continuePolicy = endpoint.continuePolicy ?? configuration.continuePolicy
-        if let authentication = configuration.authentication, !configuration.baseURL.isEmpty {
-            try request.authenticate(by: authentication)
-        }
-        for (name, value) in configuration.headers { try request.setField(name, to: value) }
-        if urlAtMain == nil, !servers.main.baseURL.isEmpty, !servers.contains(Origin(url)) {
-            request.dropSecrets()
-        }
+        link = page?.link.map { [servers] in servers.url($0, at: servers.main) ?? $0 }
+        isAtService = link.map { [servers] in servers.url($0, at: servers.main) != nil } ?? isAtMain
+        hedging = endpoint.hedging ?? client.configuration.hedging
+        if let timeouts = endpoint.timeouts { request.timeouts = timeouts }
+        if let policy = endpoint.continuePolicy { request.continuePolicy = policy }
+        if endpoint.isIdempotent { request.isDeclaredIdempotent = true }
+        if endpoint.compression != .none { request.compression = endpoint.compression }
         for (name, value) in endpoint.headers { try request.setField(name, to: value) }
+        self.request = request
 
-        var parameters = try endpoint.rewrite(endpoint.parameters.adding(page?.parameters ?? [:]))
-        if let rewrite = configuration.rewriteParameters, endpoint.usesParameterRewriting {
+        var parameters = endpoint.parameters
+        if let page { parameters = parameters.adding(page.parameters) }
+        parameters = try endpoint.rewrite(parameters)
+        if endpoint.usesParameterRewriting, let rewrite = client.configuration.rewriteParameters {
             parameters = try rewrite(parameters)
         }
         self.parameters = parameters
         query = endpoint.query
-        signature = endpoint.isSigned ? configuration.signature : nil
-        self.configuration = configuration
+        signature = endpoint.isSigned ? client.configuration.signature : nil
+    }
+
+    /// What the client has for all its requests, at the endpoint's path; and whether that is below the main server's URL.
+    private static func request(
+        _ endpoint: some Endpoint, of client: Client, at servers: ServerPair
+    ) throws(NetworkError) -> (Request, isAtMain: Bool) {
+        let path = try PathTemplate(endpoint.path).expanded(with: endpoint.pathValues)
+        if let url = servers.main.plainURL(of: path) {
+            return (try client.template.request(endpoint.method, at: url), true)
+        }
+        let url = try servers.url(
+            for: path, allowingOtherOrigins: client.configuration.allowsOtherOrigins)
+        let urlAtMain = servers.url(url, at: servers.main)
+        var request = try client.template.request(endpoint.method, at: urlAtMain ?? url)
+        if urlAtMain == nil, !servers.main.baseURL.isEmpty, !servers.contains(Origin(url)) {
+            request.dropSecrets()
+        }
+        return (request, urlAtMain != nil)
     }
 
     /// Whether each attempt has to be serialised anew.
@@ -107,8 +120,8 @@ struct Draft: Sendable {
 
     private func serialized(_ parameters: Parameters) throws(NetworkError) -> Request {
         var request = request
-        try parameters.apply(to: &request, configuration)
-        if !query.isEmpty { try Parameters.query(query).apply(to: &request, configuration) }
+        try parameters.apply(to: &request, of: client)
+        if !query.isEmpty { try Parameters.query(query).apply(to: &request, of: client) }
         if let link { try request.follow(link, within: isAtService ? servers : nil) }
         return request
     }
@@ -116,7 +129,7 @@ struct Draft: Sendable {
     /// Query and body in canonical order: of what is in the URL already, and of the body's members.
     private func signedPairs(of request: Request) throws(NetworkError) -> [ParameterPair] {
         var pairs = request.queryPairs
-        if !request.body.isEmpty { pairs += try parameters.signedPairs(configuration) }
+        if !request.body.isEmpty { pairs += try parameters.signedPairs(of: client) }
         return pairs.sorted { ($0.name, $0.value) < ($1.name, $1.value) }
     }
 }

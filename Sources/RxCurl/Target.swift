@@ -21,7 +21,7 @@ struct Target {
 
     /// Checks `url`; throws ``NetworkError/Code/invalidURL``.
     init(of request: Request) throws(NetworkError) {
-        var text = request.url.absoluteString
+        var text = request.urlText
         let found = text.withUTF8 { bytes in unsafe Self.inspect(bytes) }
         switch found {
         case .success(let (hasUserInfo, originLength)):

@@ -32,11 +32,12 @@ public struct RedirectPolicy: Sendable, Equatable {
     /// - Throws: `tooManyRedirects` if `count` have been followed already; `invalidRedirect` if none is allowed, from https to
     ///   http, to another scheme, to what is no URL, or to two different ones.
     func redirect(_ request: Request, to head: ResponseHead, count: Int) throws(NetworkError) -> Request? {
+        guard 300..<400 ~= head.status.code else { return nil }
         if isRefusing, [301, 302, 303, 307, 308].contains(head.status.code) {
             throw NetworkError(
                 .invalidRedirect, "the answer is a redirect, which is refused", request: request)
         }
-        guard limit > 0, 300..<400 ~= head.status.code, head[.location] != nil else { return nil }
+        guard limit > 0, head[.location] != nil else { return nil }
         var next = request
         switch head.status.code {
         case 301, 302: if request.method == .post { next.turnIntoGet() }

@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 extension Request {
     /// Sets a header field from text that may come from anywhere.
@@ -10,12 +10,31 @@ extension Request {
         guard let fieldName = HTTPField.Name(name) else {
             throw NetworkError(.invalidHeader, "\(name.debugDescription) is no header name", request: self)
         }
-        guard HTTPField.isValidValue(value), value.utf8.allSatisfy({ $0 < 0x80 }) else {
+        try setField(fieldName, to: value)
+    }
+
+    /// Sets a header field of a known name from text that may come from anywhere.
+    ///
+    /// - Throws: `invalidHeader` for a value as above.
+    package mutating func setField(_ name: HTTPField.Name, to value: String) throws(NetworkError) {
+        guard value.isPlain || HTTPField.isValidValue(value) && value.utf8.allSatisfy({ $0 < 0x80 }) else {
             throw NetworkError(
                 .invalidHeader,
                 "the value of \(name) begins or ends in space, or holds a control or non-ASCII character",
                 request: self)
         }
-        headerFields[fieldName] = value
+        headerFields[name] = value
+    }
+}
+
+extension String {
+    /// Whether it is a field value of visible ASCII characters with spaces between them, as most are.
+    fileprivate var isPlain: Bool {
+        let isPlain = unsafe utf8.withContiguousStorageIfAvailable { bytes in
+            for index in 0..<bytes.count where unsafe !(0x20...0x7E ~= bytes[index]) { return false }
+            guard let first = unsafe bytes.first, let last = unsafe bytes.last else { return true }
+            return first != 0x20 && last != 0x20
+        }
+        return isPlain ?? false
     }
 }

@@ -10,9 +10,33 @@ public struct Request: Sendable {
     }
     /// The absolute http or https URL. A fragment is not sent.
     public var url: URL {
-        get { parts.url }
-        _modify { yield &parts.url }
+        get {
+            switch parts.place {
+            case .url(let url): url
+            case .text(let text): text.url
+            }
+        }
+        set { parts.place = .url(newValue) }
     }
+    /// The same as text, which takes no reading.
+    package var urlText: String {
+        switch parts.place {
+        case .url(let url): url.absoluteString
+        case .text(let text): text.text
+        }
+    }
+
+    /// Adds pairs to the query, where neither they nor the URL hold anything to be escaped, and that is known.
+    ///
+    /// - Returns: whether it has.
+    package mutating func appendEscapedQuery(_ query: String) -> Bool {
+        guard case .text(let text) = parts.place, let longer = text.appendingQuery(query) else {
+            return false
+        }
+        parts.place = .text(longer)
+        return true
+    }
+
     /// The header fields. `Host`, `Content-Length` and `Transfer-Encoding` are the transport's to set.
     public var headerFields: HTTPFields {
         get { parts.headerFields }
@@ -94,9 +118,14 @@ public struct Request: Sendable {
 
     @CopyOnWrite private var parts: Parts
 
+    private enum Place: Sendable {
+        case url(URL)
+        case text(URLText)
+    }
+
     private struct Parts: Sendable {
         var method: HTTPRequest.Method
-        var url: URL
+        var place: Place
         var headerFields: HTTPFields
         var body: Body
         var compression = Compression.none
@@ -120,7 +149,25 @@ public struct Request: Sendable {
         timeouts: Timeouts = Timeouts(), bodyLimit: Int = 256 << 20
     ) {
         parts = Parts(
-            method: method, url: url, headerFields: headerFields, body: body, timeouts: timeouts,
+            method: method, place: .url(url), headerFields: headerFields, body: body, timeouts: timeouts,
             bodyLimit: bodyLimit, id: .next(), attempt: 1)
+    }
+
+    /// Creates a request like another, with a new id.
+    package init(like template: Request, method: HTTPRequest.Method, url: URL) {
+        self.init(like: template, method: method, at: .url(url))
+    }
+
+    /// Creates a request like another, with a new id.
+    package init(like template: Request, method: HTTPRequest.Method, url: URLText) {
+        self.init(like: template, method: method, at: .text(url))
+    }
+
+    private init(like template: Request, method: HTTPRequest.Method, at place: Place) {
+        var parts = template.parts
+        parts.method = method
+        parts.place = place
+        parts.id = .next()
+        self.parts = parts
     }
 }

@@ -47,21 +47,35 @@ public struct ResponseHead: Sendable {
             let text = String(decoding: value, as: UTF8.self)
             found = found.map { $0 + ", " + text } ?? text
         }
-        if isFolded {
-            unfoldedLines.forEach(take)
-        } else {
-            var rest = fieldLines[...]
-            while !rest.isEmpty {
-                let line = rest.prefix { $0 != UInt8(ascii: "\n") }
-                rest = rest[line.endIndex...].dropFirst()
-                take(line)
-            }
-        }
+        let isFolded = forEachLine(like: wanted) { take(fieldLines[$0]) }
+        guard isFolded else { return found }
+        found = nil
+        unfoldedLines.forEach(take)
         return found
     }
 
-    private var isFolded: Bool {
-        zip(fieldLines, fieldLines.dropFirst()).contains { $0 == UInt8(ascii: "\n") && $1.isBlank }
+    /// Calls `take` with where the lines are that may be of a field: those with its first letter, and a colon where its
+    /// name ends. The others are passed over without a slice being made of each.
+    ///
+    /// - Returns: whether there are folded lines. Then the calls have been in vain.
+    private func forEachLine(like name: String.UTF8View, _ take: (Range<Int>) -> Void) -> Bool {
+        guard let first = name.first else { return false }
+        let length = name.count
+        return unsafe fieldLines.withUnsafeBufferPointer { bytes in
+            var start = 0
+            while start < bytes.count {
+                if start > 0, unsafe bytes[start].isBlank { return true }
+                var end = start
+                while end < bytes.count, unsafe bytes[end] != UInt8(ascii: "\n") { end += 1 }
+                if start + length < end, unsafe bytes[start + length] == UInt8(ascii: ":"),
+                    unsafe bytes[start].lowercased == first
+                {
+                    take(start..<end)
+                }
+                start = end + 1
+            }
+            return false
+        }
     }
 
     private var lines: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] {

@@ -8,14 +8,14 @@ extension Transport {
     ) -> Observable<TransferEvent, NetworkError> {
         let first = send(request)
         return Observable(scheduler: first.scheduler) { observer in
-            Redirecting(self, policy, into: observer).send(request, as: first)
+            Redirecting(self, policy, request, into: observer).start(first)
         }
     }
 }
 
 /// One request on its way through redirects.
 private final class Redirecting: @unchecked Sendable {
-    // Unchecked: runs only inside the subscription's lane, which is serial.
+    // Unchecked, and spared the checks of exclusivity: runs only inside the subscription's lane, which is serial.
 
     /// A redirect's body is read to its end, so that the connection can be used again, unless it is larger.
     private static let discardLimit = 64 << 10
@@ -23,24 +23,33 @@ private final class Redirecting: @unchecked Sendable {
     private let transport: any Transport
     private let policy: RedirectPolicy
     private let observer: Observer<TransferEvent, NetworkError>
-    private var count = 0
-    private var next: Request?
-    private var discarded = 0
+    /// The one that is under way, and its scope.
+    @safe @exclusivity(unchecked) private var request: Request
+    @safe @exclusivity(unchecked) private var scope: Scope
+    @safe @exclusivity(unchecked) private var count = 0
+    @safe @exclusivity(unchecked) private var next: Request?
+    @safe @exclusivity(unchecked) private var discarded = 0
 
     init(
-        _ transport: any Transport, _ policy: RedirectPolicy,
+        _ transport: any Transport, _ policy: RedirectPolicy, _ request: Request,
         into observer: Observer<TransferEvent, NetworkError>
     ) {
         self.transport = transport
         self.policy = policy
+        self.request = request
         self.observer = observer
+        scope = observer.scope.child()
     }
 
-    func send(_ request: Request, as stream: Observable<TransferEvent, NetworkError>) {
-        let scope = observer.scope.child()
+    func start(_ stream: Observable<TransferEvent, NetworkError>) {
+        let scope = scope
         stream.subscribe(
             Observer(
-                scope: scope, next: { self.receive($0, of: request, in: scope) },
+                scope: scope, target: self,
+                receive: { event, redirecting in
+                    // Guard: the target given above.
+                    unsafe unsafeDowncast(redirecting, to: Redirecting.self).receive(event)
+                },
                 end: { completion in
                     scope.close()
                     if case .finished = completion, self.next != nil { return self.follow() }
@@ -48,7 +57,7 @@ private final class Redirecting: @unchecked Sendable {
                 }))
     }
 
-    private func receive(_ event: TransferEvent, of request: Request, in scope: Scope) {
+    private func receive(_ event: TransferEvent) {
         switch event {
         case .head(let head):
             do throws(NetworkError) {
@@ -81,6 +90,8 @@ private final class Redirecting: @unchecked Sendable {
         count += 1
         observer.next(.redirected(request))
         guard observer.scope.isOpen else { return }
-        send(request, as: transport.send(request))
+        self.request = request
+        scope = observer.scope.child()
+        start(transport.send(request))
     }
 }

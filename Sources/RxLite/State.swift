@@ -43,11 +43,24 @@ public final class State<Value: Sendable>: Sendable {
     /// `change` runs under a lock: it must not touch this state again.
     @inlinable
     public func update(_ change: (inout Value) -> Void) {
-        contents.withLock { contents in
-            change(&contents.value)
-            contents.undelivered.append(contents.value)
+        guard hub.lane.tryEnter() else {
+            contents.withLock { contents in
+                change(&contents.value)
+                contents.undelivered.append(contents.value)
+            }
+            return hub.lane.enqueue { self.deliver() }
         }
-        hub.lane.enter { self.deliver() }
+        // Nobody delivers at the moment, and nobody begins to, so that most values need not wait for it.
+        let next = contents.withLock { contents -> Value? in
+            change(&contents.value)
+            guard contents.undelivered.isEmpty else {
+                contents.undelivered.append(contents.value)
+                return nil
+            }
+            return contents.value
+        }
+        if let next { hub.deliver(next) } else { deliver() }
+        hub.lane.leave()
     }
 
     /// The current value, then each one that is set. Never ends.

@@ -23,10 +23,11 @@ import Testing
     }
 
     /// One request with 2.5 s for all of it.
-    private static let limited = Result { () throws(NetworkError) in
+    private static func limited(on clock: VirtualScheduler) throws(NetworkError) -> Attempts {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.timeouts.total = .milliseconds(2500)
-        return try Draft(Call(.get, "/"), configuration: configuration)
+        let draft = try Draft(Call(.get, "/"), configuration: configuration, on: clock)
+        return try Attempts(of: draft, retrying: .never)
     }
 
     static let stages = [
@@ -91,12 +92,10 @@ import Testing
             return responses(source).failover(to: responses(source), through: client.servers)
         },
         Stage("deadline") { source, clock in
-            Observable<Response, NetworkError>(scheduler: source.scheduler) { observer in
-                Observable<Response, NetworkError>.deferred { () throws(NetworkError) in
-                    let attempts = try Attempts(of: limited.get(), retrying: .never, on: clock)
-                    return responses(source).deadline(of: attempts)
-                }
-                .subscribe(observer)
+            .deferred(on: source.scheduler) { () throws(NetworkError) in
+                // The id of the request is another each time.
+                responses(source).deadline(of: try limited(on: clock))
+                    .mapError { NetworkError($0.code, $0.message) }
             }
         },
         Stage("response(to:)") { source, _ in

@@ -6,9 +6,11 @@ import RxTesting
 
 extension Draft {
     /// As a client of that configuration makes it.
-    init(_ endpoint: some Endpoint, configuration: ClientConfiguration) throws(NetworkError) {
-        let client = Client(
-            configuration: configuration, transport: ScriptedTransport(on: VirtualScheduler(), []))
-        try self.init(endpoint, configuration: configuration, servers: client.servers.pair)
+    convenience init(
+        _ endpoint: some Endpoint, configuration: ClientConfiguration,
+        on scheduler: VirtualScheduler = VirtualScheduler()
+    ) throws(NetworkError) {
+        let client = Client(configuration: configuration, transport: ScriptedTransport(on: scheduler, []))
+        try self.init(endpoint, of: client, on: scheduler)
     }
 }

@@ -16,6 +16,10 @@ public protocol CacheStore: Sendable {
     /// last, where that decides which make room.
     func entries(for key: CacheKey) -> Observable<[CacheEntry], NetworkError>
 
+    /// What ``entries(for:)`` would give, where that is known without waiting for anything; `nil` where it has to be
+    /// looked up. From any thread. Default `nil`.
+    func entriesAtHand(for key: CacheKey) -> [CacheEntry]?
+
     /// Keeps an entry in the place of the one it ``CacheEntry/Metadata/replaces(_:)``, if there is one, and drops
     /// others where room is needed. One that is larger than the store may hold is not kept, nor is the one it would
     /// replace, and that is no failure. One value when it is done.
@@ -31,4 +35,9 @@ public protocol CacheStore: Sendable {
     /// What it holds, as far as it knows by now: one that is shared with another process may be behind. From any
     /// thread.
     var usage: CacheUsage { get }
+}
+
+extension CacheStore {
+    /// `nil`: it has to be looked up.
+    public func entriesAtHand(for key: CacheKey) -> [CacheEntry]? { nil }
 }

@@ -11,12 +11,12 @@ extension CachedRequest {
     /// - Parameters:
     ///   - stages: what tells requests for the same apart that must not be one; `nil` for one that joins no other.
     ///   - trace: who is told what the cache had to do with it.
-    ///   - open: the stages that an answer goes through which `ask` does not give.
+    ///   - opening: what an answer goes through which `ask` does not give.
     ///   - ask: asks the server, to confirm an entry if there is one.
     ///   - refresh: has an entry renewed, and the answer kept.
     func answer(
         joining stages: [ObjectIdentifier]?, trace: Trace? = nil,
-        opening open: @escaping @Sendable (Responses) -> Responses = { $0 },
+        opening: Opening? = nil,
         asking ask: @escaping @Sendable (CacheEntry?) -> Responses,
         refreshing refresh: @escaping @Sendable (CacheEntry) -> Responses
     ) -> Responses {
@@ -25,13 +25,15 @@ extension CachedRequest {
             let now = self.cache.currentDate()
             switch entry?.metadata.terms.verdict(for: self.demand, at: now) {
             case .use(let isStale):
-                return open(self.use(entry, isStale ? .stale : .fresh, trace))
+                return self.use(entry, isStale ? .stale : .fresh, trace).opened(by: opening)
             case .useAndRefresh:
                 if let entry { self.cache.refresh(self.key, by: refresh(entry)) }
-                return open(self.use(entry, .stale, trace))
+                return self.use(entry, .stale, trace).opened(by: opening)
             case .ask, nil:
-                if entry == nil { self.cache.count(\.misses) }
-                guard !self.demand.onlyIfCached else { return open(.just(self.gatewayTimeout)) }
+                if entry == nil { self.cache.count { $0.misses += 1 } }
+                guard !self.demand.onlyIfCached else {
+                    return Responses.just(self.gatewayTimeout).opened(by: opening)
+                }
                 self.noteKept(entry)
                 // A GET's conditions are no HEAD's.
                 return self.joined(stages, trace, ask(self.request.method == .head ? nil : entry))
@@ -42,7 +44,7 @@ extension CachedRequest {
     private func use(_ entry: CacheEntry?, _ use: CacheUse, _ trace: Trace?) -> Responses {
         guard let entry else { return .empty() }
         trace?.tellCached(use, entry.metadata.head)
-        return .just(response(from: entry, use))
+        return .just(response(from: entry, use, at: cache.currentDate()))
     }
 
     /// The answer where the server may not be asked and nothing is kept (RFC 9111 §5.2.1.7).
@@ -60,7 +62,7 @@ extension CachedRequest {
         let (flight, isNew) = cache.flights.join(id, or: response)
         note(flight)
         guard !isNew else { return flight.response }
-        cache.count(\.joined)
+        cache.count { $0.joined += 1 }
         trace?.tellCached(.joined, nil)
         return flight.response
             .map { response in
@@ -107,13 +109,20 @@ extension Observable<Response, NetworkError> {
     /// Goes on with what is kept where the server cannot be reached, or cannot answer, and the answer's
     /// `stale-if-error` lets it (RFC 5861 §4).
     func fallingBack(
-        on cached: CachedRequest?, trace: Trace?,
-        opening open: @escaping @Sendable (Observable) -> Observable
+        on cached: CachedRequest?, trace: Trace?, opening: Opening? = nil
     ) -> Observable {
         guard let cached else { return self }
         return self.catch { error in
             guard error.isServerFailure, let kept = cached.fallingBack(trace) else { return .fail(error) }
-            return open(kept)
+            return kept.opened(by: opening)
+        }
+    }
+
+    /// Keeps the answers that the rules let be kept.
+    func kept(in cached: CachedRequest) -> Observable {
+        map { response in
+            cached.keep(response)
+            return response
         }
     }
 
@@ -128,17 +137,6 @@ extension Observable<Response, NetworkError> {
         return map { response in
             cache.invalidate(after: response, to: request)
             return response
-        }
-    }
-}
-
-extension Observable where Failure == NetworkError {
-    /// Keeps the answers that the rules let be kept, now that they have been found to be good.
-    func keeping<Output>(in cached: CachedRequest?) -> Observable where Element == Answer<Output> {
-        guard let cached else { return self }
-        return map { answer in
-            _ = cached.keeping(answer.response)
-            return answer
         }
     }
 }

@@ -63,27 +63,44 @@ final class CachedRequest: Sendable {
     func find() -> Observable<CacheEntry?, NetworkError> {
         cache.store.entries(for: key)
             .catch { _ -> Observable<[CacheEntry], NetworkError> in
-                self.cache.count(\.storeFailures)
+                self.cache.count { $0.storeFailures += 1 }
                 return .just([])
             }
             .map { entries throws(NetworkError) -> CacheEntry? in
-                let fitting = entries.first { $0.metadata.variant.matches(self.request, cookies: self.jar) }
-                guard let entry = fitting, self.isOver(entry) else { return fitting }
+                let fitting = self.fitting(entries)
+                guard let entry = fitting, self.isOver(entry, at: self.cache.currentDate()) else {
+                    return fitting
+                }
                 self.cache.perform(self.cache.store.remove(.id(entry.metadata.id)))
                 return nil
             }
     }
 
+    /// The answer, where what is kept is at hand and may be used as it is; `nil` where ``find()`` has to look.
+    func hit() -> Response? {
+        guard demand.readsStore, let entry = cache.store.entriesAtHand(for: key).flatMap(fitting) else {
+            return nil
+        }
+        let now = cache.currentDate()
+        guard !isOver(entry, at: now),
+            case .use(let isStale) = entry.metadata.terms.verdict(for: demand, at: now)
+        else { return nil }
+        return response(from: entry, isStale ? .stale : .fresh, at: now)
+    }
+
+    private func fitting(_ entries: [CacheEntry]) -> CacheEntry? {
+        entries.first { $0.metadata.variant.matches(request, cookies: jar) }
+    }
+
     /// Whether the app's own time for an answer is over: then it is dropped, and not merely stale.
-    private func isOver(_ entry: CacheEntry) -> Bool {
-        guard lifetime != nil else { return false }
-        return entry.metadata.terms.age(at: cache.currentDate()) >= entry.metadata.terms.lifetime
+    private func isOver(_ entry: CacheEntry, at now: Date) -> Bool {
+        lifetime != nil && entry.metadata.terms.age(at: now) >= entry.metadata.terms.lifetime
     }
 
     /// The answer that is made of what is kept.
-    func response(from entry: CacheEntry, _ use: CacheUse) -> Response {
-        cache.count(use == .stale ? \.staleServed : \.hits)
-        let age = entry.metadata.terms.age(at: cache.currentDate())
+    func response(from entry: CacheEntry, _ use: CacheUse, at now: Date) -> Response {
+        cache.count { if use == .stale { $0.staleServed += 1 } else { $0.hits += 1 } }
+        let age = entry.metadata.terms.age(at: now)
         var response = Response(
             head: entry.metadata.head.telling(age: age), body: request.method == .head ? [] : entry.body,
             request: request, decoder: decoder)
@@ -124,7 +141,7 @@ final class CachedRequest: Sendable {
             cache.perform(cache.store.remove(.id(entry.metadata.id)))
             return nil
         }
-        cache.count(\.revalidated)
+        cache.count { $0.revalidated += 1 }
         var entry = entry
         entry.metadata.head = entry.metadata.head.updated(by: response.head)
         entry.metadata.terms = terms(of: entry.metadata.head, response)
@@ -145,18 +162,13 @@ final class CachedRequest: Sendable {
     // MARK: - Keeping
 
     /// Keeps the server's answer, where the rules let it and it is all there.
-    func keeping(_ response: Response) -> Response {
-        keep(response)
-        return response
-    }
-
-    private func keep(_ response: Response) {
+    func keep(_ response: Response) {
         guard demand.writesStore, request.method != .head, !response.isFromCache, response.isWhole,
             account == nil || response.request.credentialStamp?.identity == account,
             let metadata = metadata(of: response),
             progress.withLock({ $0.flight })?.claimKeeping() != false
         else { return }
-        cache.count(\.stored)
+        cache.count { $0.stored += 1 }
         cache.perform(cache.store.store(CacheEntry(metadata, body: response.body)))
     }
 

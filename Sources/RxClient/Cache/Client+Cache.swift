@@ -20,19 +20,24 @@ extension Client {
             jar: cookies(for: endpoint), decoder: configuration.decoder)
     }
 
-    /// The answer from the cache, or from `ask`, which may be that of another request for the same.
+    /// The answer from the cache, or from `ask`, which may be that of another request for the same. Looks at what is at hand
+    /// when it is called, once for each subscription.
     func answer(
         _ cached: CachedRequest?, joining stages: [ObjectIdentifier]?, _ session: Session?, _ trace: Trace?,
-        opening open: @escaping @Sendable (CachedRequest.Responses) -> CachedRequest.Responses,
+        opening: Opening,
         asking ask: @escaping @Sendable (CacheEntry?) -> CachedRequest.Responses,
         refreshing refresh: @escaping @Sendable () -> CachedRequest.Responses
     ) -> CachedRequest.Responses {
         guard let cached else { return ask(nil) }
+        // Who listens hears of the start first.
+        if trace == nil, let hit = cached.hit() {
+            return CachedRequest.Responses.just(hit).opened(by: opening)
+        }
         return Observable(scheduler: scheduler) { observer in
             // A request of the login joins none that may be waiting for that login.
             let joins = session?.isLoggingIn(observer.scope.lane) != true
             cached.answer(
-                joining: joins ? stages : nil, trace: trace, opening: open, asking: ask,
+                joining: joins ? stages : nil, trace: trace, opening: opening, asking: ask,
                 refreshing: { _ in refresh() }
             )
             .subscribe(observer)

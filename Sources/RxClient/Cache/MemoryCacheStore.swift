@@ -31,6 +31,9 @@ public final class MemoryCacheStore: CacheStore {
         .deferred { .just(self.contents.withLock { $0.use(key) }) }
     }
 
+    /// The same, since all of it is at hand.
+    public func entriesAtHand(for key: CacheKey) -> [CacheEntry]? { contents.withLock { $0.use(key) } }
+
     /// Keeps an entry, and drops others where room is needed.
     public func store(_ entry: CacheEntry) -> Observable<Void, NetworkError> {
         changing { $0.store(entry, limit: self.limit, entryLimit: self.entryLimit) }.map { _ in }

@@ -4,7 +4,7 @@ import RxHTTP
 
 extension Request {
     /// The URL as caches know it.
-    var cacheURL: String { url.cacheText }
+    var cacheURL: String { urlText.withoutFragment }
 
     /// A digest of type and content, the same in whatever order the members of an object or the fields of a form are
     /// written; `nil` for content that is made while it is sent.
@@ -43,9 +43,12 @@ extension Substring {
 
 extension URL {
     /// Without fragment, which is not sent.
-    var cacheText: String {
-        let text = absoluteString
-        guard text.utf8.contains(UInt8(ascii: "#")) else { return text }
-        return String(text.prefix { $0 != "#" })
+    var cacheText: String { absoluteString.withoutFragment }
+}
+
+extension String {
+    fileprivate var withoutFragment: String {
+        guard utf8.contains(UInt8(ascii: "#")) else { return self }
+        return String(prefix { $0 != "#" })
     }
 }

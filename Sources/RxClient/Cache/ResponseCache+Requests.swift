@@ -38,6 +38,7 @@ extension ResponseCache {
                 request, in: self, policy, mode, asker: CacheAsker(name: identity), tags: tags, jar: jar,
                 decoder: decoder)
             guard let cached else { return fetch(request).invalidating(self, request) }
+            if let hit = cached.hit() { return .just(hit) }
             let ask: @Sendable (CacheEntry?) -> Observable<Response, NetworkError> = { entry in
                 cached.confirm(entry) { prepare in
                     var request = request
@@ -46,14 +47,15 @@ extension ResponseCache {
                 }
             }
             return cached.answer(joining: joins ? [] : nil, asking: ask) { entry in
-                ask(entry).map { cached.keeping($0) }
+                ask(entry).kept(in: cached)
             }
             .map { response in
                 guard response.status.isServerFailure, !response.isFromCache else { return response }
-                return cached.fallback.map { cached.response(from: $0, .stale) } ?? response
+                return cached.fallback.map { cached.response(from: $0, .stale, at: self.currentDate()) }
+                    ?? response
             }
-            .fallingBack(on: cached, trace: nil) { $0 }
-            .map { cached.keeping($0) }
+            .fallingBack(on: cached, trace: nil)
+            .kept(in: cached)
         }
     }
 }

@@ -50,13 +50,11 @@ public final class ResponseCache: Sendable {
         store.remove(selection)
     }
 
-    func count(_ counter: WritableKeyPath<CacheStatistics, Int>) {
-        counters.withLock { $0[keyPath: counter] += 1 }
-    }
+    func count(_ event: (inout CacheStatistics) -> Void) { counters.withLock { event(&$0) } }
 
     /// Has the store do something that nobody waits for.
     func perform(_ operation: Observable<some Sendable, NetworkError>) {
-        operation.subscribe(onNext: { _ in }, onFailure: { _ in self.count(\.storeFailures) })
+        operation.subscribe(onNext: { _ in }, onFailure: { _ in self.count { $0.storeFailures += 1 } })
     }
 
     /// Runs a request that renews what is kept under a key, unless one runs already. It belongs to nobody, and its

@@ -49,7 +49,13 @@ extension ResponseHead {
     /// With its age (RFC 9111 §5.1).
     func telling(age: TimeInterval) -> ResponseHead {
         let seconds = age.isFinite ? Int(min(age, TimeInterval(1 << 31))) : 1 << 31
-        return ResponseHead(status: status, fieldLines: fieldLines + "Age: \(seconds)\r\n".utf8)
+        var lines: [UInt8] = []
+        lines.reserveCapacity(fieldLines.count + 20)
+        lines += fieldLines
+        lines += "Age: ".utf8
+        lines += String(seconds).utf8
+        lines += "\r\n".utf8
+        return ResponseHead(status: status, fieldLines: lines)
     }
 
     /// Whether both name the same entity tag, or one of them none; weakly compared (RFC 9110 §8.8.3.2).

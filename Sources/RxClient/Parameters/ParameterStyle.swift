@@ -106,10 +106,21 @@ public typealias ParameterPair = (name: String, value: String)
 
 extension [ParameterPair] {
     var encodedAsQuery: String {
-        map { "\($0.name.percentEncoded)=\($0.value.percentEncoded)" }.joined(separator: "&")
+        joined { $0.percentEncoded }
     }
 
     var encodedAsForm: String {
-        map { "\($0.name.formEncoded)=\($0.value.formEncoded)" }.joined(separator: "&")
+        joined { $0.formEncoded }
+    }
+
+    private func joined(_ encode: (String) -> String) -> String {
+        var text = ""
+        for (name, value) in self {
+            if !text.isEmpty { text += "&" }
+            text += encode(name)
+            text += "="
+            text += encode(value)
+        }
+        return text
     }
 }

@@ -19,7 +19,7 @@ public struct Parameters: Sendable {
     /// The names and values of parameters given in place.
     public typealias Values = [String: any Encodable & Sendable]
 
-    private enum Format {
+    enum Format {
         /// The client's ``ParameterFormat`` for methods with content, otherwise the query.
         case standard
         case query
@@ -41,16 +41,21 @@ public struct Parameters: Sendable {
         }
     }
 
-    private var format: Format
-    private let model: (any Encodable & Sendable)?
-    private var additions: Values = [:]
-    private var removals: Set<String> = []
-    private var style: ParameterStyle?
-    private var secrets: Set<String> = []
+    enum Content {
+        case values(Values)
+        case model(any Encodable & Sendable)
+    }
 
-    private init(_ format: Format, _ model: (any Encodable & Sendable)? = nil) {
+    private(set) var format: Format
+    let content: Content?
+    private(set) var additions: Values = [:]
+    private(set) var removals: Set<String> = []
+    private(set) var style: ParameterStyle?
+    private(set) var secrets: Set<String> = []
+
+    private init(_ format: Format, _ content: Content? = nil) {
         self.format = format
-        self.model = model
+        self.content = content
     }
 
     /// Whether what they make can be sent more than once.
@@ -66,32 +71,36 @@ public struct Parameters: Sendable {
     public static let none = Parameters(.query)
 
     /// As the client's ``ClientConfiguration/parameterFormat`` says; into the query with GET, HEAD and DELETE.
-    public static func standard(_ values: Values) -> Parameters {
-        standard(values.mapValues(ParameterValue.init))
-    }
+    public static func standard(_ values: Values) -> Parameters { Parameters(.standard, .values(values)) }
 
     /// As the client's ``ClientConfiguration/parameterFormat`` says; into the query with GET, HEAD and DELETE.
     public static func standard(_ model: some Encodable & Sendable) -> Parameters {
-        Parameters(.standard, model)
+        Parameters(.standard, .model(model))
     }
 
     /// Into the URL's query, after what is there.
-    public static func query(_ values: Values) -> Parameters { query(values.mapValues(ParameterValue.init)) }
+    public static func query(_ values: Values) -> Parameters { Parameters(.query, .values(values)) }
 
     /// Into the URL's query, after what is there.
-    public static func query(_ model: some Encodable & Sendable) -> Parameters { Parameters(.query, model) }
+    public static func query(_ model: some Encodable & Sendable) -> Parameters {
+        Parameters(.query, .model(model))
+    }
 
     /// As a JSON body.
-    public static func json(_ values: Values) -> Parameters { json(values.mapValues(ParameterValue.init)) }
+    public static func json(_ values: Values) -> Parameters { Parameters(.json, .values(values)) }
 
     /// As a JSON body.
-    public static func json(_ model: some Encodable & Sendable) -> Parameters { Parameters(.json, model) }
+    public static func json(_ model: some Encodable & Sendable) -> Parameters {
+        Parameters(.json, .model(model))
+    }
 
     /// As an `application/x-www-form-urlencoded` body.
-    public static func form(_ values: Values) -> Parameters { form(values.mapValues(ParameterValue.init)) }
+    public static func form(_ values: Values) -> Parameters { Parameters(.form, .values(values)) }
 
     /// As an `application/x-www-form-urlencoded` body.
-    public static func form(_ model: some Encodable & Sendable) -> Parameters { Parameters(.form, model) }
+    public static func form(_ model: some Encodable & Sendable) -> Parameters {
+        Parameters(.form, .model(model))
+    }
 
     /// As a `text/plain` body, exactly as it is.
     public static func text(_ text: String) -> Parameters { Parameters(.text(text)) }
@@ -164,99 +173,6 @@ public struct Parameters: Sendable {
         var parameters = self
         parameters.secrets.formUnion(names)
         return parameters
-    }
-
-    /// Puts the parameters into a request.
-    ///
-    /// - Throws: `invalidParameters`, naming what cannot be encoded.
-    func apply(to request: inout Request, _ configuration: ClientConfiguration) throws(NetworkError) {
-        request.secretParameters.formUnion(secrets)
-        let style = style ?? configuration.parameterStyle
-        let encoder = configuration.encoder
-        switch format(for: request.method, configuration) {
-        case .query, .standard:
-            try request.appendQuery(try style.write(try pairs(encoder, style)))
-        case .form:
-            let body = try pairs(encoder, style).encodedAsForm
-            request.setBody(.text(body), contentType: "application/x-www-form-urlencoded")
-        case .json:
-            let data =
-                if let model, additions.isEmpty, removals.isEmpty { try encoder.data(of: model) } else {
-                    try encoder.data(of: try namedTree(encoder))
-                }
-            request.setBody(.bytes(Array(data)), contentType: "application/json")
-        case .text(let text):
-            request.setBody(.text(text), contentType: "text/plain; charset=utf-8")
-            try request.appendQuery(try style.write(try pairs(encoder, style)))
-        case .multipart(let parts):
-            let form = Multipart(self.parts(parts, and: try pairs(encoder, style)))
-            // Whatever the endpoint says, only this names the boundary.
-            request.headerFields[.contentType] = form.contentType
-            request.body = try form.body()
-        case .custom(let serializer):
-            let value: any Encodable & Sendable =
-                if let model, additions.isEmpty, removals.isEmpty { model } else { try namedTree(encoder) }
-            request.setBody(try serializer.body(of: value), contentType: serializer.contentType)
-        case .body(let body, let contentType):
-            request.setBody(body, contentType: contentType)
-            try request.appendQuery(try style.write(try pairs(encoder, style)))
-        }
-    }
-
-    private func format(for method: HTTPRequest.Method, _ configuration: ClientConfiguration) -> Format {
-        guard case .standard = format else { return format }
-        return [.get, .head, .delete].contains(method) ? .query : Format(configuration.parameterFormat)
-    }
-
-    /// The members of the body as they are signed: every scalar under its full name, of a multipart form the texts;
-    /// none of a list at the top, or of a body that has no members.
-    func signedPairs(_ configuration: ClientConfiguration) throws(NetworkError) -> [ParameterPair] {
-        let style = style ?? configuration.parameterStyle
-        switch format {
-        case .query, .text, .body: return []
-        case .standard, .json, .form, .custom:
-            return try tree(configuration.encoder).map { $0.pairs(style) } ?? []
-        case .multipart(let parts):
-            return self.parts(parts, and: try pairs(configuration.encoder, style)).compactMap { part in
-                guard part.fileName == nil, case .bytes(let bytes) = part.body else { return nil }
-                return (part.name, String(decoding: bytes, as: UTF8.self))
-            }
-        }
-    }
-
-    /// The parts of a form without those taken out, and with what was added in place of those of the same name.
-    private func parts(_ parts: [Part], and pairs: [ParameterPair]) -> [Part] {
-        let replaced = removals.union(additions.keys)
-        return parts.filter { !replaced.contains($0.name) } + pairs.map { Part.text($0.name, $0.value) }
-    }
-
-    private func pairs(
-        _ encoder: JSONEncoder, _ style: ParameterStyle
-    ) throws(NetworkError) -> [ParameterPair] {
-        try namedTree(encoder).pairs(style)
-    }
-
-    private func namedTree(_ encoder: JSONEncoder) throws(NetworkError) -> JSONValue {
-        guard let tree = try tree(encoder) else {
-            throw NetworkError(.invalidParameters, "the parameters have no names")
-        }
-        return tree
-    }
-
-    /// All parameters as one JSON object; `nil` for a model that is none.
-    private func tree(_ encoder: JSONEncoder) throws(NetworkError) -> JSONValue? {
-        var members: [String: JSONValue] = [:]
-        if let values = model as? [String: ParameterValue] {
-            members = try encoder.trees(of: values)
-        } else if let model {
-            guard case .object(let own) = try encoder.tree(of: model) else { return nil }
-            members = own
-        }
-        if !additions.isEmpty {
-            members.merge(try encoder.trees(of: additions.mapValues(ParameterValue.init))) { $1 }
-        }
-        for name in removals { members[name] = nil }
-        return .object(members)
     }
 }
 

@@ -1,9 +1,9 @@
 extension String {
     /// Every byte but RFC 3986's unreserved ones as `%XX`.
-    var percentEncoded: String { encoded(keeping: "-._~", spaceAs: nil) }
+    var percentEncoded: String { encoded(keeping: { $0.isUnreserved }, spaceAs: nil) }
 
     /// As `application/x-www-form-urlencoded` has it (WHATWG URL §5.2): space as `+`.
-    var formEncoded: String { encoded(keeping: "*-._", spaceAs: "+") }
+    var formEncoded: String { encoded(keeping: { $0.isPlainInForms }, spaceAs: UInt8(ascii: "+")) }
 
     /// With every `%XX` as its byte; what is no such escape stays, bytes that are no UTF-8 become U+FFFD.
     var percentDecoded: String {
@@ -23,20 +23,26 @@ extension String {
         return String(decoding: output, as: UTF8.self)
     }
 
-    private func encoded(keeping punctuation: StaticString, spaceAs space: Unicode.Scalar?) -> String {
-        let kept = Array(punctuation.description.utf8)
-        guard utf8.contains(where: { !$0.isAlphanumeric && !kept.contains($0) }) else { return self }
-        let digits = Array("0123456789ABCDEF".utf8)
+    private func encoded(keeping isKept: (UInt8) -> Bool, spaceAs space: UInt8?) -> String {
+        guard !utf8.allSatisfy(isKept) else { return self }
         var output: [UInt8] = []
-        output.reserveCapacity(utf8.count)
+        output.reserveCapacity(utf8.count * 3)
         for byte in utf8 {
-            switch byte {
-            case _ where byte.isAlphanumeric || kept.contains(byte): output.append(byte)
-            case UInt8(ascii: " ") where space != nil: output.append(UInt8(ascii: "+"))
-            default: output += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            if isKept(byte) {
+                output.append(byte)
+            } else if let space, byte == UInt8(ascii: " ") {
+                output.append(space)
+            } else {
+                output.append(UInt8(ascii: "%"))
+                output.append(hexDigit(byte >> 4))
+                output.append(hexDigit(byte & 15))
             }
         }
         return String(decoding: output, as: UTF8.self)
+    }
+
+    private func hexDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
     }
 }
 
@@ -48,6 +54,21 @@ extension UInt8 {
             UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
         default: false
+        }
+    }
+
+    /// RFC 3986 §2.3.
+    fileprivate var isUnreserved: Bool {
+        switch self {
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        default: isAlphanumeric
+        }
+    }
+
+    fileprivate var isPlainInForms: Bool {
+        switch self {
+        case UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
+        default: isAlphanumeric
         }
     }
 

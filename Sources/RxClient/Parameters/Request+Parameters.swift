@@ -5,7 +5,7 @@ import RxHTTP
 extension Request {
     /// Adds encoded pairs to the query.
     mutating func appendQuery(_ query: String) throws(NetworkError) {
-        guard !query.isEmpty else { return }
+        guard !query.isEmpty, !appendEscapedQuery(query) else { return }
         var text = url.absoluteString
         if let fragment = text.utf8.firstIndex(of: UInt8(ascii: "#")) { text.removeSubrange(fragment...) }
         // The first question mark begins the query; others are part of it (RFC 3986 §3.4).

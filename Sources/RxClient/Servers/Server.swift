@@ -7,6 +7,8 @@ final class Server: Sendable {
     let baseURL: String
     /// The same without a slash at its end: what the URLs of its paths begin with.
     let stem: String
+    /// The same where nothing in it has to be escaped, and paths can be appended.
+    private let stemText: URLText?
     /// `nil` if the base URL is no absolute http or https URL.
     let origin: Origin?
     /// Whether paths can be appended: it has neither query nor fragment.
@@ -20,6 +22,13 @@ final class Server: Sendable {
         origin = URL(string: baseURL).flatMap { Origin($0) }
         takesPaths = !baseURL.contains { $0 == "?" || $0 == "#" }
         host = origin.map { hosts[$0] }
+        stemText = origin != nil && takesPaths ? URLText(stem) : nil
+    }
+
+    /// The URL of a path below the base URL that begins with a slash and holds nothing to be escaped; `nil` for others.
+    func plainURL(of path: String) -> URLText? {
+        guard path.utf8.first == UInt8(ascii: "/"), !path.hasDotSegments else { return nil }
+        return stemText?.appending(path)
     }
 
     /// What of `url` comes after the base URL, if it is below it.

@@ -12,7 +12,7 @@ public struct CredentialPlacement: Sendable {
 
     /// `Authorization: Bearer <token>` (RFC 6750 §2.1).
     public static let bearer = CredentialPlacement { credential, request throws(NetworkError) in
-        try request.setField("Authorization", to: "Bearer \(credential.token)")
+        try request.setField(.authorization, to: "Bearer " + credential.token)
     }
 
     /// A header field of its own, kept as secret as `Authorization`.

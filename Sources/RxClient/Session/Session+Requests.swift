@@ -21,6 +21,25 @@ extension Session {
         }
     }
 
+    /// What ``authorize(_:)`` gives, where nothing has to be waited for; `nil` where that has to find out.
+    func authorized(_ request: Request) throws(NetworkError) -> Request? {
+        let ready = contents.withLock { $0.ready }
+        guard let (credential, stamp) = ready,
+            request.credentialStamp.map({ $0.identity == stamp.identity }) ?? true,
+            credential?.expires.map({ currentDate().addingTimeInterval(leeway / .seconds(1)) < $0 }) ?? true
+        else { return nil }
+        return try authorized(request, by: credential, stamp)
+    }
+
+    private func authorized(
+        _ request: Request, by credential: Credential?, _ stamp: CredentialStamp
+    ) throws(NetworkError) -> Request {
+        var request = request
+        request.credentialStamp = stamp
+        if let credential { try placement.place(credential, &request) }
+        return request
+    }
+
     private func authorize(_ request: Request, renewsAhead: Bool) -> Observable<Request, NetworkError> {
         .deferred { () throws(NetworkError) in
             let date = self.currentDate()
@@ -36,10 +55,7 @@ extension Session {
             }
             switch authorization {
             case .send(let credential, let stamp):
-                var request = request
-                request.credentialStamp = stamp
-                if let credential { try self.placement.place(credential, &request) }
-                return .just(request)
+                return .just(try self.authorized(request, by: credential, stamp))
             case .wait(let awaited, let stamp):
                 let outcome: Observable<Void, NetworkError> = login.catch { error in
                     awaited.isAhead && self.isCredentialGood(for: stamp) ? .just(()) : .fail(error)

@@ -52,6 +52,9 @@ public final class Session: Sendable {
         /// When the credential came, if this session saw it come.
         var obtained: Date?
 
+        /// What requests carry at the moment, where there is nothing to wait for: neither the store nor a login.
+        var ready: (Credential?, CredentialStamp)? { isRestored ? state.settled : nil }
+
         /// How long ahead the credential is renewed: `most`, but not more than half of its life.
         func leeway(atMost most: TimeInterval) -> TimeInterval {
             guard let obtained, let expires = state.credential?.expires else { return most }

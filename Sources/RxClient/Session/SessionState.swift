@@ -73,6 +73,11 @@ struct SessionState {
         return .send(credential, stamp)
     }
 
+    /// What an attempt would carry, while no login runs.
+    var settled: (Credential?, CredentialStamp)? {
+        if case .renewing = phase { nil } else { (credential, stamp) }
+    }
+
     /// Counts the accounts.
     var identity: Int { stamp.identity }
 

@@ -6,7 +6,6 @@ import Synchronization
 /// replay.
 final class Attempts: Sendable {
     let replay = Replay()
-    let scheduler: any Scheduler
     let trace: Trace?
     /// Before it is attempted.
     let request: Request
@@ -30,15 +29,14 @@ final class Attempts: Sendable {
     /// - Parameter tracing: who is told what happens to the request, if anybody is.
     /// - Throws: what cannot be serialised.
     init(
-        of draft: Draft, retrying policy: RetryPolicy<NetworkError>, on scheduler: any Scheduler,
+        of draft: Draft, retrying policy: RetryPolicy<NetworkError>,
         tracing: (Request) -> Trace? = { _ in nil }
     ) throws(NetworkError) {
         self.draft = draft
         request = try draft.serialized()
         trace = tracing(request)
-        self.scheduler = scheduler
         retrying = policy
-        deadline = request.timeouts.total.map { scheduler.now + $0 }
+        deadline = request.timeouts.total.map { draft.scheduler.now + $0 }
     }
 
     /// The request for the next attempt, signed anew from the second one on and for another server than the main one.
@@ -87,7 +85,7 @@ final class Attempts: Sendable {
     {
         let decision = retrying.decide(error, history)
         guard case .retry(let delay) = decision else { return decision }
-        if let deadline, delay > deadline - scheduler.now { return .stop }
+        if let deadline, delay > deadline - draft.scheduler.now { return .stop }
         guard progress.withLock({ $0.host })?.budget?.withdraw() ?? true else {
             trace?.tell(.retryRefused(because: error))
             return .stop
@@ -121,6 +119,8 @@ final class Attempts: Sendable {
     }
 
     private func request(_ serialized: Request, _ progress: Progress) -> Request {
+        // The first one goes as it is.
+        guard progress.count > 1 || progress.stamp != nil else { return serialized }
         var request = serialized
         request.attempt = max(progress.count, 1)
         request.credentialStamp = progress.stamp
@@ -132,6 +132,6 @@ extension Observable where Failure == NetworkError {
     /// Ends with `totalTimeout` when the time for all attempts has passed.
     func deadline(of attempts: Attempts) -> Observable {
         guard let limit = attempts.limit else { return self }
-        return timeout(limit, on: attempts.scheduler) { attempts.timeout }
+        return timeout(limit, on: attempts.draft.scheduler) { attempts.timeout }
     }
 }

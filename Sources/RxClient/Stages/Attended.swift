@@ -31,16 +31,12 @@ extension Observable where Failure == NetworkError {
             guard observer.scope.isOpen else { return }
             let accessories =
                 presentation.contains(.accessories) ? client.configuration.accessories : []
-            let attendance = Attendance(of: request, accessories, isWhole: isWhole, into: observer)
-            attendance.onStart = { [tags = endpoint.tags] cancel in
-                client.running.insert(
-                    RunningRequests.Entry(
-                        request: request, tags: tags, presentation: presentation, cancel: cancel))
-            }
-            attendance.onStop = { client.running.remove(request.id) }
-            attendance.onFailure = { error in
-                if presentation.contains(.errorTips) { client.errorTipSignal.send(error) }
-            }
+            let attendance = Attendance(
+                of: request, accessories, isWhole: isWhole, into: observer, in: client, presentation)
+            client.running.insert(
+                RunningRequests.Entry(
+                    request: request, tags: endpoint.tags, presentation: presentation,
+                    cancel: { attendance.cancel() }))
             attendance.start(self)
         }
     }
@@ -48,41 +44,45 @@ extension Observable where Failure == NetworkError {
 
 /// One request under way: counted, accompanied, and to be found by those who want to cancel it.
 private final class Attendance<Element: Sendable>: @unchecked Sendable {
-    // Unchecked: runs only inside the subscription's lane, which is serial; what cancels from elsewhere enters it.
+    // Unchecked, and spared the checks of exclusivity: runs only inside the subscription's lane, which is serial; what
+    // cancels from elsewhere enters it.
     private let request: Request
     private let accessories: [Accessory]
     private let isWhole: Bool
     private let observer: Observer<Element, NetworkError>
     private let scope: Scope
-    private var outcome: RequestOutcome?
-    private var hasEnded = false
-
-    /// Before the accessories begin; gets what cancels the request from any thread. To be set before ``start(_:)``, as
-    /// the others are.
-    var onStart: (_ cancel: @escaping @Sendable () -> Void) -> Void = { _ in }
-    /// Before the accessories have stopped.
-    var onStop: () -> Void = {}
-    /// Comes last, for a failure.
-    var onFailure: (NetworkError) -> Void = { _ in }
+    /// Whose requests it is one of, if it has been entered there.
+    private let client: Client?
+    private let presentation: Presentation
+    @safe @exclusivity(unchecked) private var outcome: RequestOutcome?
+    @safe @exclusivity(unchecked) private var hasEnded = false
 
     init(
         of request: Request, _ accessories: [Accessory], isWhole: Bool,
-        into observer: Observer<Element, NetworkError>
+        into observer: Observer<Element, NetworkError>, in client: Client? = nil,
+        _ presentation: Presentation = .none
     ) {
         self.request = request
         self.accessories = accessories
         self.isWhole = isWhole
         self.observer = observer
+        self.client = client
+        self.presentation = presentation
         scope = observer.scope.child()
     }
 
     func start(_ stream: Observable<Element, NetworkError>) {
         // Closed after the end has been delivered, or by a cancel, when the transfer is closed already.
         observer.scope.onClose { self.stop() }
-        onStart { self.cancel() }
         for accessory in accessories { accessory.willStart(request) }
         guard scope.isOpen else { return }
-        stream.subscribe(Observer(scope: scope, next: { self.receive($0) }, end: { self.end($0) }))
+        stream.subscribe(
+            Observer(
+                scope: scope, target: self,
+                receive: { value, attendance in
+                    // Guard: the target given above.
+                    unsafe unsafeDowncast(attendance, to: Attendance.self).receive(value)
+                }, end: { self.end($0) }))
     }
 
     private func receive(_ value: Element) {
@@ -103,7 +103,7 @@ private final class Attendance<Element: Sendable>: @unchecked Sendable {
     }
 
     /// From any thread.
-    private func cancel() {
+    func cancel() {
         scope.cancel()
         observer.scope.enter {
             guard !self.hasEnded else { return }
@@ -125,8 +125,10 @@ private final class Attendance<Element: Sendable>: @unchecked Sendable {
     private func stop() {
         settle(.cancelled)
         guard let outcome else { return }
-        onStop()
+        client?.running.remove(request.id)
         for accessory in accessories { accessory.didStop(request, outcome) }
-        if case .failed(let error) = outcome { onFailure(error) }
+        if case .failed(let error) = outcome, presentation.contains(.errorTips) {
+            client?.errorTipSignal.send(error)
+        }
     }
 }

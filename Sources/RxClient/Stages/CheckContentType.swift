@@ -7,13 +7,20 @@ extension Observable where Element == Response, Failure == NetworkError {
     public func checkContentType(_ types: ContentTypes) -> Observable<Response, NetworkError> {
         guard types != .any else { return self }
         return map { response throws(NetworkError) in
-            guard !response.body.isEmpty, !types.accepts(response.head) else { return response }
-            let type = MediaType(response.head[.contentType]).name
-            throw NetworkError(
-                .contentType, "the content is \(type), accepted is \(types)", request: response.request
-            )
-            .concerning(response)
+            try response.checkContentType(types)
+            return response
         }
+    }
+}
+
+extension Response {
+    func checkContentType(_ types: ContentTypes) throws(NetworkError) {
+        guard !body.isEmpty, !types.accepts(head) else { return }
+        let type = MediaType(head[.contentType]).name
+        throw NetworkError(
+            .contentType, "the content is \(type), accepted is \(types)", request: request
+        )
+        .concerning(self)
     }
 }
 

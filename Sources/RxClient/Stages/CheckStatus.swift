@@ -17,21 +17,26 @@ extension Observable where Element == Response, Failure == NetworkError {
         envelope: Envelope? = nil, accepting accepted: Set<Int> = []
     ) -> Observable<Response, NetworkError> {
         map { response throws(NetworkError) in
-            guard response.status.kind != .successful, !accepted.contains(response.status.code) else {
-                return response
-            }
-            var error = NetworkError(.status, response.status.reasonPhrase, request: response.request)
-            error.head = response.head
-            error.body = response.body
-            // A body that is no JSON, or too large to be read on the stream's scheduler, has no message.
-            if response.body.count <= Decoding.inPlaceLimit,
-                let document = try? JSONDecoder().decode(JSONValue.self, quicklyFrom: response.body)
-            {
-                error.message = document.message(at: envelope?.message) ?? error.message
-                envelope?.explain(&error, by: document)
-            }
-            throw error
+            try response.checkStatus(envelope, accepting: accepted)
+            return response
         }
+    }
+}
+
+extension Response {
+    func checkStatus(_ envelope: Envelope?, accepting accepted: Set<Int> = []) throws(NetworkError) {
+        guard status.kind != .successful, !accepted.contains(status.code) else { return }
+        var error = NetworkError(.status, status.reasonPhrase, request: request)
+        error.head = head
+        error.body = body
+        // A body that is no JSON, or too large to be read on the stream's scheduler, has no message.
+        if body.count <= Decoding.inPlaceLimit,
+            let document = try? JSONDecoder().decode(JSONValue.self, quicklyFrom: body)
+        {
+            error.message = document.message(at: envelope?.message) ?? error.message
+            envelope?.explain(&error, by: document)
+        }
+        throw error
     }
 }
 

@@ -13,18 +13,6 @@ extension Observable where Element == Response, Failure == NetworkError {
     ) -> Observable<T, NetworkError> {
         process { response throws(NetworkError) in try response.decode(type) }
     }
-
-    /// Each response through `transform`; off the stream's scheduler where the body is large.
-    func process<T: Sendable>(
-        _ transform: @escaping @Sendable (Response) throws(NetworkError) -> T
-    ) -> Observable<T, NetworkError> {
-        let home = scheduler
-        return flatMap(.concat) { response throws(NetworkError) in
-            guard response.body.count > Decoding.inPlaceLimit else { return .just(try transform(response)) }
-            let decoded = Observable.just(response).observe(on: ActorScheduler.shared).map(transform)
-            return home.map { decoded.observe(on: $0) } ?? decoded
-        }
-    }
 }
 
 enum Decoding {

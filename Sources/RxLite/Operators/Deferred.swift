@@ -5,11 +5,14 @@ extension Observable {
     /// deferred { --1-| }
     ///                    --1-|
     /// ```
+    ///
+    /// - Parameter scheduler: what the streams that `make` returns run on, where they all run on the same. Default: not
+    ///   known before there is one.
     @inlinable
     public static func deferred(
-        _ make: @escaping @Sendable () throws(Failure) -> Observable
+        on scheduler: (any Scheduler)? = nil, _ make: @escaping @Sendable () throws(Failure) -> Observable
     ) -> Observable {
-        Observable { observer in
+        Observable(scheduler: scheduler) { observer in
             do throws(Failure) {
                 try make().subscribe(observer)
             } catch {

@@ -1,0 +1,127 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+
+extension Parameters {
+    /// Puts the parameters into a request.
+    ///
+    /// - Throws: `invalidParameters`, naming what cannot be encoded.
+    func apply(to request: inout Request, of client: Client) throws(NetworkError) {
+        if !secrets.isEmpty { request.secretParameters.formUnion(secrets) }
+        let style = style ?? client.configuration.parameterStyle
+        let encoder = client.configuration.encoder
+        switch format(for: request.method, of: client) {
+        case .query, .standard:
+            try request.appendQuery(try style.write(try pairs(encoder, style)))
+        case .form:
+            let body = try pairs(encoder, style).encodedAsForm
+            request.setBody(.text(body), contentType: "application/x-www-form-urlencoded")
+        case .json:
+            let data =
+                if let model = unchangedModel { try encoder.data(of: model) } else {
+                    try encoder.data(of: try namedTree(encoder))
+                }
+            request.setBody(.bytes(Array(data)), contentType: "application/json")
+        case .text(let text):
+            request.setBody(.text(text), contentType: "text/plain; charset=utf-8")
+            try request.appendQuery(try style.write(try pairs(encoder, style)))
+        case .multipart(let parts):
+            let form = Multipart(self.parts(parts, and: try pairs(encoder, style)))
+            // Whatever the endpoint says, only this names the boundary.
+            request.headerFields[.contentType] = form.contentType
+            request.body = try form.body()
+        case .custom(let serializer):
+            let value: any Encodable & Sendable =
+                if let model = unchangedModel { model } else { try namedTree(encoder) }
+            request.setBody(try serializer.body(of: value), contentType: serializer.contentType)
+        case .body(let body, let contentType):
+            request.setBody(body, contentType: contentType)
+            try request.appendQuery(try style.write(try pairs(encoder, style)))
+        }
+    }
+
+    private func format(for method: HTTPRequest.Method, of client: Client) -> Format {
+        guard case .standard = format else { return format }
+        return switch method {
+        case .get, .head, .delete: .query
+        default: Format(client.configuration.parameterFormat)
+        }
+    }
+
+    /// The members of the body as they are signed: every scalar under its full name, of a multipart form the texts;
+    /// none of a list at the top, or of a body that has no members.
+    func signedPairs(of client: Client) throws(NetworkError) -> [ParameterPair] {
+        let style = style ?? client.configuration.parameterStyle
+        switch format {
+        case .query, .text, .body: return []
+        case .standard, .json, .form, .custom:
+            return try tree(client.configuration.encoder).map { $0.pairs(style) } ?? []
+        case .multipart(let parts):
+            return self.parts(parts, and: try pairs(client.configuration.encoder, style)).compactMap { part in
+                guard part.fileName == nil, case .bytes(let bytes) = part.body else { return nil }
+                return (part.name, String(decoding: bytes, as: UTF8.self))
+            }
+        }
+    }
+
+    /// The parts of a form without those taken out, and with what was added in place of those of the same name.
+    private func parts(_ parts: [Part], and pairs: [ParameterPair]) -> [Part] {
+        let replaced = removals.union(additions.keys)
+        return parts.filter { !replaced.contains($0.name) } + pairs.map { Part.text($0.name, $0.value) }
+    }
+
+    /// What is encoded if nothing has been added or taken out.
+    private var unchangedModel: (any Encodable & Sendable)? {
+        guard additions.isEmpty, removals.isEmpty, let content else { return nil }
+        return switch content {
+        case .values(let values): values.mapValues(ParameterValue.init)
+        case .model(let model): model
+        }
+    }
+
+    private func pairs(
+        _ encoder: JSONEncoder, _ style: ParameterStyle
+    ) throws(NetworkError) -> [ParameterPair] {
+        if let pairs = scalarPairs { return pairs }
+        return try namedTree(encoder).pairs(style)
+    }
+
+    /// The pairs where each value is a scalar, for which neither encoder nor style is asked.
+    private var scalarPairs: [ParameterPair]? {
+        guard additions.isEmpty, removals.isEmpty else { return nil }
+        guard let content else { return [] }
+        guard case .values(let values) = content else { return nil }
+        var pairs: [ParameterPair] = []
+        pairs.reserveCapacity(values.count)
+        for (name, value) in values {
+            guard let text = ParameterValue(value: value).scalar?.scalarText else { return nil }
+            pairs.append((name, text))
+        }
+        if pairs.count > 1 { pairs.sort { $0.name < $1.name } }
+        return pairs
+    }
+
+    private func namedTree(_ encoder: JSONEncoder) throws(NetworkError) -> JSONValue {
+        guard let tree = try tree(encoder) else {
+            throw NetworkError(.invalidParameters, "the parameters have no names")
+        }
+        return tree
+    }
+
+    /// All parameters as one JSON object; `nil` for a model that is none.
+    private func tree(_ encoder: JSONEncoder) throws(NetworkError) -> JSONValue? {
+        var members: [String: JSONValue] = [:]
+        switch content {
+        case .values(let values): members = try encoder.trees(of: values.mapValues(ParameterValue.init))
+        case .model(let model):
+            guard case .object(let own) = try encoder.tree(of: model) else { return nil }
+            members = own
+        case nil: break
+        }
+        if !additions.isEmpty {
+            members.merge(try encoder.trees(of: additions.mapValues(ParameterValue.init))) { $1 }
+        }
+        for name in removals { members[name] = nil }
+        return .object(members)
+    }
+}

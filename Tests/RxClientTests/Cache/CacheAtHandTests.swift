@@ -1,0 +1,101 @@
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+/// What is kept where nothing has to be waited for, and what changes it.
+struct CacheAtHandTests {
+    private typealias Goods = CacheBench.Goods
+
+    /// The same as a store in memory, with nothing at hand.
+    private struct Remote: CacheStore {
+        let memory = MemoryCacheStore()
+
+        func entries(for key: CacheKey) -> Observable<[CacheEntry], NetworkError> { memory.entries(for: key) }
+        func store(_ entry: CacheEntry) -> Observable<Void, NetworkError> { memory.store(entry) }
+        func update(_ metadata: CacheEntry.Metadata) -> Observable<Void, NetworkError> {
+            memory.update(metadata)
+        }
+        func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> { memory.remove(selection) }
+        var usage: CacheUsage { memory.usage }
+    }
+
+    @Test func aStoreInMemoryHasEverythingAtHand() throws {
+        let store = MemoryCacheStore()
+        let (entry, other) = (CacheEntry.sample("/a", body: 3), CacheEntry.sample("/b", body: 3))
+        #expect(store.entriesAtHand(for: entry.metadata.key)?.isEmpty == true)
+        store.store(entry).subscribe()
+        #expect(store.entriesAtHand(for: entry.metadata.key)?.map(\.metadata.id) == [entry.metadata.id])
+        #expect(store.entriesAtHand(for: other.metadata.key)?.isEmpty == true)
+    }
+
+    @Test func lookingAtHandIsUsing() {
+        let (first, second) = (CacheEntry.sample("/a", body: 100), CacheEntry.sample("/b", body: 100))
+        let store = MemoryCacheStore(limit: 2 * first.byteCount, entryLimit: first.byteCount)
+        for entry in [first, second] { store.store(entry).subscribe() }
+        _ = store.entriesAtHand(for: first.metadata.key)
+        store.store(CacheEntry.sample("/c", body: 100)).subscribe()
+        #expect(store.entriesAtHand(for: first.metadata.key)?.count == 1)
+        #expect(store.entriesAtHand(for: second.metadata.key)?.isEmpty == true)
+    }
+
+    @Test(
+        "The same answers and the same counts, whether they are at hand or looked up",
+        arguments: [false, true])
+    func isNoOtherCache(isAtHand: Bool) throws {
+        let bench = CacheBench()
+        let store: any CacheStore = isAtHand ? MemoryCacheStore() : Remote()
+        let (client, transport) = bench.client(
+            .time(.seconds(60)), .when(.get, "/goods", .json("[1]"), .json("[2]"))
+        ) { configuration in
+            configuration.cache = ResponseCache(store: store, currentDate: configuration.cache.date)
+        }
+        var outputs: [[Int]] = []
+        for mode in [CacheMode.standard, .standard, .onlyIfCached, .reload, .standard] {
+            let answer = try #require(try bench.run(Goods(cacheMode: mode), client).values.first)
+            outputs.append(answer.output)
+        }
+        #expect(outputs == [[1], [1], [1], [2], [2]])
+        #expect(transport.exchanges.count == 2)
+        let statistics = client.configuration.cache.statistics
+        #expect(statistics.hits == 3)
+        #expect(statistics.misses == 1)
+        #expect(statistics.stored == 2)
+    }
+
+    @Test("Who listens hears of the start before the cache", arguments: [false, true])
+    func startComesFirst(isAtHand: Bool) throws {
+        let bench = CacheBench()
+        let store: any CacheStore = isAtHand ? MemoryCacheStore() : Remote()
+        let (client, _) = bench.client(.time(.seconds(60)), .when(.get, "/goods", .json("[1]"))) {
+            $0.cache = ResponseCache(store: store, currentDate: $0.cache.date)
+        }
+        try bench.run(Goods(), client)
+        let kinds = State<[String]>([])
+        client.traffic.subscribe { event in
+            switch event.kind {
+            case .started: kinds.update { $0.append("started") }
+            case .cached: kinds.update { $0.append("cached") }
+            case .ended: kinds.update { $0.append("ended") }
+            default: kinds.update { $0.append("other") }
+            }
+        }
+        try bench.run(Goods(), client)
+        #expect(kinds.value == ["started", "cached", "ended"])
+    }
+
+    @Test(
+        "A change forgets what is kept, also by a redirect that is not followed",
+        arguments: [(201, true), (303, true), (400, false), (500, false)])
+    func changes(status: Int, forgets: Bool) throws {
+        let bench = CacheBench()
+        let (client, _) = bench.client(
+            .time(.seconds(60)), .when(.get, "/goods", .json("[1]")),
+            .when(.post, "/goods", .json("[2]", status: HTTPResponse.Status(code: status))))
+        try bench.run(Goods(), client)
+        try bench.run(Goods(method: .post), client)
+        #expect(client.configuration.cache.statistics.usage.entries == (forgets ? 0 : 1))
+    }
+}

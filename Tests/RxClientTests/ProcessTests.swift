@@ -1,0 +1,75 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import Testing
+
+@testable import RxClient
+
+@Suite struct ProcessTests {
+    private static func response(_ size: Int) -> Response {
+        Response(
+            head: ResponseHead(status: .ok), body: [UInt8](repeating: 0x20, count: size),
+            request: Request(url: URL(filePath: "/")))
+    }
+
+    private static let large = Decoding.inPlaceLimit + 1
+
+    @Test(
+        "Large ones take their time elsewhere, and all keep their order",
+        arguments: [
+            [1, large, 2, 3, large + 1, large + 2, 4], [large], [large, 5], [5, large], [], [1, 2, 3],
+        ])
+    func order(sizes: [Int]) async throws {
+        // One source that can wait and one that cannot.
+        let patient = Observable<Response, NetworkError>.sequence(sizes.map(Self.response))
+        let pushing = Observable<Response, NetworkError> { observer in
+            for size in sizes { observer.next(Self.response(size)) }
+            observer.finish()
+        }
+        for source in [patient, pushing] {
+            let counts = try await source.process { $0.body.count }.collect()
+            #expect(counts == sizes)
+        }
+    }
+
+    @Test("The source is paused while a large one is at it, and goes on afterwards")
+    func pauses() async throws {
+        let source = Observable<Response, NetworkError> { observer in
+            observer.next(Self.response(Self.large))
+            #expect(observer.scope.isPaused)
+            observer.scope.onResume {
+                observer.next(Self.response(7))
+                observer.finish()
+            }
+        }
+        let counts = try await source.process { $0.body.count }.collect()
+        #expect(counts == [Self.large, 7])
+    }
+
+    @Test("An error ends it, thrown here or elsewhere", arguments: [[1, 2], [large, 2], [1, large, 2]])
+    func errors(sizes: [Int]) async {
+        let source = Observable<Response, NetworkError>.sequence(sizes.map(Self.response))
+        let failing = sizes.max() ?? 0
+        let error = await #expect(throws: NetworkError.self) {
+            _ = try await source.process { response throws(NetworkError) -> Int in
+                guard response.body.count < failing else { throw NetworkError(.noContent, "too much") }
+                return response.body.count
+            }
+            .collect()
+        }
+        #expect(error?.code == .noContent)
+    }
+
+    @Test("An error of the source does not wait for a large one")
+    func sourceFails() async {
+        let source = Observable<Response, NetworkError> { observer in
+            observer.next(Self.response(Self.large))
+            observer.fail(NetworkError(.partialBody, "broken"))
+        }
+        let error = await #expect(throws: NetworkError.self) {
+            _ = try await source.process { $0.body.count }.collect()
+        }
+        #expect(error?.code == .partialBody)
+    }
+}
