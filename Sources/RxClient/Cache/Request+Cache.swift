@@ -28,7 +28,8 @@ extension Request {
             }
             return Array(sorted.map(\.element).joined(separator: "&").utf8)
         }
-        guard type.contains("json"), let tree = try? JSONDecoder().decode(JSONValue.self, quicklyFrom: content)
+        guard type.contains("json"),
+            let tree = try? JSONDecoder().decode(JSONValue.self, quicklyFrom: content)
         else { return content }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
