@@ -16,7 +16,7 @@ import sys
 from server import servers
 
 CORE = "1"
-WAYS = ("bare", "client", "full")
+WAYS = ("bare", "foundation", "client", "full")
 #: How many requests are sent under callgrind: the difference between the two runs is free of what starting costs.
 FEW, MANY = 300, 1300
 ITEMS = 1_000_000
@@ -64,6 +64,8 @@ def requests(program, addresses, options):
         row(way, f"{result['microseconds']:.1f}", f"{result['ratio']:.2f}", f"{count:,}" if count else "–",
             f"{count / bare:.2f}" if count else "–", f"{result['mallocs']:.1f}")
     yield "processor time of the full way, beside the bare one", "≤", 1.15, results["full"]["ratio"]
+    yield ("processor time of the full way, beside the transport and Foundation's decoder", "≤", 1.15,
+           results["full"]["ratio"] / results["foundation"]["ratio"])
 
 
 def cache(program, addresses, options):

@@ -54,8 +54,8 @@ CASES = [
     Case("discard", "discard", "/large", 6, 1, url_session_part=1),
     Case("download", "download", "/large", 4, 1, url_session_part=1),
     Case("upload", "upload", "/upload", 4, 1, url_session_part=1),
-    Case("waiting-1000", "get", "/", 2_000, 1000, "waiting", url_session_part=1),
-    Case("waiting-5000", "get", "/", 10_000, 5000, "waiting", url_session_part=1),
+    Case("waiting-1000", "waiting", "/", 2_000, 1000, "waiting", url_session_part=1),
+    Case("waiting-5000", "waiting", "/", 10_000, 5000, "waiting", url_session_part=1),
 ]
 
 

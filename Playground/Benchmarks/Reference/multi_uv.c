@@ -6,6 +6,7 @@
 // the body of each answer. Easy handles are pooled, and what is the same for all requests is set once. KIND is
 //
 //   get       GET, the bodies kept in memory
+//   waiting   the same, of answers that take long
 //   post      POST of 1 KiB
 //   connect   GET, each on a connection of its own
 //   http2     GET over HTTP/2

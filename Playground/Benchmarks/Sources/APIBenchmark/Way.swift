@@ -6,6 +6,8 @@ import RxNetworking
 enum Way: String, CaseIterable, Sendable {
     /// The transport, the response gathered and decoded as the envelope that it is.
     case bare
+    /// The same, decoded by Foundation's `JSONDecoder`: what it takes without any more of the framework.
+    case foundation
     /// The same through a client that nothing has been told to.
     case client
     /// Through a client with a session, retries, an envelope, a header and an accessory; nobody listens to its log.
@@ -30,14 +32,15 @@ enum Way: String, CaseIterable, Sendable {
     func items(of baseURL: String, over transport: CurlTransport) throws -> Observable<Int, NetworkError> {
         switch self {
         case .bare:
-            guard let url = URL(string: baseURL + "/goods?keyword=tea") else {
-                throw Arguments.Invalid(description: "no URL: \(baseURL)")
-            }
+            return try responses(of: baseURL, over: transport).decode(Enveloped.self).map(\.data.count)
+        case .foundation:
             let decoder = JSONDecoder()
-            return .deferred {
-                let request = Request(url: url)
-                return transport.send(request).response(to: request, decoder: decoder)
-                    .decode(Enveloped.self).map(\.data.count)
+            return try responses(of: baseURL, over: transport).map { response throws(NetworkError) in
+                do {
+                    return try decoder.decode(Enveloped.self, from: Data(response.body)).data.count
+                } catch {
+                    throw NetworkError(.decoding, "\(error)", request: response.request)
+                }
             }
         case .client:
             let client = Client(baseURL: baseURL, transport: transport)
@@ -53,6 +56,18 @@ enum Way: String, CaseIterable, Sendable {
             configuration.retry = .exponentialBackoff(maxRetries: 2)
             let client = Client(baseURL: baseURL, configuration: configuration, transport: transport)
             return client.request(Goods<[Item]>()).map(\.count)
+        }
+    }
+
+    private func responses(
+        of baseURL: String, over transport: CurlTransport
+    ) throws -> Observable<Response, NetworkError> {
+        guard let url = URL(string: baseURL + "/goods?keyword=tea") else {
+            throw Arguments.Invalid(description: "no URL: \(baseURL)")
+        }
+        return .deferred {
+            let request = Request(url: url)
+            return transport.send(request).response(to: request)
         }
     }
 }

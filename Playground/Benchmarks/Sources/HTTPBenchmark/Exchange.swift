@@ -21,7 +21,7 @@ struct Exchange: Sendable {
         let response = transport.send(request).response(to: request, decoder: decoder)
         bytes =
             switch arguments.kind {
-            case .get, .http2, .post: response.map { $0.body.count }
+            case .get, .waiting, .http2, .post: response.map { $0.body.count }
             case .typed: response.decode([Item].self).map { $0.count }
             case .discard:
                 transport.send(request).reduce(0) { count, event in

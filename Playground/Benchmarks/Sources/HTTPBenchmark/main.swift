@@ -8,6 +8,11 @@ do {
     var configuration = CurlTransport.Configuration()
     configuration.tls.caBundlePath = arguments.caBundle
     if arguments.kind == .http2 { configuration.httpVersion = .http2 }
+    if arguments.kind == .waiting {
+        configuration.maxConnectionsPerOrigin = nil
+        configuration.maxConnections = nil
+        configuration.promptConnectionsPerOrigin = nil
+    }
     let transport = CurlTransport(loop: .shared, configuration: configuration)
     let measurement = Measurement()
     let exchange = try Exchange(arguments, over: transport)

@@ -6,6 +6,8 @@ package struct Arguments: Sendable {
     package enum Kind: String, Sendable {
         /// GET, the body kept in memory.
         case get
+        /// GET, all that are in flight at the same time on connections of their own.
+        case waiting
         /// GET, the body decoded as ten ``Item``s.
         case typed
         /// POST of 1 KiB.

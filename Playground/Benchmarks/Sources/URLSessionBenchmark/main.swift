@@ -23,7 +23,7 @@ struct Run: Sendable {
     private func one() async throws -> Int {
         var request = URLRequest(url: arguments.url, timeoutInterval: 300)
         switch arguments.kind {
-        case .get, .http2: return try check(await session.data(for: request)).count
+        case .get, .waiting, .http2: return try check(await session.data(for: request)).count
         case .typed:
             return try decoder.decode([Item].self, from: check(await session.data(for: request))).count
         case .post:
