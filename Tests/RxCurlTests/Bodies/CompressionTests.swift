@@ -52,7 +52,7 @@ import Testing
             #expect(received.field("Content-Encoding") == "gzip")
             #expect(received.field("Transfer-Encoding") == (item.isChunked ? "chunked" : nil))
             #expect(received.field("Content-Length") == (item.isChunked ? nil : "\(received.body.count)"))
-            #expect(try await gunzip(received.body, in: directory).isSame(as: item.expected))
+            #expect(try await Bytes(gunzip(received.body, in: directory)) == Bytes(item.expected))
             if item.expected.count == Self.content.count {
                 #expect(received.body.count < Self.content.count / 20)
             }

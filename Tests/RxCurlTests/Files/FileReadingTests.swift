@@ -37,7 +37,7 @@ import Testing
             let taker = Taker(part, in: files, isTakable: memory.has)
             let log = try await taker.board.until { $0.isEnded ? $0 : nil }
             #expect(log.error == nil)
-            #expect(log.bytes.isSame(as: Array(Self.content[range])))
+            #expect(Bytes(log.bytes) == Bytes(Array(Self.content[range])))
             if !memory.takesSome { #expect(log.taken == 0) }
         }
     }
@@ -51,7 +51,7 @@ import Testing
             let taker = Taker(part, in: files, isTakable: { _ in true })
             let log = try await taker.board.until { $0.isEnded ? $0 : nil }
             #expect(log.taken > 0 || !canTell)
-            #expect(log.bytes.isSame(as: Self.content))
+            #expect(Bytes(log.bytes) == Bytes(Self.content))
         }
     }
 
@@ -90,7 +90,7 @@ import Testing
                 })
             let log = try await taker.board.until { $0.isEnded ? $0 : nil }
             // A piece of the last bytes, since they were not to be had otherwise, leaves nothing to be noticed.
-            guard isChanged.contents else { return #expect(log.bytes.isSame(as: Self.content)) }
+            guard isChanged.contents else { return #expect(Bytes(log.bytes) == Bytes(Self.content)) }
             #expect(log.error?.code == .file)
             #expect(log.error?.message.contains("changed") == true)
             #expect(log.bytes.count < Self.content.count)
