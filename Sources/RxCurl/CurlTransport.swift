@@ -39,8 +39,8 @@ public final class CurlTransport: Transport {
     ///
     /// A request is on one loop from its beginning to its end. It goes to a loop that has a free connection to its
     /// origin, else to the one with the fewest requests; redirects of it, and streams that are merged with it, stay
-    /// there. ``Configuration/maxConnectionsPerOrigin``, ``Configuration/maxConnections`` and
-    /// ``Configuration/maxIdleConnections`` are divided among the loops, each of which has one at least.
+    /// there. ``Configuration/maxConnectionsPerOrigin``, ``Configuration/promptConnectionsPerOrigin``,
+    /// ``Configuration/maxConnections`` and ``Configuration/maxIdleConnections`` are divided among the loops, each of which has one at least.
     ///
     /// The loops stay their owner's to shut down. One that has been is not used any more.
     ///

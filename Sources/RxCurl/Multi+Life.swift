@@ -14,6 +14,8 @@ extension Multi {
             kick = try Kick(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
             secondLook = try Kick(on: loop) { [unowned self] in lookAgain() }
             queueTimer = LoopTimer(on: loop) { [unowned self] in perform(.widenQueue) }
+            // Those who waited when a multi handle broke down wait on.
+            if queue.waitingCount > 0 { setQueueTimer() }
             timer = LoopTimer(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
         } catch {
             closeHandles()

@@ -20,9 +20,10 @@ package struct URLText: Sendable, Hashable {
         self.init(unchecked: text, hasQuery: text.utf8.contains(UInt8(ascii: "?")))
     }
 
-    /// The same with more of a path or of a query after it; `nil` if something in that has to be escaped, or is a `#`.
+    /// The same with a path after it, and a query if there is one; `nil` if something in that has to be escaped, is a
+    /// `#`, or if it does not begin with a slash: after a host it would be read as more of that, or as a port.
     package func appending(_ suffix: String) -> URLText? {
-        guard suffix.isEscaped else { return nil }
+        guard suffix.utf8.first == UInt8(ascii: "/"), suffix.isEscaped else { return nil }
         return URLText(
             unchecked: text + suffix, hasQuery: hasQuery || suffix.utf8.contains(UInt8(ascii: "?")))
     }

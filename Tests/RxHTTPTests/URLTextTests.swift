@@ -33,6 +33,13 @@ import Testing
     }
 
     @Test(
+        "What does not begin a path cannot lead to another host",
+        arguments: [":81", "@b.test", ".b.test", "?a", ""])
+    func noPath(suffix: String) throws {
+        #expect(try #require(URLText("http://a.test")).appending(suffix) == nil)
+    }
+
+    @Test(
         "What has to be escaped, begins a fragment, or is no URL is left to whoever reads it",
         arguments: [
             " ", "#", "ä", "%zz", "%4", "%", "\"", "<", "\\", "^", "`", "{", "|", "[", "]", "\n", "\0",

@@ -27,8 +27,7 @@ final class Server: Sendable {
 
     /// The URL of a path below the base URL that begins with a slash and holds nothing to be escaped; `nil` for others.
     func plainURL(of path: String) -> URLText? {
-        guard path.utf8.first == UInt8(ascii: "/"), !path.hasDotSegments else { return nil }
-        return stemText?.appending(path)
+        path.hasDotSegments ? nil : stemText?.appending(path)
     }
 
     /// What of `url` comes after the base URL, if it is below it.

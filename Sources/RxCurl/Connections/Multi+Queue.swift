@@ -39,7 +39,7 @@ extension Multi {
         if queue.waitingCount > 0 { setQueueTimer() }
     }
 
-    private func setQueueTimer() {
+    func setQueueTimer() {
         let time = loop.nanoseconds.addingReportingOverflow(max(1_000_000, connectionDelay / 4))
         if !time.overflow { queueTimer?.start(at: time.partialValue) }
     }
