@@ -124,6 +124,11 @@ let package = Package(
         .testTarget(
             name: "ConformanceDriverTests", dependencies: ["conformance-driver", "TestServers"],
             swiftSettings: settings),
+        // Against servers that others wrote; Tests/services.sh installs these.
+        .testTarget(
+            name: "ServiceTests",
+            dependencies: ["RxNetworking", "TestServers", "conformance-driver", "download-probe"],
+            swiftSettings: settings),
         .testTarget(name: "RxLoopTests", dependencies: ["RxLoop", "RxLite"], swiftSettings: settings),
         .testTarget(
             name: "RxCurlTests",

@@ -1,0 +1,63 @@
+import RxNetworking
+import TestServers
+import Testing
+
+/// Servers in trouble, as httpbin's log, caddy's log and a killed uvicorn have it.
+@Suite(.enabled(if: Service.programs != nil), .timeLimit(.minutes(2))) struct ResilienceTests {
+    private func configuration(_ backoff: Backoff) -> ClientConfiguration {
+        var configuration = ClientConfiguration()
+        configuration.retry = .exponentialBackoff(maxRetries: 200, backoff: backoff)
+        configuration.retryBudget = nil
+        return configuration
+    }
+
+    @Test("Every request succeeds through a server that answers two in three with 503")
+    func unavailable() async throws {
+        let httpbin = try await Service.httpbin()
+        let client = Client(
+            baseURL: httpbin.baseURL, configuration: configuration(.constant(.milliseconds(1))))
+        let statuses = try await Observable<Int, NetworkError>.sequence(1...60)
+            .flatMap(.merge(limit: 8)) { _ in client.get("/status/200:1,503:2").map(\.status.code) }
+            .collect().first()
+        #expect(statuses == Array(repeating: 200, count: 60))
+        #expect(httpbin.count(of: "\" 503 ") > 0)
+    }
+
+    @Test("A request outlives the death and the return of the server behind the front")
+    func death() async throws {
+        let folder = try TemporaryFolder()
+        let live = try await Service.live()
+        let front = try await Service.caddy(before: live, filesOf: folder)
+        let client = Client(
+            baseURL: front.baseURL, configuration: configuration(.constant(.milliseconds(20))))
+        #expect(try await client.get("/openapi.json").first()?.status == .ok)
+        try await live.kill()
+
+        async let response = client.get("/openapi.json").first()
+        // Refused by the front several times before the server is back.
+        _ = try await front.requests(to: "/openapi.json", atLeast: 4)
+        let successor = try await Service.live(on: live.port)
+        #expect(try await response?.status == .ok)
+        withExtendedLifetime(successor) {}
+    }
+
+    @Test("No more than ten requests begin in a second, by the server's log")
+    func rate() async throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.file("small.txt", Array("tea".utf8))
+        let front = try await Service.caddy(filesOf: folder)
+        var configuration = ClientConfiguration()
+        configuration.hostLimits = RequestLimits(rate: .perSecond(10))
+        let client = Client(baseURL: front.baseURL, configuration: configuration)
+        let count = try await Observable<Int, NetworkError>.sequence(1...31)
+            .flatMap(.merge(limit: 31)) { _ in client.get("/files/small.txt") }
+            .collect().first()?.count
+        #expect(count == 31)
+
+        let begins = try await front.requests(to: "/files/", atLeast: 31).map(\.begin).sorted()
+        // Thirty intervals of a tenth of a second. A single request may be seen late, the whole may not be seen early.
+        let whole = try #require(begins.last) - begins[0]
+        #expect(whole > 2.9)
+        #expect(zip(begins, begins.dropFirst(12)).allSatisfy { $1 - $0 > 1 })
+    }
+}

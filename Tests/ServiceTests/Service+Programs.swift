@@ -1,0 +1,67 @@
+import FoundationEssentials
+import TestServers
+import Testing
+
+extension Service {
+    private static var files: String {
+        URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Services").path
+    }
+
+    private static func program(_ name: String) throws -> String { try #require(programs) + "/" + name }
+
+    private static func gunicorn(_ application: String, _ environment: [String: String]) async throws
+        -> Service
+    {
+        try await Service(
+            [
+                program("gunicorn"), "--bind", "127.0.0.1:0", "--threads", "16", "--access-logfile", "-",
+                "--no-control-socket", "--chdir", files, application,
+            ], environment: environment, ready: "Listening at")
+    }
+
+    /// The shop on Django REST framework, with its database in `folder`.
+    static func shop(in folder: TemporaryFolder) async throws -> Service {
+        try await gunicorn("shop:application", ["SHOP_DATABASE": folder.file("shop.db")])
+    }
+
+    /// httpbin.
+    static func httpbin() async throws -> Service { try await gunicorn("httpbin:app", [:]) }
+
+    /// Event streams, uploads and requests without end, on FastAPI.
+    ///
+    /// - Parameter port: where it listens, for one that takes the place of another. Default: any free one.
+    static func live(on port: UInt16 = 0) async throws -> Service {
+        try await Service(
+            [program("uvicorn"), "--app-dir", files, "--port", "\(port)", "live:app"], ready: "running on")
+    }
+
+    /// datasette, with 20,000 rows in the table `rows` of the database `rows`.
+    static func datasette(in folder: TemporaryFolder) async throws -> Service {
+        let database = folder.file("rows.db")
+        let made = try ChildProcess(program("python"), [files + "/rows.py", database])
+        #expect(try await made.ended().ending == .exited(0))
+        return try await Service(
+            [
+                program("datasette"), "serve", "--host", "127.0.0.1", "--port", "0", "--immutable", database,
+                "--setting", "max_returned_rows", "1000",
+            ], environment: ["HOME": folder.path], ready: "running on")
+    }
+
+    /// caddy, before another service and with the files of `folder` below `/files`. Its log has an ``AccessEntry`` for
+    /// each request.
+    ///
+    /// - Parameter port: where it listens. Default: a free one.
+    static func caddy(
+        before upstream: Service? = nil, filesOf folder: TemporaryFolder, on port: UInt16? = nil
+    ) async throws -> Service {
+        let port = try port ?? DeadPort(.refusing).port
+        let command = ["caddy", "run", "--adapter", "caddyfile", "--config", files + "/Caddyfile"]
+        return try await Service(
+            ["/usr/bin/env"] + command,
+            environment: [
+                "PORT": "\(port)", "UPSTREAM": "\(upstream?.port ?? port)", "FILES": folder.path,
+                "HOME": folder.path,
+            ], port: port, ready: "serving initial configuration")
+    }
+}
