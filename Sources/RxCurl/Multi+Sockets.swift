@@ -1,4 +1,5 @@
 internal import CLibcurl
+internal import RxHTTP
 internal import RxLoop
 
 #if canImport(Glibc)
@@ -18,8 +19,8 @@ struct Watch {
     var isOwned = false
     /// Whether the poll stays when curl waits for nothing.
     var isKept = false
-    /// Whether what comes on it is HTTP/1 as it stands.
-    var isPlain = false
+    /// Whether many transfers may be on it at a time, as over HTTP/2, where a server may send at any time.
+    var isShared = false
     /// How often in a row it was writable and curl took nothing to write; see ``Multi/mute(_:)``.
     var idleWrites = 0
     /// Its place among the connections of all loops.
@@ -94,7 +95,7 @@ extension Multi {
             sockets[index].poll?.stop()
             sockets[index].started = []
             // curl waits for nothing on the connection of a paused transfer either.
-            if heldCount == 0 { retire(index) }
+            if sockets[index].isKept, !sockets[index].isShared, !isHeld(index) { retire(index) }
             return
         }
         // libuv has stopped the poll. Whether it was the peer, and whether there still is something to read,
@@ -117,35 +118,54 @@ extension Multi {
         }
     }
 
-    /// Makes an idle connection on which something came read as closed, which is all that libcurl 7.88 looks at
-    /// before it uses it again: it takes one that was reset for alive, and bytes that came unasked, such as a
-    /// 408, for the next answer. What comes over TLS may be the session's own.
+    /// Whether the connection is that of a transfer that is paused with bytes that curl keeps.
+    private func isHeld(_ index: Int) -> Bool {
+        guard heldCount > 0 else { return false }
+        let port = Self.localPort(of: curl_socket_t(index))
+        return running.contains { $0.isHeld && $0.transfer?.metrics.localPort == port }
+    }
+
+    /// The port at this end of a connection; 0 for a Unix socket.
+    private static func localPort(of socket: curl_socket_t) -> Int {
+        var storage = sockaddr_storage()
+        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let isKnown = unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+            let address = unsafe bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
+            return unsafe getsockname(socket, address, &size) == 0
+        }
+        guard isKnown else { return 0 }
+        // Of both families the port is the second member, in network order (sockaddr_in, sockaddr_in6).
+        guard [AF_INET, AF_INET6].contains(Int32(storage.ss_family)) else { return 0 }
+        return unsafe withUnsafeBytes(of: storage) { bytes in
+            Int(unsafe UInt16(bigEndian: bytes.load(fromByteOffset: 2, as: UInt16.self)))
+        }
+    }
+
+    /// Closes both directions of an idle connection on which something came, so that libcurl takes it for dead: 7.88
+    /// uses one again that was closed or reset, or that has bytes to read, such as a 408, which it takes for the next
+    /// response. Over TLS it may have been a ticket of the session's; the connection is lost all the same, since only
+    /// reading would tell.
     private func retire(_ index: Int) {
         let socket = Int32(index)
-        var code: Int32 = 0
-        var size = socklen_t(MemoryLayout<Int32>.size)
-        unsafe _ = getsockopt(socket, SOL_SOCKET, SO_ERROR, &code, &size)
-        guard sockets[index].isPlain else { return }
-        var bytes: [UInt8] = Array(repeating: 0, count: 4096)
-        for _ in 0..<16 {
-            guard unsafe recv(socket, &bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 else { return }
-            _ = shutdown(socket, Int32(SHUT_RDWR))
-        }
+        _ = shutdown(socket, Int32(SHUT_RDWR))
+        // libcurl looks whether there is something to read. What comes from now on is refused (RFC 1122 §4.2.2.13).
+        var bytes: [UInt8] = Array(repeating: 0, count: 16 << 10)
+        while unsafe recv(socket, &bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 {}
     }
 
     /// A transfer came to its end on this socket. From then on curl closes it through us; one that is not
     /// connected yet libcurl 7.88 closes without a word (`cf_socket_close`).
     ///
     /// - Parameters:
-    ///   - isPlain: whether nothing but HTTP/1 comes on it.
+    ///   - isShared: whether many transfers may be on it at a time.
     ///   - connection: what counts it, if connections are counted.
     func keepWatching(
-        _ socket: curl_socket_t, isPlain: Bool, as connection: @autoclosure () -> LoopShares.Connection?
+        _ socket: curl_socket_t, isShared: Bool, as connection: @autoclosure () -> LoopShares.Connection?
     ) {
         let index = Int(socket)
         guard index < sockets.count, sockets[index].isOwned else { return }
         sockets[index].isKept = true
-        sockets[index].isPlain = isPlain
+        sockets[index].isShared = isShared
         sockets[index].connection = connection()
         if sockets[index].started.isEmpty { _ = start(index, .readable) }
     }

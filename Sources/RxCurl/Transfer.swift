@@ -197,9 +197,7 @@ final class Transfer: @unchecked Sendable {
         metrics.bodyBytesSent = Int(uploadedBytes)
         if !metrics.isConnectionReused, let socket = handle.socket {
             let isShared = httpVersion == "HTTP/2"
-            multi.keepWatching(
-                socket, isPlain: target.isPlain && multi.proxy == "" && !isShared,
-                as: share?.connection(isShared: isShared))
+            multi.keepWatching(socket, isShared: isShared, as: share?.connection(isShared: isShared))
         }
         if let startedAt, let answeredAt { metrics.firstByte = answeredAt - startedAt }
         if let startedAt, let sentAt { metrics.sent = min(sentAt - startedAt, metrics.firstByte) }

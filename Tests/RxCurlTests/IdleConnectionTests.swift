@@ -5,7 +5,7 @@ import RxLoop
 import TestServers
 import Testing
 
-/// How many connections stay.
+/// How many connections stay, and which of them are used again.
 @Suite(.timeLimit(.minutes(1))) struct IdleConnectionTests {
     /// More connections in use than may be idle are used again all the same.
     @Test func connectionsInUseDoNotCountAsIdle() async throws {
@@ -24,5 +24,70 @@ import Testing
             .collect().first()
         #expect(server.record.connections.count == 8)
         #expect(reused?.count == 392)
+    }
+
+    /// While curl keeps bytes for a paused subscriber on another connection.
+    @Test func whatCameUnaskedDuringAPauseIsNotTakenForTheNext() async throws {
+        let late = try Gate()
+        let server = try RawServer([
+            [
+                .readRequest, .send("HTTP/1.1 200 OK\r\n\r\n"),
+                .sendRepeatedly(Array(NginxServer.large.prefix(1 << 20)), times: .max),
+            ],
+            [
+                .readRequest, .respond(body: "first"), .wait(late), .respond(408, body: "late"),
+                .waitForClientClose,
+            ],
+            [.readRequest, .respond(body: "again")],
+        ])
+        try await withTransport { transport in
+            let paused = Recording(transport.send(try .to(server.baseURL))) { event, subscription in
+                if case .chunk = event { subscription.pause() }
+            }
+            _ = try await server.until { ($0.connections.first?.sendStalls ?? 0) > 0 ? true : nil }
+            #expect(try await transport.get(server.baseURL).text == "first")
+            let before = server.record.connections[1].bytesSent
+            late.open()
+            _ = try await server.until { $0.connections[1].bytesSent > before ? true : nil }
+            await transport.loop.poll()
+            #expect(try await transport.get(server.baseURL).text == "again")
+            #expect(paused.log.chunks == 1)
+            #expect(paused.log.ends.isEmpty)
+            paused.cancel()
+        }
+    }
+
+    @Test(arguments: ["-tls1_2", "-tls1_3"])
+    func whatCameUnaskedOverTLSIsNotTakenForTheNext(version: String) async throws {
+        let nginx = try NginxServer.shared()
+        let server = try ChildProcess(
+            "/usr/bin/openssl",
+            [
+                "s_server", "-accept", "127.0.0.1:0", "-cert", nginx.certificatePath, "-key",
+                nginx.folder + "/key.pem", version,
+            ])
+        func line(_ matches: (String) -> Bool) async throws -> String {
+            while let line = try await server.nextLine() {
+                if matches(line) { return line }
+            }
+            throw CancellationError()
+        }
+        let port = try await line { $0.hasPrefix("ACCEPT") }.split(separator: ":").last.flatMap { UInt16($0) }
+        let middle = try RawServer([[.relay(port: try #require(port), bytes: .max)]])
+        try await withTransport(caBundlePath: nginx.certificatePath) { transport in
+            func get(_ body: String) async throws -> String? {
+                let recording = Recording(transport.send(try .to("https://127.0.0.1:\(middle.port)")))
+                _ = try await line { $0 == "\r" }
+                try server.write("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+                return String(decoding: try await recording.ended().body, as: UTF8.self)
+            }
+            #expect(try await get("first") == "first")
+            let before = middle.record.connections[0].bytesSent
+            try server.write("HTTP/1.1 408 Late\r\nContent-Length: 4\r\n\r\nlate")
+            _ = try await middle.until { $0.connections[0].bytesSent > before ? true : nil }
+            await transport.loop.poll()
+            #expect(try await get("again") == "again")
+            #expect(middle.record.connections.count == 2)
+        }
     }
 }
