@@ -52,13 +52,8 @@ extension EasyHandle {
         if let interface = configuration.networkInterface { set(CURLOPT_INTERFACE, interface) }
         if let path = configuration.unixSocketPath { set(CURLOPT_UNIX_SOCKET_PATH, path) }
         if let proxy = multi.proxy { set(CURLOPT_PROXY, proxy) }
-        let exceptions = configuration.proxy.exceptions
-        if !exceptions.isEmpty {
-            set(CURLOPT_NOPROXY, exceptions.joined(separator: ","))
-        } else if multi.proxy == "" {
-            // Where there is no proxy, curl need not look for exceptions in the environment with every request.
-            set(CURLOPT_NOPROXY, "")
-        }
+        // Unless this is set curl looks for exceptions in the environment, with every request.
+        if let exceptions = configuration.proxy.noProxy { set(CURLOPT_NOPROXY, exceptions) }
     }
 
     /// An https proxy is held to the same as a server, but for the pin and the client's certificate.

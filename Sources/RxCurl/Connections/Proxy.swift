@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// What stands between this machine and the servers.
 ///
 /// ```swift
@@ -11,7 +17,8 @@ public struct Proxy: Sendable, Equatable {
     }
 
     let choice: Choice
-    let exceptions: [String]
+    private let exceptions: [String]
+    private let honorsEnvironmentExceptions: Bool
 
     /// What the environment says: `http_proxy`, `https_proxy`, `all_proxy`, and `no_proxy` for exceptions.
     public static let environment = Proxy(.environment)
@@ -26,13 +33,34 @@ public struct Proxy: Sendable, Equatable {
     ///     percent-encoded: `http://user:password@host:3128`. They are sent to the proxy alone, and shown nowhere.
     ///   - exceptions: hosts that are reached without it: names, which include all names below them, addresses,
     ///     ranges such as `10.0.0.0/8`, or `*` for all (`CURLOPT_NOPROXY`).
-    public init(_ url: String, exceptions: [String] = []) {
-        self.init(.server(url), exceptions: exceptions)
+    ///   - honorsEnvironmentExceptions: whether the hosts that `no_proxy` names are exceptions too. Default false: a
+    ///     proxy that the program names stands for itself.
+    public init(_ url: String, exceptions: [String] = [], honorsEnvironmentExceptions: Bool = false) {
+        self.init(.server(url), exceptions, honorsEnvironmentExceptions)
     }
 
-    private init(_ choice: Choice, exceptions: [String] = []) {
+    private init(
+        _ choice: Choice, _ exceptions: [String] = [], _ honorsEnvironmentExceptions: Bool = false
+    ) {
         self.choice = choice
         self.exceptions = exceptions
+        self.honorsEnvironmentExceptions = honorsEnvironmentExceptions
+    }
+
+    /// The value of `CURLOPT_NOPROXY`; `nil` where it is the environment's, which curl reads by itself.
+    var noProxy: String? {
+        switch choice {
+        case .environment: return nil
+        case .none: return ""
+        case .server:
+            guard honorsEnvironmentExceptions else { return exceptions.joined(separator: ",") }
+            // In the order in which curl looks (`CURLOPT_NOPROXY`).
+            let value = unsafe getenv("no_proxy") ?? getenv("NO_PROXY")
+            let inherited = unsafe value.map { unsafe [String(cString: $0)] } ?? []
+            // `*` stands for all hosts only where it is the whole value.
+            if inherited == ["*"] || exceptions.contains("*") { return "*" }
+            return (exceptions + inherited).joined(separator: ",")
+        }
     }
 }
 

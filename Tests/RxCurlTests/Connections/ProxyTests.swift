@@ -4,6 +4,12 @@ import RxHTTP
 import TestServers
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// Through a proxy on loopback that takes every host for 127.0.0.1.
 @Suite(.timeLimit(.minutes(1))) struct ProxyTests {
     private let server: NginxServer
@@ -157,6 +163,26 @@ import Testing
         _ = try await echo(
             server.baseURL + "/echo", through: Proxy("http://127.0.0.1:\(proxy.port)", exceptions: hosts))
         #expect(proxy.requests.count == (isUsed ? 1 : 0))
+    }
+
+    /// In a process of its own, since the environment is everybody's.
+    @Test func anExplicitProxyIgnoresTheEnvironment() async {
+        await #expect(processExitsWith: .success) {
+            for name in ["no_proxy", "NO_PROXY"] { unsafe setenv(name, "127.0.0.1", 1) }
+            let proxy = try ProxyServer(.http)
+            let url = "http://127.0.0.1:\(proxy.port)"
+            let tests = try ProxyTests()
+            _ = try await tests.echo(tests.server.baseURL + "/echo", through: Proxy(url))
+            #expect(proxy.requests.count == 1)
+            let exceptional = Proxy(url, exceptions: ["other.test"])
+            _ = try await tests.echo(tests.server.baseURL + "/echo", through: exceptional)
+            #expect(proxy.requests.count == 2)
+            let honoring = Proxy(url, exceptions: ["other.test"], honorsEnvironmentExceptions: true)
+            _ = try await tests.echo(tests.server.baseURL + "/echo", through: honoring)
+            _ = try await tests.echo("http://far.test:\(tests.server.port)/echo", through: honoring)
+            #expect(proxy.requests.count == 3)
+            tests.server.stop()
+        }
     }
 
     @Test func theAddressOfTheProxyIsTheOneThatCounts() async throws {
