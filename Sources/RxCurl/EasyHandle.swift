@@ -84,7 +84,7 @@ final class EasyHandle {
 
     // MARK: One transfer
 
-    /// Sets everything that varies, for the transfer that the handle now carries.
+    /// Sets everything that varies, for the transfer that the handle carries.
     func configure(for transfer: Transfer, headers: HeaderList) throws(CurlError) {
         unsafe errorBuffer.pointee = 0
         failure = nil
@@ -119,7 +119,6 @@ final class EasyHandle {
             isSpent = true
             throw failure
         }
-        self.transfer = transfer
     }
 
     private func setURL(_ text: String) throws(CurlError) {

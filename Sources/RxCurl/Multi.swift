@@ -23,6 +23,7 @@ final class Multi: @unchecked Sendable {
     /// Something to be done between two calls of curl.
     enum Command {
         case add(Transfer)
+        case proceed(Transfer)
         case cancel(Transfer)
         case resume(Transfer)
         case timeOut(Transfer, NetworkError.Code)
@@ -72,7 +73,7 @@ final class Multi: @unchecked Sendable {
     @safe @exclusivity(unchecked) var pool = EasyHandlePool()
     @safe @exclusivity(unchecked) var queue: FairQueue<Transfer>
     @safe @exclusivity(unchecked) var latestOrigin: LatestOrigin?
-    @safe @exclusivity(unchecked) private var headers = HeaderListCache()
+    @safe @exclusivity(unchecked) var headers = HeaderListCache()
     @safe @exclusivity(unchecked) var running: [EasyHandle] = []
     @safe @exclusivity(unchecked) private var commands: [Command] = []
     /// Those that are being applied, the next one last.
@@ -147,6 +148,7 @@ final class Multi: @unchecked Sendable {
     private func apply(_ command: Command) {
         switch command {
         case .add(let transfer): add(transfer)
+        case .proceed(let transfer): proceed(transfer)
         case .cancel(let transfer):
             if transfer.breakOff() { drop(transfer) }
         case .resume(let transfer): transfer.resume()
@@ -172,38 +174,6 @@ final class Multi: @unchecked Sendable {
         if enter(transfer) { begin(transfer) }
     }
 
-    /// Hands a transfer that has found a place over to curl.
-    private func begin(_ transfer: Transfer) {
-        do throws(CurlError) {
-            let raw = try unsafe open()
-            guard let handle = pool.take() ?? EasyHandle(for: self) else {
-                throw CurlError(CURLE_FAILED_INIT)
-            }
-            let list: HeaderList
-            do throws(NetworkError) {
-                list = try headers.list(for: transfer)
-            } catch {
-                pool.give(handle)
-                leave(transfer)
-                return transfer.end(error)
-            }
-            try handle.configure(for: transfer, headers: list)
-            transfer.handle = handle
-            handle.slot = running.count
-            running.append(handle)
-            limitConnections()
-            let code = unsafe curl_multi_add_handle(raw, handle.raw)
-            guard code == CURLM_OK else {
-                release(handle)
-                throw CurlError(CURLE_FAILED_INIT, detail: Self.text(code))
-            }
-            transfer.start()
-        } catch {
-            leave(transfer)
-            transfer.end(error)
-        }
-    }
-
     /// Takes a transfer that is over out of curl. An unfinished one's connection is closed with it
     /// (`curl_multi_remove_handle`).
     private func drop(_ transfer: Transfer) {
@@ -217,7 +187,6 @@ final class Multi: @unchecked Sendable {
         letGo(handle)
         handle.limits?.stop()
         if let transfer = handle.transfer.take() {
-            transfer.content.source?.close()
             transfer.handle = nil
             leave(transfer)
         }
@@ -236,7 +205,7 @@ final class Multi: @unchecked Sendable {
     /// Says how many connections curl may keep. It counts those in use among them, so that a fixed number would
     /// have it close each that comes free while many are in use; and it looks when one comes free, whose transfer
     /// is among the running ones until then.
-    private func limitConnections() {
+    func limitConnections() {
         guard let raw = unsafe raw else { return }
         let count = max(1, configuration.maxIdleConnections + running.count - 1)
         unsafe _ = rxcurl_multi_setopt_long(raw, CURLMOPT_MAXCONNECTS, count)

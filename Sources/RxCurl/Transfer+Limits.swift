@@ -12,7 +12,9 @@ extension Transfer {
     /// Whether a limit has passed by now.
     func look() -> TransferClock.Finding {
         let phase: TransferClock.Phase =
-            if !state.isSent {
+            if content.source?.isAwaited == true {
+                .sending
+            } else if !state.isSent {
                 .connecting
             } else if state.phase != .statusLine {
                 .receiving
@@ -25,5 +27,7 @@ extension Transfer {
     }
 
     /// Whether nothing moves because somebody here is slow: the consumer, or who makes the content.
-    private var isWaiting: Bool { observer.scope.isPaused || content.source?.isStarved == true }
+    private var isWaiting: Bool {
+        observer.scope.isPaused || content.source.map { $0.isStarved || $0.isAwaited } ?? false
+    }
 }

@@ -59,8 +59,9 @@ extension Multi {
         return transfer
     }
 
-    /// Gives the transfer's place back, or takes it out of the queue.
+    /// Gives the transfer's place back, or takes it out of the queue. Its content is not wanted any more.
     func leave(_ transfer: Transfer) {
+        transfer.content.source?.close()
         guard let origin = transfer.origin else { return }
         transfer.origin = nil
         guard let waiting = transfer.waiting else { return queue.leave(origin) }
@@ -75,6 +76,7 @@ extension Multi {
             transfer.waiting?.limit?.cancel()
             transfer.waiting = nil
             transfer.origin = nil
+            transfer.content.source?.close()
             transfer.end(code, message)
         }
     }

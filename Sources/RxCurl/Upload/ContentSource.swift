@@ -49,6 +49,13 @@ final class ContentSource: @unchecked Sendable {
     private(set) var takenBytes: Int64 = 0
     /// Whether curl has been told to wait.
     private(set) var isStarved = false
+    /// Whether the transfer waits for the first byte before curl hears of it.
+    private(set) var isAwaited = false
+    /// Whether the next ``close()`` leaves the stream as it stands.
+    private var isKept = false
+
+    /// Whether the stream has ended without a byte.
+    var isEmpty: Bool { hasEnded && takenBytes == 0 && waitingBytes == 0 }
 
     /// Whether curl has taken everything.
     var isExhausted: Bool { hasEnded && waitingBytes == 0 }
@@ -57,6 +64,12 @@ final class ContentSource: @unchecked Sendable {
         self.length = length
         self.origin = origin
         self.isReplayable = isReplayable
+    }
+
+    /// Subscribes to the stream ahead of curl. ``Multi/proceed(_:)`` is called when there is a byte, or none to come.
+    func open(for transfer: Transfer) {
+        isAwaited = true
+        start(for: transfer)
     }
 
     /// Copies what is there, as much as fits.
@@ -115,20 +128,29 @@ final class ContentSource: @unchecked Sendable {
     }
 
     /// Whether the content can be had from the start, on another handle.
-    var canReopen: Bool { isReplayable || !hasStarted }
+    var canReopen: Bool { isReplayable || takenBytes == 0 }
 
-    /// Makes ready for another handle.
+    /// Stays open for another handle when this one lets go of it, as long as nothing has been taken.
+    func keep() { isKept = hasStarted && takenBytes == 0 }
+
+    /// Makes ready for another handle, unless it was kept.
     func reopen() {
+        isStarved = false
+        guard takenBytes > 0 else { return }
         hasStarted = false
         takenBytes = 0
     }
 
     /// Leaves the stream. Nothing comes of it any more.
     func close() {
+        if isKept {
+            isKept = false
+            return
+        }
         leave()
         waiting = []
         (index, offset, waitingBytes) = (0, 0, 0)
-        (isPaused, hasEnded, isStarved) = (false, false, false)
+        (isPaused, hasEnded, isStarved, isAwaited) = (false, false, false, false)
     }
 
     private func leave() {
@@ -186,6 +208,10 @@ final class ContentSource: @unchecked Sendable {
     }
 
     private func supply(_ transfer: Transfer) {
+        if isAwaited {
+            isAwaited = false
+            transfer.multi.perform(.proceed(transfer))
+        }
         guard isStarved else { return }
         isStarved = false
         transfer.multi.perform(.feed(transfer))

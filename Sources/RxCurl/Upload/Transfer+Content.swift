@@ -10,6 +10,9 @@ extension Transfer {
         return unsafe source.read(into: buffer, for: self)
     }
 
+    /// Whether it asks before content of which it is not known whether there is any.
+    var awaitsContent: Bool { continueWait != nil && content.source.map { $0.length == nil } ?? false }
+
     /// Goes back to the beginning, since curl sends again; false if the body can be sent only once.
     func rewindContent() -> Bool { content.source?.rewind() ?? true }
 

@@ -12,6 +12,7 @@ extension Transfer {
         continueWait = nil
         state = TransferState(of: request, on: multi)
         handle.isSpent = true
+        content.source?.keep()
         release(handle)
         content.source?.reopen()
         multi.perform(.add(self))

@@ -120,6 +120,27 @@ import Testing
         }
     }
 
+    static let empty: [(String, Body)] = [
+        ("none", .empty), ("text", .text("")), ("of known length", .stream(.empty(), length: 0)),
+        ("of unknown length", .stream(.empty())), ("of empty chunks", .stream(.sequence([[], []]))),
+    ]
+
+    /// RFC 9110 §10.1.1: a client does not ask where there is no content.
+    @Test(arguments: empty.indices, [ContinuePolicy.always, .from(0), .from(-1)])
+    func nothingIsAskedWithoutContent(index: Int, policy: ContinuePolicy) async throws {
+        let server = try RawServer { _ in [.respond(body: "ok")] }
+        try await withTransport { transport in
+            for method in [HTTPRequest.Method.post, .put, .delete] {
+                let request = try request(server, Self.empty[index].1, policy, method: method)
+                let log = try await Recording(transport.send(request)).ended()
+                #expect(log.error == nil)
+                let received = try await server.nextRequest()
+                #expect(received.field("Expect") == nil, "\(Self.empty[index].0)")
+                #expect(received.body.isEmpty)
+            }
+        }
+    }
+
     @Test func theFieldIsTheTransports() async throws {
         let server = try RawServer { _ in [.respond(body: "ok")] }
         try await withTransport { transport in
