@@ -1,3 +1,4 @@
+internal import RxHTTP
 internal import RxLoop
 
 /// libcurl below 8.4 asks for a writable socket as long as an HTTP/2 upload is not done, though the server's window is
@@ -34,7 +35,7 @@ extension Multi {
     /// Where curl has all of an HTTP/2 answer it reads no more, so that it would not hear of a window that opens, nor
     /// that the server wants no more of the request (RFC 9113 §8.1): the answer is the end of that.
     private func wrapUpUploads() {
-        let answered = running.compactMap(\.transfer).filter { $0.httpVersion == "HTTP/2" }
+        let answered = running.compactMap(\.transfer).filter { $0.httpVersion == .http2 }
         for transfer in answered {
             if let handle = transfer.handle, transfer.isAnswerWhole(handle) { perform(.wrapUp(transfer)) }
         }

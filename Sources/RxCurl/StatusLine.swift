@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import RxHTTP
 
 /// Reads status lines: `HTTP/1.1 404 Not Found` (RFC 9112 §4), `HTTP/2 404`.
 ///
@@ -6,8 +7,8 @@ internal import HTTPTypes
 struct StatusLine {
     private var line: [UInt8] = []
     private var status: HTTPResponse.Status?
-    /// The version of the line that was read last: `HTTP/1.1`.
-    private(set) var version: String?
+    /// The version of the line that was read last; `nil` if it is none.
+    private(set) var version: HTTPVersion?
 
     /// The status, or `nil` if the line is none.
     mutating func read(_ bytes: UnsafeRawBufferPointer) -> HTTPResponse.Status? {
@@ -15,7 +16,7 @@ struct StatusLine {
         guard let parsed = unsafe Self.parse(bytes) else { return nil }
         unsafe line = Array(bytes)
         status = parsed
-        version = unsafe String(decoding: bytes.prefix { $0 > 0x20 }, as: UTF8.self)
+        version = unsafe HTTPVersion(String(decoding: bytes.prefix { $0 > 0x20 }, as: UTF8.self))
         return parsed
     }
 

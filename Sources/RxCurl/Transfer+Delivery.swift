@@ -23,12 +23,12 @@ extension Transfer {
         guard let status else { return }
         var lines: [UInt8] = []
         swap(&lines, &fieldLines)
-        head = ResponseHead(status: status, fieldLines: lines)
+        head = ResponseHead(status: status, fieldLines: lines, httpVersion: httpVersion)
     }
 
     func keepInterim() {
         guard let status else { return }
-        interim.append(ResponseHead(status: status, fieldLines: fieldLines))
+        interim.append(ResponseHead(status: status, fieldLines: fieldLines, httpVersion: httpVersion))
     }
 
     func deliverInterim() {
@@ -43,7 +43,7 @@ extension Transfer {
     }
 
     /// Whether curl can be told to pause.
-    var canWait: Bool { httpVersion != "HTTP/2" || multi.configuration.pausesHTTP2 }
+    var canWait: Bool { httpVersion != .http2 || multi.configuration.pausesHTTP2 }
 
     func deliverSpooled() {
         guard let chunk = spool.next() else { return }

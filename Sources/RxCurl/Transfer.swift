@@ -31,7 +31,7 @@ final class Transfer: @unchecked Sendable {
     @safe @exclusivity(unchecked) var head: ResponseHead?
     @safe @exclusivity(unchecked) var metrics = TransferMetrics()
     @safe @exclusivity(unchecked) var status: HTTPResponse.Status?
-    @safe @exclusivity(unchecked) var httpVersion: String?
+    @safe @exclusivity(unchecked) var httpVersion: HTTPVersion?
     @safe @exclusivity(unchecked) var upload: UploadProgress?
     /// What curl had counted as sent when it was done.
     @safe @exclusivity(unchecked) private(set) var sentAtEnd = 0
@@ -191,12 +191,12 @@ final class Transfer: @unchecked Sendable {
         if isStreamed { sentAtEnd = handle.sentBytes }
         handle.complete(&metrics)
         metrics.httpVersion = httpVersion
-        if httpVersion == "HTTP/2", let origin { multi.queue.multiplex(origin) }
+        if httpVersion == .http2, let origin { multi.queue.multiplex(origin) }
         metrics.headBytesReceived = state.headBytes
         metrics.bodyBytesDecoded = state.decodedBytes
         metrics.bodyBytesSent = Int(uploadedBytes)
         if !metrics.isConnectionReused, let socket = handle.socket {
-            let isShared = httpVersion == "HTTP/2"
+            let isShared = httpVersion == .http2
             multi.keepWatching(socket, isShared: isShared, as: share?.connection(isShared: isShared))
         }
         if let startedAt, let answeredAt { metrics.firstByte = answeredAt - startedAt }

@@ -1,10 +1,10 @@
 import FoundationEssentials
 import HTTPTypes
 
-/// Kept as status, reason and the field lines as they came.
+/// Kept as status, reason, the field lines as they came, and the version.
 extension ResponseHead: Codable {
     private enum CodingKeys: String, CodingKey {
-        case code, reason, fieldLines
+        case code, reason, fieldLines, httpVersion
     }
 
     /// Reads what ``encode(to:)`` wrote.
@@ -17,14 +17,18 @@ extension ResponseHead: Codable {
         }
         let reason = try container.decode(String.self, forKey: .reason)
         let fieldLines = try container.decode(Data.self, forKey: .fieldLines)
-        self.init(status: .init(code: code, reasonPhrase: reason), fieldLines: Array(fieldLines))
+        let version = try container.decodeIfPresent(String.self, forKey: .httpVersion)
+        self.init(
+            status: .init(code: code, reasonPhrase: reason), fieldLines: Array(fieldLines),
+            httpVersion: version.flatMap { HTTPVersion($0) })
     }
 
-    /// Writes status, reason and field lines.
+    /// Writes status, reason, field lines and version.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(status.code, forKey: .code)
         try container.encode(status.reasonPhrase, forKey: .reason)
         try container.encode(Data(fieldLines), forKey: .fieldLines)
+        try container.encodeIfPresent(httpVersion?.description, forKey: .httpVersion)
     }
 }

@@ -9,20 +9,25 @@ public struct ResponseHead: Sendable {
     public var status: HTTPResponse.Status
     /// The field lines as they came, each ending in CR LF or LF.
     public let fieldLines: [UInt8]
+    /// The version that the exchange was in; `nil` where it is not known.
+    public var httpVersion: HTTPVersion?
 
     /// Creates a head from the field lines as received, each ending in CR LF or LF, without status line.
-    public init(status: HTTPResponse.Status, fieldLines: [UInt8]) {
+    public init(status: HTTPResponse.Status, fieldLines: [UInt8], httpVersion: HTTPVersion? = nil) {
         self.status = status
         self.fieldLines = fieldLines
+        self.httpVersion = httpVersion
     }
 
     /// Creates a head from fields.
-    public init(status: HTTPResponse.Status, headerFields: HTTPFields = [:]) {
+    public init(
+        status: HTTPResponse.Status, headerFields: HTTPFields = [:], httpVersion: HTTPVersion? = nil
+    ) {
         var block: [UInt8] = []
         for field in headerFields {
             block += Array("\(field.name.rawName): \(field.value)\r\n".utf8)
         }
-        self.init(status: status, fieldLines: block)
+        self.init(status: status, fieldLines: block, httpVersion: httpVersion)
     }
 
     /// All fields in the order they came. Parses the section anew at each call. Lines that are not

@@ -27,8 +27,8 @@ public struct TransferMetrics: Sendable, Equatable {
 
     /// Whether an open connection was used again.
     public var isConnectionReused: Bool
-    /// The version as the answer's first line has it: `HTTP/1.1`, `HTTP/2`; `nil` where it is not known.
-    public var httpVersion: String?
+    /// The version that the response came in; `nil` where it is not known.
+    public var httpVersion: HTTPVersion?
     /// The address that the connection leads to, the proxy's if there is one, as numbers: `192.0.2.7`,
     /// `2001:db8::7`; the path of a Unix socket; `nil` where it is not known.
     public var remoteAddress: String?
@@ -43,7 +43,7 @@ public struct TransferMetrics: Sendable, Equatable {
         secured: Duration = .zero, sent: Duration = .zero, firstByte: Duration = .zero,
         total: Duration = .zero, bodyBytesSent: Int = 0, headBytesReceived: Int = 0,
         bodyBytesReceived: Int = 0, bodyBytesDecoded: Int = 0, isConnectionReused: Bool = false,
-        httpVersion: String? = nil, remoteAddress: String? = nil, remotePort: Int = 0, localPort: Int = 0
+        httpVersion: HTTPVersion? = nil, remoteAddress: String? = nil, remotePort: Int = 0, localPort: Int = 0
     ) {
         self.queued = queued
         self.resolved = resolved

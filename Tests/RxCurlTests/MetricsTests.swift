@@ -36,7 +36,7 @@ import Testing
                 #expect(metrics.remotePort == Int(isTLS ? server.tlsPort : server.port))
                 #expect(metrics.localPort == first.localPort)
                 #expect(metrics.localPort > 0)
-                #expect(metrics.httpVersion == "HTTP/1.1")
+                #expect(metrics.httpVersion == .http11)
             }
         }
     }

@@ -55,7 +55,7 @@ extension ResponseHead {
         lines += "Age: ".utf8
         lines += String(seconds).utf8
         lines += "\r\n".utf8
-        return ResponseHead(status: status, fieldLines: lines)
+        return ResponseHead(status: status, fieldLines: lines, httpVersion: httpVersion)
     }
 
     /// Whether both name the same entity tag, or one of them none; weakly compared (RFC 9110 §8.8.3.2).

@@ -29,7 +29,7 @@ import Testing
             let request = try Request.to(url(to: behind), method: .put, body: try item.body(directory))
             let log = try await Recording(transport.send(request)).ended()
             #expect(log.error == nil)
-            #expect(log.metrics?.httpVersion == "HTTP/2")
+            #expect(log.metrics?.httpVersion == .http2)
             #expect(log.uploaded.last ?? 0 == Int64(item.expected.count))
             #expect(try await transport.get(url(to: behind)).text == "ok")
         }

@@ -183,7 +183,7 @@ import Testing
             }
         ) { transport in
             let url = nginx.tlsBaseURL + "/json"
-            #expect(try await transport.get(url).metrics.httpVersion == "HTTP/2")
+            #expect(try await transport.get(url).metrics.httpVersion == .http2)
             // All at once, where HTTP/1.1 would have them wait for one another.
             let recordings = try (0..<8).map { _ in Recording(transport.send(try .to(url))) }
             for recording in recordings {

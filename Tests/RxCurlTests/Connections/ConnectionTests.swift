@@ -2,6 +2,7 @@ import HTTPTypes
 import RxClient
 import RxCurl
 import RxHTTP
+import RxLite
 import RxLoop
 import TestServers
 import Testing
@@ -32,10 +33,11 @@ import Testing
     @Test(
         "Which version is spoken, over TLS and without",
         arguments: [
-            (.http1, true, "HTTP/1.1"), (.http1, false, "HTTP/1.1"), (.http2, true, "HTTP/2"),
-            (.http2, false, "HTTP/1.1"), (.http2PriorKnowledge, true, "HTTP/2"),
-        ] as [(CurlTransport.HTTPVersion, Bool, String)])
-    func versions(version: CurlTransport.HTTPVersion, isTLS: Bool, expected: String) async throws {
+            (.http1, true, .http11), (.http1, false, .http11), (.http2, true, .http2),
+            (.http2, false, .http11),
+            (.http2PriorKnowledge, true, .http2),
+        ] as [(CurlTransport.HTTPVersion, Bool, HTTPVersion)])
+    func versions(version: CurlTransport.HTTPVersion, isTLS: Bool, expected: HTTPVersion) async throws {
         let url = (isTLS ? server.tlsBaseURL : server.baseURL) + "/echo"
         try await withTransport(
             caBundlePath: server.certificatePath, configured: { $0.httpVersion = version }
@@ -43,8 +45,33 @@ import Testing
             for _ in 0..<3 {
                 let response = try await transport.get(url)
                 #expect(response.metrics.httpVersion == expected)
-                #expect(try response.echo().protocol == (expected == "HTTP/2" ? "HTTP/2.0" : expected))
+                #expect(response.head.httpVersion == expected)
+                #expect(try response.echo().protocol == "HTTP/\(expected.major).\(expected.minor)")
             }
+        }
+    }
+
+    /// Before the body: each head has that of its own status line.
+    @Test func theHeadKnowsItsVersion() async throws {
+        let server = try RawServer { _ in
+            [
+                .send("HTTP/1.1 103 Early\r\n\r\nHTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\n"),
+                .waitForClientClose,
+            ]
+        }
+        try await withTransport { transport in
+            let versions = Board<[HTTPVersion?]>([])
+            let recording = Recording(transport.send(try .to(server.baseURL))) { event, subscription in
+                switch event {
+                case .interim(let head): versions.update { $0.append(head.httpVersion) }
+                case .head(let head):
+                    versions.update { $0.append(head.httpVersion) }
+                    subscription.cancel()
+                default: break
+                }
+            }
+            #expect(try await versions.until { $0.count == 2 ? $0 : nil } == [.http11, .http10])
+            recording.cancel()
         }
     }
 
@@ -56,7 +83,7 @@ import Testing
             let url = isTLS ? server.tlsBaseURL : "http://127.0.0.1:\(server.http2Port)"
             for _ in 0..<3 {
                 let large = try await transport.get(url + "/large")
-                #expect(large.metrics.httpVersion == "HTTP/2")
+                #expect(large.metrics.httpVersion == .http2)
                 #expect(Bytes(large.body) == Bytes(NginxServer.large))
                 let body = Body.bytes(Array(NginxServer.large.prefix(1 << 20)))
                 let upload = try Request.to(url + "/upload", method: .put, body: body)
@@ -69,7 +96,7 @@ import Testing
         let isGood = CurlTransport.libcurlVersion >= (8, 4, 0)
         try await withTransport(caBundlePath: server.certificatePath) { transport in
             let metrics = try await transport.get(server.tlsBaseURL + "/json").metrics
-            #expect(metrics.httpVersion == (isGood ? "HTTP/2" : "HTTP/1.1"))
+            #expect(metrics.httpVersion == (isGood ? .http2 : .http11))
         }
     }
 

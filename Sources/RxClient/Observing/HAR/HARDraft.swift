@@ -43,7 +43,7 @@ struct HARDraft {
     ///   - end: the time of the end.
     func entry(metrics: TransferMetrics?, error: String?, end: Duration) -> HAR.Entry {
         let timings = metrics.map { HAR.Timings($0) } ?? HAR.Timings(from: start, answered, to: end)
-        let version = metrics?.httpVersion ?? "unknown"
+        let version = (metrics?.httpVersion ?? head?.httpVersion)?.description ?? "unknown"
         return HAR.Entry(
             startedDateTime: date.iso8601, time: timings.total, request: request(version),
             response: response(version, metrics), timings: timings,
