@@ -14,6 +14,9 @@ if Context.environment["WARNINGS_AS_ERRORS"] != nil {
     settings.append(.treatAllWarnings(as: .error))
 }
 
+// Tests/run.sh sets it, so that what is optional is built and tested too.
+let defaultTraits: Set<String> = Context.environment["ALL_TRAITS"] == nil ? [] : ["Brotli", "Zstd"]
+
 // Reads top to bottom as the architecture: a target may import what stands above it and is named in its
 // line, nothing else. Tests/ArchitectureTests holds the sources to these arrows.
 let package = Package(
@@ -25,6 +28,11 @@ let package = Package(
         .library(name: "RxTesting", targets: ["RxTesting"]),
         // Apart from RxNetworking, so that SQLite is built only where it is used.
         .library(name: "RxDiskCache", targets: ["RxDiskCache"]),
+    ],
+    traits: [
+        .trait(name: "Brotli", description: "Decodes responses that are coded with Brotli, by libbrotlidec."),
+        .trait(name: "Zstd", description: "Decodes responses that are coded with Zstandard, by libzstd."),
+        .default(enabledTraits: defaultTraits),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -44,11 +52,22 @@ let package = Package(
         .systemLibrary(
             name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
 
+        .systemLibrary(
+            name: "CBrotli", pkgConfig: "libbrotlidec",
+            providers: [.apt(["libbrotli-dev"]), .brew(["brotli"])]),
+        .systemLibrary(
+            name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+
         .target(name: "RxLite", swiftSettings: settings),
         .target(name: "RxLoop", dependencies: ["RxLite", "CLibuv"], swiftSettings: settings),
         .target(name: "RxHTTP", dependencies: ["RxLite", .httpTypes], swiftSettings: settings),
         .target(
-            name: "RxCurl", dependencies: ["RxHTTP", "RxLoop", "RxLite", "CLibcurl", "CZlib", .httpTypes],
+            name: "RxCurl",
+            dependencies: [
+                "RxHTTP", "RxLoop", "RxLite", "CLibcurl", "CZlib", .httpTypes,
+                .target(name: "CBrotli", condition: .when(traits: ["Brotli"])),
+                .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
+            ],
             swiftSettings: settings),
         .target(
             name: "RxClient", dependencies: ["RxHTTP", "RxLite", .httpTypes, .logging],

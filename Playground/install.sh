@@ -32,6 +32,12 @@ need_libraries() {
     need_library sqlite3 libsqlite3-dev sqlite # for RxDiskCache alone
 }
 
+# What the package traits Brotli and Zstd need.
+need_trait_libraries() {
+    need_library libbrotlidec libbrotli-dev brotli
+    need_library libzstd libzstd-dev zstd
+}
+
 install_missing() {
     if ! command -v swift >/dev/null; then
         echo "Swift is missing: https://www.swift.org/install" >&2

@@ -38,11 +38,12 @@ fi
 
 source Playground/install.sh
 need_libraries
+need_trait_libraries
 need_command nginx nginx-light nginx
 need_command openssl openssl openssl
 install_missing
 
-export WARNINGS_AS_ERRORS=1 # read by Package.swift
+export WARNINGS_AS_ERRORS=1 ALL_TRAITS=1 # read by Package.swift
 swift build --build-tests ${build[@]+"${build[@]}"}
 
 environment=(ASAN_OPTIONS=detect_leaks=0)

@@ -53,6 +53,8 @@ public struct Call: Endpoint {
     public var cacheMode = CacheMode.standard
     /// How the body is compressed on its way. Default not at all.
     public var compression = Compression.none
+    /// Whether the response's content codings are asked for and undone. Default true; see ``Request/decodesContent``.
+    public var decodesContent = true
     /// Whether the server is asked before the body is sent. Default `nil`: as the client does.
     public var continuePolicy: ContinuePolicy?
     /// What a person is shown of it. Default all: indicator, accessories, error tips.

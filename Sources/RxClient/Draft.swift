@@ -48,6 +48,7 @@ final class Draft: Sendable {
         if let policy = endpoint.continuePolicy { request.continuePolicy = policy }
         if endpoint.isIdempotent { request.isDeclaredIdempotent = true }
         if endpoint.compression != .none { request.compression = endpoint.compression }
+        if !endpoint.decodesContent { request.decodesContent = false }
         for (name, value) in endpoint.headers { try request.setField(name, to: value) }
         self.request = request
 

@@ -66,6 +66,8 @@ public protocol Endpoint<Output>: Sendable {
 
     /// How the body is compressed on its way. Default not at all: ask the server first.
     var compression: Compression { get }
+    /// Whether the response's content codings are asked for and undone. Default true; see ``Request/decodesContent``.
+    var decodesContent: Bool { get }
     /// Whether the server is asked before the body is sent. Default `nil`: as the client does.
     var continuePolicy: ContinuePolicy? { get }
 
@@ -144,6 +146,8 @@ extension Endpoint {
 
     /// Not at all.
     public var compression: Compression { .none }
+    /// True.
+    public var decodesContent: Bool { true }
     /// The client's.
     public var continuePolicy: ContinuePolicy? { nil }
 

@@ -70,8 +70,10 @@ extension TransferState.Refusal {
     var kind: NetworkError.Code {
         switch self {
         case .headTooLarge, .expanded, .spoolFull: .tooLarge
-        case .tooManyInterimHeads, .malformedStatusLine, .uncertainLength, .switchedProtocols, .expectation:
+        case .tooManyInterimHeads, .malformedStatusLine, .uncertainLength, .switchedProtocols, .expectation,
+            .malformedContent, .tooManyCodings:
             .invalidResponse
+        case .brokenOff: .partialBody
         case .sentTwice: .connectionLost
         }
     }
@@ -85,6 +87,9 @@ extension TransferState.Refusal {
         case .switchedProtocols: "the server switched protocols without being asked"
         case .expectation: "the server answered with 417"
         case .expanded: "the compressed body grows more than is allowed"
+        case .malformedContent(let coding): "the body is not valid \(coding.rawValue)"
+        case .brokenOff(let coding): "the body ends in the middle of its \(coding.rawValue) coding"
+        case .tooManyCodings: "the body has more than \(ContentCoding.limit) content codings"
         case .spoolFull:
             "more came over HTTP/2 than is kept for a paused subscriber; over HTTP/1.1 the network would wait"
         case .sentTwice:

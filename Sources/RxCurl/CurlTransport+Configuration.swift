@@ -59,8 +59,8 @@ extension CurlTransport {
         /// The most bytes of header lines in one answer; more fails with
         /// ``NetworkError/Code/tooLarge``. Default 256 KiB. libcurl itself refuses a single line over 100 KiB.
         public var headerLimit = 256 << 10
-        /// How many times larger than on the wire a decoded body may be, from its first MiB on; more fails with
-        /// ``NetworkError/Code/tooLarge``, also where it is written to a file. Default 100.
+        /// How many times larger than on the wire a decoded body may be, at each of its codings and from its first MiB
+        /// on; more fails with ``NetworkError/Code/tooLarge``, also where it is written to a file. Default 100.
         public var expansionLimit = 100
         /// The most informational answers before the final one; more fails with
         /// ``NetworkError/Code/invalidResponse``. Default 100.

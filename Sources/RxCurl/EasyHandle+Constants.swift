@@ -14,7 +14,6 @@ extension EasyHandle {
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_HTTP09_ALLOWED, 0)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        set(CURLOPT_ACCEPT_ENCODING, "")
         set(CURLOPT_NOPROGRESS, 1)
         set(CURLOPT_BUFFERSIZE, multi.configuration.receiveBufferSize)
         setVersion(multi)

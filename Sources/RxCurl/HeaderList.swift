@@ -103,7 +103,9 @@ struct HeaderListCache {
     /// ``NetworkError/Code/invalidHeader``.
     mutating func list(for transfer: Transfer) throws(NetworkError) -> HeaderList {
         let wanted = transfer.request.headerFields
-        if wanted.isEmpty, case .none = transfer.content, transfer.request.method == .get {
+        if wanted.isEmpty, case .none = transfer.content, transfer.request.method == .get,
+            transfer.request.decodesContent
+        {
             if let bare { return bare }
             let made = try HeaderList([], .none, request: transfer.request)
             bare = made

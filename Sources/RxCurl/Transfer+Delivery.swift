@@ -48,7 +48,8 @@ extension Transfer {
     func deliverSpooled() {
         guard let chunk = spool.next() else { return }
         state.unspool(chunk.count)
-        deliver(.chunk(chunk))
+        guard let decoding else { return deliver(.chunk(chunk)) }
+        unsafe chunk.withUnsafeBytes { unsafe feed($0, to: decoding) }
     }
 
     func deliverTrailers() {
@@ -70,6 +71,7 @@ extension Transfer {
     }
 
     func finish() {
+        metrics.bodyBytesDecoded = state.decodedBytes
         let lane = observer.scope.lane
         if lane.tryEnter() {
             Self.finish(observer, metrics)

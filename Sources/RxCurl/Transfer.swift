@@ -24,6 +24,9 @@ final class Transfer: @unchecked Sendable {
     @safe @exclusivity(unchecked) var state: TransferState
     @safe @exclusivity(unchecked) var fieldLines: [UInt8] = []
     @safe @exclusivity(unchecked) var length = AnnouncedLength()
+    /// Whether the head has a `Content-Encoding` that has not been looked at.
+    @safe @exclusivity(unchecked) var hasCoding = false
+    @safe @exclusivity(unchecked) var decoding: ContentDecoding?
     /// Chunks that have come while the consumer paused.
     @safe @exclusivity(unchecked) var spool = Spool()
     /// Informational heads that have not been delivered.
@@ -84,6 +87,7 @@ final class Transfer: @unchecked Sendable {
         metrics.remotePort = peer.port
         metrics.localPort = peer.localPort
         head = nil
+        decoding = nil
         if !fieldLines.isEmpty { fieldLines.removeAll(keepingCapacity: true) }
         if !interim.isEmpty { interim = [] }
         return true
@@ -100,6 +104,7 @@ final class Transfer: @unchecked Sendable {
                 status: status?.code, byteCount: line.count, asksFirst: asksFirst)
             if !fieldLines.isEmpty { fieldLines.removeAll(keepingCapacity: true) }
             length = AnnouncedLength()
+            hasCoding = false
         } else if unsafe Self.isEmptyLine(line) {
             let isPaused = observer.scope.isPaused
             if isPaused { watchResume() }
@@ -110,6 +115,7 @@ final class Transfer: @unchecked Sendable {
                 noteEarlyAnswer()
             }
         } else {
+            if unsafe ContentCoding.isNamed(in: line), state.phase != .body { hasCoding = true }
             action = state.receiveFieldLine(
                 byteCount: line.count, keepsLengthCertain: unsafe length.admit(line))
         }
@@ -133,18 +139,20 @@ final class Transfer: @unchecked Sendable {
 
     enum Reception { case taken, kept, refused }
 
-    /// Takes a piece of the decoded body.
+    /// Takes a piece of the body as it came.
     func receiveChunk(_ bytes: UnsafeRawBufferPointer) -> Reception {
         guard unsafe !bytes.isEmpty else { return .taken }
         let isPaused = observer.scope.isPaused
         if isPaused { watchResume() }
-        switch state.receiveChunk(
-            count: bytes.count, isPaused: isPaused, canWait: { canWait },
-            wireBytes: { handle?.receivedBytes ?? 0 })
-        {
+        if hasCoding, !openDecoding() { return refuseChunk() }
+        switch state.receiveChunk(count: bytes.count, isPaused: isPaused, canWait: { canWait }) {
         case .deliver(let headFirst):
             if headFirst { deliverHead() }
-            deliver(.chunk(unsafe Array(bytes)))
+            if let decoding {
+                guard unsafe decode(bytes, by: decoding) else { return refuseChunk() }
+            } else {
+                deliver(.chunk(unsafe Array(bytes)))
+            }
             noteEarlyAnswer()
             return .taken
         case .wait:
@@ -153,10 +161,13 @@ final class Transfer: @unchecked Sendable {
         case .spool:
             spool.append(unsafe Array(bytes))
             return .taken
-        case .refuse:
-            handle?.forbidReuse()
-            return .refused
+        case .refuse: return refuseChunk()
         }
+    }
+
+    private func refuseChunk() -> Reception {
+        handle?.forbidReuse()
+        return .refused
     }
 
     /// curl is done with the transfer. The handle is still here; the results are read from it.
@@ -193,7 +204,6 @@ final class Transfer: @unchecked Sendable {
         metrics.httpVersion = httpVersion
         if httpVersion == .http2, let origin { multi.queue.multiplex(origin) }
         metrics.headBytesReceived = state.headBytes
-        metrics.bodyBytesDecoded = state.decodedBytes
         metrics.bodyBytesSent = Int(uploadedBytes)
         if !metrics.isConnectionReused, let socket = handle.socket {
             let isShared = httpVersion == .http2
@@ -252,6 +262,8 @@ final class Transfer: @unchecked Sendable {
             case .deliverInterim: deliverInterim()
             case .deliverHead: deliverHead()
             case .deliverSpooled: deliverSpooled()
+            case .deliverDecoded:
+                guard deliverDecoded() else { return endRefused() }
             case .deliverTrailers: deliverTrailers()
             case .unpause:
                 clock.restart(at: multi.loop.nanoseconds)
@@ -260,12 +272,14 @@ final class Transfer: @unchecked Sendable {
             case .finish:
                 deliverUploadEnd()
                 finish()
+            case .fail:
+                if let refusal = state.refusal { fail(error(refusal.kind, refusal.message)) }
             }
         }
     }
 
     /// Asks to be told when the consumer resumes; once is enough for the whole transfer.
-    private func watchResume() {
+    func watchResume() {
         guard !isWatchingResume else { return }
         isWatchingResume = true
         observer.scope.lane.enter { [self] in

@@ -29,6 +29,10 @@ extension TransferState {
 
     /// What to do when the consumer resumes.
     enum ResumeAction: Equatable {
+        /// Decode a piece of the chunk that was taken last, and deliver it.
+        case deliverDecoded
+        /// Deliver the failure: the body is not whole.
+        case fail
         /// Deliver the first informational head that was held back.
         case deliverInterim
         /// Deliver the head that was held back.

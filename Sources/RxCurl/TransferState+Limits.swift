@@ -13,8 +13,14 @@ extension TransferState {
         case uncertainLength
         /// An unasked-for 101 (RFC 9110 §15.2.2).
         case switchedProtocols
-        /// A decoded body over ``Limits/expansion`` times what came in.
+        /// A body that grows more than ``ContentDecoding/Limits`` allow.
         case expanded
+        /// A body that is not of the coding that its head names.
+        case malformedContent(ContentCoding)
+        /// A body that ends in the middle of a coding.
+        case brokenOff(ContentCoding)
+        /// More codings than ``ContentCoding/limit``.
+        case tooManyCodings
         /// The server refuses to be asked before the content is sent (417).
         case expectation
         /// More bytes for a paused consumer than ``Limits/spoolBytes``.
@@ -29,10 +35,6 @@ extension TransferState {
         var headBytes = 256 << 10
         /// Informational heads before the final one.
         var interimHeads = 100
-        /// How many times larger than on the wire a decoded body may be.
-        var expansion = 100
-        /// Decoded bytes below which expansion does not matter.
-        var expansionFloor = 1 << 20
         /// Bytes kept for a consumer that has paused, where curl cannot keep them.
         var spoolBytes = 64 << 20
     }
@@ -42,7 +44,6 @@ extension TransferState.Limits {
     init(_ configuration: CurlTransport.Configuration) {
         headBytes = configuration.headerLimit
         interimHeads = configuration.interimLimit
-        expansion = max(1, configuration.expansionLimit)
         spoolBytes = configuration.http2SpoolLimit
     }
 }

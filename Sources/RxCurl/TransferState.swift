@@ -33,6 +33,12 @@ struct TransferState {
     private var interimHeads = 0
     /// Bytes of the body that have been delivered.
     private(set) var decodedBytes = 0
+    /// The body is decoded here; ``receiveDecoded(count:isPending:brokenOff:)`` counts its bytes.
+    private var isCoded = false
+    /// Bytes have been taken that are still to be decoded.
+    private var holdsCoded = false
+    /// A coding that the body breaks off in, should it end here.
+    private var brokenOff: ContentCoding?
     /// Informational heads that are complete but that the consumer paused before.
     private var heldInterimHeads = 0
     /// The head is complete and a challenge that curl may answer; what comes next shows whether it does.
@@ -161,32 +167,26 @@ struct TransferState {
         return .refuse
     }
 
+    /// What the server sent is not accepted.
+    mutating func refuse(_ reason: Refusal) { refusal = reason }
+
     // MARK: Body
 
-    /// A decoded chunk came.
+    /// A chunk came.
     ///
-    /// - Parameters:
-    ///   - canWait: whether curl can keep the chunk. Asked only when it matters.
-    ///   - wireBytes: how many bytes of the body have been received, as they were encoded. Asked only when it
-    ///     matters.
+    /// - Parameter canWait: whether curl can keep the chunk. Asked only when it matters.
     mutating func receiveChunk(
-        count: Int, isPaused: Bool, canWait: () -> Bool = { true }, wireBytes: () -> Int
+        count: Int, isPaused: Bool, canWait: () -> Bool = { true }
     ) -> BodyAction {
         guard phase == .body, refusal == nil else { return .refuse }
         // Of an answer that it goes on from, curl delivers no body.
         holdsChallenge = false
-        if isPaused, spooledChunks == 0, canWait() {
+        if isPaused || holdsCoded, spooledChunks == 0, canWait() {
             holdsCurl = true
             return .wait
         }
-        decodedBytes += count
-        if decodedBytes > limits.expansionFloor,
-            decodedBytes / limits.expansion > wireBytes()
-        {
-            refusal = .expanded
-            return .refuse
-        }
-        if isPaused || spooledChunks > 0 {
+        if !isCoded { decodedBytes += count }
+        if isPaused || holdsCoded || spooledChunks > 0 {
             spooledChunks += 1
             spooledBytes += count
             guard spooledBytes <= limits.spoolBytes else {
@@ -197,6 +197,34 @@ struct TransferState {
         }
         defer { (holdsHead, heldInterimHeads) = (false, 0) }
         return .deliver(headFirst: holdsHead)
+    }
+
+    /// The body is decoded from here on.
+    mutating func beginDecoding() { isCoded = true }
+
+    /// Bytes have been taken that are to be decoded.
+    mutating func receiveCoded() { holdsCoded = true }
+
+    /// A piece of the body has been decoded.
+    ///
+    /// - Parameters:
+    ///   - isPending: whether there may be another one.
+    ///   - brokenOff: a coding that the body breaks off in, should it end here.
+    mutating func receiveDecoded(count: Int, isPending: Bool, brokenOff: ContentCoding?) {
+        decodedBytes += count
+        holdsCoded = isPending
+        self.brokenOff = brokenOff
+    }
+
+    /// Whether everything that came has been handed on.
+    private var isDrained: Bool { !holdsCoded && spooledChunks == 0 }
+
+    /// Refuses a body that ends in the middle of a coding, whatever its framing says.
+    private mutating func refuseBrokenOff() -> Bool {
+        guard isDrained, let brokenOff else { return false }
+        refusal = .brokenOff(brokenOff)
+        phase = .ended
+        return true
     }
 
     // MARK: Resuming
@@ -214,10 +242,12 @@ struct TransferState {
             holdsHead = false
             return .deliverHead
         }
+        if holdsCoded { return .deliverDecoded }
         if spooledChunks > 0 {
             spooledChunks -= 1
             return .deliverSpooled
         }
+        if holdsEnd, refuseBrokenOff() { return .fail }
         if holdsEnd, holdsTrailers {
             holdsTrailers = false
             return .deliverTrailers
@@ -243,7 +273,8 @@ struct TransferState {
             phase = .ended
             return .fail
         }
-        if isPaused || holdsTrailers || spooledChunks > 0 {
+        if refuseBrokenOff() { return .fail }
+        if isPaused || holdsTrailers || !isDrained {
             holdsEnd = true
             return .wait
         }

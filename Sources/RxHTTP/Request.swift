@@ -52,6 +52,14 @@ public struct Request: Sendable {
         get { parts.compression }
         _modify { yield &parts.compression }
     }
+    /// Whether the codings that `Content-Encoding` of the response names are undone, and asked for. Default true.
+    ///
+    /// Where it is false the body comes as it was sent, and `Accept-Encoding` is sent only if ``headerFields`` have it. A
+    /// body with an unknown coding, and that of a 206, comes as it was sent in any case; the field stays in the head.
+    public var decodesContent: Bool {
+        get { parts.decodesContent }
+        _modify { yield &parts.decodesContent }
+    }
     /// Whether the server is asked before the content is sent. Default never.
     public var continuePolicy: ContinuePolicy {
         get { parts.continuePolicy }
@@ -129,6 +137,7 @@ public struct Request: Sendable {
         var headerFields: HTTPFields
         var body: Body
         var compression = Compression.none
+        var decodesContent = true
         var continuePolicy = ContinuePolicy.never
         var timeouts: Timeouts
         var bodyLimit: Int

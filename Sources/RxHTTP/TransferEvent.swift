@@ -12,7 +12,7 @@ public enum TransferEvent: Sendable {
     case interim(ResponseHead)
     /// The status line and header fields of the final answer.
     case head(ResponseHead)
-    /// The next piece of the body, decoded.
+    /// The next piece of the body, decoded unless ``Request/decodesContent`` says otherwise.
     case chunk([UInt8])
     /// The fields that came after the body (RFC 9110 §6.5), if there were any.
     case trailers(HTTPFields)

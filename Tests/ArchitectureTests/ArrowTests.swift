@@ -7,7 +7,7 @@ import Testing
         "RxLite": [],
         "RxHTTP": ["RxLite"],
         "RxLoop": ["RxLite", "CLibuv"],
-        "RxCurl": ["RxHTTP", "RxLoop", "RxLite", "CLibcurl", "CZlib"],
+        "RxCurl": ["RxHTTP", "RxLoop", "RxLite", "CLibcurl", "CZlib", "CBrotli", "CZstd"],
         "RxClient": ["RxHTTP", "RxLite"],
         "RxNetworking": ["RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl"],
         "RxDiskCache": ["RxClient", "RxHTTP", "RxLite", "CZlib"],

@@ -16,6 +16,15 @@ struct Parser: Sendable, CustomTestStringConvertible {
         self.parse = parse
     }
 
+    /// The same for parsers of what is no text.
+    init(
+        _ name: String, bytes corpus: [[UInt8]], _ parse: @escaping @Sendable ([UInt8]) throws -> String
+    ) {
+        self.name = name
+        self.corpus = corpus
+        self.parse = parse
+    }
+
     /// The same for parsers of text.
     init(_ name: String, text corpus: [String], _ parse: @escaping @Sendable (String) throws -> String) {
         self.init(name, corpus) { try parse(String(decoding: $0, as: UTF8.self)) }

@@ -104,6 +104,21 @@ import Testing
         #expect(transport.requests.map(\.continuePolicy) == [.from(5), .always])
     }
 
+    @Test("Decoding is the endpoint's to switch off, and bodies that are not decoded are not stored")
+    func decoding() throws {
+        let transport = ScriptedTransport(on: bench.clock) { _ in .status(.ok) }
+        var configuration = ClientConfiguration(baseURL: "https://shop.test")
+        configuration.cachePolicy = .time(.seconds(60))
+        let client = Client(configuration: configuration, transport: transport)
+        var call = Call(.get, "/x")
+        for isDecoded in [true, false, false, true] {
+            call.decodesContent = isDecoded
+            _ = Recorder(client.request(call), on: bench.clock)
+            try bench.clock.advance(by: .seconds(1))
+        }
+        #expect(transport.requests.map(\.decodesContent) == [true, false, false])
+    }
+
     @Test("Events: progress of each attempt, then the typed answer")
     func events() throws {
         let (client, _) = bench([

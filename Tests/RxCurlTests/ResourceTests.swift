@@ -70,6 +70,33 @@ import Testing
         }
     }
 
+    /// A pause in the middle of it, which curl would spend on decoding.
+    @Test func aPausedGzipBombTakesNoMemory() async {
+        await #expect(processExitsWith: .success) {
+            let bytes = Gzip.deflatedZeros(count: 256 << 20)
+            let head =
+                "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(bytes.count)\r\n\r\n"
+            let server = try RawServer([[.readRequest, .send(Array(head.utf8) + bytes)]])
+            try await withTransport(configured: { $0.expansionLimit = 10_000 }) { transport in
+                let before = try peakMemory()
+                let count = Atomic(0)
+                let recording = Recording(transport.send(try .to(server.baseURL)), keepsBody: false) {
+                    event, subscription in
+                    guard case .chunk(let piece) = event else { return }
+                    if count.add(piece.count, ordering: .relaxed).oldValue == 0 { subscription.pause() }
+                }
+                _ = try await recording.until { $0.chunks == 1 ? true : nil }
+                for _ in 0..<200 { await transport.loop.poll() }
+                #expect(try peakMemory() - before < 16 << 20)
+                #expect(recording.log.chunks == 1)
+                recording.resume()
+                #expect(try await recording.ended().error == nil)
+                #expect(count.load(ordering: .relaxed) > 255 << 20)
+                #expect(try peakMemory() - before < 16 << 20)
+            }
+        }
+    }
+
     @Test func aBodyOfAGibibyteTakesNoMemory() async {
         await #expect(processExitsWith: .success) {
             let block = [UInt8](repeating: 7, count: 1 << 20)

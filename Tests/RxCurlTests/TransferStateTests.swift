@@ -17,7 +17,7 @@ import Testing
 
     @Test func aWholeAnswer() {
         var state = Self.inBody()
-        #expect(state.receiveChunk(count: 10, isPaused: false, wire: 10) == .deliver(headFirst: false))
+        #expect(state.receiveChunk(count: 10, isPaused: false) == .deliver(headFirst: false))
         #expect(state.complete(succeeded: true, isPaused: false) == .finish(headFirst: false))
         #expect(state.isOver)
     }
@@ -26,7 +26,7 @@ import Testing
         var state = Self.inBody()
         #expect(state.complete(succeeded: true, isPaused: false) == .finish(headFirst: false))
         #expect(state.complete(succeeded: false, isPaused: false) == .nothing)
-        #expect(state.receiveChunk(count: 1, isPaused: false, wire: 1) == .refuse)
+        #expect(state.receiveChunk(count: 1, isPaused: false) == .refuse)
         #expect(state.receiveStatusLine(status: 200, byteCount: 17) == .refuse)
         #expect(state.receiveFieldLine(byteCount: 1) == .refuse)
         #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .refuse)
@@ -115,13 +115,13 @@ import Testing
 
     @Test func aPausedConsumerGetsNothingAndThenEverythingInOrder() {
         var state = Self.inBody(isPaused: true)
-        #expect(state.receiveChunk(count: 10, isPaused: true, wire: 10) == .wait)
+        #expect(state.receiveChunk(count: 10, isPaused: true) == .wait)
         #expect(state.resume(isPaused: true) == nil)
         #expect(state.resume(isPaused: false) == .deliverHead)
         #expect(state.resume(isPaused: true) == nil)
         #expect(state.resume(isPaused: false) == .unpause)
         #expect(state.resume(isPaused: false) == nil)
-        #expect(state.receiveChunk(count: 10, isPaused: false, wire: 10) == .deliver(headFirst: false))
+        #expect(state.receiveChunk(count: 10, isPaused: false) == .deliver(headFirst: false))
         #expect(state.complete(succeeded: true, isPaused: true) == .wait)
         #expect(state.complete(succeeded: true, isPaused: false) == .nothing)
         #expect(state.resume(isPaused: false) == .finish)
@@ -130,8 +130,8 @@ import Testing
 
     @Test func aHeldHeadComesWithWhateverComesFirst() {
         var withChunk = Self.inBody(isPaused: true)
-        #expect(withChunk.receiveChunk(count: 1, isPaused: false, wire: 1) == .deliver(headFirst: true))
-        #expect(withChunk.receiveChunk(count: 1, isPaused: false, wire: 2) == .deliver(headFirst: false))
+        #expect(withChunk.receiveChunk(count: 1, isPaused: false) == .deliver(headFirst: true))
+        #expect(withChunk.receiveChunk(count: 1, isPaused: false) == .deliver(headFirst: false))
         var withEnd = Self.inBody(isPaused: true)
         #expect(withEnd.complete(succeeded: true, isPaused: false) == .finish(headFirst: true))
     }
@@ -145,19 +145,15 @@ import Testing
 
     @Test func aFailureDoesNotWait() {
         var state = Self.inBody()
-        #expect(state.receiveChunk(count: 1, isPaused: true, wire: 1) == .wait)
+        #expect(state.receiveChunk(count: 1, isPaused: true) == .wait)
         #expect(state.complete(succeeded: false, isPaused: true) == .fail)
     }
 
     @Test func aChunkThatWaitedIsCountedOnce() {
-        var limits = State.Limits()
-        limits.expansionFloor = 0
-        limits.expansion = 1
-        var state = TransferState(isRepeatable: true, limits: limits)
-        _ = state.receiveStatusLine(status: 200, byteCount: 17)
-        _ = state.receiveEndOfHead(byteCount: 2, isPaused: false)
-        #expect(state.receiveChunk(count: 10, isPaused: true, wire: 10) == .wait)
-        #expect(state.receiveChunk(count: 10, isPaused: false, wire: 10) == .deliver(headFirst: false))
+        var state = Self.inBody()
+        #expect(state.receiveChunk(count: 10, isPaused: true) == .wait)
+        #expect(state.receiveChunk(count: 10, isPaused: false) == .deliver(headFirst: false))
+        #expect(state.decodedBytes == 10)
     }
 
     // MARK: What curl cannot keep
@@ -165,10 +161,10 @@ import Testing
     @Test func whatCurlCannotKeepIsSpooledAndComesInOrder() {
         var state = Self.inBody(isPaused: true)
         #expect(
-            state.receiveChunk(count: 10, isPaused: true, canWait: { false }, wireBytes: { 10 }) == .spool)
+            state.receiveChunk(count: 10, isPaused: true, canWait: { false }) == .spool)
         // Not before what waits, though the consumer has resumed.
         #expect(
-            state.receiveChunk(count: 5, isPaused: false, canWait: { false }, wireBytes: { 15 }) == .spool)
+            state.receiveChunk(count: 5, isPaused: false, canWait: { false }) == .spool)
         #expect(state.complete(succeeded: true, isPaused: false) == .wait)
         #expect(state.resume(isPaused: false) == .deliverHead)
         #expect(state.resume(isPaused: false) == .deliverSpooled)
@@ -185,28 +181,60 @@ import Testing
         _ = state.receiveEndOfHead(byteCount: 2, isPaused: false)
         for _ in 0..<3 {
             #expect(
-                state.receiveChunk(count: 10, isPaused: true, canWait: { false }, wireBytes: { 1 }) == .spool)
+                state.receiveChunk(count: 10, isPaused: true, canWait: { false }) == .spool)
             #expect(state.resume(isPaused: false) == .deliverSpooled)
             state.unspool(10)
         }
-        #expect(state.receiveChunk(count: 9, isPaused: true, canWait: { false }, wireBytes: { 1 }) == .spool)
-        #expect(state.receiveChunk(count: 2, isPaused: true, canWait: { false }, wireBytes: { 1 }) == .refuse)
+        #expect(state.receiveChunk(count: 9, isPaused: true, canWait: { false }) == .spool)
+        #expect(state.receiveChunk(count: 2, isPaused: true, canWait: { false }) == .refuse)
         #expect(state.refusal == .spoolFull)
     }
 
-    // MARK: Expansion
+    // MARK: Coded bodies
 
-    @Test func expansionIsRefusedAboveTheFloorOnly() {
-        let floor = State.Limits().expansionFloor
-        var small = Self.inBody()
-        #expect(small.receiveChunk(count: floor, isPaused: false, wire: 1) == .deliver(headFirst: false))
-        #expect(small.receiveChunk(count: 1, isPaused: false, wire: 1) == .refuse)
-        #expect(small.refusal == .expanded)
-        #expect(small.complete(succeeded: true, isPaused: false) == .fail)
-        var fair = Self.inBody()
-        #expect(
-            fair.receiveChunk(count: floor * 2, isPaused: false, wire: floor / 50)
-                == .deliver(headFirst: false))
+    @Test func decodingIsNotOvertaken() {
+        var state = Self.inBody()
+        state.beginDecoding()
+        #expect(state.receiveChunk(count: 10, isPaused: false) == .deliver(headFirst: false))
+        state.receiveCoded()
+        state.receiveDecoded(count: 500, isPending: true, brokenOff: nil)
+        // The consumer has paused and resumed since; curl keeps what comes, or it is spooled.
+        #expect(state.receiveChunk(count: 10, isPaused: false) == .wait)
+        #expect(state.receiveChunk(count: 10, isPaused: false, canWait: { false }) == .spool)
+        #expect(state.complete(succeeded: true, isPaused: false) == .wait)
+        #expect(state.resume(isPaused: true) == nil)
+        #expect(state.resume(isPaused: false) == .deliverDecoded)
+        state.receiveDecoded(count: 20, isPending: false, brokenOff: .gzip)
+        #expect(state.resume(isPaused: false) == .deliverSpooled)
+        state.receiveCoded()
+        #expect(state.resume(isPaused: false) == .deliverDecoded)
+        state.receiveDecoded(count: 3, isPending: false, brokenOff: nil)
+        #expect(state.resume(isPaused: false) == .finish)
+        #expect(state.decodedBytes == 523)
+    }
+
+    @Test(arguments: [false, true])
+    func whatBreaksOffIsNotFinished(isPaused: Bool) {
+        var state = Self.inBody()
+        state.beginDecoding()
+        #expect(state.receiveChunk(count: 10, isPaused: false) == .deliver(headFirst: false))
+        state.receiveDecoded(count: 5, isPending: false, brokenOff: .gzip)
+        // A failure does not wait, and what came behind the body is not delivered.
+        #expect(state.receiveFieldLine(byteCount: 1) == .keep)
+        #expect(state.complete(succeeded: true, isPaused: isPaused) == .fail)
+        #expect(state.refusal == .brokenOff(.gzip))
+    }
+
+    @Test func whatBreaksOffAfterAPauseIsNotFinished() {
+        var state = Self.inBody()
+        state.beginDecoding()
+        #expect(state.receiveChunk(count: 10, isPaused: false) == .deliver(headFirst: false))
+        state.receiveCoded()
+        #expect(state.complete(succeeded: true, isPaused: true) == .wait)
+        #expect(state.resume(isPaused: false) == .deliverDecoded)
+        state.receiveDecoded(count: 5, isPending: false, brokenOff: .gzip)
+        #expect(state.resume(isPaused: false) == .fail)
+        #expect(state.isOver)
     }
 
     // MARK: Sending
@@ -257,7 +285,7 @@ import Testing
         #expect(state.receiveStatusLine(status: 401, byteCount: 17) == .skip)
         #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false, isChallenge: true) == .skip)
         if hasBody {
-            #expect(state.receiveChunk(count: 10, isPaused: false, wire: 10) == .deliver(headFirst: true))
+            #expect(state.receiveChunk(count: 10, isPaused: false) == .deliver(headFirst: true))
         }
         #expect(state.complete(succeeded: true, isPaused: false) == .finish(headFirst: !hasBody))
     }
@@ -267,12 +295,5 @@ import Testing
         #expect(state.breakOff() == true)
         #expect(state.breakOff() == false)
         #expect(state.complete(succeeded: true, isPaused: false) == .nothing)
-    }
-}
-
-extension TransferState {
-    /// With a number in place of the question.
-    fileprivate mutating func receiveChunk(count: Int, isPaused: Bool, wire: Int) -> BodyAction {
-        receiveChunk(count: count, isPaused: isPaused, wireBytes: { wire })
     }
 }

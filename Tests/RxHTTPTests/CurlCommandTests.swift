@@ -42,6 +42,16 @@ import Testing
         #expect(arguments.suffix(2) == ["--url", "https://a.test/x"])
     }
 
+    @Test func theOptionForCodingsIsTheRequests() async throws {
+        var request = Request(url: try #require(URL(string: "https://a.test/x")))
+        #expect(try await run(request.curlCommand()).arguments.contains("--compressed"))
+        request.decodesContent = false
+        #expect(try await !run(request.curlCommand()).arguments.contains("--compressed"))
+        request.decodesContent = true
+        request.headerFields[.range] = "bytes=0-9"
+        #expect(try await !run(request.curlCommand()).arguments.contains("--compressed"))
+    }
+
     @Test(arguments: hostile.filter { HTTPField.isValidValue($0) })
     func aFieldIsOneWord(value: String) async throws {
         var request = Request(url: try #require(URL(string: "https://a.test/x")))

@@ -24,7 +24,7 @@ struct CacheDemand: Sendable, Equatable {
     var staleIfError: TimeInterval = 0
 
     /// Reads a request. One with conditions or a range of its own goes past the cache: what comes is no whole answer
-    /// to others.
+    /// to others. So does one whose body is not decoded, since decoded ones are stored.
     init(_ mode: CacheMode, _ request: Request) {
         let fields = request.headerFields
         switch mode {
@@ -35,6 +35,7 @@ struct CacheDemand: Sendable, Equatable {
         case .forceCache: acceptsAnyAge = true
         case .onlyIfCached: (acceptsAnyAge, onlyIfCached) = (true, true)
         }
+        if !request.decodesContent { (readsStore, writesStore) = (false, false) }
         if !fields.isEmpty, Self.conditions.contains(where: { fields[$0] != nil }) {
             (readsStore, writesStore) = (false, false)
         }

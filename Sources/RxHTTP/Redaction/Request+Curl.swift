@@ -19,7 +19,9 @@ extension Request {
     /// - Parameter showingSecrets: whether secrets are in it. Default no: they are replaced as ``redaction`` says.
     public func curlCommand(showingSecrets: Bool = false) -> String {
         let redaction = showingSecrets ? nil : redaction
-        var words = [["curl", "--globoff", "--path-as-is", "--compressed"]]
+        // The option would replace the field of a range.
+        let isDecoded = decodesContent && headerFields[.range] == nil
+        var words = [["curl", "--globoff", "--path-as-is"] + (isDecoded ? ["--compressed"] : [])]
         switch method {
         case .get where body.count == 0: break
         case .head: words.append(["--head"])

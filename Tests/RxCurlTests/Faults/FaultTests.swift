@@ -9,13 +9,6 @@ import Testing
     @Test(arguments: Fault.all)
     func isToldAsWhatItIs(_ fault: Fault) async throws { try await check(fault) }
 
-    @Test(arguments: Fault.unnoticed)
-    func isNotNoticed(_ fault: Fault) async {
-        await withKnownIssue("libcurl does not say that a compressed body has no end") {
-            try await check(fault)
-        }
-    }
-
     /// In a process of its own, since it looks at all that the process has.
     @Test func leavesNoDescriptor() async {
         await #expect(processExitsWith: .success) {

@@ -88,8 +88,8 @@ import Testing
     }
 
     @Test func aBombToAFileIsRefusedByItsRatio() async throws {
-        let bomb = Gzip.zeros(count: 100 << 20)
-        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(bomb.count)\r\n\r\n"
+        let bomb = Gzip.deflatedZeros(count: 100 << 20)
+        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(bomb.count)\r\n\r\n"
         let server = try RawServer { _ in [.send(Array(head.utf8) + bomb)] }
         let directory = try TemporaryFolder()
         try await withTransport { transport in

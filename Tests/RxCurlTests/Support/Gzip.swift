@@ -7,10 +7,24 @@ enum Gzip {
             + little(checksum(bytes)) + little(UInt32(bytes.count))
     }
 
-    /// `count` zeros at some 13 bits for 258 of them: a zero, then copies of the byte before. Without the
-    /// trailer, which comes too late to matter.
-    static func zeros(count: Int) -> [UInt8] {
-        var bits = BitWriter(bytes: header)
+    /// `bytes` without the header and trailer of gzip, as raw deflate (RFC 1951), and with those of zlib (RFC 1950).
+    static func deflated(_ bytes: [UInt8], isWrapped: Bool) -> [UInt8] {
+        let count = UInt16(bytes.count)
+        let raw = [1] + little(count) + little(~count) + bytes
+        guard isWrapped else { return raw }
+        let sums = bytes.reduce((a: UInt32(1), b: UInt32(0))) { sums, byte in
+            let a = (sums.a + UInt32(byte)) % 65521
+            return (a, (sums.b + a) % 65521)
+        }
+        return [0x78, 0x01] + raw + little(sums.b << 16 | sums.a).reversed()
+    }
+
+    /// `count` zeros without the trailer, where that would come too late to matter.
+    static func zeros(count: Int) -> [UInt8] { header + deflatedZeros(count: count) }
+
+    /// `count` zeros in raw deflate, at some 13 bits for 258 of them: a zero, then copies of the byte before.
+    static func deflatedZeros(count: Int) -> [UInt8] {
+        var bits = BitWriter()
         bits.append(0b011, count: 3)  // the last block, with fixed codes
         bits.appendCode(0x30, count: 8)  // the literal 0
         // The length 258, which is the code 1100 0101, and the distance 1, which is 00000.
@@ -21,7 +35,7 @@ enum Gzip {
 
     private static let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255]
 
-    private static func little(_ value: some FixedWidthInteger) -> [UInt8] {
+    static func little(_ value: some FixedWidthInteger) -> [UInt8] {
         (0..<value.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
     }
 
@@ -32,11 +46,9 @@ enum Gzip {
     }
 
     private struct BitWriter {
-        var bytes: [UInt8]
+        var bytes: [UInt8] = []
         private var pending: UInt32 = 0
         private var pendingCount = 0
-
-        init(bytes: [UInt8]) { self.bytes = bytes }
 
         /// Least significant bit first.
         mutating func append(_ value: UInt32, count: Int) {

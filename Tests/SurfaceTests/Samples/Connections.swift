@@ -21,6 +21,12 @@ func configureConnections() {
         "http://me:secret@proxy.example.com:3128", exceptions: ["localhost", ".example.com"])
 }
 
+func takeBodiesAsTheyCome(client: Client) {
+    var backup = Call(.get, "/backups/today", headers: ["Accept-Encoding": "gzip"])
+    backup.decodesContent = false
+    client.request(backup).subscribe(onNext: { response in show("\(response.body.count) bytes of gzip") })
+}
+
 func forbidPrivateAddresses() {
     var careful = CurlTransport.Configuration()
     careful.forbidsPrivateAddresses = true

@@ -1,0 +1,86 @@
+/// One of the codings of a body, with the bytes that it is to decode next.
+@safe
+final class DecodingStage {
+    // Safe: the buffer lives until it is replaced or the object goes, and holds bytes from `start` to `end`.
+    let coding: ContentCoding
+    /// The stage whose output this one decodes; `nil` for the one that gets the body as it came.
+    private let outer: DecodingStage?
+    private let decoder: any ContentDecoder
+    private var buffer: UnsafeMutableRawBufferPointer
+    private var start = 0
+    private var end = 0
+    /// Whether the decoder may have more to give, its output having been full.
+    private var hasMore = false
+    private var isUntouched = true
+    private var producedBytes = 0
+
+    init(_ coding: ContentCoding, outer: DecodingStage?) {
+        self.coding = coding
+        self.outer = outer
+        decoder = coding.decoder()
+        // What libcurl hands over at a time (`CURL_MAX_WRITE_SIZE`), or a piece of the stage before.
+        let size = outer == nil ? 16 << 10 : ContentDecoding.pieceSize
+        unsafe buffer = .allocate(byteCount: size, alignment: 16)
+    }
+
+    deinit { unsafe buffer.deallocate() }
+
+    /// The first of this and the stages before it whose content has begun and is not complete.
+    var brokenOff: ContentCoding? {
+        outer?.brokenOff ?? (isUntouched || decoder.isComplete ? nil : coding)
+    }
+
+    /// Adds a copy of bytes to those that wait.
+    func append(_ bytes: UnsafeRawBufferPointer) {
+        let waiting = end - start
+        if unsafe end + bytes.count > buffer.count {
+            let size = unsafe max(buffer.count, waiting + bytes.count)
+            let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+            unsafe larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[start..<end]))
+            unsafe buffer.deallocate()
+            unsafe buffer = unsafe larger
+            (start, end) = (0, waiting)
+        }
+        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[end...]).copyMemory(from: bytes)
+        end += bytes.count
+    }
+
+    /// Decodes into `output`.
+    ///
+    /// - Parameter allowance: the most bytes that each stage may have produced by then.
+    /// - Returns: how many bytes; 0 if more input is needed.
+    func read(
+        into output: UnsafeMutableRawBufferPointer, allowance: Int
+    ) throws(ContentDecoding.Failure) -> Int {
+        while true {
+            if start < end || hasMore {
+                let count = try unsafe step(into: output, allowance: allowance)
+                if count > 0 { return count }
+            } else if let outer {
+                let count = try unsafe outer.read(into: buffer, allowance: allowance)
+                guard count > 0 else { return 0 }
+                (start, end) = (0, count)
+            } else {
+                (start, end) = (0, 0)
+                return 0
+            }
+        }
+    }
+
+    private func step(
+        into output: UnsafeMutableRawBufferPointer, allowance: Int
+    ) throws(ContentDecoding.Failure) -> Int {
+        let input = unsafe UnsafeRawBufferPointer(rebasing: buffer[start..<end])
+        let isEmpty = unsafe input.isEmpty
+        if !isEmpty { isUntouched = false }
+        let step = unsafe decoder.decode(input, into: output)
+        // A decoder that is given bytes and room gets on.
+        let isStuck = !isEmpty && step.consumed == 0 && step.produced == 0
+        guard !step.isMalformed, !isStuck else { throw .malformed(coding) }
+        start += step.consumed
+        hasMore = step.produced == output.count
+        producedBytes += step.produced
+        guard producedBytes <= allowance else { throw .expanded }
+        return step.produced
+    }
+}
