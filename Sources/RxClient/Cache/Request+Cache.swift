@@ -18,32 +18,30 @@ extension Request {
         return Digest.sha256(Array((headerFields[.contentType] ?? "").utf8) + [0] + bytes)
     }
 
+    /// A zero byte before what is in canonical form, which tells it from what only looks like it.
     private func canonical(_ content: [UInt8]) -> [UInt8] {
         let type = (headerFields[.contentType] ?? "").lowercased()
         if type.hasPrefix("application/x-www-form-urlencoded") {
-            let fields = String(decoding: content, as: UTF8.self).split(separator: "&")
+            let fields = content.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
             // The fields of one name keep their order.
-            let sorted = fields.enumerated().sorted {
-                ($0.element.name, $0.offset) < ($1.element.name, $1.offset)
+            let sorted = fields.sorted { first, second in
+                if first.name.lexicographicallyPrecedes(second.name) { return true }
+                return first.startIndex < second.startIndex
+                    && !second.name.lexicographicallyPrecedes(first.name)
             }
-            return Array(sorted.map(\.element).joined(separator: "&").utf8)
+            return [0] + sorted.joined(separator: CollectionOfOne(UInt8(ascii: "&")))
         }
-        guard type.contains("json"),
-            let tree = try? JSONDecoder().decode(JSONValue.self, quicklyFrom: content)
-        else { return content }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        guard let sorted = try? encoder.encode(tree) else { return content }
-        return Array(sorted)
+        guard type.contains("json"), let document = try? JSONPart(wholeOf: content) else { return content }
+        return [0] + document.canonical(in: content)
     }
 }
 
-extension Substring {
-    fileprivate var name: Substring { prefix { $0 != "=" } }
+extension ArraySlice<UInt8> {
+    fileprivate var name: ArraySlice { prefix { $0 != UInt8(ascii: "=") } }
 }
 
 extension URL {
-    /// Without fragment, which is not sent.
+    /// The URL as caches know it.
     var cacheText: String { absoluteString.withoutFragment }
 }
 

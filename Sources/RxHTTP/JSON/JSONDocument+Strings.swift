@@ -11,6 +11,9 @@ extension JSONDocument {
         }
     }
 
+    /// What is between the quotes of a string with escapes; `nil` if it is no JSON string.
+    static func text(of escaped: UnsafeBufferPointer<UInt8>) -> String? { unsafe String(unescaping: escaped) }
+
     /// A scalar as it is written.
     func literal(at place: Int) -> String {
         let word = self[place]
