@@ -42,17 +42,21 @@ extension Client {
         return try draft.serialized(at: draft.servers[servers.role(for: draft.server)])
     }
 
-    /// Cookies, then the transport, at each redirect.
+    /// The cache's ear and cookies, then the transport, at each redirect.
     func exchange(
         _ request: Request, following redirects: RedirectPolicy, _ cookies: CookieJar?,
         at servers: ServerPair, _ trace: Trace?
     ) -> Observable<TransferEvent, NetworkError> {
-        let transport = transport.traced(by: trace)
-        guard let cookies, !request.isCredentialFree else {
-            return transport.send(request, following: redirects).redirectsTraced(by: trace)
+        var transport = transport.traced(by: trace)
+        if let sentFields = request.sentFields {
+            transport = NotingTransport(transport: transport, sentFields: sentFields)
         }
-        return CookieTransport(transport: transport, jar: cookies, servers: servers)
-            .send(request, following: redirects)
-            .redirectsTraced(by: trace)
+        if let cookies, !request.isCredentialFree {
+            transport = CookieTransport(transport: transport, jar: cookies, servers: servers)
+        }
+        if !request.isSafe {
+            transport = ChangeTransport(transport: transport, cache: configuration.cache, servers: servers)
+        }
+        return transport.send(request, following: redirects).redirectsTraced(by: trace)
     }
 }

@@ -41,7 +41,6 @@ extension Client {
                     attempts, session: session, cookies: self.cookies(for: endpoint), through: stages,
                     opening, watch, cached, confirming: kept
                 )
-                .invalidating(self.configuration.cache, attempts.request, unless: cached)
                 .opened(by: opening)
                 .relogin(through: session, replay: attempts.replay, trace: attempts.trace)
                 .retry(attempts.policy)
@@ -51,7 +50,7 @@ extension Client {
             }
 
             return self.answer(
-                cached, joining: watch == nil ? [ObjectIdentifier(self), ObjectIdentifier(E.self)] : nil,
+                cached, joining: { watch == nil ? ClientStages(of: endpoint, in: self, draft) : nil },
                 session, attempts.trace, opening: opening, asking: ask, refreshing: refresh
             )
             .deadline(of: attempts)

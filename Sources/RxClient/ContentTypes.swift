@@ -11,7 +11,7 @@ public import RxHTTP
 /// A pattern is a type such as `image/png`, all types of a kind such as `image/*`, or all with a suffix such as
 /// `*+json`, in any case and without parameters. An answer that does not say what it is, or has no content, is accepted
 /// by all (RFC 9110 §8.3).
-public struct ContentTypes: Sendable, Equatable, ExpressibleByArrayLiteral {
+public struct ContentTypes: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// `nil` for whatever comes.
     private let patterns: [String]?
 

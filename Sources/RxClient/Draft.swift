@@ -47,6 +47,9 @@ final class Draft: Sendable {
         if let timeouts = endpoint.timeouts { request.timeouts = timeouts }
         if let policy = endpoint.continuePolicy { request.continuePolicy = policy }
         if endpoint.isIdempotent { request.isDeclaredIdempotent = true }
+        if request.method == .post, case .post = endpoint.cachePolicy ?? client.configuration.cachePolicy {
+            request.isDeclaredSafe = true
+        }
         if endpoint.compression != .none { request.compression = endpoint.compression }
         if !endpoint.decodesContent { request.decodesContent = false }
         for (name, value) in endpoint.headers { try request.setField(name, to: value) }

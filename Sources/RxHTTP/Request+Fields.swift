@@ -15,13 +15,17 @@ extension Request {
 
     /// Sets a header field of a known name from text that may come from anywhere.
     ///
-    /// - Throws: `invalidHeader` for a value as above.
+    /// - Throws: `invalidHeader` for a value as above, and for more fields than there can be.
     package mutating func setField(_ name: HTTPField.Name, to value: String) throws(NetworkError) {
         guard value.isPlain || HTTPField.isValidValue(value) && value.utf8.allSatisfy({ $0 < 0x80 }) else {
             throw NetworkError(
                 .invalidHeader,
                 "the value of \(name) begins or ends in space, or holds a control or non-ASCII character",
                 request: self)
+        }
+        guard headerFields.count < ResponseHead.mostFields else {
+            throw NetworkError(
+                .invalidHeader, "more than \(ResponseHead.mostFields) header fields", request: self)
         }
         headerFields[name] = value
     }

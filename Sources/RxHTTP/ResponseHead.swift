@@ -12,6 +12,9 @@ public struct ResponseHead: Sendable {
     /// The version that the exchange was in; `nil` where it is not known.
     public var httpVersion: HTTPVersion?
 
+    /// The most fields that are read. `HTTPFields` stops the process at one more.
+    package static let mostFields = Int(UInt16.max) - 1
+
     /// Creates a head from the field lines as received, each ending in CR LF or LF, without status line.
     public init(status: HTTPResponse.Status, fieldLines: [UInt8], httpVersion: HTTPVersion? = nil) {
         self.status = status
@@ -35,8 +38,7 @@ public struct ResponseHead: Sendable {
     public var headerFields: HTTPFields {
         var fields = HTTPFields()
         for (name, value) in lines {
-            // HTTPFields takes no more, and stops the process.
-            guard fields.count < Int(UInt16.max) - 1 else { break }
+            guard fields.count < Self.mostFields else { break }
             guard let name = HTTPField.Name(String(decoding: name, as: UTF8.self)) else { continue }
             fields.append(HTTPField(name: name, value: String(decoding: value, as: UTF8.self)))
         }

@@ -5,7 +5,7 @@
 /// causes, and is named in the message. All are measured by the clock of the transport's scheduler. A limit is
 /// never found out too early, and those of ``firstByte`` and ``idle`` up to an eighth too late; short of that
 /// they cost nothing.
-public struct Timeouts: Sendable, Equatable {
+public struct Timeouts: Sendable, Hashable {
     /// Waiting for its turn where a client has limits, and for a free connection where there is a limit of these (``NetworkError/Code/queueTimeout``).
     /// Default none.
     public var queue: Duration? {
@@ -60,12 +60,12 @@ public struct Timeouts: Sendable, Equatable {
     package private(set) var limits: Limits
 
     /// All limits in nanoseconds.
-    package struct Limits: Sendable, Equatable {
+    package struct Limits: Sendable, Hashable {
         package fileprivate(set) var queue, connect, firstByte, idle, attempt, total: Limit
     }
 
     /// A time in nanoseconds: at least 1, at most 292 years, which stand for none.
-    package struct Limit: Sendable, Equatable {
+    package struct Limit: Sendable, Hashable {
         package let nanoseconds: UInt64
 
         package static let none = Limit(nil)

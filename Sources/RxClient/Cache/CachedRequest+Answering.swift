@@ -9,13 +9,13 @@ extension CachedRequest {
     /// The answer: what is kept, where that may be used, or what `ask` gets.
     ///
     /// - Parameters:
-    ///   - stages: what tells requests for the same apart that must not be one; `nil` for one that joins no other.
+    ///   - stages: what must be equal besides the request where two are one; `nil` for one that joins no other.
     ///   - trace: who is told what the cache had to do with it.
     ///   - opening: what an answer goes through which `ask` does not give.
     ///   - ask: asks the server, to confirm an entry if there is one.
     ///   - refresh: has an entry renewed, and the answer kept.
     func answer(
-        joining stages: [ObjectIdentifier]?, trace: Trace? = nil,
+        joining stages: CacheFlights.Stages?, trace: Trace? = nil,
         opening: Opening? = nil,
         asking ask: @escaping @Sendable (CacheEntry?) -> Responses,
         refreshing refresh: @escaping @Sendable (CacheEntry) -> Responses
@@ -54,12 +54,13 @@ extension CachedRequest {
 
     /// `response`, or that of another request for the same which is under way.
     private func joined(
-        _ stages: [ObjectIdentifier]?, _ trace: Trace?, _ response: Responses
+        _ stages: CacheFlights.Stages?, _ trace: Trace?, _ response: Responses
     ) -> Responses {
         guard let stages, mode == .standard || mode == .forceCache else { return response }
         let id = CacheFlights.ID(
-            key: key, method: request.method, fields: request.headerFields, stages: stages)
-        let (flight, isNew) = cache.flights.join(id, or: response)
+            key: key, request: request.shape, mode: mode, lifetime: lifetime, tags: tags, stages: stages)
+        let (flight, isNew) = cache.flights.join(
+            id, cookies: asker.cookies(of: request), since: start, in: cache.history, or: response)
         note(flight)
         guard !isNew else { return flight.response }
         cache.count { $0.joined += 1 }
@@ -68,6 +69,7 @@ extension CachedRequest {
             .map { response in
                 var response = response
                 response.request.id = self.request.id
+                response.decoder = self.decoder
                 if response.cacheUse == nil { response.cacheUse = .joined }
                 return response
             }
@@ -126,18 +128,14 @@ extension Observable<Response, NetworkError> {
         }
     }
 
-    /// Removes what is kept of the URL of a request that may have changed what is there, when it has succeeded
-    /// (RFC 9111 §4.4).
-    ///
-    /// - Parameter cached: says that it changes nothing, since its answer is kept.
-    func invalidating(
-        _ cache: ResponseCache, _ request: Request, unless cached: CachedRequest? = nil
-    ) -> Observable {
-        guard cached == nil, !request.method.isSafe else { return self }
-        return map { response in
-            cache.invalidate(after: response, to: request)
-            return response
-        }
+    /// Tells the cache of a request that is sent by hand, and may change something, what becomes of it.
+    func changing(_ cache: ResponseCache, by request: Request) -> Observable {
+        guard !request.isSafe else { return self }
+        let change = CacheChange(request, in: cache)
+        return handleEvents(
+            onSubscribe: { change.begin() },
+            onNext: { change.end(with: $0.head, from: $0.url) },
+            onEnd: { if case .failed = $0 { change.end() } }, onCancel: { change.end() })
     }
 }
 
@@ -157,9 +155,4 @@ extension NetworkError {
 extension HTTPResponse.Status {
     /// RFC 5861 §4.
     var isServerFailure: Bool { [500, 502, 503, 504].contains(code) }
-}
-
-extension HTTPRequest.Method {
-    /// Whether it changes nothing (RFC 9110 §9.2.1).
-    var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
 }

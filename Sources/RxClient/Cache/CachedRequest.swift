@@ -15,10 +15,10 @@ final class CachedRequest: Sendable {
     /// For how long its answer is kept, where the app says so.
     let lifetime: Duration?
     let tags: Set<String>
-    let jar: CookieJar?
     let decoder: JSONDecoder
-    /// The number of the account that asks, if a session has it.
-    let account: Int?
+    let asker: CacheAsker
+    /// When it began.
+    let start: CacheHistory.Moment
     private let progress = Mutex(Progress())
 
     private struct Progress {
@@ -30,31 +30,30 @@ final class CachedRequest: Sendable {
     /// `nil` where `policy` has nothing to do with such a request.
     init?(
         _ request: Request, in cache: ResponseCache, _ policy: CachePolicy, _ mode: CacheMode,
-        asker: CacheAsker, tags: Set<String>, jar: CookieJar?, decoder: JSONDecoder
+        asker: CacheAsker, tags: Set<String>, decoder: JSONDecoder
     ) {
+        start = cache.history.now
+        var key = CacheKey(rules: .time, url: request.cacheURL)
         switch (policy, request.method) {
         case (.http, .get), (.http, .head):
             lifetime = nil
-            key = CacheKey(rules: .http, url: request.cacheURL, identity: asker.identity(of: request))
-        case (.time(let time), .get):
-            lifetime = time
-            key = CacheKey(rules: .time, url: request.cacheURL, identity: asker.identity(of: request))
+            key.rules = .http
+        case (.time(let time), .get): lifetime = time
         case (.post(let time), .post):
             guard let content = request.contentDigest else { return nil }
             lifetime = time
-            key = CacheKey(
-                rules: .time, method: "POST", url: request.cacheURL,
-                identity: asker.identity(of: request), content: content)
+            (key.method, key.content) = ("POST", content)
         default: return nil
         }
+        key.identity = asker.identity(of: request)
+        self.key = key
         self.cache = cache
         self.request = request
         self.mode = mode
+        self.asker = asker
         demand = CacheDemand(mode, request)
         self.tags = tags
-        self.jar = jar
         self.decoder = decoder
-        account = asker.account
     }
 
     // MARK: - What is kept
@@ -89,7 +88,14 @@ final class CachedRequest: Sendable {
     }
 
     private func fitting(_ entries: [CacheEntry]) -> CacheEntry? {
-        entries.first { $0.metadata.variant.matches(request, cookies: jar) }
+        var fields: HTTPFields?
+        return entries.first { entry in
+            guard !cache.history.condemns(entry.metadata.id) else { return false }
+            let variant = entry.metadata.variant
+            guard !variant.fields.isEmpty else { return true }
+            fields = fields ?? asker.fields(of: request)
+            return fields.map { variant.matches($0, secret: request.redaction.fields) } ?? false
+        }
     }
 
     /// Whether the app's own time for an answer is over: then it is dropped, and not merely stale.
@@ -108,12 +114,20 @@ final class CachedRequest: Sendable {
         return response
     }
 
+    /// The changes that concern it.
+    private var names: Set<CacheSelection> { CacheSelection.names(of: key, tags: tags) }
+
+    /// Whether the answer that it waits for was asked for before a change (RFC 9111 §4.4).
+    private var isOvertaken: Bool {
+        cache.history.hasChanged(names, since: progress.withLock { $0.flight }?.start ?? start)
+    }
+
     /// Notes what may be used if the server fails.
     func noteKept(_ entry: CacheEntry?) { progress.withLock { $0.kept = entry } }
 
     /// What may be used now that the server has failed (RFC 5861 §4).
     var fallback: CacheEntry? {
-        guard let entry = progress.withLock({ $0.kept }),
+        guard let entry = progress.withLock({ $0.kept }), !cache.history.hasRemoved(names, since: start),
             entry.metadata.terms.isUsableOnError(for: demand, at: cache.currentDate())
         else { return nil }
         return entry
@@ -124,8 +138,15 @@ final class CachedRequest: Sendable {
 
     // MARK: - Asking the server
 
-    /// Adds what makes the server confirm an entry instead of sending it anew (RFC 9111 §4.3.1).
+    /// Has the fields noted that the request is sent with, and adds what makes the server confirm an entry instead of
+    /// sending it anew (RFC 9111 §4.3.1).
     func prepare(_ request: inout Request, confirming entry: CacheEntry?) {
+        let sentFields = SentFields()
+        request.sentFields = sentFields
+        if lifetime != nil, request.method == .post { request.isDeclaredSafe = true }
+        progress.withLock { $0.flight }?.note(sentFields)
+        // Whoever sends by hand may not note them.
+        if asker.servers == nil, let fields = asker.fields(of: request) { sentFields.note(fields) }
         guard key.rules == .http else { return }
         demand.tell(&request, mode)
         guard let head = entry?.metadata.head else { return }
@@ -135,20 +156,24 @@ final class CachedRequest: Sendable {
         }
     }
 
-    /// The kept answer with what a 304 says of it (RFC 9111 §4.3.4); `nil` if that means another one.
+    /// The kept answer with what a 304 says of it (RFC 9111 §4.3.4); `nil` if that means another one, or has more
+    /// fields than go together.
     func confirm(_ entry: CacheEntry, with response: Response) -> Response? {
-        guard entry.metadata.head.hasSameTag(as: response.head) else {
+        // What a redirect led to speaks of another URL.
+        guard !response.isRedirected else { return nil }
+        guard entry.metadata.head.hasSameTag(as: response.head),
+            let head = entry.metadata.head.updated(by: response.head)
+        else {
             cache.perform(cache.store.remove(.id(entry.metadata.id)))
             return nil
         }
         cache.count { $0.revalidated += 1 }
         var entry = entry
-        entry.metadata.head = entry.metadata.head.updated(by: response.head)
-        entry.metadata.terms = terms(of: entry.metadata.head, response)
-        if demand.writesStore, entry.metadata.head.isStorable, let variant = variant(of: entry.metadata.head)
-        {
+        entry.metadata.head = head
+        entry.metadata.terms = terms(of: head, response)
+        if demand.writesStore, head.isStorable, let variant = variant(of: head, response) {
             entry.metadata.variant = variant
-            cache.perform(cache.store.update(entry.metadata))
+            if !isOvertaken { cache.perform(cache.store.update(entry.metadata)) }
         } else {
             cache.perform(cache.store.remove(.id(entry.metadata.id)))
         }
@@ -161,30 +186,30 @@ final class CachedRequest: Sendable {
 
     // MARK: - Keeping
 
-    /// Keeps the server's answer, where the rules let it and it is all there.
+    /// Keeps the server's answer, where the rules let it, it is all there, and nothing has been changed since it was
+    /// asked for.
     func keep(_ response: Response) {
+        let flight = progress.withLock { $0.flight }
         guard demand.writesStore, request.method != .head, !response.isFromCache, response.isWhole,
-            account == nil || response.request.credentialStamp?.identity == account,
-            let metadata = metadata(of: response),
-            progress.withLock({ $0.flight })?.claimKeeping() != false
+            asker.account == nil || response.request.credentialStamp?.identity == asker.account,
+            let metadata = metadata(of: response), flight?.claimKeeping() != false
         else { return }
-        cache.count { $0.stored += 1 }
-        cache.perform(cache.store.store(CacheEntry(metadata, body: response.body)))
+        cache.store(CacheEntry(metadata, body: response.body), since: flight?.start ?? start)
     }
 
     private func metadata(of response: Response) -> CacheEntry.Metadata? {
         let head = response.head.storable
+        let terms: CacheTerms
         if let lifetime {
             guard response.status.kind == .successful else { return nil }
-            let terms = CacheTerms(date: cache.currentDate(), lifetime: lifetime / .seconds(1))
-            return CacheEntry.Metadata(key: key, head: head, terms: terms, tags: tags)
+            terms = CacheTerms(date: cache.currentDate(), lifetime: lifetime / .seconds(1))
+        } else {
+            // What a redirect led to is the answer to another URL.
+            guard !response.isRedirected, response.head.isStorable else { return nil }
+            terms = self.terms(of: head, response)
         }
-        // What a redirect led to is the answer to another URL.
-        guard !response.isRedirected, response.head.isStorable, let variant = variant(of: head) else {
-            return nil
-        }
-        return CacheEntry.Metadata(
-            key: key, variant: variant, head: head, terms: terms(of: head, response), tags: tags)
+        guard let variant = variant(of: head, response) else { return nil }
+        return CacheEntry.Metadata(key: key, variant: variant, head: head, terms: terms, tags: tags)
     }
 
     private func terms(of head: ResponseHead, _ response: Response) -> CacheTerms {
@@ -194,8 +219,15 @@ final class CachedRequest: Sendable {
             now: now)
     }
 
-    private func variant(of head: ResponseHead) -> CacheVariant? {
-        CacheVariant(head, to: request, cookies: jar)
+    /// The variant that an answer is, by the fields that were sent for it.
+    private func variant(of head: ResponseHead, _ response: Response) -> CacheVariant? {
+        let sent = response.request.sentFields?.last ?? asker.fields(of: request)
+        let secret = request.redaction.fields
+        guard let sent,
+            let variant = CacheVariant(head, sent: sent, secret: secret, ignoringAny: lifetime != nil)
+        else { return nil }
+        // Nobody knows beforehand which of these would go to where a redirect leads.
+        return response.isRedirected && variant.dependsOn(secret) ? nil : variant
     }
 }
 

@@ -15,15 +15,18 @@ extension Client {
         }
         // Answers that cookies had to do with are not those of a request without.
         if configuration.cookies != nil, !endpoint.usesCookies { asker.name += " without cookies" }
+        asker.jar = cookies(for: endpoint)
+        asker.servers = draft.servers
         return CachedRequest(
             request, in: configuration.cache, policy, mode, asker: asker, tags: endpoint.tags,
-            jar: cookies(for: endpoint), decoder: configuration.decoder)
+            decoder: configuration.decoder)
     }
 
     /// The answer from the cache, or from `ask`, which may be that of another request for the same. Looks at what is at hand
     /// when it is called, once for each subscription.
     func answer(
-        _ cached: CachedRequest?, joining stages: [ObjectIdentifier]?, _ session: Session?, _ trace: Trace?,
+        _ cached: CachedRequest?, joining stages: @escaping @Sendable () -> ClientStages?,
+        _ session: Session?, _ trace: Trace?,
         opening: Opening,
         asking ask: @escaping @Sendable (CacheEntry?) -> CachedRequest.Responses,
         refreshing refresh: @escaping @Sendable () -> CachedRequest.Responses
@@ -37,7 +40,8 @@ extension Client {
             // A request of the login joins none that may be waiting for that login.
             let joins = session?.isLoggingIn(observer.scope.lane) != true
             cached.answer(
-                joining: joins ? stages : nil, trace: trace, opening: opening, asking: ask,
+                joining: joins ? stages().map { .client($0) } : nil, trace: trace, opening: opening,
+                asking: ask,
                 refreshing: { _ in refresh() }
             )
             .subscribe(observer)

@@ -6,6 +6,9 @@ extension Request {
     /// The URL as caches know it.
     var cacheURL: String { urlText.withoutFragment }
 
+    /// Whether it changes nothing (RFC 9110 §9.2.1), by its method or by the app's word.
+    var isSafe: Bool { [.get, .head, .options, .trace].contains(method) || isDeclaredSafe }
+
     /// A digest of type and content, the same in whatever order the members of an object or the fields of a form are
     /// written; `nil` for content that is made while it is sent.
     var contentDigest: String? {

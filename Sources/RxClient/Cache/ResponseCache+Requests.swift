@@ -35,9 +35,9 @@ extension ResponseCache {
     ) -> Observable<Response, NetworkError> {
         .deferred {
             let cached = CachedRequest(
-                request, in: self, policy, mode, asker: CacheAsker(name: identity), tags: tags, jar: jar,
+                request, in: self, policy, mode, asker: CacheAsker(name: identity, jar: jar), tags: tags,
                 decoder: decoder)
-            guard let cached else { return fetch(request).invalidating(self, request) }
+            guard let cached else { return fetch(request).changing(self, by: request) }
             if let hit = cached.hit() { return .just(hit) }
             let ask: @Sendable (CacheEntry?) -> Observable<Response, NetworkError> = { entry in
                 cached.confirm(entry) { prepare in
@@ -46,7 +46,7 @@ extension ResponseCache {
                     return fetch(request)
                 }
             }
-            return cached.answer(joining: joins ? [] : nil, asking: ask) { entry in
+            return cached.answer(joining: joins ? .byHand : nil, asking: ask) { entry in
                 ask(entry).kept(in: cached)
             }
             .map { response in

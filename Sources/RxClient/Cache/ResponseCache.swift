@@ -16,6 +16,7 @@ public final class ResponseCache: Sendable {
     public let store: any CacheStore
     let currentDate: @Sendable () -> Date
     let flights = CacheFlights()
+    let history = CacheHistory()
     private let counters = Mutex(CacheStatistics())
     private let refreshing = Mutex<Set<CacheKey>>([])
 
@@ -45,9 +46,12 @@ public final class ResponseCache: Sendable {
     /// cache.remove(.tag("cart")).subscribe()
     /// ```
     ///
-    /// Answers that are on their way are kept when they come.
+    /// Answers that are on their way are not kept when they come, and nobody who begins later joins their requests.
     public func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> {
-        store.remove(selection)
+        .deferred {
+            self.history.noteRemoval(of: selection)
+            return self.store.remove(selection)
+        }
     }
 
     func count(_ event: (inout CacheStatistics) -> Void) { counters.withLock { event(&$0) } }

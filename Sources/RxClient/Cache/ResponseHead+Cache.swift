@@ -33,15 +33,21 @@ extension ResponseHead {
         "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "age",
     ]
 
-    /// With the fields of a 304 in the place of those of the same name (RFC 9111 §3.2).
-    func updated(by confirmation: ResponseHead) -> ResponseHead {
+    /// With the fields of a 304 in the place of those of the same name (RFC 9111 §3.2); `nil` if that is more than a
+    /// header section may be: there would be no end of it from one 304 to the next.
+    func updated(by confirmation: ResponseHead) -> ResponseHead? {
         let new = confirmation.storable.headerFields.filter {
             !Self.ofTheBody.contains($0.name.canonicalName)
         }
         let names = Set(new.map(\.name))
-        return ResponseHead(
-            status: status, headerFields: headerFields.filter { !names.contains($0.name) } + new)
+        let old = headerFields.filter { !names.contains($0.name) }
+        guard old.count + new.count <= Self.mostFields else { return nil }
+        let updated = ResponseHead(status: status, headerFields: old + new)
+        return updated.fieldLines.count <= Self.mostBytes ? updated : nil
     }
+
+    /// As many as a transport takes of a header section.
+    private static let mostBytes = 256 << 10
 
     /// Fields that describe the body as it was stored.
     private static let ofTheBody: Set<String> = ["content-length", "content-encoding", "content-range"]

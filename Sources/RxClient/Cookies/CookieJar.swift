@@ -161,24 +161,32 @@ public final class CookieJar: Sendable {
 
     // MARK: - Carrying requests
 
-    /// `request` with its cookies, and what ``store(_:for:at:epoch:)`` wants to know later.
+    /// `request` with its cookies, those as text, and what ``store(_:for:at:epoch:)`` wants to know later.
     ///
     /// A `Cookie` field that the request has stands first, and the jar's cookies of the same names are left out.
     ///
     /// - Parameter origin: where it goes, as far as cookies care.
-    func adding(to request: Request, at origin: CookieOrigin) -> (Request, epoch: Int) {
+    func adding(
+        to request: Request, at origin: CookieOrigin
+    ) -> (request: Request, added: String, epoch: Int) {
         let now = currentDate()
         let (cookies, epoch) = contents.withLock { contents in
             (contents.store.take(for: origin, at: now), contents.epoch)
         }
-        guard !cookies.isEmpty else { return (request, epoch) }
+        guard !cookies.isEmpty else { return (request, "", epoch) }
         let own = request.headerFields[values: .cookie].joined(separator: "; ")
         let names = own.isEmpty ? [] : Set(own.split(separator: ";").map(\.cookieName))
         let added = cookies.filter { !names.contains($0.name[...]) }.map(\.pair)
+            .prefix(Self.mostSent)
+        let text = added.joined(separator: "; ")
         var request = request
-        request.headerFields[.cookie] = ((own.isEmpty ? [] : [own]) + added).joined(separator: "; ")
-        return (request, epoch)
+        // Split into a field for each cookie, of which there is room for so many.
+        request.headerFields[.cookie] = [own, text].filter { !$0.isEmpty }.joined(separator: "; ")
+        return (request, text, epoch)
     }
+
+    /// The most cookies of one request, whatever the limits of the jar are.
+    private static let mostSent = 3000
 
     /// Takes what the answer to `request` sets.
     func store(_ head: ResponseHead, for request: Request, at origin: CookieOrigin, epoch: Int) {

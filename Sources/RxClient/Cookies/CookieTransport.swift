@@ -20,7 +20,8 @@ struct CookieTransport: Transport {
 
     private func exchange(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         guard let origin = servers.cookieOrigin(of: request.url) else { return transport.send(request) }
-        let (sent, epoch) = jar.adding(to: request, at: origin)
+        let (sent, cookies, epoch) = jar.adding(to: request, at: origin)
+        request.sentFields?.note(cookies: cookies)
         return transport.send(sent).handleEvents(onNext: { event in
             if case .head(let head) = event { jar.store(head, for: request, at: origin, epoch: epoch) }
         })

@@ -10,6 +10,8 @@ final class Attempts: Sendable {
     /// Before it is attempted.
     let request: Request
     let draft: Draft
+    /// What caches know the request by, if it may change something.
+    private let resource: String?
     private let retrying: RetryPolicy<NetworkError>
     private let deadline: Duration?
     private let progress = Mutex(Progress())
@@ -33,7 +35,11 @@ final class Attempts: Sendable {
         tracing: (Request) -> Trace? = { _ in nil }
     ) throws(NetworkError) {
         self.draft = draft
-        request = try draft.serialized()
+        var request = try draft.serialized()
+        // Another server and another signature make another URL; the resource that is changed is the same.
+        resource = request.isSafe ? nil : (draft.isSigned ? try draft.unsigned() : request).cacheURL
+        request.resource = resource
+        self.request = request
         trace = tracing(request)
         retrying = policy
         deadline = request.timeouts.total.map { draft.scheduler.now + $0 }
@@ -53,8 +59,9 @@ final class Attempts: Sendable {
         host?.budget?.noteRequest()
         let isMain = server == nil || server === draft.servers.main
         let isRenewed = draft.isSigned && (progress.count > 1 || !isMain)
-        return request(
-            isRenewed ? try draft.serialized(at: server) : draft.moved(request, to: server), progress)
+        var next = isRenewed ? try draft.serialized(at: server) : draft.moved(request, to: server)
+        if isRenewed { next.resource = resource }
+        return request(next, progress)
     }
 
     /// Whether it may be sent twice.

@@ -1,5 +1,7 @@
 /// The content of a request.
-public enum Body: Sendable {
+///
+/// Two are equal where it is certain that both send the same bytes: what is streamed equals its own copies only.
+public enum Body: Sendable, Hashable {
     /// No content; `Content-Length: 0` goes out only with methods that define content (RFC 9110 §8.6).
     case empty
     /// Bytes in memory, sent with their length.

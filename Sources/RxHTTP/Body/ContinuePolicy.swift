@@ -3,7 +3,7 @@
 ///
 /// A server that does not answer the question gets the body after ``wait``. One that answers it with 417 gets the
 /// request again without it. HTTP/1.1 only.
-public struct ContinuePolicy: Sendable, Equatable {
+public struct ContinuePolicy: Sendable, Hashable {
     /// The least number of bytes to ask for; `nil` to never ask. A body of unknown length counts as large.
     public var threshold: Int64?
     /// How long to wait for `100 Continue`. Default one second.

@@ -39,6 +39,10 @@ public struct StreamedBody: Sendable {
     public let count: Int64?
     /// Finds out what there is to send. Called once for each time that the body is sent.
     public let open: @Sendable (any FileSystem) -> Observable<Content, NetworkError>
+    /// Tells it from all others but its copies.
+    private let identity = Identity()
+
+    private final class Identity: Sendable {}
 
     /// Creates a body from what it does when it is to be sent.
     public init(
@@ -49,6 +53,16 @@ public struct StreamedBody: Sendable {
         self.count = count
         self.open = open
     }
+}
+
+extension StreamedBody: Hashable {
+    /// Whether one is a copy of the other.
+    public static func == (first: StreamedBody, second: StreamedBody) -> Bool {
+        first.identity === second.identity
+    }
+
+    /// Hashes what tells it from others.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(identity)) }
 }
 
 extension Body {

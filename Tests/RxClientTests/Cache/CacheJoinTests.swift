@@ -156,10 +156,11 @@ import Testing
     }
 
     @Test func underEightThreads() async throws {
-        let flights = CacheFlights()
-        let id = CacheFlights.ID(
-            key: CacheKey(rules: .http, url: "/x"), method: .get, fields: [:], stages: [])
+        let (flights, history) = (CacheFlights(), CacheHistory())
         let request = Request(url: URL(string: "http://shop.test/x")!)
+        let id = CacheFlights.ID(
+            key: CacheKey(rules: .http, url: "/x"), request: request.shape, mode: .standard, lifetime: nil,
+            tags: [], stages: .byHand)
         let source = Observable<Response, NetworkError>.async {
             await Task.yield()
             return Response(head: ResponseHead(status: .ok), body: [1], request: request)
@@ -169,7 +170,8 @@ import Testing
                 group.addTask {
                     var answers = 0
                     for _ in 0..<200 {
-                        let response = try await flights.join(id, or: source).flight.response.first()
+                        let (flight, _) = flights.join(id, since: history.now, in: history, or: source)
+                        let response = try await flight.response.first()
                         answers += response?.body.count ?? 0
                     }
                     return answers

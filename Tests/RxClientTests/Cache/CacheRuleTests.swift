@@ -255,8 +255,8 @@ import Testing
         CacheRule("others", [hour], first: [("Authorization", "a")], [("Authorization", "b")], gives: .asked),
         CacheRule("none now", [hour], first: [("Authorization", "a")], gives: .asked),
         CacheRule("none then", [hour], [("Authorization", "a")], gives: .asked),
-        CacheRule(
-            "cookies, which Vary names where they matter", [hour], first: [("Cookie", "a=1")], gives: .kept),
+        CacheRule("other cookies", [hour], first: [("Cookie", "a=1")], [("Cookie", "a=2")], gives: .asked),
+        CacheRule("the same cookies", [hour], first: [("Cookie", "a=1")], [("Cookie", "a=1")], gives: .kept),
     ]
 
     @Test("How long an answer is fresh (RFC 9111 §4.2.1)", arguments: freshness)

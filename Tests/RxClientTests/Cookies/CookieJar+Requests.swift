@@ -5,7 +5,9 @@ import RxHTTP
 extension CookieJar {
     /// A request that goes to where its URL says.
     func adding(to request: Request) -> (Request, epoch: Int) {
-        CookieOrigin(request.url).map { adding(to: request, at: $0) } ?? (request, 0)
+        guard let origin = CookieOrigin(request.url) else { return (request, 0) }
+        let (request, _, epoch) = adding(to: request, at: origin)
+        return (request, epoch)
     }
 
     /// An answer from where the URL says.

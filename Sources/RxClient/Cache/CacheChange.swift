@@ -1,0 +1,56 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import Synchronization
+
+/// One request that may change what is at its URL, as the cache hears of it (RFC 9111 §4.4).
+final class CacheChange: Sendable {
+    private let request: Request
+    private let cache: ResponseCache
+    private let servers: ServerPair?
+    private let isOver = Atomic<Bool>(false)
+
+    /// - Parameter servers: the service, whose resources the cache knows by their URLs at the main server.
+    init(_ request: Request, in cache: ResponseCache, at servers: ServerPair? = nil) {
+        self.request = request
+        self.cache = cache
+        self.servers = servers
+    }
+
+    /// The request is sent: what was asked for before may be out of date when it comes.
+    func begin() { note() }
+
+    /// The request has ended. Without a head nobody knows what it has done.
+    func end() {
+        if !isOver.exchange(true, ordering: .relaxed) { note() }
+    }
+
+    /// The head of the answer has come. A success removes what is kept of the URL, and of those of the same origin that
+    /// the answer names.
+    ///
+    /// - Parameter url: what answered, if that is not the request's URL. Default `nil`.
+    func end(with head: ResponseHead, from url: URL? = nil) {
+        guard !isOver.exchange(true, ordering: .relaxed) else { return }
+        guard [.successful, .redirection].contains(head.status.kind) else { return note() }
+        let url = url ?? request.url
+        let named = [HTTPField.Name.location, .contentLocation].compactMap { name in
+            head[name].flatMap { URL(string: $0, relativeTo: url)?.absoluteURL }
+        }
+        let changed = ([url] + named).filter { isSameService($0) }.map(resource)
+        for url in targets.union(changed) { cache.perform(cache.remove(.url(url))) }
+    }
+
+    private func note() { cache.history.noteChange(of: targets.map(CacheSelection.url)) }
+
+    private var targets: Set<String> { [request.resource ?? request.cacheURL, resource(request.url)] }
+
+    private func isSameService(_ url: URL) -> Bool {
+        guard let origin = Origin(url), let own = Origin(request.url) else { return false }
+        return origin == own || servers.map { $0.contains(own) && $0.contains(origin) } == true
+    }
+
+    /// The URL by which the cache knows what is at `url`.
+    private func resource(_ url: URL) -> String {
+        (servers.flatMap { $0.url(url, at: $0.main) } ?? url).cacheText
+    }
+}

@@ -1,0 +1,60 @@
+import RxHTTP
+
+/// The stages of a client that a response goes through before it is given to all who wait for the same, as far as
+/// endpoints can choose them: with all of it equal, one set of stages serves for all.
+///
+/// Closures cannot be compared. A retry policy or an envelope of an endpoint's own counts as equal where the endpoints
+/// are (`Hashable`); other endpoints that have one share with nobody.
+struct ClientStages: Hashable, Sendable {
+    private let client: ObjectIdentifier
+    private let main: ObjectIdentifier
+    private let vice: ObjectIdentifier?
+    private let server: ServerChoice
+    private let hedging: Hedging
+    private let isSigned: Bool
+    private let usesSession: Bool
+    private let usesCookies: Bool
+    private let contentTypes: ContentTypes?
+    private let hasEnvelope: Bool
+    /// The endpoint, if it has closures of its own.
+    private let endpoint: EndpointValue?
+
+    /// `nil` for stages that can be nobody else's.
+    init?(of endpoint: some Endpoint, in client: Client, _ draft: Draft) {
+        let hasOwnRetry = endpoint.retry != nil
+        switch endpoint.envelope {
+        case .client where !hasOwnRetry, .none where !hasOwnRetry: self.endpoint = nil
+        case .client, .none, .custom:
+            guard let value = EndpointValue(endpoint) else { return nil }
+            self.endpoint = value
+        }
+        if case .none = endpoint.envelope { hasEnvelope = false } else { hasEnvelope = true }
+        self.client = ObjectIdentifier(client)
+        main = ObjectIdentifier(draft.servers.main)
+        vice = draft.servers.vice.map { ObjectIdentifier($0) }
+        server = draft.server
+        hedging = draft.hedging
+        isSigned = draft.isSigned
+        usesSession = endpoint.usesSession
+        usesCookies = endpoint.usesCookies
+        contentTypes = endpoint.contentTypes
+    }
+}
+
+/// An endpoint that can be compared.
+private struct EndpointValue: Hashable, Sendable {
+    // The value is an endpoint, and those are Sendable.
+    private nonisolated(unsafe) let value: AnyHashable
+
+    /// `nil` for an endpoint that cannot be compared.
+    init?(_ endpoint: some Endpoint) {
+        guard let value = endpoint as? any Hashable else { return nil }
+        unsafe self.value = AnyHashable(value)
+    }
+
+    static func == (first: EndpointValue, second: EndpointValue) -> Bool {
+        unsafe first.value == second.value
+    }
+
+    func hash(into hasher: inout Hasher) { unsafe hasher.combine(value) }
+}

@@ -1,0 +1,16 @@
+import RxHTTP
+import RxLite
+
+extension ResponseCache {
+    /// Hands an answer to the store, unless something has been changed since `start`.
+    func store(_ entry: CacheEntry, since start: CacheHistory.Moment) {
+        let id = entry.metadata.id
+        guard history.beginStoring(entry.metadata, since: start) else { return }
+        count { $0.stored += 1 }
+        perform(
+            store.store(entry).finally {
+                guard self.history.endStoring(id) else { return }
+                self.perform(self.store.remove(.id(id)))
+            })
+    }
+}

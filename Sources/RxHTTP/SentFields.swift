@@ -1,0 +1,29 @@
+package import HTTPTypes
+import Synchronization
+
+/// The header fields that one exchange was sent with, those of its cookies and its credential included.
+package final class SentFields: Sendable {
+    private struct Contents {
+        var fields: HTTPFields?
+        var cookies: String?
+    }
+
+    private let contents = Mutex(Contents())
+
+    /// Creates one for an exchange that has not been sent.
+    package init() {}
+
+    /// The fields of the last hop; `nil` before the first one is sent.
+    package var last: HTTPFields? { contents.withLock { $0.fields } }
+
+    /// What a jar added to the first hop; `nil` before that is sent, empty for nothing.
+    package var cookies: String? { contents.withLock { $0.cookies } }
+
+    /// Notes a hop.
+    package func note(_ fields: HTTPFields) { contents.withLock { $0.fields = fields } }
+
+    /// Notes the cookies that a jar adds to a hop.
+    package func note(cookies: String) {
+        contents.withLock { $0.cookies = $0.cookies ?? cookies }
+    }
+}

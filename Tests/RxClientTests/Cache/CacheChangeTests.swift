@@ -1,0 +1,207 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+/// What a change of a resource does to the responses that were asked for before it (RFC 9111 §4.4).
+@Suite struct CacheChangeTests {
+    private typealias Goods = CacheBench.Goods
+
+    private let bench = CacheBench()
+    private var clock: VirtualScheduler { bench.clock }
+
+    private static let fresh: HTTPFields = [.cacheControl: "max-age=600"]
+
+    /// The content that a request which begins so many seconds after the start gets.
+    private func output(at seconds: Double, _ client: Client) throws -> Recorder<[Int], NetworkError> {
+        try clock.advance(to: .seconds(seconds))
+        return Recorder(client.request(Goods()), on: clock)
+    }
+
+    @Test(arguments: [CachePolicy.http, .time(.seconds(600))])
+    func aRequestThatBeginsAfterAChangeJoinsNoneFromBefore(_ policy: CachePolicy) throws {
+        let (client, transport) = bench.client(
+            policy,
+            .when(
+                .get, "/goods", .json("[1]", headers: Self.fresh, after: .seconds(10)),
+                .json("[2]", headers: Self.fresh, after: .seconds(7)),
+                .json("[3]", headers: Self.fresh, after: .seconds(1)), .json("[4]")),
+            .when(.put, "/goods", .json("[]", after: .seconds(2))))
+        let before = try output(at: 0, client)
+        try clock.advance(to: .seconds(1))
+        client.request(Goods(method: .put)).subscribe()
+        let meanwhile = try output(at: 2, client)
+        let after = try output(at: 4, client)
+        let with = try output(at: 4.5, client)
+        try clock.run()
+        #expect(before.values == [[1]] && meanwhile.values == [[2]])
+        #expect(after.values == [[3]] && with.values == [[3]])
+        #expect(transport.requests.map(\.method) == [.get, .put, .get, .get])
+        // What was asked for before the change, and came later, has not taken the place of what came after it.
+        #expect(try bench.run(Goods(), client).values.map(\.output) == [[3]])
+        #expect(client.configuration.cache.statistics.stored == 1)
+    }
+
+    /// How the change of the resource is sent.
+    enum Way: CaseIterable {
+        case request, response, stream, download, events, exchange
+    }
+
+    private func change(_ way: Way, _ client: Client) throws {
+        let call = Call(.put, "/goods")
+        switch way {
+        case .request: client.request(call).subscribe(onNext: { _ in }, onFailure: { _ in })
+        case .response: client.response(call).subscribe(onNext: { _ in }, onFailure: { _ in })
+        case .stream: client.stream(call).subscribe(onNext: { _ in }, onFailure: { _ in })
+        case .download:
+            client.download(call, to: "/file", in: MemoryFileSystem(on: clock))
+                .subscribe(onNext: { _ in }, onFailure: { _ in })
+        case .events:
+            client.events(call).take(for: .seconds(2), on: clock)
+                .subscribe(onNext: { _ in }, onFailure: { _ in })
+        case .exchange:
+            let request = Request(method: .put, url: try #require(URL(string: "http://shop.test/goods")))
+            client.exchange(request).subscribe(onNext: { _ in }, onFailure: { _ in })
+        }
+    }
+
+    @Test(arguments: Way.allCases, [200, 204, 303, 400, 503])
+    func everyWayOfSendingItCounts(_ way: Way, _ status: Int) throws {
+        let answer = ScriptedTransport.Answer.status(.init(code: status))
+        let (client, _) = bench.client(
+            .time(.seconds(600)), .when(.get, "/goods", .json("[1]"), .json("[2]")),
+            .when(.put, "/goods", answer)
+        ) { $0.retry = .never }
+        try bench.run(Goods(), client)
+        try change(way, client)
+        try clock.run()
+        let isForgotten = status < 400
+        #expect(try bench.run(Goods(), client).values.map(\.output) == (isForgotten ? [[2]] : [[1]]))
+    }
+
+    @Test(arguments: Way.allCases)
+    func everyWayEndsTheJoining(_ way: Way) throws {
+        let (client, _) = bench.client(
+            .http,
+            .when(.get, "/goods", .json("[1]", headers: Self.fresh, after: .seconds(60)), .json("[2]")),
+            .when(.put, "/goods", .status(.noContent, after: .seconds(1))))
+        let before = try output(at: 0, client)
+        try change(way, client)
+        try clock.advance(by: .seconds(2))
+        let after = try bench.run(Goods(), client)
+        #expect(before.values == [[1]] && after.values.map(\.output) == [[2]])
+    }
+
+    @Test func eachHopOfAChangeCounts() throws {
+        let (client, _) = bench.client(
+            .time(.seconds(600)), .when(.get, "*", .json("[1]")),
+            .when(.post, "/a", .status(.temporaryRedirect, headers: [.location: "/b"])),
+            .when(.post, "/b", .status(.seeOther, headers: [.location: "/c", .contentLocation: "/d"])))
+        for path in ["/a", "/b", "/c", "/d", "/e"] { try bench.run(Goods(path: path), client) }
+        client.request(Goods(path: "/a", method: .post)).subscribe()
+        try clock.run()
+        let kept = try ["/a", "/b", "/c", "/d", "/e"].map { path in
+            try bench.run(Goods(path: path, cacheMode: .onlyIfCached), client).values.count
+        }
+        #expect(kept == [0, 0, 0, 0, 1])
+    }
+
+    @Test func aChangeAtTheOtherServerCountsAtBoth() throws {
+        let (client, _) = bench.client(
+            .time(.seconds(600)), .when(.get, "*", .json("[1]")),
+            .when(.post, "*", .status(.created, headers: [.location: "http://vice.test/goods/7"]))
+        ) { $0.viceURL = "http://vice.test" }
+        for path in ["/goods", "/goods/7"] { try bench.run(Goods(path: path), client) }
+        var call = Call(.post, "/goods")
+        call.server = .vice
+        client.request(call).subscribe()
+        try clock.run()
+        #expect(client.configuration.cache.statistics.usage.entries == 0)
+    }
+
+    @Test func aCredentialOrASignatureInTheURLDoesNotHideTheChange() throws {
+        let session = Session(credential: Credential(token: "t"), placement: .query("key"), clock: clock) {
+            .never()
+        }
+        let (client, transport) = bench.client(.time(.seconds(600)), .when(nil, "/goods", .json("[1]"))) {
+            $0.session = session
+            $0.signature = Signature { _ in .parameters(["sign": "s"]) }
+        }
+        try bench.run(Goods(), client)
+        #expect(client.configuration.cache.statistics.usage.entries == 1)
+        client.request(Call(.put, "/goods")).subscribe()
+        try clock.run()
+        #expect(client.configuration.cache.statistics.usage.entries == 0)
+        #expect(transport.requests.allSatisfy { $0.url.absoluteString.contains("key=t") })
+    }
+
+    @Test func aRenewalFromBeforeTheChangeIsNotKept() throws {
+        let terms: HTTPFields = [.cacheControl: "max-age=10, stale-while-revalidate=500", .eTag: "\"1\""]
+        let (client, transport) = bench.client(
+            .http,
+            .when(
+                .get, "/goods", .json("[1]", headers: terms),
+                .json("[2]", headers: Self.fresh, after: .seconds(10)), .json("[3]")),
+            .when(.put, "/goods", .status(.noContent)))
+        try bench.run(Goods(), client)
+        let stale = try output(at: 20, client)
+        try clock.advance(by: .seconds(5))
+        client.request(Call(.put, "/goods")).subscribe()
+        try clock.run()
+        #expect(stale.values == [[1]])
+        #expect(try bench.run(Goods(), client).values.map(\.output) == [[3]])
+        #expect(transport.requests.last?.headerFields[.ifNoneMatch] == nil)
+    }
+
+    @Test func aConfirmationFromBeforeTheChangeConfirmsNothing() throws {
+        let terms: HTTPFields = [.cacheControl: "max-age=10", .eTag: "\"1\""]
+        let (client, transport) = bench.client(
+            .http,
+            .when(
+                .get, "/goods", .json("[1]", headers: terms),
+                .status(.notModified, headers: Self.fresh, after: .seconds(10)), .json("[3]")),
+            .when(.put, "/goods", .status(.noContent)))
+        try bench.run(Goods(), client)
+        let confirmed = try output(at: 20, client)
+        try clock.advance(by: .seconds(5))
+        client.request(Call(.put, "/goods")).subscribe()
+        try clock.run()
+        #expect(confirmed.values == [[1]])
+        #expect(try bench.run(Goods(), client).values.map(\.output) == [[3]])
+        #expect(transport.requests.last?.headerFields[.ifNoneMatch] == nil)
+    }
+
+    @Test func afterAChangeNothingFromBeforeStandsInForAFailure() throws {
+        let terms: HTTPFields = [.cacheControl: "max-age=10, stale-if-error=500"]
+        let (client, _) = bench.client(
+            .http,
+            .when(
+                .get, "/goods", .json("[1]", headers: terms), .failure(.connectionLost, after: .seconds(10))),
+            .when(.put, "/goods", .status(.noContent)))
+        try bench.run(Goods(), client)
+        let failed = try output(at: 20, client)
+        try clock.advance(by: .seconds(5))
+        client.request(Call(.put, "/goods")).subscribe()
+        try clock.run()
+        #expect(failed.failure?.code == .connectionLost)
+    }
+
+    @Test(arguments: [
+        CacheSelection.all, .url("http://shop.test/goods"), .place("http://shop.test/goods"), .tag("list"),
+        .tag("other"),
+    ])
+    func whatIsRemovedWhileItIsOnItsWayIsNotKept(_ selection: CacheSelection) throws {
+        let (client, _) = bench.client(
+            .time(.seconds(600)), .when(.get, "/goods", .json("[1]", after: .seconds(2)), .json("[2]")))
+        let before = Recorder(client.request(Goods(tags: ["list"])), on: clock)
+        try clock.advance(by: .seconds(1))
+        client.configuration.cache.remove(selection).subscribe()
+        try clock.run()
+        #expect(before.values == [[1]])
+        let isKept = selection == .tag("other")
+        #expect(try bench.run(Goods(), client).values.map(\.output) == (isKept ? [[1]] : [[2]]))
+    }
+}

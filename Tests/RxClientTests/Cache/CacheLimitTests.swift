@@ -1,0 +1,43 @@
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxTesting
+import Testing
+
+/// What a server may have a cache put together stays within limits.
+@Suite struct CacheLimitTests {
+    private static func fields(_ letter: String, _ count: Int) -> CacheStage.Fields {
+        (0..<count).map { ("\(letter)\($0)", "") }
+    }
+
+    private static let tag = ("ETag", "\"a\"")
+
+    @Test("A 304 whose fields do not fit to those that are kept has the server asked anew")
+    func tooManyFieldsTogether() throws {
+        let stage = CacheStage([
+            .fields([Self.tag, ("Cache-Control", "max-age=1")] + Self.fields("a", 33_000)),
+            .fields([Self.tag] + Self.fields("b", 33_000), status: 304, body: ""),
+            .fields([("Cache-Control", "max-age=600")], body: "newer"),
+        ])
+        try stage.send()
+        try stage.wait(2)
+        #expect(try stage.send().values.map(\.text) == ["newer"])
+        #expect(stage.asked == 3)
+        #expect(stage.transport.requests.last?.headerFields[.ifNoneMatch] == nil)
+        #expect(try stage.send().values.map(\.text) == ["newer"])
+        #expect(stage.asked == 3)
+    }
+
+    @Test("However often a 304 comes, what is kept does not grow beyond the limit of a header section")
+    func manyConfirmations() throws {
+        let block = String(repeating: "x", count: 100 << 10)
+        let confirmations = (0..<9).map { number in
+            ScriptedTransport.Answer.fields([Self.tag, ("n\(number)", block)], status: 304, body: "")
+        }
+        let stage = CacheStage([.fields([Self.tag])] + confirmations)
+        for _ in 0..<10 {
+            try stage.send()
+            #expect(stage.cache.statistics.usage.bytes < 300 << 10)
+        }
+    }
+}
