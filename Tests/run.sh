@@ -8,6 +8,8 @@
 #                  large and do not fit there; and there is one thread, which has nobody to race with.
 #   TakesNoMemory  address: they measure the process, in which the sanitizer keeps what was freed.
 #   SoakTests      both, for the same reason.
+# Under thread the tests of a target run one after the other: it makes them so slow that hundreds of TLS handshakes at
+# once, on few cores, take longer than the tests' limits.
 # Leaks are not looked for: the leak sanitizer does not see pointers in whose spare bits Swift keeps the case of an enum,
 # and reports what they hold; and streams without end, of which the tests have many, live for ever by contract. What
 # must be gone is counted by the tests themselves (LiveCount, ContractChecker, ResourceTests).
@@ -24,7 +26,7 @@ build=() run=()
 if [ "${1:-}" = --sanitize ]; then
     sanitizer=${2:-}
     case "$sanitizer" in
-    thread) run=(--skip StackTests --skip SoakTests) ;;
+    thread) run=(--no-parallel --skip StackTests --skip SoakTests) ;;
     address) run=(--skip StackTests --skip TakesNoMemory --skip SoakTests) ;;
     *)
         echo "usage: Tests/run.sh [--sanitize thread|address] [arguments of swift test]" >&2
