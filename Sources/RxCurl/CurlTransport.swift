@@ -18,6 +18,9 @@ import Synchronization
 /// Threads: everything from anywhere. Events are delivered on the loop that the request is on.
 public final class CurlTransport: Transport {
     /// The transport that clients share unless they are given another, on the process's own loop.
+    ///
+    /// Where that cannot be started, since the process has no descriptor left, requests fail with
+    /// ``NetworkError/Code/connect``, and each tries again.
     public static let shared = CurlTransport(loop: .shared)
 
     /// The loop that everything happens on, or the first of several.
@@ -188,6 +191,11 @@ public final class CurlTransport: Transport {
         observer.scope.onClose { transfer.cancel() }
         if multi.loop.ownsCurrentThread { return multi.perform(.add(transfer)) }
         let isPosted = multi.loop.post { multi.perform(.add(transfer)) }
-        if !isPosted { transfer.end(.shutDown, "the transport's event loop has been shut down") }
+        guard !isPosted else { return }
+        if let error = multi.loop.startError {
+            transfer.end(.connect, "there is no event loop: \(error)")
+        } else {
+            transfer.end(.shutDown, "the transport's event loop has been shut down")
+        }
     }
 }

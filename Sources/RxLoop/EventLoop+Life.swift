@@ -9,10 +9,10 @@ import Synchronization
 #endif
 
 extension EventLoop {
-    /// Registers what must be closed before the loop ends. Hooks run on the loop, last registered first.
-    /// Cancelling what this returns takes the hook back; that works from any thread.
+    /// Registers what must be closed before the loop ends. Hooks run on the loop, last registered first, those that
+    /// other hooks register after them. Cancelling what this returns takes the hook back; that works from any thread.
     ///
-    /// After ``shutDown()`` the hook is dropped.
+    /// After ``shutDown()`` the hook is dropped. What is still open after all hooks, the loop closes itself.
     public func onShutdown(_ hook: @escaping @Sendable () -> Void) -> any Cancellable {
         let id = Self.latestHook.add(1, ordering: .relaxed).newValue
         hooks.withLock { $0?[id] = hook }
@@ -33,38 +33,33 @@ extension EventLoop {
     /// From any thread but the loop's own, from within subscriptions too.
     public func shutDown() {
         precondition(!ownsCurrentThread, "an event loop cannot wait for its own end")
-        thread.withLock { thread in
-            guard var running = thread else { return }
-            _ = post { [self] in unsafe uv_stop(raw) }
-            unsafe _ = uv_thread_join(&running)
-            thread = nil
+        let unused = life.withLock { life -> [UInt64: @Sendable () -> Void]? in
+            defer {
+                life = .ended
+                isNew.store(false, ordering: .releasing)
+                startFailure.withLock { $0 = nil }
+            }
+            switch life {
+            case .ended: return nil
+            case .new: return hooks.withLock { $0.take() }
+            case .running(var thread):
+                _ = queue { [self] in unsafe uv_stop(raw) }
+                unsafe _ = uv_thread_join(&thread)
+                return nil
+            }
         }
-    }
-
-    func start() {
-        unsafe beforePoll.setOwner(self)
-        unsafe alarm.setOwner(self)
-        var created = uv_thread_t()
-        let context = unsafe Unmanaged.passRetained(self).toOpaque()
-        let status = unsafe uv_thread_create(
-            &created,
-            { context in
-                guard let context = unsafe context else { return }
-                unsafe Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue().run()
-            }, context)
-        guard status == 0 else {
-            // uv_thread_create fails only where the system has no thread left: nothing could ever be delivered.
-            fatalError("no thread for an event loop: \(UVError(rawValue: status))")
-        }
-        thread.withLock { $0 = created }
+        // Nothing was opened on a loop that never ran. Released outside the lock.
+        _ = unused
     }
 
     /// The life of the thread.
-    private func run() {
+    func run() {
         owner.store(Self.currentThread, ordering: .relaxed)
         unsafe rxuv_name_current_thread(name)
-        unsafe _ = uv_prepare_start(beforePoll.pointer) { prepare in
-            unsafe RxLoop.owner(of: prepare, as: EventLoop.self)?.drainInbox()
+        if let handles {
+            unsafe _ = uv_prepare_start(handles.beforePoll.pointer) { prepare in
+                unsafe RxLoop.owner(of: prepare, as: EventLoop.self)?.drainInbox()
+            }
         }
         unsafe _ = uv_run(raw, UV_RUN_DEFAULT)
         closeEverything()
@@ -72,7 +67,7 @@ extension EventLoop {
     }
 
     /// How many rounds of work that begets work are run before what it begets is dropped.
-    private static let lastRounds = 100_000
+    private static let lastRounds = 10_000
 
     private func closeEverything() {
         // Hooks first: transfers are to end with the shutdown, not with a timeout that comes early.
@@ -88,28 +83,34 @@ extension EventLoop {
             if jobCount > 0 { unsafe _ = uv_run(raw, UV_RUN_ONCE) }
             rounds += 1
             dropsOwnWork = rounds >= Self.lastRounds
-        } while jobCount > 0 || !inbox.closeIfEmpty()
+        } while jobCount > 0 || !batch.isEmpty || hasHooks && !dropsOwnWork || !inbox.closeIfEmpty()
         // Hooks that came in between have nothing to close, since what they were for was not posted.
         let unused = hooks.withLock { $0.take() }
         _ = unused
 
-        unsafe wakeUp.close()
-        unsafe beforePoll.close()
-        unsafe backlog.close()
-        unsafe alarm.close()
+        handles?.close()
+        handles = nil
         unsafe uv_walk(
             raw,
             { handle, _ in
                 guard let handle = unsafe handle, unsafe uv_is_closing(handle) == 0 else { return }
-                let kind = unsafe uv_handle_type_name(uv_handle_get_type(handle))
-                let name = unsafe kind.map { unsafe String(cString: $0) } ?? "handle"
-                // Reached only by a mistake of this library: whoever opens a handle registers its shutdown hook.
-                preconditionFailure("a \(name) was not closed by its shutdown hook")
+                let owner = unsafe uv_handle_get_data(handle).map {
+                    unsafe Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()
+                }
+                guard let open = owner as? any LoopHandle else {
+                    let kind = unsafe uv_handle_type_name(uv_handle_get_type(handle))
+                    let name = unsafe kind.map { unsafe String(cString: $0) } ?? "handle"
+                    // Reached only by a mistake in this module: all handles that it gives away have an owner.
+                    preconditionFailure("a \(name) belongs to nobody")
+                }
+                open.close()
             }, nil)
         unsafe _ = uv_run(raw, UV_RUN_DEFAULT)
         let status = unsafe uv_loop_close(raw)
         precondition(status == 0, "uv_loop_close says \(UVError(rawValue: status)): something is still open")
     }
+
+    private var hasHooks: Bool { hooks.withLock { $0?.isEmpty == false } }
 
     private func runHooks() {
         let all = hooks.withLock { hooks in

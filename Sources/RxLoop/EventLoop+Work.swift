@@ -8,7 +8,7 @@ extension EventLoop {
     /// Each subscription runs it once. Four run at a time in the whole process, unless the environment's
     /// `UV_THREADPOOL_SIZE` says otherwise. Cancelling drops what has not begun; what has begun runs to its end,
     /// and its result is let go of. ``shutDown()`` waits for what is under way; work that is subscribed to later
-    /// fails with ``UVError/canceled``.
+    /// fails with ``UVError/canceled``, and where the loop could not be started with ``startError``.
     public func work<T: Sendable>(
         _ body: @escaping @Sendable () throws(UVError) -> T
     ) -> Observable<T, UVError> {
@@ -16,7 +16,10 @@ extension EventLoop {
             guard observer.scope.isOpen else { return }
             let start: @Sendable () -> Void = { [self] in begin(body, for: observer) }
             if ownsCurrentThread { return start() }
-            if !post(start) { observer.scope.perform { observer.fail(.canceled) } }
+            if !post(start) {
+                let error = startError ?? .canceled
+                observer.scope.perform { observer.fail(error) }
+            }
         }
     }
 
@@ -24,6 +27,7 @@ extension EventLoop {
     private func begin<T>(
         _ body: @escaping @Sendable () throws(UVError) -> T, for observer: Observer<T, UVError>
     ) {
+        assertCurrent()
         guard observer.scope.isOpen else { return }
         let outcome = Outcome<T>()
         let job = PoolJob(on: self) {

@@ -29,8 +29,18 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
     public let name: String
 
     let raw: UnsafeMutablePointer<uv_loop_t>
+    /// Set before the thread begins, and gone when it ends.
+    var handles: LoopHandles?
+    let life = Mutex(Life.new)
+    /// Whether it has never run, and nobody has shut it down.
+    let isNew = Atomic<Bool>(true)
+    let startFailure = Mutex<UVError?>(nil)
     let inbox = Inbox()
     var timers = TimerHeap()
+    /// Set while timers run that were due then.
+    private var ringTime: UInt64?
+    /// Whether timers that are due wait for the end of the poll.
+    private var isLate = false
     /// `nil` once the loop has ended.
     let hooks = Mutex<[UInt64: @Sendable () -> Void]?>([:])
     /// Whether pending timers run early and new ones are another clock's. Touched only on the loop.
@@ -41,41 +51,21 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
     var dropsOwnWork = false
     let lateWork = LateWork()
 
-    /// Wakes the thread out of its poll.
-    let wakeUp: Handle<uv_async_t>
-    /// Runs what is posted, each time before the thread polls.
-    let beforePoll: Handle<uv_prepare_t>
-    /// Keeps the thread from sleeping while posted work waits; its callback does nothing.
-    let backlog: Handle<uv_idle_t>
-    /// Set for the timer that is due next.
-    let alarm: Handle<uv_timer_t>
-
     /// The owning thread, or 0 while there is none.
     let owner = Atomic<UInt>(0)
-    /// The thread to join, until it has been.
-    let thread = Mutex<uv_thread_t?>(nil)
-    private var spare: [Inbox.Work] = []
+    /// What was posted and is being run, the next one last.
+    var batch: [Inbox.Work] = []
 
-    /// Starts a loop on a thread of its own.
+    /// Starts a loop on a thread of its own. Where the process has no descriptor or no thread left for one,
+    /// ``startError`` says so.
     ///
     /// The first loop makes the process ignore `SIGPIPE`, unless the app has a handler for it: libcurl with
     /// `CURLOPT_NOSIGNAL` leaves that to its user.
     public init(name: String) {
         _ = Self.ignoringBrokenPipes
         self.name = name
-        let raw = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
-        unsafe self.raw = unsafe raw
-        do {
-            try unsafe UVError.check(uv_loop_init(raw))
-            unsafe wakeUp = try unsafe Handle { unsafe uv_async_init(raw, $0) { _ in } }
-            unsafe beforePoll = try unsafe Handle { unsafe uv_prepare_init(raw, $0) }
-            unsafe backlog = try unsafe Handle { unsafe uv_idle_init(raw, $0) }
-            unsafe alarm = try unsafe Handle { unsafe uv_timer_init(raw, $0) }
-        } catch {
-            // Only a process out of memory or descriptors gets here; there is no loop to return.
-            fatalError("libuv could not make a loop: \(error)")
-        }
-        start()
+        unsafe raw = .allocate(capacity: 1)
+        _ = start()
     }
 
     deinit {
@@ -89,8 +79,8 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
     /// ``now`` in nanoseconds.
     public var nanoseconds: UInt64 { uv_hrtime() }
 
-    /// Whether the caller is on the loop's thread, or the loop has ended: then nobody needs to change places,
-    /// and streams of the loop run on whoever enters them.
+    /// Whether the caller is on the loop's thread, or the loop has ended or could not be started: then nobody needs to
+    /// change places, and streams of the loop run on whoever enters them.
     public var isCurrent: Bool { ownsCurrentThread || !inbox.isOpen }
 
     /// Whether the caller is on the thread of the loop, which has not ended.
@@ -101,6 +91,12 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
         precondition(ownsCurrentThread, "only to be called on the event loop's own thread")
     }
 
+    /// Stops a debug build if the caller is on another thread than the loop's while that runs. The guard of everything
+    /// that is touched only on the loop.
+    @inlinable package func assertCurrent() {
+        assert(isCurrent, "only to be touched on the event loop's own thread")
+    }
+
     /// Runs `work` in the loop's next round, after everything scheduled before it.
     ///
     /// After ``shutDown()`` it runs on the calling thread before this returns, or on one that is at such work
@@ -109,12 +105,19 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
         if !post(work), !ownsCurrentThread { lateWork.run(work) }
     }
 
-    /// Runs `work` as ``schedule(_:)`` does, on the loop's thread or not at all: `false` after ``shutDown()``,
-    /// with the work dropped.
+    /// Runs `work` as ``schedule(_:)`` does, on the loop's thread or not at all: `false` after ``shutDown()``, and where
+    /// the loop cannot be started (``startError``), with the work dropped.
     public func post(_ work: @escaping @Sendable () -> Void) -> Bool {
         if ownsCurrentThread, dropsOwnWork { return false }
-        // On the loop there is nobody to wake: the queue is looked at before each poll.
-        return inbox.post(work) { if !ownsCurrentThread { unsafe _ = uv_async_send(wakeUp.pointer) } }
+        if queue(work) { return true }
+        return isNew.load(ordering: .acquiring) && start() && queue(work)
+    }
+
+    func queue(_ work: @escaping Inbox.Work) -> Bool {
+        inbox.post(work) {
+            // On the loop there is nobody to wake: the queue is looked at before each poll.
+            if !ownsCurrentThread, let handles { unsafe _ = uv_async_send(handles.wakeUp.pointer) }
+        }
     }
 
     /// Runs `work` once, not before `delay` has passed, in due order; equal times in order of scheduling.
@@ -152,39 +155,73 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
 
     /// Puts an entry that is not there into the heap. On the loop.
     func insert(_ entry: TimerEntry, at deadline: UInt64) {
+        assertCurrent()
         guard !isEnding else { return }
-        entry.deadline = deadline
+        // What comes while timers run has its turn after the others, however long it has been due.
+        entry.deadline = ringTime.map { max(deadline, $0.addingClamped(1)) } ?? deadline
         timers.insert(entry)
-        if timers.first === entry { setAlarm() }
+        if ringTime == nil, timers.first === entry { setAlarm() }
     }
 
-    /// Sets the one libuv timer for the entry that is due next.
+    /// Has the entry that is due next run: by the one libuv timer, or if it is due already after the poll that comes
+    /// next, so that sockets and posted work have had their turn.
     private func setAlarm() {
-        guard let deadline = timers.first?.deadline else { return }
-        unsafe alarm.start(deadline: deadline, on: self) { timer in
-            unsafe RxLoop.owner(of: timer, as: EventLoop.self)?.ringAlarm()
+        guard let deadline = timers.first?.deadline, let handles else { return }
+        guard uv_hrtime() >= deadline else {
+            return unsafe handles.alarm.start(deadline: deadline, on: self) { timer in
+                unsafe RxLoop.owner(of: timer, as: EventLoop.self)?.ringAlarm()
+            }
+        }
+        guard !isLate else { return }
+        isLate = true
+        keepAwake()
+        unsafe _ = uv_check_start(handles.lateAlarm.pointer) { check in
+            unsafe RxLoop.owner(of: check, as: EventLoop.self)?.ringLateAlarm()
         }
     }
 
+    private func ringLateAlarm() {
+        isLate = false
+        if let handles { unsafe _ = uv_check_stop(handles.lateAlarm.pointer) }
+        ringAlarm()
+    }
+
+    /// Runs the timers that are due, each once.
     private func ringAlarm() {
         let time = uv_hrtime()
+        ringTime = time
         while let entry = timers.popFirst(dueAt: time) { entry.run() }
+        ringTime = nil
         setAlarm()
     }
 
-    /// Runs what has been posted so far. What the work itself posts is for the next round, so that sockets
-    /// and timers get their turn.
+    /// How many pieces of posted work are run between two polls.
+    private static let batchLimit = 1024
+
+    /// Runs what has been posted so far, or a good deal of it. What the work itself posts is for a later round, so that
+    /// sockets and timers get their turn.
     func drainInbox() {
-        var batch = spare
-        spare = []
-        inbox.take(into: &batch)
-        for work in batch { work() }
-        if batch.capacity > 4096 { batch = [] } else { batch.removeAll(keepingCapacity: true) }
-        spare = batch
-        if inbox.isEmpty {
-            unsafe _ = uv_idle_stop(backlog.pointer)
+        assertCurrent()
+        if batch.isEmpty {
+            if batch.capacity > 4096 { batch = [] }
+            inbox.take(into: &batch)
+            batch.reverse()
+        }
+        var count = 0
+        while count < Self.batchLimit, let work = batch.popLast() {
+            count += 1
+            work()
+        }
+        keepAwake()
+    }
+
+    /// Keeps the thread from sleeping in its next poll, if something waits.
+    private func keepAwake() {
+        guard let handles else { return }
+        if batch.isEmpty, !isLate, inbox.isEmpty {
+            unsafe _ = uv_idle_stop(handles.backlog.pointer)
         } else {
-            unsafe _ = uv_idle_start(backlog.pointer) { _ in }
+            unsafe _ = uv_idle_start(handles.backlog.pointer) { _ in }
         }
     }
 }

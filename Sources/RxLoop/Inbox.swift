@@ -1,15 +1,18 @@
 import Synchronization
 
-/// What has been posted to a loop and not run yet.
+/// What has been posted to a loop and not run yet. It takes nothing until its loop runs.
 final class Inbox: Sendable {
     typealias Work = @Sendable () -> Void
 
     private let works = Mutex<[Work]>([])
     /// Changed only under the lock.
-    private let open = Atomic<Bool>(true)
+    private let isTaking = Atomic<Bool>(false)
 
-    /// Whether work is taken. Once this says no, everything that was taken has been run.
-    var isOpen: Bool { open.load(ordering: .acquiring) }
+    /// Whether work is taken. Once this says no again, everything that was taken has been run.
+    var isOpen: Bool { isTaking.load(ordering: .acquiring) }
+
+    /// Takes work from now on.
+    func open() { works.withLock { _ in isTaking.store(true, ordering: .releasing) } }
 
     /// Queues `work`; false if the inbox is closed and the work is dropped.
     ///
@@ -17,7 +20,7 @@ final class Inbox: Sendable {
     ///   inbox cannot be closed, and what wakes its reader freed, in between.
     func post(_ work: @escaping Work, wake: () -> Void) -> Bool {
         works.withLock { works in
-            guard open.load(ordering: .relaxed) else { return false }
+            guard isTaking.load(ordering: .relaxed) else { return false }
             works.append(work)
             if works.count == 1 { wake() }
             return true
@@ -35,7 +38,7 @@ final class Inbox: Sendable {
     func closeIfEmpty() -> Bool {
         works.withLock { works in
             guard works.isEmpty else { return false }
-            open.store(false, ordering: .releasing)
+            isTaking.store(false, ordering: .releasing)
             return true
         }
     }

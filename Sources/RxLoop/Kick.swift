@@ -8,7 +8,7 @@ internal import CLibuv
 ///
 /// Only on the loop.
 @safe
-public final class Kick {
+public final class Kick: LoopHandle {
     private var handles: (idle: Handle<uv_idle_t>, check: Handle<uv_check_t>)?
     private let loop: EventLoop
     private let onKick: () -> Void
@@ -29,6 +29,7 @@ public final class Kick {
             throw error
         }
         unsafe handles = unsafe (idle, check)
+        unsafe idle.setOwner(self)
         unsafe check.setOwner(self)
     }
 
@@ -56,10 +57,10 @@ public final class Kick {
         unsafe _ = uv_check_stop(check.pointer)
     }
 
-    /// Stops for good. Closing twice is fine.
+    /// Stops for good. Closing twice is fine, and so is closing after the end of the loop, from anywhere.
     public func close() {
-        stop()
         guard let (idle, check) = unsafe handles else { return }
+        stop()
         unsafe handles = nil
         unsafe idle.close()
         unsafe check.close()

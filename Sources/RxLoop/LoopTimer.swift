@@ -18,7 +18,11 @@ public final class LoopTimer {
         entry = Entry(on: loop, onFire: onFire)
     }
 
-    deinit { precondition(entry.onFire == nil, "a loop timer was let go without being closed") }
+    deinit {
+        // A loop that has ended holds no timer any more.
+        precondition(
+            entry.onFire == nil || !loop.inbox.isOpen, "a loop timer was let go without being closed")
+    }
 
     /// Fires once, not before `milliseconds` have passed, instead of at the time set before.
     public func start(milliseconds: Int) {
@@ -44,9 +48,9 @@ public final class LoopTimer {
         entry.time = nil
     }
 
-    /// Stops for good. Closing twice is fine.
+    /// Stops for good. Closing twice is fine, and so is closing after the end of the loop, from anywhere.
     public func close() {
-        loop.preconditionCurrent()
+        precondition(loop.isCurrent, "only to be called on the event loop's own thread")
         entry.time = nil
         entry.onFire = nil
         loop.timers.remove(entry)
@@ -66,6 +70,7 @@ public final class LoopTimer {
         }
 
         override func run() {
+            loop.assertCurrent()
             guard let time, let onFire else { return }
             guard uv_hrtime() >= time else { return loop.insert(self, at: time) }
             self.time = nil

@@ -5,7 +5,7 @@ internal import CLibuv
 /// Only on the loop. The descriptor stays its owner's, who closes the poll first; the same descriptor can be
 /// watched by a new poll at once.
 @safe
-public final class Poll {
+public final class Poll: LoopHandle {
     /// What a socket is ready for.
     public struct Events: OptionSet, Sendable {
         /// The bits of `uv_poll_event`.
@@ -61,10 +61,11 @@ public final class Poll {
         unsafe _ = uv_poll_stop(handle.pointer)
     }
 
-    /// Stops for good; nothing is reported after this. Closing twice is fine.
+    /// Stops for good; nothing is reported after this. Closing twice is fine, and so is closing after the end of the
+    /// loop, from anywhere.
     public func close() {
-        loop.preconditionCurrent()
         guard let closing = unsafe handle else { return }
+        loop.preconditionCurrent()
         unsafe handle = nil
         unsafe closing.close()
     }

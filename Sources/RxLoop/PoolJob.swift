@@ -56,6 +56,7 @@ final class PoolJob: @unchecked Sendable {
     }
 
     private func end() {
+        loop.assertCurrent()
         isRunning = false
         loop.jobCount -= 1
         onEnd()

@@ -34,11 +34,13 @@ final class ScheduledWork: TimerEntry, Cancellable, @unchecked Sendable {
 
     /// Lets go of the work without running it. On the loop.
     func drop() {
+        loop.assertCurrent()
         isSettled.store(true, ordering: .relaxed)
         work = nil
     }
 
     private func withdraw() {
+        loop.assertCurrent()
         loop.timers.remove(self)
         work = nil
     }

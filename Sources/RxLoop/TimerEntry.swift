@@ -1,6 +1,7 @@
 /// What waits for its time in a loop's ``TimerHeap``.
 class TimerEntry: @unchecked Sendable {
-    // Unchecked: touched only on the loop once it has been inserted; see the subclasses for before.
+    // Unchecked: touched only on the loop once it has been inserted, which is asserted there; see the subclasses for
+    // before.
 
     /// When it is due, in nanoseconds of `uv_hrtime`. Not to be changed while it is in the heap.
     final var deadline: UInt64
