@@ -1,4 +1,6 @@
 #if canImport(Glibc)
+    import Dispatch
+    import Foundation
     import Glibc
     import RxNetworking
     import TestServers
@@ -65,6 +67,42 @@
             reachability.stop()
             #expect(await reachability.statuses.filter { $0 == .unknown }.first() == .unknown)
             #expect(try await client.get("/").first()?.status == .ok)
+        }
+
+        /// The loop is held up while the kernel has more to tell than its socket holds (ENOBUFS).
+        @Test(
+            "Changes are seen after some were lost",
+            .enabled("needs the right to make a network namespace, and ip(8)") { try await hasNamespaces() })
+        func overflow() async throws {
+            let loop = EventLoop(name: "overflow")
+            defer { loop.shutDown() }
+            #expect(try await onLoop(loop) { Namespace.network.enter() })
+            let reachability = NetlinkReachability(on: loop)
+            reachability.start()
+            #expect(await reachability.statuses.filter { $0 != .unknown }.first() == .unreachable)
+
+            let folder = try TemporaryFolder()
+            let commands = folder.path + "/commands"
+            let changes = (0..<3000).map { "address \($0 % 2 == 0 ? "add" : "del") 10.1.2.3/32 dev lo" }
+            try changes.joined(separator: "\n").write(toFile: commands, atomically: true, encoding: .utf8)
+            let isFlooded = DispatchSemaphore(value: 0)
+            let flood = try await withCheckedThrowingContinuation { continuation in
+                loop.schedule {
+                    continuation.resume(with: Result { try Self.start("ip", "-batch", commands) })
+                    isFlooded.wait()
+                }
+            }
+            let isDone = try await Self.succeeds(flood)
+            isFlooded.signal()
+            #expect(isDone)
+
+            let script = """
+                ip link add rx0 type veth peer name rx1 && ip addr add 10.9.8.7/24 dev rx0 \
+                && ip link set rx1 up && ip link set rx0 up
+                """
+            #expect(try await Self.succeeds(onLoop(loop) { try Self.start("sh", "-c", script) }))
+            #expect(await reachability.statuses.filter(\.isReachable).first() == .wired)
+            reachability.stop()
         }
 
         @Test("What watches when its loop ends is closed with it")

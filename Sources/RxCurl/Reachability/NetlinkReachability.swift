@@ -16,6 +16,8 @@ public import RxLoop
 /// configuration.reachability = reachability
 /// ```
 ///
+/// A kernel that has more to tell than the socket holds drops some of it; then everything is looked at anew.
+///
 /// The kernel tells of changes on a `NETLINK_ROUTE` socket (rtnetlink(7)); what there is now is read from the
 /// interfaces: one counts that is up and running, is no loopback, and has an address that is not only good for its own
 /// link. Of several, hardware comes before virtual ones, and a cable before Wi-Fi before a mobile network. Where no
@@ -23,7 +25,7 @@ public import RxLoop
 ///
 /// Watching goes on until ``stop()`` or the end of the loop, also when nobody holds it any more. Safe from any thread.
 public final class NetlinkReachability: Reachability, @unchecked Sendable {
-    // Unchecked: `watch` is touched only on the loop.
+    // Unchecked: `watch` is touched only on the loop, which is asserted.
     private let loop: EventLoop
     private let shown = State(NetworkStatus.unknown)
     private var watch: Watch?
@@ -58,9 +60,10 @@ public final class NetlinkReachability: Reachability, @unchecked Sendable {
 
     #if canImport(Glibc)
         private func startWatching() {
+            loop.assertCurrent()
             guard watch == nil, let descriptor = Self.openSocket() else { return }
             do throws(UVError) {
-                let poll = try Poll(on: loop, descriptor: descriptor) { _, _ in self.look() }
+                let poll = try Poll(on: loop, descriptor: descriptor) { _, error in self.report(error) }
                 // The hook closes the poll before the loop ends, and with it the cycle between poll and watcher.
                 let hook = loop.onShutdown { self.stopWatching() }
                 watch = Watch(poll: poll, descriptor: descriptor, hook: hook)
@@ -73,6 +76,7 @@ public final class NetlinkReachability: Reachability, @unchecked Sendable {
         }
 
         private func stopWatching() {
+            loop.assertCurrent()
             guard let watch else { return }
             self.watch = nil
             watch.hook.cancel()
@@ -81,12 +85,30 @@ public final class NetlinkReachability: Reachability, @unchecked Sendable {
         }
 
         /// Takes what the kernel has sent, which only says that something is different, and looks at what there is.
-        private func look() {
+        private func report(_ error: UVError?) {
             guard let watch else { return }
+            let isWhole = Self.drain(watch.descriptor)
+            // With an error of the socket libuv stops the poll. ENOBUFS, of messages that were lost, goes with being
+            // read, and what is there is looked at as a whole anyway (netlink(7)).
+            if isWhole, error != nil { watch.poll.start(.readable) }
+            guard !isWhole else { return look() }
+            stopWatching()
+            startWatching()
+        }
+
+        private func look() { shown.value = NetworkInterface.all().status }
+
+        /// Reads the socket empty; false if it is of no use any more.
+        private static func drain(_ descriptor: Int32) -> Bool {
             var buffer = [UInt8](repeating: 0, count: 8192)
-            // Ends with EAGAIN. ENOBUFS says that messages were lost, which changes nothing: it is looked at anyway.
-            while unsafe recv(watch.descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT)) > 0 {}
-            shown.value = NetworkInterface.all().status
+            while true {
+                if unsafe recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT)) > 0 { continue }
+                switch errno {
+                case EAGAIN: return true
+                case ENOBUFS, EINTR: continue
+                default: return false
+                }
+            }
         }
 
         private static func openSocket() -> Int32? {
