@@ -101,6 +101,7 @@ extension Multi {
         timer = nil
         for watch in sockets { watch.poll?.close() }
         sockets = []
+        (unwatched, refused) = ([], [])
         muted = []
     }
 

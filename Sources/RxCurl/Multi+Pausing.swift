@@ -33,6 +33,8 @@ extension Multi {
         // What fails here is what curl had kept and could not hand over; it ends the transfer the same way. Of a
         // transfer that curl is done with, which it calls a bad argument, the message is still to be read.
         guard code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT else { return }
+        // curl is not done with the transfer, which is taken out in the middle.
+        handle.isSpent = true
         if let transfer = handle.transfer { transfer.complete(handle, code) }
     }
 }

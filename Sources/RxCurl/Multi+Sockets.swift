@@ -25,6 +25,8 @@ struct Watch {
     var idleWrites = 0
     /// Its place among the connections of all loops.
     var connection: LoopShares.Connection?
+    /// The transfer that a connection is begun for.
+    weak var connecting: Transfer?
 }
 
 extension Multi {
@@ -58,12 +60,14 @@ extension Multi {
     /// left there as is sure to be closed through us: the loop must hear of it before its number is used anew,
     /// and libuv ends the process when it is to watch a closed one.
     private func watch(_ socket: curl_socket_t, _ what: Int32) -> Bool {
+        loop.assertCurrent()
         let index = Int(socket)
         guard index >= 0 else { return false }
         while sockets.count <= index { sockets.append(Watch()) }
         if what == CURL_POLL_REMOVE {
             sockets[index].wanted = []
             if !sockets[index].isKept { unwatch(index) }
+            noteUnwatched(index)
             return true
         }
         var wanted: Poll.Events = []
@@ -75,6 +79,7 @@ extension Multi {
     }
 
     func start(_ index: Int, _ events: Poll.Events) -> Bool {
+        loop.assertCurrent()
         if sockets[index].started == events { return true }
         if sockets[index].poll == nil {
             let socket = curl_socket_t(index)
@@ -164,6 +169,7 @@ extension Multi {
     ) {
         let index = Int(socket)
         guard index < sockets.count, sockets[index].isOwned else { return }
+        sockets[index].connecting = nil
         sockets[index].isKept = true
         sockets[index].isShared = isShared
         sockets[index].connection = connection()
@@ -178,15 +184,17 @@ extension Multi {
 
     private func forget(_ index: Int) {
         unwatch(index)
+        noteClosed(index)
         sockets[index] = Watch()
     }
 
-    /// Notes a socket that curl opened.
-    fileprivate func opened(_ socket: curl_socket_t) {
+    /// Notes a socket that curl opened for a transfer.
+    fileprivate func opened(_ socket: curl_socket_t, for transfer: Transfer) {
         let index = Int(socket)
         while sockets.count <= index { sockets.append(Watch()) }
         forget(index)
         sockets[index].isOwned = true
+        noteConnecting(index, transfer)
     }
 
     /// The socket is about to be closed; its poll goes first.
@@ -205,7 +213,7 @@ let onOpenSocket: curl_opensocket_callback = { context, _, address in
             let kind = address.socktype
         #endif
         let descriptor = socket(address.family, kind, address.protocol)
-        if descriptor >= 0 { transfer.multi.opened(descriptor) }
+        if descriptor >= 0 { transfer.multi.opened(descriptor, for: transfer) }
         return descriptor
     }
 }

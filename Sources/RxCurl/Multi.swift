@@ -20,21 +20,6 @@ final class Multi: @unchecked Sendable {
     // `isClosed`; nothing that leads back here is called while a variable is being changed.
     // Safe: the curl handles are made on first use and live until close(), which is what sets them to nil.
 
-    /// Something to be done between two calls of curl.
-    enum Command {
-        case add(Transfer)
-        case proceed(Transfer)
-        case cancel(Transfer)
-        case resume(Transfer)
-        case timeOut(Transfer, NetworkError.Code)
-        // Large, and rare.
-        indirect case breakOff(Transfer, NetworkError)
-        case feed(Transfer)
-        case wrapUp(Transfer)
-        case widenQueue
-        case close
-    }
-
     let loop: EventLoop
     /// Which of the transport's loops it is.
     let index: Int
@@ -62,6 +47,9 @@ final class Multi: @unchecked Sendable {
     /// Transfers of which a limit seems to have passed.
     @safe @exclusivity(unchecked) var overdue: [Transfer] = []
     @safe @exclusivity(unchecked) var sockets: [Watch] = []
+    /// Sockets on which a connection was begun and that curl may not watch, and transfers of which one was closed.
+    @safe @exclusivity(unchecked) var unwatched: [Int] = []
+    @safe @exclusivity(unchecked) var refused: [Transfer] = []
     /// Sockets that are not asked for room to write.
     @safe @exclusivity(unchecked) var muted: [Int] = []
     /// How often curl has asked for content.
@@ -75,15 +63,17 @@ final class Multi: @unchecked Sendable {
     @safe @exclusivity(unchecked) var latestOrigin: LatestOrigin?
     @safe @exclusivity(unchecked) var headers = HeaderListCache()
     @safe @exclusivity(unchecked) var running: [EasyHandle] = []
-    @safe @exclusivity(unchecked) private var commands: [Command] = []
+    @safe @exclusivity(unchecked) var commands: [Command] = []
     /// Those that are being applied, the next one last.
-    @safe @exclusivity(unchecked) private var batch: [Command] = []
+    @safe @exclusivity(unchecked) var batch: [Command] = []
+    /// Whether commands that are left wait for the loop's next round.
+    @safe @exclusivity(unchecked) var isSettlingLater = false
     /// Whether a call into curl, or the reading of its messages, is under way.
-    @safe @exclusivity(unchecked) private var isBusy = false
+    @safe @exclusivity(unchecked) var isBusy = false
     /// How many transfers are paused with bytes that curl keeps.
     @safe @exclusivity(unchecked) var heldCount = 0
     /// Whether curl wants to be called again at once.
-    @safe @exclusivity(unchecked) private var isDue = false
+    @safe @exclusivity(unchecked) var isDue = false
     var shutdownHook: (any Cancellable)?
 
     init(on loop: EventLoop, at index: Int, configuration: CurlTransport.Configuration) {
@@ -117,56 +107,10 @@ final class Multi: @unchecked Sendable {
     /// after that.
     var context: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
 
-    // MARK: Commands
+    // MARK: Transfers
 
-    /// Does it now, or as soon as curl has returned. On the loop.
-    func perform(_ command: Command) {
-        loop.preconditionCurrent()
-        unmute()
-        commands.append(command)
-        guard !isBusy else { return }
-        settle()
-        kickIfDue()
-    }
-
-    /// Applies commands and reads messages until there are none.
-    private func settle() {
-        isBusy = true
-        repeat {
-            while !commands.isEmpty {
-                // The two arrays take turns, and commands are moved out of them: nothing is allocated or retained.
-                swap(&commands, &batch)
-                batch.reverse()
-                while let command = batch.popLast() { apply(command) }
-            }
-            readMessages()
-            while let transfer = nextWaiting() { begin(transfer) }
-        } while !commands.isEmpty
-        isBusy = false
-    }
-
-    private func apply(_ command: Command) {
-        switch command {
-        case .add(let transfer): add(transfer)
-        case .proceed(let transfer): proceed(transfer)
-        case .cancel(let transfer):
-            if transfer.breakOff() { drop(transfer) }
-        case .resume(let transfer): transfer.resume()
-        case .timeOut(let transfer, let code):
-            guard !transfer.isOver else { return }
-            transfer.end(code, transfer.text(of: code))
-            drop(transfer)
-        case .breakOff(let transfer, let error):
-            transfer.end(error)
-            drop(transfer)
-        case .feed(let transfer): feed(transfer)
-        case .wrapUp(let transfer): transfer.wrapUp()
-        case .widenQueue: widenQueue()
-        case .close: close()
-        }
-    }
-
-    private func add(_ transfer: Transfer) {
+    func add(_ transfer: Transfer) {
+        loop.assertCurrent()
         guard !transfer.isOver else { return }
         guard !isClosed.load(ordering: .relaxed) else {
             return transfer.end(.shutDown, "the transport has been shut down")
@@ -176,7 +120,7 @@ final class Multi: @unchecked Sendable {
 
     /// Takes a transfer that is over out of curl. An unfinished one's connection is closed with it
     /// (`curl_multi_remove_handle`).
-    private func drop(_ transfer: Transfer) {
+    func drop(_ transfer: Transfer) {
         guard let handle = transfer.handle else { return leave(transfer) }
         handle.isSpent = true
         release(handle)
@@ -184,6 +128,7 @@ final class Multi: @unchecked Sendable {
 
     /// Takes the handle away from its transfer and keeps it for another.
     func release(_ handle: EasyHandle) {
+        loop.assertCurrent()
         letGo(handle)
         handle.limits?.stop()
         if let transfer = handle.transfer.take() {
@@ -218,6 +163,7 @@ final class Multi: @unchecked Sendable {
     /// Where curl then wants to be called again at once and has but one transfer, it is: with more of them a
     /// round of the loop is worth it, since one call then serves all that have become due.
     func drive(_ socket: curl_socket_t, _ events: Int32) {
+        loop.assertCurrent()
         if socket == CURL_SOCKET_TIMEOUT { unmute() }
         act(socket, events)
         var rounds = 0
@@ -235,6 +181,7 @@ final class Multi: @unchecked Sendable {
         isBusy = true
         let code = unsafe curl_multi_socket_action(raw, socket, events, &running)
         if code != CURLM_OK { breakDown(code) }
+        nudgeConnecting()
         settle()
     }
 
@@ -244,13 +191,13 @@ final class Multi: @unchecked Sendable {
         if milliseconds > 0 { timer?.start(milliseconds: milliseconds) } else { timer?.stop() }
     }
 
-    private func kickIfDue() {
+    func kickIfDue() {
         guard isDue else { return }
         isDue = false
         kick?.request()
     }
 
-    private func readMessages() {
+    func readMessages() {
         var left: Int32 = 0
         while let raw = unsafe raw, let message = unsafe curl_multi_info_read(raw, &left) {
             guard unsafe message.pointee.msg == CURLMSG_DONE else { continue }

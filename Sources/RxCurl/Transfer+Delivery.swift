@@ -2,6 +2,7 @@ internal import CLibcurl
 internal import HTTPTypes
 internal import RxHTTP
 internal import RxLite
+internal import RxLoop
 
 extension Transfer {
     /// Joins the next line to the one before: a line that begins with a blank continues it (RFC 9112 §5.2).
@@ -59,6 +60,7 @@ extension Transfer {
 
     /// Hands an event on. On the loop the lane is nearly always free, and then nothing is allocated.
     func deliver(_ event: TransferEvent) {
+        multi.loop.assertCurrent()
         let scope = observer.scope
         if scope.lane.tryEnter() {
             if scope.isOpen { observer.next(event) }

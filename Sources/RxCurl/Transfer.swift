@@ -17,8 +17,9 @@ final class Transfer: @unchecked Sendable {
     private let transport: CurlTransport
     /// The one among the transport's that it is on.
     let multi: Multi
-    /// Its place in what the loops have to do, where there are several.
-    private let share: LoopShares.Share?
+    /// Its place in what the loops have to do, where there are several. Given back before the end is told, since whoever
+    /// hears of it may send the next request at once.
+    @safe @exclusivity(unchecked) private var share: LoopShares.Share?
 
     let observer: Observer<TransferEvent, NetworkError>
     @safe @exclusivity(unchecked) var state: TransferState
@@ -172,6 +173,7 @@ final class Transfer: @unchecked Sendable {
 
     /// curl is done with the transfer. The handle is still here; the results are read from it.
     func complete(_ handle: EasyHandle, _ result: CURLcode) {
+        multi.loop.assertCurrent()
         if state.refusal == .expectation, !isOver { return sendWithoutAsking(handle) }
         let isPaused = observer.scope.isPaused
         if isPaused { watchResume() }
@@ -181,16 +183,19 @@ final class Transfer: @unchecked Sendable {
         switch state.complete(succeeded: succeeded, isPaused: isPaused) {
         case .finish(let headFirst):
             takeMetrics(from: handle)
+            share = nil
             release(handle)
             if headFirst { deliverHead() }
             deliverUploadEnd()
             finish()
         case .wait:
             takeMetrics(from: handle)
+            share = nil
             release(handle)
             resume()
         case .fail:
             let error = failure(handle.error(result))
+            share = nil
             release(handle)
             fail(error)
         case .nothing:
@@ -233,17 +238,18 @@ final class Transfer: @unchecked Sendable {
 
     /// Ends without a word to anybody; false if it had ended.
     func breakOff() -> Bool {
-        state.breakOff()
+        share = nil
+        return state.breakOff()
     }
 
     /// Ends with an error that did not come from curl.
     func end(_ code: NetworkError.Code, _ message: String) {
-        guard state.breakOff() else { return }
+        guard breakOff() else { return }
         fail(error(code, message))
     }
 
     func end(_ error: NetworkError) {
-        guard state.breakOff() else { return }
+        guard breakOff() else { return }
         var error = error.attributed(to: request)
         error.isUnsent = !state.isSent
         error.head = head
@@ -251,12 +257,13 @@ final class Transfer: @unchecked Sendable {
     }
 
     func end(_ error: CurlError) {
-        guard state.breakOff() else { return }
+        guard breakOff() else { return }
         fail(failure(error))
     }
 
     /// Goes on after a pause.
     func resume() {
+        multi.loop.assertCurrent()
         while let action = state.resume(isPaused: observer.scope.isPaused) {
             switch action {
             case .deliverInterim: deliverInterim()

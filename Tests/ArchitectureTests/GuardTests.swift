@@ -33,6 +33,35 @@ import Testing
         }
     }
 
+    /// Whether a file says of something unchecked that only a loop touches it, and asserts that nowhere.
+    static func trusts(_ file: SourceFile) -> Bool {
+        let asserts = ["assertCurrent(", "preconditionCurrent("]
+        guard file.code.contains(where: { $0.contains("@unchecked Sendable") }),
+            !file.code.contains(where: { line in asserts.contains { line.contains($0) } })
+        else { return false }
+        let comments = file.lines.map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { $0.hasPrefix("// ") }.map { $0.dropFirst(3) }.joined(separator: " ")
+        return comments.contains(#/[Tt]ouched.* loop/#) && !comments.contains("asserted")
+    }
+
+    @Test func whatIsTouchedOnALoopOnlyAssertsIt() throws {
+        for file in try SourceFile.all(in: "Sources/RxLoop") + SourceFile.all(in: "Sources/RxCurl")
+        where Self.trusts(file) {
+            Issue.record("\(file.path) asserts nowhere that it is on the loop")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("class A: @unchecked Sendable {\n    // Unchecked: touched on the loop only.\n}", true),
+            ("class A: @unchecked Sendable {\n    // Touched on the loop only; asserted by B.\n}", false),
+            ("class A: @unchecked Sendable {\n // touched on the loop\n f() { assertCurrent() }\n}", false),
+            ("class A: Sendable {\n    // touched on the loop only\n}", false),
+        ])
+    func trustIsFound(text: String, isFound: Bool) {
+        #expect(Self.trusts(SourceFile(path: "Sources/RxLoop/Y.swift", text: text)) == isFound)
+    }
+
     @Test func filesAreShort() throws {
         let files = try SourceFile.all(in: "Sources")
         #expect(!files.isEmpty)

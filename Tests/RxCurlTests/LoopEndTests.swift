@@ -120,6 +120,33 @@ import Testing
         #expect(waiting.contents == count)
     }
 
+    enum Ending: CaseIterable { case loop, transport }
+
+    /// A retry without end of a request that runs, which is refused from the end of the transport on.
+    @Test(arguments: Ending.allCases)
+    func retriesWithoutEndHoldNobodyUp(ending: Ending) async throws {
+        let server = try RawServer([[.readRequest, .send("HTTP/1.1 200 OK\r\n\r\nabc"), .waitForClientClose]])
+        let transport = Self.transport()
+        // More than there is patience for, and few enough for the test to end.
+        let patience = 1_000_000
+        let attempts = Atomic(0)
+        let policy = RetryPolicy<NetworkError> { _, history in
+            attempts.store(history.count, ordering: .relaxed)
+            return history.count < patience ? .retry(after: .zero) : .stop
+        }
+        let recording = Recording(transport.send(try .to(server.baseURL)).retry(policy))
+        _ = try await recording.until { $0.chunks > 0 ? true : nil }
+        if ending == .transport {
+            transport.shutDown()
+            // Timers and posted work of the loop have their turn all the same.
+            await transport.loop.pass(.milliseconds(1))
+            await transport.loop.poll()
+        }
+        transport.loop.shutDown()
+        #expect(attempts.load(ordering: .relaxed) < patience)
+        recording.cancel()
+    }
+
     @Test func anAnswerHeldBackByAPauseIsStillThereAfterTheEnd() async throws {
         let server = try RawServer([[.readRequest, .respond(body: "abc"), .waitForClientClose]])
         let transport = Self.transport()
@@ -135,6 +162,29 @@ import Testing
         #expect(log.kinds == ["head", "chunk", "finished"])
         #expect(log.ends.count == 1)
         #expect(log.afterEnd == 0)
+    }
+
+    /// Cancelled before it resumes, or by the first event after that.
+    @Test(arguments: [true, false])
+    func nothingIsDeliveredToWhoeverCancelledAfterTheEnd(isBefore: Bool) async throws {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: A\r\n\r\n"
+        let body = "3\r\nabc\r\n0\r\nA: b\r\n\r\n"
+        let server = try RawServer([[.readRequest, .send(head + body), .waitForClientClose]])
+        let transport = Self.transport()
+        let recording = Recording(transport.send(try .to(server.baseURL))) { event, subscription in
+            switch event {
+            case .chunk: subscription.pause()
+            case .trailers: subscription.cancel()
+            default: break
+            }
+        }
+        _ = try await recording.until { $0.chunks > 0 ? true : nil }
+        await transport.loop.poll()
+        transport.loop.shutDown()
+        if isBefore { recording.cancel() }
+        recording.resume()
+        #expect(recording.log.kinds == (isBefore ? ["head", "chunk"] : ["head", "chunk", "trailers"]))
+        #expect(recording.log.ends.isEmpty)
     }
 
     @Test func whoeverShutsDownMaySubscribe() async throws {

@@ -4,19 +4,20 @@
     import Darwin
 #endif
 
-/// A listening socket on 127.0.0.1, on a port of its own.
+/// A listening socket on a loopback address, on a port of its own.
 struct Listener: ~Copyable, Sendable {
     let descriptor: Descriptor
     let port: UInt16
 
     /// - Parameters:
+    ///   - host: the last byte of the address 127.0.0.x.
     ///   - port: the port, which a listener before may have had; 0 for one that the kernel chooses.
     ///   - backlog: how many connections may wait to be accepted; `nil` for a socket that has its port but does not
     ///     listen.
-    init(port: UInt16 = 0, backlog: CInt? = 512) throws(SystemError) {
+    init(host: UInt8 = 1, port: UInt16 = 0, backlog: CInt? = 512) throws(SystemError) {
         let descriptor = try Descriptor.streamSocket()
         if port != 0 { try descriptor.allowReuse() }
-        var address = sockaddr_in.loopback(port: port)
+        var address = sockaddr_in.loopback(host: host, port: port)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let raw = descriptor.raw
         let bound = unsafe address.withSocketAddress { unsafe bind(raw, $0, length) }
@@ -70,11 +71,11 @@ extension Descriptor {
 }
 
 extension sockaddr_in {
-    fileprivate static func loopback(port: UInt16) -> sockaddr_in {
+    fileprivate static func loopback(host: UInt8 = 1, port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_addr.s_addr = (0x7F00_0000 + UInt32(host)).bigEndian
         return address
     }
 

@@ -74,6 +74,7 @@ final class ContentSource: @unchecked Sendable {
 
     /// Copies what is there, as much as fits.
     func read(into buffer: UnsafeMutableRawBufferPointer, for transfer: Transfer) -> Supply {
+        transfer.multi.loop.assertCurrent()
         if !hasStarted { start(for: transfer) }
         var filled = 0
         while filled < buffer.count, index < waiting.count {
@@ -180,6 +181,7 @@ final class ContentSource: @unchecked Sendable {
     }
 
     private func receive(_ chunk: [UInt8], for transfer: Transfer) {
+        transfer.multi.loop.assertCurrent()
         guard !chunk.isEmpty else { return }
         waiting.append(chunk)
         waitingBytes += chunk.count
@@ -191,6 +193,7 @@ final class ContentSource: @unchecked Sendable {
     }
 
     private func receive(_ completion: Completion<NetworkError>, for transfer: Transfer) {
+        transfer.multi.loop.assertCurrent()
         scope = nil
         reading = nil
         switch completion {

@@ -53,6 +53,29 @@ import Testing
         #expect(server.record.connections.count == 1)
     }
 
+    /// The end of one is told when its loop counts it no more.
+    @Test func aRequestSentFromTheEndOfAnotherGoesWhereThatOneWas() async throws {
+        let server = try RawServer { _ in [.respond(body: "well")] }
+        try await withLoops { transport, loops in
+            let request = try Request.to(server.baseURL)
+            let places = Board<[Int?]>([])
+            @Sendable func send() {
+                let stream = transport.send(request)
+                let count = places.update { places in
+                    places.append(self.place(of: stream.scheduler, in: loops))
+                    return places.count
+                }
+                stream.subscribe(onNext: { event in
+                    if case .finished = event, count < 20 { send() }
+                })
+            }
+            send()
+            let all = try await places.until { $0.count == 20 ? $0 : nil }
+            #expect(Set(all).count == 1)
+        }
+        #expect(server.record.connections.count == 1)
+    }
+
     @Test func whoeverFindsNoFreeConnectionGoesWhereThereIsLessToDo() async throws {
         let gate = try Gate()
         let server = try RawServer { _ in [.wait(gate), .respond()] }

@@ -24,7 +24,7 @@ public final class RawServer: Sendable {
         case perRequest(@Sendable (Request) -> [Step])
     }
 
-    /// The port on 127.0.0.1.
+    /// The port on 127.0.0.1, or on the address that was asked for.
     public let port: UInt16
     private let board = RecordBoard(Record())
     private let stopping: Gate
@@ -39,15 +39,17 @@ public final class RawServer: Sendable {
 
     /// A server that reads requests as long as the client sends some, and plays for each what `respond` says.
     ///
-    /// - Parameter port: the port that another server has had and left; 0 for one that the kernel chooses.
+    /// - Parameters:
+    ///   - host: the last byte of its address, 127.0.0.x.
+    ///   - port: the port that another server has had and left; 0 for one that the kernel chooses.
     public convenience init(
-        port: UInt16 = 0, respond: @escaping @Sendable (Request) -> [Step]
+        host: UInt8 = 1, port: UInt16 = 0, respond: @escaping @Sendable (Request) -> [Step]
     ) throws(SystemError) {
-        try self.init(.perRequest(respond), port: port)
+        try self.init(.perRequest(respond), host: host, port: port)
     }
 
-    private init(_ script: Script, port requested: UInt16 = 0) throws(SystemError) {
-        let listener = try Listener(port: requested)
+    private init(_ script: Script, host: UInt8 = 1, port requested: UInt16 = 0) throws(SystemError) {
+        let listener = try Listener(host: host, port: requested)
         let (stopping, board) = (try Gate(), board)
         self.stopping = stopping
         port = listener.port
