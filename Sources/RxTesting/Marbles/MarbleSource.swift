@@ -13,8 +13,7 @@ public final class MarbleSource<Element: Sendable, Failure: Error>: Sendable {
 
     private let clock: VirtualScheduler
     private let origin: Duration
-    /// Those of one instant together.
-    private let instants: [(time: Duration, kinds: [MarbleEvent<Element, Failure>.Kind])]
+    private let events: [MarbleEvent<Element, Failure>]
     private let isHot: Bool
     private let contents = Mutex(Contents())
 
@@ -22,18 +21,10 @@ public final class MarbleSource<Element: Sendable, Failure: Error>: Sendable {
         self.clock = clock
         self.isHot = isHot
         origin = clock.now
-        var instants: [(time: Duration, kinds: [MarbleEvent<Element, Failure>.Kind])] = []
-        for event in events where event.time >= .zero {
-            if instants.last?.time == event.time {
-                instants[instants.count - 1].kinds.append(event.kind)
-            } else {
-                instants.append((event.time, [event.kind]))
-            }
-        }
-        self.instants = instants
+        self.events = events.filter { $0.time >= .zero }
         guard isHot else { return }
-        for instant in instants {
-            _ = clock.schedule(after: instant.time) { for kind in instant.kinds { self.broadcast(kind) } }
+        for event in self.events {
+            _ = clock.schedule(after: event.time) { self.broadcast(event.kind) }
         }
     }
 
@@ -49,10 +40,9 @@ public final class MarbleSource<Element: Sendable, Failure: Error>: Sendable {
     public var subscriptions: [SubscriptionSpan] { contents.withLock { $0.spans } }
 
     private func play(to observer: Observer<Element, Failure>) {
-        let timers = instants.map { instant in
-            clock.schedule(after: instant.time) {
-                observer.scope.enter { for kind in instant.kinds { Self.send(kind, to: observer) } }
-            }
+        // Each a piece of work, as in RxJS: what one of them has led to is over when the next of that instant comes.
+        let timers = events.map { event in
+            clock.schedule(after: event.time) { observer.scope.enter { Self.send(event.kind, to: observer) } }
         }
         let index = open()
         observer.scope.onClose {
@@ -143,5 +133,25 @@ extension VirtualScheduler {
     ) throws(MarbleError) -> MarbleSource<Element, Failure> {
         let events = try MarbleEvent.events(of: marbles, values: values, error: error, frame: frame)
         return MarbleSource(events, on: self, isHot: true)
+    }
+
+    /// A source that begins anew for each subscriber, from its events: for what no diagram can say.
+    ///
+    /// - Parameter events: what it sends, in order, with the times since the subscription. Those before zero are left
+    ///   out, and nothing may follow an end.
+    public func cold<Element: Sendable, Failure: Error>(
+        _ events: [MarbleEvent<Element, Failure>]
+    ) -> MarbleSource<Element, Failure> {
+        MarbleSource(events, on: self, isHot: false)
+    }
+
+    /// A source that runs whether or not somebody listens, from its events. Its time begins now.
+    ///
+    /// - Parameter events: what it sends, in order, with the times since now. Those before zero have gone by, and
+    ///   nothing may follow an end.
+    public func hot<Element: Sendable, Failure: Error>(
+        _ events: [MarbleEvent<Element, Failure>]
+    ) -> MarbleSource<Element, Failure> {
+        MarbleSource(events, on: self, isHot: true)
     }
 }
