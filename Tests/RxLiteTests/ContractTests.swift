@@ -22,7 +22,7 @@ import Testing
 
     static let operators: [Operator] =
         linear + early + flattening + timed + shared
-        + transforming + limiting + recovering + watching + combining + waiting
+        + transforming + limiting + recovering + watching + combining + waiting + noticed
 
     static let linear = [
         Operator("source alone") { source, _ in source },

@@ -94,6 +94,16 @@ import Testing
         #expect(live.peak <= 2)
     }
 
+    @Test func repeatWhenOfAMillion() {
+        let live = LiveCount()
+        let counts = count {
+            one(in: live, end: Completion<Never>.finished).repeat(when: { $0.take(Self.million - 1) })
+        }
+        #expect(counts == (Self.million, true))
+        #expect(live.alive == 0)
+        #expect(live.peak <= 2)
+    }
+
     @Test func repeatOfSharedAndCreatedStreams() {
         let counts = count {
             Observable<Int, Never>.create { emitter in

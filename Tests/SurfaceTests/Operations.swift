@@ -84,6 +84,9 @@ enum Operations {
         "one.withLatestFrom(other) { … }": { sources, _ in
             sources[0].withLatestFrom(sources[1]) { $0 + $1 }
         },
+        "one.buffer(by: other)": { sources, _ in
+            sources[0].buffer(by: sources[1].neverFailing()).map { $0.joined() }
+        },
         "one.sample(by: other)": { sources, _ in sources[0].sample(by: sources[1]) },
     ]
 
@@ -122,6 +125,9 @@ enum Operations {
         },
         "repeat(2)": { sources, _ in sources[0].repeat(2) },
         "repeat(2, delay: 3 ms)": { sources, _ in sources[0].repeat(2, delay: .milliseconds(3)) },
+        "repeat(when: { $0.delay(3 ms) })": { sources, clock in
+            sources[0].repeat(when: { $0.delay(.milliseconds(3), on: clock) })
+        },
         "setFailureType()": { sources, _ in sources[0].neverFailing().setFailureType() },
         "asResult()": { sources, _ in sources[0].asResult().map(described).setFailureType() },
         "materialize()": { sources, _ in sources[0].materialize().map(described).setFailureType() },

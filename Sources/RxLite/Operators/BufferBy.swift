@@ -1,0 +1,49 @@
+extension Observable {
+    /// The values in lists: each value of `notifier` closes one, empty or not, and the next list begins. What has come
+    /// until the end is delivered with it, at an error dropped. An end of `notifier` changes nothing, its error ends
+    /// the stream.
+    ///
+    /// ```
+    ///             -1-2-----3-|
+    /// buffer(by:  ----x---x--)
+    ///             ----A---B--(C|)     A = 1,2   B = none   C = 3
+    /// ```
+    ///
+    /// ```swift
+    /// changes.buffer(by: save.observable)
+    /// ```
+    ///
+    /// The source is started first. One that sends and ends at once makes a single list.
+    @inlinable
+    public func buffer<Notice>(
+        by notifier: Observable<Notice, Failure>
+    ) -> Observable<[Element], Failure> {
+        Observable<[Element], Failure>(scheduler: scheduler) { [source] observer in
+            let list = Confined<[Element]>([])
+            let scope = observer.scope.child()
+            observer.scope.onClose { list.value = [] }
+            @Sendable func deliver() {
+                let full = list.value
+                list.value = []
+                observer.next(full)
+            }
+            source(
+                Observer(
+                    scope: scope.child(), next: { list.value.append($0) },
+                    end: { completion in
+                        scope.close()
+                        if case .finished = completion { deliver() }
+                        if observer.scope.isOpen { observer.end(completion) }
+                    }))
+            guard scope.isOpen else { return }
+            notifier.notify(observer, in: scope) { _, _ in deliver() }
+        }
+    }
+
+    /// The values in lists that a signal, or another stream that cannot fail, closes.
+    @inlinable
+    @_disfavoredOverload
+    public func buffer<Notice>(by notifier: Observable<Notice, Never>) -> Observable<[Element], Failure> {
+        buffer(by: notifier.setFailureType())
+    }
+}
