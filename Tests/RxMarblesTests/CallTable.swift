@@ -1,18 +1,24 @@
 import Synchronization
 
-/// A recorded lambda: answers each call as it was answered, once.
+/// A recorded lambda: returns for each call what was recorded, once.
 final class CallTable: Sendable {
-    private let open: Mutex<[Recording.Function.Call]>
+    private struct Calls: Sendable {
+        var open: [Recording.Function.Call]
+        /// How often each list of arguments came.
+        var made: [[Value]: Int] = [:]
+    }
+
+    private let calls: Mutex<Calls>
     private let number: Int
     private let journal: Journal
 
     init(_ function: Recording.Function, number: Int, journal: Journal) {
-        open = Mutex(function.calls)
+        calls = Mutex(Calls(open: function.calls))
         self.number = number
         self.journal = journal
     }
 
-    /// Answers a call, and notes a problem if it is not in the table, or no longer.
+    /// Makes a call, and notes a problem if it is not in the table, or no longer.
     ///
     /// A recorded call may have fewer arguments: a function of JavaScript drops what it does not take.
     @discardableResult
@@ -22,12 +28,15 @@ final class CallTable: Sendable {
 
     /// The same, with the arguments as one array.
     func call(_ arguments: [Value]) throws(RecordedError) -> Value {
-        let call = open.withLock { calls in
-            let index = calls.firstIndex { call in
+        let call = calls.withLock { calls -> Recording.Function.Call? in
+            let index = calls.open.firstIndex { call in
                 call.arguments.count <= arguments.count
                     && zip(call.arguments, arguments).allSatisfy { $0.matches($1) }
             }
-            return index.map { calls.remove(at: $0) }
+            guard let index else { return nil }
+            let call = calls.open.remove(at: index)
+            calls.made[call.arguments, default: 0] += 1
+            return call
         }
         guard let call else {
             let problem = "function \(number) was called with \(arguments)"
@@ -38,18 +47,30 @@ final class CallTable: Sendable {
     }
 
     /// Notes the calls that were not made.
+    ///
+    /// If all that were made remain once more, or several times, they are those of subscribers that the test had and the
+    /// recording does not list.
     func close() {
-        for call in open.withLock({ $0 }) {
-            journal.note("function \(number) was not called with \(call.arguments)")
-        }
+        let (open, made) = calls.withLock { ($0.open, $0.made) }
+        let left = Dictionary(open.map { ($0.arguments, 1) }, uniquingKeysWith: +)
+        let areRepetitions =
+            left.keys == made.keys && Set(left.map { $0.value / (made[$0.key] ?? 1) }).count == 1
+            && left.allSatisfy { $0.value.isMultiple(of: made[$0.key] ?? 1) }
+        guard !areRepetitions else { return }
+        for call in open { journal.note("function \(number) was not called with \(call.arguments)") }
     }
 }
 
 /// What went wrong in a case besides the events.
 final class Journal: Sendable {
-    private let lines = Mutex<[String]>([])
+    private let lines = Mutex<(problems: [String], gap: String?)>(([], nil))
 
-    var problems: [String] { lines.withLock { $0 } }
+    var problems: [String] { lines.withLock { $0.problems } }
 
-    func note(_ problem: String) { lines.withLock { $0.append(problem) } }
+    /// What the recording leaves open, without which the case cannot be run.
+    var gap: String? { lines.withLock { $0.gap } }
+
+    func note(_ problem: String) { lines.withLock { $0.problems.append(problem) } }
+
+    func note(gap: String) { lines.withLock { $0.gap = gap } }
 }

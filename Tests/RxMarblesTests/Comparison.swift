@@ -11,7 +11,8 @@ struct Comparison {
         case unsupported(operation: String, reason: String)
     }
 
-    static func verdict(on recording: Recording) throws -> Verdict {
+    /// Runs a case. Whatever is wrong with it fails it alone.
+    static func verdict(on recording: Recording) -> Verdict {
         let clock = VirtualScheduler()
         // Before the graph is made, as in RxJS: at one instant the test comes before the sources.
         let subscribers = recording.expectations.map { Subscriber(to: $0, on: clock) }
@@ -20,6 +21,8 @@ struct Comparison {
             graph = try Graph(recording, on: clock)
         } catch let absence as Unsupported {
             return .unsupported(operation: absence.operation, reason: absence.reason)
+        } catch {
+            return .failed(["\(error)"])
         }
         for subscriber in subscribers {
             subscriber.stream.withLock { $0 = graph.input(subscriber.expectation.of) }
@@ -38,6 +41,7 @@ struct Comparison {
         }
         for subscriber in subscribers { subscriber.stream.withLock { $0 = nil } }
         graph.close()
+        if let gap = graph.journal.gap { return .unsupported(operation: "the recording", reason: gap) }
         problems += graph.journal.problems
         return problems.isEmpty ? .passed : .failed(problems)
     }
@@ -77,6 +81,8 @@ private final class Subscriber: Sendable {
 }
 
 extension Recording.Event: CustomStringConvertible {
+    init(_ event: MarbleEvent<Value, RecordedError>) { self.init(event, offset: .zero) }
+
     fileprivate init(_ event: MarbleEvent<Value, RecordedError>, offset: Duration) {
         milliseconds = (offset + event.time).milliseconds
         switch event.kind {

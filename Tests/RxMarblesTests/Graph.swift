@@ -23,8 +23,8 @@ final class Graph: Sendable {
         }
         var sources: [Int: MarbleSource<Value, RecordedError>] = [:]
         for (index, node) in recording.nodes.enumerated() {
-            guard case .source(let isHot, let marbles, let events) = node else { continue }
-            sources[index] = try Self.source(marbles, events, isHot: isHot, on: clock)
+            guard case .source(let isHot, let events) = node else { continue }
+            sources[index] = Self.source(events, isHot: isHot, on: clock)
         }
         self.sources = sources
         streams = Mutex(sources.mapValues(\.observable))
@@ -44,7 +44,9 @@ final class Graph: Sendable {
         case .string(let text): .sequence(text.map { .string(String($0)) })
         case .constant("EMPTY"): .empty()
         case .constant("NEVER"): .never()
-        default: failing("\(value) is no stream")
+        case .opaque, .object, .function, .operation, .scheduler, .constant:
+            unknown(value)
+        default: .fail(.noStream(value))
         }
     }
 
@@ -62,12 +64,17 @@ final class Graph: Sendable {
         return .fail(RecordedError(.string(problem)))
     }
 
+    private func unknown(_ value: Value) -> Stream {
+        journal.note(gap: "it does not say which stream \(value) is")
+        return .never()
+    }
+
     private func build(_ index: Int, of recording: Recording) throws {
         let stream: Stream
         switch recording.nodes[index] {
         case .source: return
         case .created(let name, let arguments):
-            stream = try Creating.stream(Operator(name, arguments, in: self))
+            stream = try Operator(name, arguments, in: self).created()
         case .piped(let source, let operations):
             stream = try operations.reduce(self.stream(source)) { stream, operation in
                 try Operator(operation.op, operation.args, in: self).applied(to: stream)
@@ -77,27 +84,18 @@ final class Graph: Sendable {
     }
 
     private static func source(
-        _ marbles: String, _ events: [Recording.Event], isHot: Bool, on clock: VirtualScheduler
-    ) throws -> MarbleSource<Value, RecordedError> {
-        var sent: [Value] = []
-        var error: RecordedError?
-        for event in events {
-            switch event.kind {
-            case .next(let value): sent.append(value)
-            case .failed(let value): error = RecordedError(value)
-            case .finished: break
-            }
+        _ events: [Recording.Event], isHot: Bool, on clock: VirtualScheduler
+    ) -> MarbleSource<Value, RecordedError> {
+        let events = events.map { event in
+            let kind: MarbleEvent<Value, RecordedError>.Kind =
+                switch event.kind {
+                case .next(let value): .next(value)
+                case .failed(let value): .end(.failed(RecordedError(value)))
+                case .finished: .end(.finished)
+                }
+            return MarbleEvent(time: .milliseconds(event.milliseconds), kind: kind)
         }
-        let values = Dictionary(zip(letters(of: marbles), sent)) { first, _ in first }
-        return try isHot
-            ? clock.hot(marbles, values: values, error: error)
-            : clock.cold(marbles, values: values, error: error)
-    }
-
-    /// The values of a diagram in their order, times such as `10ms` left out.
-    private static func letters(of marbles: String) -> [Character] {
-        marbles.split(separator: " ").filter { $0.wholeMatch(of: /[0-9.]+(ms|s|m)/) == nil }.joined()
-            .filter { $0.isLetter || $0.isNumber }
+        return isHot ? clock.hot(events) : clock.cold(events)
     }
 }
 

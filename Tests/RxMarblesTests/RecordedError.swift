@@ -10,4 +10,13 @@ struct RecordedError: Error, Equatable {
     static let timeout = RecordedError(.error(name: "TimeoutError", message: "Timeout has occurred"))
     static let outOfRange = RecordedError(
         .error(name: "ArgumentOutOfRangeError", message: "argument out of range"))
+
+    /// What RxJS says about a value that it was to subscribe to.
+    static func noStream(_ value: Value) -> RecordedError {
+        let kinds = "an Observable, Promise, ReadableStream, Array, AsyncIterable, or Iterable"
+        return RecordedError(
+            .error(
+                name: "TypeError",
+                message: "You provided '\(value)' where a stream was expected. You can provide \(kinds)."))
+    }
 }

@@ -14,7 +14,7 @@ struct Recording: Sendable, Decodable {
 
     /// A stream: a source with its events, a creator with its arguments, or operators on another stream.
     enum Node: Sendable {
-        case source(isHot: Bool, marbles: String, events: [Event])
+        case source(isHot: Bool, events: [Event])
         case created(String, [Value])
         case piped(source: Int, [Operation])
     }
@@ -84,16 +84,19 @@ extension Recording {
     static var isThere: Bool { FileManager.default.isReadableFile(atPath: file.path) }
 
     /// All cases, in the order of the file.
-    static func all() throws -> [Recording] {
+    static func all() throws -> [Result<Recording, any Error>] { all(in: try Data(contentsOf: file)) }
+
+    /// The cases of a text, one a line. One that cannot be read is an error of its own.
+    static func all(in text: Data) -> [Result<Recording, any Error>] {
         let decoder = JSONDecoder()
-        return try Data(contentsOf: file).split(separator: UInt8(ascii: "\n")).map {
-            try decoder.decode(Recording.self, from: $0)
+        return text.split(separator: UInt8(ascii: "\n")).map { line in
+            Result { try decoder.decode(Recording.self, from: line) }
         }
     }
 }
 
 extension Recording.Node: Decodable {
-    private enum Key: CodingKey { case kind, marbles, events, fn, args, source, ops }
+    private enum Key: CodingKey { case kind, events, fn, args, source, ops }
 
     init(from decoder: any Decoder) throws {
         let node = try decoder.container(keyedBy: Key.self)
@@ -101,7 +104,6 @@ extension Recording.Node: Decodable {
         case "hot", "cold":
             self = .source(
                 isHot: try node.decode(String.self, forKey: .kind) == "hot",
-                marbles: try node.decode(String.self, forKey: .marbles),
                 events: try node.decode([Recording.Event].self, forKey: .events))
         case "create":
             self = .created(

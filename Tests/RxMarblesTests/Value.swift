@@ -33,6 +33,7 @@ indirect enum Value: Sendable, Hashable {
         }
     }
 
+    /// A member of an object; `undefined` where there is none.
     subscript(member: String) -> Value {
         guard case .object(let members) = self else { return .undefined }
         return members[member] ?? .undefined
@@ -81,13 +82,13 @@ extension Value: CustomStringConvertible {
 }
 
 extension Value: Decodable {
-    private enum Key: String, CodingKey {
+    private enum Tag: String, CodingKey {
         case tag = "$"
         case node, fn, name, message, v, op, args
     }
 
     init(from decoder: any Decoder) throws {
-        if let tagged = try? decoder.container(keyedBy: Key.self), tagged.contains(.tag) {
+        if let tagged = try? decoder.container(keyedBy: Tag.self), tagged.contains(.tag) {
             self = try Value(tagged)
             return
         }
@@ -107,7 +108,7 @@ extension Value: Decodable {
         }
     }
 
-    private init(_ tagged: KeyedDecodingContainer<Key>) throws {
+    private init(_ tagged: KeyedDecodingContainer<Tag>) throws {
         switch try tagged.decode(String.self, forKey: .tag) {
         case "undefined": self = .undefined
         case "node": self = .node(try tagged.decode(Int.self, forKey: .node))

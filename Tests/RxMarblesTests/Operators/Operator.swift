@@ -1,60 +1,122 @@
 import RxLite
+import Synchronization
 
-/// One recorded use of an operator or creator.
-struct Operator: Sendable {
+/// One recorded use of an operator or creator, which notes the arguments that are read.
+///
+/// An argument that nothing reads is one whose meaning is not known here: the case is not applicable then.
+final class Operator: Sendable {
     let name: String
-    let arguments: [Value]
     let graph: Graph
+    private let arguments: [Value]
+    private let unread: Mutex<Set<Int>>
 
     init(_ name: String, _ arguments: [Value], in graph: Graph) {
         self.name = name
         self.arguments = arguments
         self.graph = graph
+        unread = Mutex(Set(arguments.indices.filter { arguments[$0] != .undefined }))
     }
 
     /// The stream with the operator on it.
     func applied(to source: Stream) throws -> Stream {
-        if let reason = Absence.reasons[name] { throw Unsupported(operation: name, reason: reason) }
-        for family in Self.families {
-            if let stream = try family(self, source) { return stream }
+        try made { () throws in try Self.families.lazy.compactMap { try $0(self, source) }.first }
+    }
+
+    /// The stream of a creator.
+    func created() throws -> Stream {
+        try made { () throws in try Creating.stream(self) }
+    }
+
+    private func made(_ make: () throws -> Stream?) throws -> Stream {
+        if let reason = Absence.reasons[name] { throw unsupported(reason) }
+        guard let stream = try make() else { throw unsupported("it is unknown") }
+        if let index = unread.withLock({ $0.min() }) {
+            throw unsupported("the meaning of argument \(index), \(arguments[index]), is unknown")
         }
-        throw UnknownOperator(name: name)
+        return stream
     }
 
     /// Each knows some operators, and returns `nil` for others.
     private static let families: [@Sendable (Operator, Stream) throws -> Stream?] = [
         Transforming.stream, Filtering.stream, Folding.stream, Flattening.stream, Combining.stream,
-        Timing.stream,
-        Recovering.stream,
+        Timing.stream, Windowing.stream, Recovering.stream, Sharing.stream,
     ]
 
     /// Keeps the virtual time.
     var clock: any Scheduler { graph.clock }
 
-    subscript(index: Int) -> Value { arguments.indices.contains(index) ? arguments[index] : .undefined }
-
-    /// The lambda that an argument, or a member of it, refers to; `nil` where there is none.
-    func lambda(_ value: Value) -> CallTable? {
-        guard case .function(let index) = value else { return nil }
-        return graph.functions[index]
+    /// An argument; `undefined` where there is none.
+    subscript(index: Int) -> Value {
+        unread.withLock { _ = $0.remove(index) }
+        return arguments.indices.contains(index) ? arguments[index] : .undefined
     }
 
-    func function(_ index: Int) throws -> CallTable {
-        guard let function = lambda(self[index]) else {
-            throw unsupported("argument \(index) is no function")
+    /// Whether an argument is given, `undefined` included.
+    func has(_ index: Int) -> Bool { arguments.count > index }
+
+    /// All arguments from one on.
+    func rest(from start: Int = 0) -> Variadic {
+        let values = arguments.indices.dropFirst(start).map { self[$0] }
+        return Variadic(values: values, use: self)
+    }
+
+    func unsupported(_ reason: String) -> Unsupported { Unsupported(operation: name, reason: reason) }
+}
+
+extension Operator {
+    /// Takes note of a scheduler. There is one in each case, the virtual clock.
+    func scheduler(_ index: Int) throws {
+        switch self[index] {
+        case .undefined, .null, .scheduler: return
+        case let other: throw unsupported("\(other) is no scheduler")
         }
+    }
+
+    /// Takes note of the `this` of a lambda, which is part of what was recorded of it.
+    func receiver(_ index: Int) { _ = self[index] }
+
+    func function(_ index: Int) throws -> CallTable {
+        guard let function = try optionalFunction(index) else { throw unsupported("a function is missing") }
         return function
     }
 
-    func number(_ value: Value) throws -> Int {
+    func optionalFunction(_ index: Int) throws -> CallTable? { try optionalFunction(self[index]) }
+
+    func optionalFunction(_ value: Value) throws -> CallTable? {
         switch value {
-        case .number(.infinity): return .max
-        case .number(let number): return Int(number)
-        default: throw unsupported("counts are numbers, not \(value)")
+        case .undefined, .null: nil
+        case .function(let index): graph.functions[index]
+        default: throw unsupported("\(value) is no function")
         }
     }
 
     func number(_ index: Int) throws -> Int { try number(self[index]) }
+
+    /// A count, as JavaScript reads it.
+    func number(_ value: Value) throws -> Int {
+        let number: Double? =
+            switch value {
+            case .number(let number): number
+            case .string(let text): Double(text)
+            default: nil
+            }
+        if number == .infinity { return .max }
+        guard let number, let count = Int(exactly: number) else { throw unsupported("\(value) is no count") }
+        return count
+    }
+
+    /// A limit of streams side by side; `nil` where there is none.
+    func limit(_ value: Value) throws -> Int? {
+        switch value {
+        case .undefined, .null: return nil
+        default:
+            let limit = try number(value)
+            guard limit > 0 else { throw unsupported("no stream would be begun") }
+            return limit == .max ? nil : limit
+        }
+    }
+
+    func duration(_ index: Int) throws -> Duration { try duration(self[index]) }
 
     func duration(_ value: Value) throws -> Duration {
         guard case .number(let milliseconds) = value, milliseconds.isFinite else {
@@ -63,58 +125,40 @@ struct Operator: Sendable {
         return .milliseconds(milliseconds)
     }
 
-    func duration(_ index: Int) throws -> Duration { try duration(self[index]) }
-
-    func input(_ index: Int) -> Stream { graph.input(self[index]) }
-
-    /// The arguments that are streams, whether they are given one by one, as one array, or as an object.
-    var inputs: [Stream] { streams.map(graph.input) }
-
-    private var streams: [Value] {
-        let streams = arguments.filter { if case .array = $0 { true } else { $0.isStream } }
-        if case .array(let values) = streams.first, streams.count == 1, !values.isEmpty,
-            values.allSatisfy(\.isStream)
-        {
-            return values
+    /// A duration, or what is left until a date, at the time of asking.
+    func wait(_ value: Value) throws -> @Sendable () -> Duration {
+        if case .date(let time) = value {
+            return { [clock] in max(.milliseconds(time) - clock.now, .zero) }
         }
-        return streams
+        let duration = max(try duration(value), .zero)
+        return { duration }
     }
 
-    func unsupported(_ reason: String) -> Unsupported { Unsupported(operation: name, reason: reason) }
-}
-
-/// An operator that is neither in the table nor left out on purpose.
-struct UnknownOperator: Error {
-    let name: String
-}
-
-extension Value {
-    var isStream: Bool {
-        switch self {
-        case .node, .constant: true
-        default: false
+    /// An object, none of whose members is unknown; `undefined` where there is none.
+    func options(_ index: Int, _ known: Set<String>) throws -> Value {
+        switch self[index] {
+        case .undefined, .null: return .undefined
+        case .object(let members):
+            if let member = members.first(where: { !known.contains($0.key) && $0.value != .undefined }) {
+                throw unsupported("the meaning of \(member.key) is unknown")
+            }
+            return .object(members)
+        case let other: throw unsupported("\(other) is no object")
         }
     }
-}
 
-/// A value and its place in the stream.
-struct Numbered: Sendable {
-    let index: Value
-    let value: Value
-}
+    func input(_ index: Int) throws -> Stream { try input(self[index]) }
 
-extension Observable<Value, RecordedError> {
-    /// Each value with its index.
-    func numbered() -> Observable<Numbered, RecordedError> {
-        scan((-1, Value.undefined)) { ($0.0 + 1, $1) }.map { Numbered(index: .number($0.0), value: $0.1) }
+    func input(_ value: Value) throws -> Stream {
+        guard value.isStream else { throw unsupported("\(value) is no stream") }
+        return graph.input(value)
     }
 
-    /// The values for which `predicate` holds; all, if there is none.
-    func filtered(by predicate: CallTable?) -> Stream {
-        guard let predicate else { return self }
-        return numbered().filter { numbered throws(RecordedError) in
-            try predicate(numbered.value, numbered.index, .opaque).isTrue
+    /// The lambda of an argument as a condition on value and index.
+    func predicate(_ index: Int) throws -> @Sendable (Numbered) throws(RecordedError) -> Bool {
+        let holds = try function(index)
+        return { numbered throws(RecordedError) in
+            try holds(numbered.value, numbered.index, .opaque).isTrue
         }
-        .map(\.value)
     }
 }

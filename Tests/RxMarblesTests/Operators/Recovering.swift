@@ -1,6 +1,6 @@
 import RxLite
 
-/// What deals with ends and with several subscribers.
+/// What deals with ends.
 enum Recovering {
     @Sendable static func stream(_ use: Operator, _ source: Stream) throws -> Stream? {
         switch use.name {
@@ -10,7 +10,7 @@ enum Recovering {
                 .deferred { () throws(RecordedError) in use.graph.input(try recover(error.value, .opaque)) }
             }
         case "retry":
-            return try retry(source, use)
+            return try Retries.stream(source, use)
         case "retryWhen":
             let notices = try use.function(0)
             return source.retry(when: { _ in
@@ -18,98 +18,86 @@ enum Recovering {
             })
         case "repeat":
             return try repeated(source, use)
-        case "dematerialize":
-            return source.map(StreamEvent.init).dematerialize()
+        case "repeatWhen":
+            let notices = try use.function(0)
+            return source.repeat(when: { _ in
+                Stream.deferred { () throws(RecordedError) in use.graph.input(try notices(.opaque)) }
+            })
         case "tap":
-            return tap(source, use)
+            return try tap(source, use)
         case "finalize":
             let finalize = try use.function(0)
             return source.finally {
                 use.graph.ignoringErrors { () throws(RecordedError) in try finalize() }
             }
-        case "share":
-            return source.share(reset: try reset(use))
-        case "shareReplay":
-            return try shareReplay(source, use)
         case "pipe":
-            guard case .operation(let name, let arguments) = use[0] else {
-                throw use.unsupported("no operator")
+            return try use.rest().values.reduce(source) { stream, value in
+                guard case .operation(let name, let arguments) = value else {
+                    throw use.unsupported("\(value) is no operator")
+                }
+                return try Operator(name, arguments, in: use.graph).applied(to: stream)
             }
-            return try Operator(name, arguments, in: use.graph).applied(to: source)
         default:
             return nil
         }
     }
 
-    /// At once, after a time, or when a stream made of each error sends.
-    private static func retry(_ source: Stream, _ use: Operator) throws -> Stream {
-        guard case .object = use[0] else {
-            return source.retry(use[0] == .undefined ? .max : try use.number(0))
+    /// At once, after a time, or when a stream made of the number of runs sends; that one's end is the end.
+    private static func repeated(_ source: Stream, _ use: Operator) throws -> Stream {
+        var (given, delay) = (use[0], Value.undefined)
+        if case .object = given {
+            let options = try use.options(0, ["count", "delay"])
+            (given, delay) = (options["count"], options["delay"])
         }
-        guard use[0]["count"] == .undefined else { throw use.unsupported("a count and a delay are a policy") }
-        guard let wait = use.lambda(use[0]["delay"]) else {
-            let delay = try use.duration(use[0]["delay"])
-            return source.retry(RetryPolicy { _, _ in .retry(after: delay) }, on: use.clock)
+        let count = given == .undefined || given == .null ? .max : try use.number(given)
+        guard case .function = delay else {
+            let wait: Duration = delay == .undefined || delay == .null ? .zero : try use.duration(delay)
+            return source.repeat(count, delay: wait, on: use.clock)
         }
-        return source.retry(when: { errors in
-            errors.setFailureType(to: RecordedError.self).scan((0, RecordedError.empty)) { ($0.0 + 1, $1) }
-                .flatMap { count, error throws(RecordedError) in
-                    use.graph.input(try wait(error.value, .number(count))).take(1)
+        guard count > 0, let wait = try use.optionalFunction(delay) else { return .empty() }
+        return source.repeat(when: { runs in
+            runs.setFailureType(to: RecordedError.self).take(count - 1)
+                .flatMap { run throws(RecordedError) in
+                    use.graph.input(try wait(.number(run))).firstNotice
                 }
+                .take(while: { $0 })
         })
     }
 
-    private static func repeated(_ source: Stream, _ use: Operator) throws -> Stream {
-        let count = if case .object = use[0] { use[0]["count"] } else { use[0] }
-        let delay = use[0]["delay"]
-        if use.lambda(delay) != nil { throw use.unsupported("repeat waits for a time, not for a stream") }
-        return source.repeat(
-            count == .undefined ? .max : try use.number(count),
-            delay: delay == .undefined ? .zero : try use.duration(delay), on: use.clock)
-    }
-
-    private static func tap(_ source: Stream, _ use: Operator) -> Stream {
-        let next = use.lambda(use[0]) ?? use.lambda(use[0]["next"])
-        let failure = use.lambda(use[0]["error"])
-        let finish = use.lambda(use[0]["complete"])
-        return source.map { value throws(RecordedError) in
-            try next?(value)
+    private static func tap(_ source: Stream, _ use: Operator) throws -> Stream {
+        var parts: [String: CallTable] = [:]
+        if case .object = use[0] {
+            let names: Set = ["next", "error", "complete", "subscribe", "unsubscribe", "finalize"]
+            let options = try use.options(0, names)
+            for name in names { parts[name] = try use.optionalFunction(options[name]) }
+        } else {
+            for (index, name) in ["next", "error", "complete"].enumerated() {
+                parts[name] = try use.optionalFunction(index)
+            }
+        }
+        let graph = use.graph
+        let call: @Sendable (String) -> Void = { [parts] name in
+            graph.ignoringErrors { () throws(RecordedError) in try parts[name]?() }
+        }
+        let watched = source.map { [parts] value throws(RecordedError) in
+            try parts["next"]?(value)
             return value
         }
-        .handleEvents(onEnd: { completion in
-            use.graph.ignoringErrors { () throws(RecordedError) in
-                switch completion {
-                case .finished: try finish?()
-                case .failed(let error): try failure?(error.value)
-                }
-            }
-        })
+        .handleEvents(
+            onSubscribe: { call("subscribe") },
+            onEnd: { [parts] completion in
+                guard case .failed(let error) = completion else { return call("complete") }
+                graph.ignoringErrors { () throws(RecordedError) in try parts["error"]?(error.value) }
+            },
+            onCancel: { call("unsubscribe") })
+        return parts["finalize"] == nil ? watched : watched.finally { call("finalize") }
     }
+}
 
-    /// When a shared stream begins anew: in all three cases, if nothing else is said.
-    private static func reset(_ use: Operator) throws -> ShareReset {
-        var reset: ShareReset = .always
-        let cases: [(String, ShareReset)] = [
-            ("resetOnError", .failed), ("resetOnComplete", .finished), ("resetOnRefCountZero", .unused),
-        ]
-        for (member, occasion) in cases {
-            switch use[0][member] {
-            case .undefined, true: break
-            case false: reset.remove(occasion)
-            default:
-                throw use.unsupported(
-                    "a shared stream begins anew by its ends and users, not by another stream")
-            }
-        }
-        return reset
-    }
-
-    /// Keeps its run after the source has finished, and runs on without subscribers unless told otherwise.
-    private static func shareReplay(_ source: Stream, _ use: Operator) throws -> Stream {
-        let size: Value = if case .object = use[0] { use[0]["bufferSize"] } else { use[0] }
-        return source.share(
-            replay: size == .undefined ? .max : try use.number(size),
-            reset: use[0]["refCount"].isTrue ? [.failed, .unused] : [.failed])
+extension Stream {
+    /// `true` with the first value, `false` at an end without one.
+    var firstNotice: Observable<Bool, RecordedError> {
+        take(1).map { _ in true }.ifEmpty(default: false)
     }
 }
 

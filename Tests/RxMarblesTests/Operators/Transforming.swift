@@ -7,27 +7,35 @@ enum Transforming {
         switch use.name {
         case "map":
             let transform = try use.function(0)
+            use.receiver(1)
             return source.numbered().map { numbered throws(RecordedError) in
                 try transform(numbered.value, numbered.index)
             }
         case "mapTo":
-            return source.map { _ in use[0] }
+            let value = use[0]
+            return source.map { _ in value }
         case "pluck":
-            guard case .string(let member) = use[0] else { throw use.unsupported("the member is not named") }
-            return source.map { $0[member] }
+            let path = use.rest().values
+            guard !path.isEmpty else { throw use.unsupported("no member is named") }
+            return source.map { value in path.reduce(value) { $0.member($1) } }
         case "scan":
-            return scan(source, try use.function(0), from: use.arguments.dropFirst().first)
+            return scan(source, try use.function(0), from: use.has(1) ? use[1] : nil)
         case "pairwise":
             return source.pairwise().map { .array([$0.previous, $0.current]) }
         case "bufferCount":
-            return source.buffer(count: try use.number(0)).map { .array($0) }
+            let step: Int? = use[1] == .undefined || use[1] == .null ? nil : try use.number(1)
+            return source.buffer(count: try use.number(0), every: step).map { .array($0) }
         case "materialize":
             return source.materialize().map { .init($0) }.setFailureType()
+        case "dematerialize":
+            return source.map(StreamEvent.init).dematerialize()
         case "expand":
             return try expand(source, use)
         case "timestamp":
+            try use.scheduler(0)
             return source.map { .object(["value": $0, "timestamp": milliseconds(clock.now)]) }
         case "timeInterval":
+            try use.scheduler(0)
             return .deferred {
                 source.scan((last: clock.now, interval: Duration.zero, value: Value.undefined)) {
                     before, value in
@@ -42,9 +50,15 @@ enum Transforming {
 
     private static func expand(_ source: Stream, _ use: Operator) throws -> Stream {
         let transform = try use.function(0)
+        // Less than one is no limit here.
+        let given = use[1] == .undefined || use[1] == .null ? 0 : try use.number(1)
+        let limit = given < 1 ? Int.max : given
+        if use[2] != .undefined && limit != .max {
+            throw use.unsupported("streams are begun at once, not by a scheduler")
+        }
         return .deferred {
             let count = State(0)
-            return source.expand { value throws(RecordedError) in
+            return source.expand(limit: limit) { value throws(RecordedError) in
                 defer { count.update { $0 += 1 } }
                 return use.graph.input(try transform(value, .number(count.value)))
             }

@@ -1,0 +1,46 @@
+import RxLite
+
+/// What has one run for several subscribers.
+enum Sharing {
+    @Sendable static func stream(_ use: Operator, _ source: Stream) throws -> Stream? {
+        switch use.name {
+        case "share": try share(source, use)
+        case "shareReplay": try shareReplay(source, use)
+        default: nil
+        }
+    }
+
+    /// Begins anew in all three cases if nothing else is said: at once, not at all, or when a stream sends.
+    private static func share(_ source: Stream, _ use: Operator) throws -> Stream {
+        let options = try use.options(0, ["resetOnError", "resetOnComplete", "resetOnRefCountZero"])
+        var reset: ShareReset = .always
+        let cases: [(String, ShareReset)] = [
+            ("resetOnError", .failed), ("resetOnComplete", .finished), ("resetOnRefCountZero", .unused),
+        ]
+        for (member, occasion) in cases {
+            switch options[member] {
+            case .undefined, true: break
+            case false: reset.remove(occasion)
+            default: throw use.unsupported("a shared stream begins anew at once or not at all")
+            }
+        }
+        return source.share(reset: reset)
+    }
+
+    /// Keeps its run after the source has finished, and runs on without subscribers unless told otherwise.
+    private static func shareReplay(_ source: Stream, _ use: Operator) throws -> Stream {
+        var (size, window, refCount) = (use[0], use[1], false)
+        try use.scheduler(2)
+        if case .object = size {
+            let options = try use.options(0, ["bufferSize", "windowTime", "refCount", "scheduler"])
+            (size, window) = (options["bufferSize"], options["windowTime"])
+            refCount = options["refCount"].isTrue
+        }
+        guard window == .undefined || window == .null || window == .number(.infinity) else {
+            throw use.unsupported("values are replayed by number, not by age")
+        }
+        return source.share(
+            replay: size == .undefined || size == .null ? .max : try use.number(size),
+            reset: refCount ? [.failed, .unused] : [.failed])
+    }
+}
