@@ -21,7 +21,7 @@ struct CacheAsker: Sendable {
     func identity(of request: Request) -> String {
         let fields = request.headerFields
         guard !fields.isEmpty || request.digest != nil else { return name }
-        let secret = request.redaction.fields
+        let secret = request.identifyingFields
         var proofs = fields.filter { secret.contains($0.name) }.map {
             "\($0.name.canonicalName): \($0.value)"
         }

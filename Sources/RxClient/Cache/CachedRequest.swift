@@ -94,7 +94,7 @@ final class CachedRequest: Sendable {
             let variant = entry.metadata.variant
             guard !variant.fields.isEmpty else { return true }
             fields = fields ?? asker.fields(of: request)
-            return fields.map { variant.matches($0, secret: request.redaction.fields) } ?? false
+            return fields.map { variant.matches($0, secret: request.identifyingFields) } ?? false
         }
     }
 
@@ -222,7 +222,7 @@ final class CachedRequest: Sendable {
     /// The variant that an answer is, by the fields that were sent for it.
     private func variant(of head: ResponseHead, _ response: Response) -> CacheVariant? {
         let sent = response.request.sentFields?.last ?? asker.fields(of: request)
-        let secret = request.redaction.fields
+        let secret = request.identifyingFields
         guard let sent,
             let variant = CacheVariant(head, sent: sent, secret: secret, ignoringAny: lifetime != nil)
         else { return nil }

@@ -9,6 +9,15 @@ extension Request {
     /// Whether it changes nothing (RFC 9110 §9.2.1), by its method or by the app's word.
     var isSafe: Bool { [.get, .head, .options, .trace].contains(method) || isDeclaredSafe }
 
+    /// The fields that say who asks.
+    var identifyingFields: Set<HTTPField.Name> {
+        secretFields.isEmpty ? Self.usualIdentifyingFields : Self.usualIdentifyingFields.union(secretFields)
+    }
+
+    private static let usualIdentifyingFields: Set<HTTPField.Name> = [
+        .authorization, .cookie, .proxyAuthorization,
+    ]
+
     /// A digest of type and content, the same in whatever order the members of an object or the fields of a form are
     /// written; `nil` for content that is made while it is sent.
     var contentDigest: String? {

@@ -1,0 +1,106 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import Synchronization
+import Testing
+
+@testable import RxClient
+
+/// The log of changes, and what it says of responses that are on their way.
+@Suite struct CacheChangesTests {
+    private let a = CacheSelection.url("/a")
+    private let b = CacheSelection.url("/b")
+
+    @Test func onlyWhatBeganBeforeAChangeHasChanged() {
+        var changes = CacheChanges()
+        let before = changes.count
+        changes.note(a)
+        #expect(changes.includes([a], since: before) && changes.includes([b, a], since: before))
+        #expect(!changes.includes([b], since: before) && !changes.includes([a], since: changes.count))
+        changes.note(.all)
+        #expect(changes.includes([b], since: before) && !changes.includes([b], since: changes.count))
+    }
+
+    @Test func aFullLogForgetsNoChange() {
+        var changes = CacheChanges()
+        let starts = (0..<10_000).map { number in
+            defer { changes.note(.url("\(number)")) }
+            return changes.count
+        }
+        for (number, start) in starts.enumerated() {
+            #expect(changes.includes([.url("\(number)")], since: start))
+        }
+        #expect(!changes.includes([a], since: changes.count))
+    }
+
+    @Test("What a change overtakes on its way into the store is not used, and removed from it")
+    func storing() {
+        var changes = CacheChanges()
+        let (first, second, third) = (UUID(), UUID(), UUID())
+        let start = changes.count
+        let begun = [(first, a), (second, b)].map { changes.beginStoring($0.0, of: [$0.1], since: start) }
+        #expect(begun == [true, true])
+        changes.note(a)
+        #expect(changes.condemns(first) && !changes.condemns(second))
+        let isLate = changes.beginStoring(third, of: [a], since: start)
+        #expect(!isLate)
+        let ends = [first, second].map { changes.endStoring($0) }
+        #expect(ends == [true, false])
+        // A lookup that began before may still find it.
+        #expect(changes.condemns(first))
+    }
+
+    /// A number that each PUT raises, and a GET reads; responses come from another thread.
+    private final class Counter: Transport {
+        let scheduler: any Scheduler = ActorScheduler.shared
+        let value = Mutex(0)
+
+        func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
+            Observable(scheduler: scheduler) { observer in
+                let value = self.value.withLock { value in
+                    if request.method == .put { value += 1 }
+                    return value
+                }
+                let head = ResponseHead(status: .ok, headerFields: [.cacheControl: "max-age=600"])
+                let events: [TransferEvent] = [
+                    .head(head), .chunk(Array("\(value)".utf8)), .finished(TransferMetrics()),
+                ]
+                for event in events {
+                    self.scheduler.schedule { observer.scope.enter { observer.next(event) } }
+                }
+                self.scheduler.schedule { observer.scope.enter { observer.finish() } }
+            }
+        }
+    }
+
+    @Test("On several threads none gets what is older than the last change that had ended when it began")
+    func neverOlderThanTheLastChange() async throws {
+        var configuration = ClientConfiguration(baseURL: "http://shop.test")
+        configuration.cachePolicy = .http
+        let client = Client(configuration: configuration, transport: Counter())
+        let newest = State(0)
+        @Sendable func number(_ call: Call) async throws -> Int {
+            let response = try #require(try await client.request(call).first())
+            return try #require(Int(response.text))
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for _ in 0..<300 {
+                    newest.value = try await number(Call(.put, "/number"))
+                }
+            }
+            for _ in 0..<3 {
+                group.addTask {
+                    for _ in 0..<600 {
+                        let least = newest.value
+                        let found = try await number(Call(.get, "/number"))
+                        try #require(found >= least)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(client.configuration.cache.statistics.hits > 0)
+    }
+}
