@@ -24,16 +24,54 @@ import Testing
             ("Mon, 01 Jan 1601 00:00:00 GMT", -11_644_473_600),
             // A leap second is a second, the one after.
             ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
-            ("Wednesday, 01-Jan-69 00:00:00 GMT", 3_124_224_000),
-            ("Thursday, 01-Jan-70 00:00:00 GMT", 0),
         ])
     func edges(text: String, seconds: Double) {
         #expect(Date(httpDate: text)?.timeIntervalSince1970 == seconds)
     }
 
     @Test(
+        "Two digits of a year are at most 50 years ahead, else of the century before (RFC 9110 §5.6.7)",
+        arguments: [
+            ("Wednesday, 01-Jan-69 00:00:00 GMT", 3_124_224_000),
+            ("Thursday, 01-Jan-70 00:00:00 GMT", 3_155_760_000),
+            ("Saturday, 21-Nov-76 00:00:00 GMT", 3_373_142_400),
+            ("Friday, 24-Nov-76 00:00:00 GMT", 217_641_600),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+            ("Tuesday, 29-Feb-00 00:00:00 GMT", 951_782_400),
+        ])
+    func centuries(text: String, seconds: Double) {
+        let now = Date(timeIntervalSince1970: 1_795_305_600)  // 22 November 2026
+        #expect(Date(httpDate: text, now: now)?.timeIntervalSince1970 == seconds)
+    }
+
+    @Test("Caches read names in any case (RFC 9111 §4.2), and nothing else more leniently")
+    func anyCase() {
+        for text in [
+            "SUN, 06 nov 1994 08:49:37 gmt", "sunday, 06-NOV-94 08:49:37 Gmt", "sun nOv  6 08:49:37 1994",
+        ] {
+            #expect(Date(httpDate: text) == nil)
+            #expect(Date(httpDate: text, ignoresCase: true)?.timeIntervalSince1970 == 784_111_777)
+        }
+        #expect(Date(httpDate: "Sun 06 Nov 1994 08:49:37 GMT", ignoresCase: true) == nil)
+    }
+
+    @Test(
         "What is none of the forms is nil",
         arguments: [
+            "Sun, 06-Nov-94 08:49:37 GMT", "Sun, 06-Nov-1994 08:49:37 GMT", "Sun, 06 Nov 94 08:49:37 GMT",
+            "Sunday, 06-Nov-1994 08:49:37 GMT", "Sunday, 06 Nov 1994 08:49:37 GMT",
+            "Sun 06 Nov 1994 08:49:37 GMT", "Sunday 06-Nov-94 08:49:37 GMT", "Sun,06 Nov 1994 08:49:37 GMT",
+            "Sun,  06 Nov 1994 08:49:37 GMT", "Sun, 06  Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994  08:49:37 GMT",
+            "Sun, 06 Nov 1994 08:49:37  GMT", " Sun, 06 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994 08:49:37 GMT ",
+            "06 Nov 1994 08:49:37 GMT", "Xyz, 06 Nov 1994 08:49:37 GMT", "Sun, 6 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994 8:49:37 GMT", "Sun, 06 Nov 1994 08.49.37 GMT",
+            "Sun, 06 November 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 1994 08:49:37 +0000",
+            "Sun, 06 Nov 1994 08:49:37 gmt",
+            "Sun Nov 6 08:49:37 1994", "Sun Nov  6 08:49:37 1994 GMT", "Sun, Nov  6 08:49:37 1994",
+            "Sun Nov  6 08:49:37 94", "Sun Nov  06 08:49:37 1994",
             "", " ", ",", "-", "0", "-1", "120", "tomorrow", "Sun, 06 Nov 1994 08:49:37",
             "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 nov 1994 08:49:37 GMT",
             "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT",

@@ -52,8 +52,10 @@ extension CacheTerms {
 }
 
 extension ResponseHead {
-    /// The time that a field names.
-    fileprivate func date(_ name: HTTPField.Name) -> Date? { self[name].flatMap { Date(httpDate: $0) } }
+    /// The time that a field names, in any case (RFC 9111 §4.2).
+    fileprivate func date(_ name: HTTPField.Name) -> Date? {
+        self[name].flatMap { Date(httpDate: $0, ignoresCase: true) }
+    }
 }
 
 extension HTTPResponse.Status {

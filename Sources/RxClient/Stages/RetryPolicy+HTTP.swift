@@ -67,7 +67,7 @@ extension NetworkError {
         if !value.isEmpty, value.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) {
             return min(.seconds(Int(value) ?? .max), Self.longestWait)
         }
-        guard let date = Date(httpDate: value) else { return nil }
+        guard let date = Date(httpDate: value, now: now) else { return nil }
         return min(.seconds(max(0, date.timeIntervalSince(now))), Self.longestWait)
     }
 

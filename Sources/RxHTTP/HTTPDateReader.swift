@@ -1,0 +1,105 @@
+import FoundationEssentials
+
+/// Reads an HTTP date byte by byte, by the grammar of RFC 9110 §5.6.7.
+struct HTTPDateReader {
+    private typealias Clock = (hour: Int, minute: Int, second: Int)
+
+    private var rest: Substring.UTF8View
+    private let ignoresCase: Bool
+
+    private static let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    private static let longDays = [
+        "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
+    ]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    /// `1600` and before belong to no calendar that the sender may have meant.
+    private static let firstYear = 1601
+
+    init(_ text: String.UTF8View, ignoresCase: Bool) {
+        rest = text[...]
+        self.ignoresCase = ignoresCase
+    }
+
+    mutating func date(now: Date) -> Date? {
+        // A long name begins with the short one.
+        if take(oneOf: Self.longDays) != nil { return obsoleteDate(now: now) }
+        guard take(oneOf: Self.days) != nil else { return nil }
+        return take(",") ? fixedDate() : asctimeDate()
+    }
+
+    /// `IMF-fixdate`, from behind the comma.
+    private mutating func fixedDate() -> Date? {
+        guard take(" "), let day = number(digits: 2), take(" "), let month = take(oneOf: Self.months),
+            take(" "), let year = number(digits: 4), take(" "), let clock = clock(), take(" GMT"),
+            rest.isEmpty
+        else { return nil }
+        return date(year, month + 1, day, clock)
+    }
+
+    /// `rfc850-date`, from behind the name of the day.
+    private mutating func obsoleteDate(now: Date) -> Date? {
+        guard take(", "), let day = number(digits: 2), take("-"), let month = take(oneOf: Self.months),
+            take("-"), let year = number(digits: 2), take(" "), let clock = clock(), take(" GMT"),
+            rest.isEmpty
+        else { return nil }
+        let secondsInYear = 31_556_952.0
+        let thisYear = 1970 + (now.timeIntervalSince1970 / secondsInYear).rounded(.down)
+        guard (0...9000).contains(thisYear) else { return nil }
+        let century = Int(thisYear) / 100 * 100
+        let latest = now.addingTimeInterval(50 * secondsInYear)
+        for century in [century + 100, century, century - 100] {
+            if let date = date(century + year, month + 1, day, clock), date <= latest { return date }
+        }
+        return nil
+    }
+
+    /// `asctime-date`, from behind the name of the day.
+    private mutating func asctimeDate() -> Date? {
+        guard take(" "), let month = take(oneOf: Self.months), take(" "),
+            let day = take(" ") ? number(digits: 1) : number(digits: 2), take(" "), let clock = clock(),
+            take(" "), let year = number(digits: 4), rest.isEmpty
+        else { return nil }
+        return date(year, month + 1, day, clock)
+    }
+
+    private mutating func clock() -> Clock? {
+        guard let hour = number(digits: 2), take(":"), let minute = number(digits: 2), take(":"),
+            let second = number(digits: 2)
+        else { return nil }
+        return (hour, minute, second)
+    }
+
+    private func date(_ year: Int, _ month: Int, _ day: Int, _ clock: Clock) -> Date? {
+        guard year >= Self.firstYear else { return nil }
+        return Date(
+            year: year, month: month, day: day, hour: clock.hour, minute: clock.minute, second: clock.second)
+    }
+
+    // MARK: Tokens
+
+    private mutating func take(_ literal: String) -> Bool {
+        let found = rest.prefix(literal.utf8.count)
+        let isThere = found.elementsEqual(literal.utf8) { byte, wanted in
+            byte == wanted || ignoresCase && byte.lowercased == wanted.lowercased
+        }
+        if isThere { rest = rest.dropFirst(literal.utf8.count) }
+        return isThere
+    }
+
+    private mutating func take(oneOf names: [String]) -> Int? { names.firstIndex { take($0) } }
+
+    /// Exactly so many decimal digits.
+    private mutating func number(digits count: Int) -> Int? {
+        let digits = rest.prefix(count)
+        guard digits.count == count, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        rest = rest.dropFirst(count)
+        return digits.reduce(0) { $0 * 10 + Int($1) - 0x30 }
+    }
+}
+
+extension UInt8 {
+    /// ASCII letters in lower case, all else unchanged.
+    fileprivate var lowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
+}
