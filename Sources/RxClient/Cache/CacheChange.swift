@@ -34,7 +34,7 @@ final class CacheChange: Sendable {
         guard [.successful, .redirection].contains(head.status.kind) else { return note() }
         let url = url ?? request.url
         let named = [HTTPField.Name.location, .contentLocation].compactMap { name in
-            head[name].flatMap { URL(string: $0, relativeTo: url)?.absoluteURL }
+            head[name].flatMap { URL(reference: $0, base: url) }
         }
         let changed = ([url] + named).filter { isSameService($0) }.map(resource)
         for url in targets.union(changed) { cache.perform(cache.remove(.url(url))) }

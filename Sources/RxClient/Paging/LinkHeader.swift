@@ -26,7 +26,8 @@ struct LinkHeader: Equatable {
         guard let link = links.first(where: { $0.relations.contains(relation.lowercased()) }) else {
             return nil
         }
-        guard let url = URL(string: link.target, relativeTo: response.url)?.absoluteURL, Origin(url) != nil
+        guard !link.target.isEmpty, let url = URL(reference: link.target, base: response.url),
+            Origin(url) != nil
         else {
             throw NetworkError(
                 .paging, "the \(relation) link, \(link.target.withoutSecrets), is no http or https URL",

@@ -1,0 +1,157 @@
+package import FoundationEssentials
+
+extension URL {
+    /// The URL that a reference in a response leads to (RFC 3986 §5.2): resolved against `base`, dot segments removed,
+    /// existing escapes kept, and each character that no URL may hold escaped, a `%` without two hexadecimal digits
+    /// included.
+    ///
+    /// - Parameters:
+    ///   - reference: the text of the reference; blanks around it do not count.
+    ///   - base: an absolute URL with an authority.
+    /// - Returns: `nil` for what is no absolute URL after that.
+    package init?(reference: String, base: URL) {
+        let parts = URLParts(reference.trimmingBlanks()).escaped
+        self.init(string: parts.resolved(against: URLParts(base.absoluteString[...])).text)
+    }
+}
+
+/// The five components of a URI reference (RFC 3986 §3), as they are written.
+private struct URLParts {
+    var scheme: Substring?
+    var authority: Substring?
+    var path: Substring
+    var query: Substring?
+    var fragment: Substring?
+
+    init(_ text: Substring) {
+        var rest = text
+        fragment = rest.cutting(at: "#")
+        query = rest.cutting(at: "?")
+        if let colon = rest.utf8.firstIndex(of: UInt8(ascii: ":")), rest[..<colon].isScheme {
+            scheme = rest[..<colon]
+            rest = rest[rest.utf8.index(after: colon)...]
+        }
+        if rest.utf8.starts(with: "//".utf8) {
+            rest = rest[rest.utf8.index(rest.startIndex, offsetBy: 2)...]
+            let end = rest.utf8.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+            authority = rest[..<end]
+            rest = rest[end...]
+        }
+        path = rest
+    }
+
+    /// RFC 3986 §5.2.2.
+    func resolved(against base: URLParts) -> URLParts {
+        var target = self
+        if scheme != nil || authority != nil {
+            target.scheme = scheme ?? base.scheme
+            if authority != nil { target.path = path.withoutDotSegments[...] }
+            return target
+        }
+        (target.scheme, target.authority) = (base.scheme, base.authority)
+        if path.isEmpty {
+            target.path = base.path
+            target.query = query ?? base.query
+        } else if path.utf8.first == UInt8(ascii: "/") {
+            target.path = path.withoutDotSegments[...]
+        } else {
+            target.path = base.merging(path).withoutDotSegments[...]
+        }
+        return target
+    }
+
+    /// RFC 3986 §5.2.3.
+    private func merging(_ relative: Substring) -> Substring {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "/" + relative }
+        return path[...slash] + relative
+    }
+
+    /// Scheme and authority stay as they are, for URL to judge.
+    var escaped: URLParts {
+        var parts = self
+        parts.path = path.escaped(allowing: "/")[...]
+        parts.query = query?.escaped(allowing: "/?")[...]
+        parts.fragment = fragment?.escaped(allowing: "/?")[...]
+        return parts
+    }
+
+    /// RFC 3986 §5.3.
+    var text: String {
+        var text = ""
+        if let scheme { text += scheme + ":" }
+        if let authority { text += "//" + authority }
+        text += path
+        if let query { text += "?" + query }
+        if let fragment { text += "#" + fragment }
+        return text
+    }
+}
+
+extension Substring {
+    /// Takes away what stands from the first `mark` on, and gives what follows it.
+    fileprivate mutating func cutting(at mark: Unicode.Scalar) -> Substring? {
+        guard let index = utf8.firstIndex(of: UInt8(ascii: mark)) else { return nil }
+        defer { self = self[..<index] }
+        return self[utf8.index(after: index)...]
+    }
+
+    /// RFC 3986 §3.1.
+    fileprivate var isScheme: Bool {
+        guard let first = utf8.first, first.isLetter else { return false }
+        return utf8.allSatisfy { $0.isLetter || $0.isDigit || "+-.".utf8.contains($0) }
+    }
+
+    /// Without `.` and `..` segments (RFC 3986 §5.2.4), in one pass. For a path in ASCII.
+    fileprivate var withoutDotSegments: String {
+        guard utf8.first == UInt8(ascii: "/") else { return String(self) }
+        var kept: [Substring] = []
+        let segments = dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        for (index, segment) in segments.enumerated() {
+            let isDots = segment == "." || segment == ".."
+            if segment == ".." { _ = kept.popLast() }
+            if !isDots { kept.append(segment) } else if index == segments.count - 1 { kept.append("") }
+        }
+        return "/" + kept.joined(separator: "/")
+    }
+
+    /// With everything escaped that is no `pchar` (RFC 3986 §3.3) and not in `others`.
+    fileprivate func escaped(allowing others: String) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(utf8.count)
+        var rest = utf8[...]
+        while let byte = rest.popFirst() {
+            let isEscape =
+                byte == UInt8(ascii: "%") && rest.prefix(2).count == 2
+                && rest.prefix(2).allSatisfy(\.isHexDigit)
+            if isEscape || byte.isPathCharacter || others.utf8.contains(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), (byte >> 4).hexDigit, (byte & 0xF).hexDigit]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension String {
+    fileprivate func trimmingBlanks() -> Substring {
+        func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
+        guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) })
+        else { return "" }
+        return self[first...last]
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLetter: Bool { (0x61...0x7A).contains(self | 0x20) }
+    fileprivate var isDigit: Bool { (0x30...0x39).contains(self) }
+    fileprivate var isHexDigit: Bool { isDigit || (0x61...0x66).contains(self | 0x20) }
+
+    /// `pchar` of RFC 3986 §3.3, without `%`.
+    fileprivate var isPathCharacter: Bool {
+        isLetter || isDigit || "-._~!$&'()*+,;=:@".utf8.contains(self)
+    }
+
+    /// The digit of a number below 16.
+    fileprivate var hexDigit: UInt8 { self < 10 ? 0x30 + self : 0x41 + self - 10 }
+}
