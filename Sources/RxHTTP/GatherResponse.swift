@@ -45,7 +45,7 @@ private final class Gathering: @unchecked Sendable {
         case .uploaded: break
         case .interim(let head): interim.append(head)
         case .trailers(let fields): trailers = fields
-        case .redirected(let request):
+        case .redirected(let request, by: _):
             self.request = request
             isRedirected = true
             interim = []

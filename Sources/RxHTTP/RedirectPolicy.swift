@@ -6,11 +6,29 @@ public struct RedirectPolicy: Sendable, Equatable {
     /// The most redirects of one request. Default 10; 0 hands every redirect answer to the caller.
     public var limit: Int
 
+    /// Whether 301 and 302 repeat a POST with its body, as RFC 9110 §15.4 allows, instead of turning it into a GET, as
+    /// browsers do. Default false.
+    public var keepsPost: Bool
+
+    /// Origins that get a request's secrets when it is redirected there: `Authorization`, `Cookie`,
+    /// `Proxy-Authorization`, the fields marked secret, and the session's credential. From https to http none is
+    /// followed. Default none: secrets stay at the origin they were made for.
+    public var trustedOrigins: Set<Origin>
+
     /// Whether a redirect answer fails with `invalidRedirect` instead.
     private var isRefusing = false
 
     /// Creates a policy.
-    public init(limit: Int = 10) { self.limit = limit }
+    ///
+    /// - Parameters:
+    ///   - limit: the most redirects of one request. Default 10.
+    ///   - keepsPost: whether 301 and 302 repeat a POST. Default false.
+    ///   - trustedOrigins: the origins that secrets may go to. Default none.
+    public init(limit: Int = 10, keepsPost: Bool = false, trustedOrigins: Set<Origin> = []) {
+        self.limit = limit
+        self.keepsPost = keepsPost
+        self.trustedOrigins = trustedOrigins
+    }
 
     /// Every redirect answer goes to the caller.
     public static let manual = RedirectPolicy(limit: 0)
@@ -22,12 +40,13 @@ public struct RedirectPolicy: Sendable, Equatable {
         return policy
     }()
 
-    /// The request that `head`, the answer to `request`, asks for instead, or `nil` if it is an answer like
-    /// any other (RFC 9110 §15.4).
+    /// The request that `head`, the response to `request`, asks for instead, or `nil` if it is a response like
+    /// any other (RFC 9110 §15.4), as one with an empty `Location` is.
     ///
-    /// 301 and 302 turn POST into GET, 303 turns all but HEAD into GET, 307 and 308 repeat method and body.
-    /// A body that would have to be repeated and can be sent only once is not: the answer stands. To another
-    /// origin the request goes without `Authorization`, `Cookie`, `Proxy-Authorization` and the fields marked secret.
+    /// 301 and 302 turn POST into GET unless ``keepsPost``, 303 turns all but GET and HEAD into GET, 307 and 308 repeat
+    /// method and body. A body that would have to be repeated and can be sent only once is not: the response stands. To
+    /// another origin that is not among the ``trustedOrigins`` the request goes without `Authorization`, `Cookie`,
+    /// `Proxy-Authorization` and the fields marked secret.
     ///
     /// - Throws: `tooManyRedirects` if `count` have been followed already; `invalidRedirect` if none is allowed, from https to
     ///   http, to another scheme, to what is no URL, or to two different ones.
@@ -37,18 +56,18 @@ public struct RedirectPolicy: Sendable, Equatable {
             throw NetworkError(
                 .invalidRedirect, "the answer is a redirect, which is refused", request: request)
         }
-        guard limit > 0, head[.location] != nil else { return nil }
+        guard limit > 0, head[.location]?.isEmpty == false else { return nil }
         var next = request
         switch head.status.code {
-        case 301, 302: if request.method == .post { next.turnIntoGet() }
-        case 303: if request.method != .head { next.turnIntoGet() }
+        case 301, 302: if request.method == .post, !keepsPost { next.turnIntoGet() }
+        case 303: if request.method != .head, request.method != .get { next.turnIntoGet() }
         case 307, 308: break
         default: return nil
         }
         guard next.body.isReplayable else { return nil }
         let locations = Set(head.headerFields[values: .location])
         guard let location = locations.first, locations.count == 1,
-            let target = URL(string: location, relativeTo: request.url)?.absoluteURL,
+            let target = URL(reference: location, base: request.url)?.inheritingFragment(of: request.url),
             let origin = Origin(target)
         else {
             throw NetworkError(
@@ -58,7 +77,7 @@ public struct RedirectPolicy: Sendable, Equatable {
             if request.url.scheme?.lowercased() == "https" && origin.scheme == "http" {
                 throw NetworkError(.invalidRedirect, "a redirect from https to http", request: request)
             }
-            next.dropSecrets()
+            if !trustedOrigins.contains(origin) { next.dropSecrets() }
         }
         guard count < limit else {
             throw NetworkError(.tooManyRedirects, "more than \(limit) redirects", request: request)
@@ -69,10 +88,19 @@ public struct RedirectPolicy: Sendable, Equatable {
     }
 }
 
+extension URL {
+    /// With the fragment of the URL that led here, if it has none (RFC 9110 §10.2.2).
+    fileprivate func inheritingFragment(of other: URL) -> URL? {
+        guard fragment == nil, let inherited = other.fragment(percentEncoded: true) else { return self }
+        return URL(string: absoluteString + "#" + inherited)
+    }
+}
+
 extension Request {
     fileprivate mutating func turnIntoGet() {
         method = .get
         body = .empty
+        compression = .none
         for name in [.contentType, .contentEncoding, .contentLanguage, .contentLocation] as [HTTPField.Name] {
             headerFields[name] = nil
         }

@@ -5,9 +5,9 @@ public enum TransferEvent: Sendable {
     /// Bytes of the request body that have been handed to the network so far, and all there are to send; `nil`
     /// where that is not known in advance.
     case uploaded(bytes: Int64, of: Int64?)
-    /// An answer redirected, and this request is sent instead. Comes from
+    /// A response, of which this is the head, redirected, and this request is sent instead. Comes from
     /// ``Transport/send(_:following:)`` only.
-    case redirected(Request)
+    case redirected(Request, by: ResponseHead)
     /// An informational answer that came before the final one: 100 and 102 to 199 (RFC 9110 §15.2).
     case interim(ResponseHead)
     /// The status line and header fields of the final answer.

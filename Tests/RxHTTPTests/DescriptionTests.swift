@@ -42,7 +42,9 @@ import Testing
             request: request)
         #expect("\(response)" == "200 https://a.test/x \(request.id), 6 bytes")
         #expect(String(reflecting: response) == "\(response)")
-        let events: [TransferEvent] = [.redirected(request)]
+        let events: [TransferEvent] = [
+            .redirected(request, by: ResponseHead(status: .found, headerFields: [.setCookie: "secret"]))
+        ]
         for value in [request, [request], ["a": request], response, [response], events] as [Any] {
             var dumped = ""
             dump(value, to: &dumped)

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
+import RxLite
 import RxTesting
 import Testing
 
@@ -28,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "301/302: POST → GET. 303: → GET, but HEAD stays. 307/308: same method and body",
+        "301/302: POST → GET. 303: → GET, but GET and HEAD stay. 307/308: same method and body",
         arguments: [
             (301, "GET", "GET"), (301, "HEAD", "HEAD"), (301, "POST", "GET"), (301, "PUT", "PUT"),
             (301, "DELETE", "DELETE"), (301, "PATCH", "PATCH"),
@@ -45,13 +46,55 @@ import Testing
         let sent = try request(method, body: .text("body"))
         let next = try #require(try follow(sent, status, "/next"))
         #expect(next.method.rawValue == expected)
-        let keepsBody = expected == method && !(status == 303 && method == "GET")
+        let keepsBody = expected == method
         #expect(next.body.count == (keepsBody ? 4 : 0))
         #expect((next.headerFields[.contentType] != nil) == keepsBody)
         #expect(next.url.absoluteString == "https://a.test/next")
         #expect(next.headerFields[.authorization] == "Bearer t")
         #expect(next.headerFields[.accept] == "*/*")
         #expect(next.id == sent.id)
+    }
+
+    @Test("A policy may keep POST on 301 and 302, and on no other status", arguments: [301, 302, 303, 307])
+    func keptPost(status: Int) throws {
+        let sent = try request("POST", body: .text("body"))
+        let next = try #require(
+            try follow(sent, status, "/next", policy: RedirectPolicy(keepsPost: true)))
+        #expect(next.method == (status == 303 ? .get : .post))
+        #expect(next.body.count == (status == 303 ? 0 : 4))
+        #expect((next.headerFields[.contentType] != nil) == (status != 303))
+        let once = try request(
+            "POST", body: .stream(Observable<[UInt8], NetworkError>.just([1]), length: 1))
+        let kept = try follow(once, status, "/next", policy: RedirectPolicy(keepsPost: true))
+        #expect((kept == nil) == (status != 303))
+    }
+
+    @Test("An origin that is trusted gets the secrets; the one after it does not, nor http after https")
+    func trustedOrigin() throws {
+        let url = try #require(URL(string: "https://b.test"))
+        let trusted = try #require(Origin(url))
+        let policy = RedirectPolicy(trustedOrigins: [trusted])
+        let next = try #require(try follow(request(), 307, "https://b.test/x", policy: policy))
+        #expect(next.headerFields[.authorization] == "Bearer t")
+        #expect(next.headerFields[.cookie] == "c=1")
+        #expect(!next.isCredentialFree)
+        let last = try #require(try follow(next, 307, "https://c.test/x", policy: policy))
+        #expect(last.headerFields[.authorization] == nil)
+        #expect(last.isCredentialFree)
+        #expect(throws: NetworkError.self) { try follow(request(), 307, "http://b.test/x", policy: policy) }
+    }
+
+    @Test("An empty Location is none", arguments: ["Location:\r\n", "Location: \t\r\n"])
+    func emptyLocation(line: String) throws {
+        let head = ResponseHead(status: .found, fieldLines: Array(line.utf8))
+        #expect(try RedirectPolicy().redirect(request(), to: head, count: 0) == nil)
+    }
+
+    @Test("The fragment is inherited, unless the target has one (RFC 9110 §10.2.2)")
+    func fragment() throws {
+        let sent = try request("GET", "https://a.test/x#a%20b")
+        #expect(try follow(sent, 302, "/y")?.url.absoluteString == "https://a.test/y#a%20b")
+        #expect(try follow(sent, 302, "/y#c")?.url.absoluteString == "https://a.test/y#c")
     }
 
     @Test("Handed out or refused, with a target or without", arguments: [301, 302, 303, 307, 308])
@@ -91,6 +134,11 @@ import Testing
             ("HTTPS://B.test/x", "https://b.test/x"), ("https://a.test:8443/", "https://a.test:8443/"),
             ("/with space", "https://a.test/with%20space"), ("/grün", "https://a.test/gr%C3%BCn"),
             ("/a%2Fb%20c", "https://a.test/a%2Fb%20c"), ("  /x  ", "https://a.test/x"),
+            ("https://b.test/a/./b/../../c", "https://b.test/c"), ("//b.test/a/..", "https://b.test/"),
+            ("https://b.test/a/../../../c?x=/../y", "https://b.test/c?x=/../y"),
+            ("/a%20b c%2Fd", "https://a.test/a%20b%20c%2Fd"), ("/a%zz%", "https://a.test/a%25zz%25"),
+            ("/x?a[]=1|2&b=%C3%BC", "https://a.test/x?a%5B%5D=1%7C2&b=%C3%BC"),
+            ("/\u{301}..\u{301}/x", "https://a.test/%CC%81..%CC%81/x"),
         ])
     func targets(location: String, url: String) throws {
         let next = try #require(try follow(request(), 302, location))
@@ -100,7 +148,7 @@ import Testing
     @Test(
         "Missing, garbage and foreign targets are refused",
         arguments: [
-            "", "http://", "https://[::1", "ftp://a.test/", "file:///etc/passwd", "javascript:alert(1)",
+            "http://", "https://[::1", "ftp://a.test/", "file:///etc/passwd", "javascript:alert(1)",
             "data:text/plain,x", "https:", "http://a.test:99999999/", "mailto:a@b.test",
         ])
     func badTargets(location: String) throws {

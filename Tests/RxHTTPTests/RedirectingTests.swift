@@ -30,7 +30,7 @@ import Testing
                 case .uploaded: "uploaded"
                 case .interim: "interim"
                 case .trailers: "trailers"
-                case .redirected(let request): "→ \(request.url.path)"
+                case .redirected(let request, by: let head): "\(head.status.code) → \(request.url.path)"
                 case .head(let head): "\(head.status.code)"
                 case .chunk(let bytes): "\(bytes.count) bytes"
                 case .finished: "finished"
@@ -48,7 +48,7 @@ import Testing
             ])
         let recorder = try record(transport)
         try clock.run()
-        #expect(recorder.values == ["→ /2", "→ /3", "200", "3 bytes", "finished"])
+        #expect(recorder.values == ["302 → /2", "302 → /3", "200", "3 bytes", "finished"])
         #expect(recorder.isFinished)
         #expect(transport.exchanges.map(\.outcome) == [.finished, .finished, .finished])
     }
@@ -69,7 +69,7 @@ import Testing
             ])
         let recorder = try record(transport)
         try clock.run()
-        #expect(recorder.values == ["interim", "→ /2", "200", "trailers", "finished"])
+        #expect(recorder.values == ["interim", "302 → /2", "200", "trailers", "finished"])
     }
 
     @Test("Nothing is sent before the subscription, and each subscription sends anew")
@@ -83,7 +83,7 @@ import Testing
         #expect(transport.exchanges.count == 2)
     }
 
-    @Test("A redirect's body is read to its end up to 64 KiB; a larger one is closed")
+    @Test("What has come of a redirect's body is read up to 64 KiB; a larger one is closed")
     func drains() throws {
         let transport = ScriptedTransport(
             on: clock,
@@ -98,20 +98,60 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.finished, .cancelled, .finished])
     }
 
-    @Test("A redirect whose body breaks off is the error it is")
+    @Test("A redirect is followed whatever becomes of its body")
     func breaksOff() throws {
         let transport = ScriptedTransport(
             on: clock,
             [
                 .when(
                     .get, "/1",
-                    Self.redirect(to: "/2", body: [1], then: .fail(NetworkError(.connectionLost, "gone"))))
+                    Self.redirect(to: "/2", body: [1], then: .fail(NetworkError(.connectionLost, "gone")))),
+                .when(.get, "/2", .bytes([1, 2, 3])),
             ])
         let recorder = try record(transport)
         try clock.run()
-        #expect(recorder.values.isEmpty)
-        #expect(recorder.failure?.code == .connectionLost)
-        #expect(transport.exchanges.count == 1)
+        #expect(recorder.values == ["302 → /2", "200", "3 bytes", "finished"])
+    }
+
+    @Test("A body that has not come with the head is not waited for", arguments: [nil, "100"])
+    func atTheHead(length: String?) throws {
+        var fields: HTTPFields = [.location: "/2"]
+        fields[.contentLength] = length
+        let head = ResponseHead(status: .found, headerFields: fields)
+        let transport = ScriptedTransport(
+            on: clock,
+            [
+                .when(.get, "/1", .steps(.head(head), .chunk([1]), .stall)),
+                .when(.get, "/2", .bytes([1, 2, 3])),
+            ])
+        let recorder = try record(transport)
+        try clock.advance(by: .zero)
+        #expect(recorder.values == ["302 → /2", "200", "3 bytes", "finished"])
+        #expect(transport.exchanges.map(\.outcome) == [.cancelled, .finished])
+    }
+
+    @Test("The announcement has the head that redirected")
+    func announcedHead() throws {
+        let transport = ScriptedTransport(
+            on: clock,
+            [
+                .when(
+                    .get, "/1",
+                    .steps(
+                        .head(ResponseHead(status: .seeOther, headerFields: [.location: "/2", .eTag: "x"])),
+                        .finish)
+                ),
+                .when(.get, "/2", .bytes([])),
+            ])
+        let recorder = Recorder(transport.send(try request(), following: RedirectPolicy()), on: clock)
+        try clock.run()
+        guard case .redirected(let request, by: let head) = recorder.values.first else {
+            Issue.record("no announcement")
+            return
+        }
+        #expect(request.url.path == "/2")
+        #expect(head.status == .seeOther)
+        #expect(head[.eTag] == "x")
     }
 
     @Test("A redirect that must not be followed ends the exchange")
@@ -128,7 +168,7 @@ import Testing
         let transport = ScriptedTransport(on: clock) { _ in Self.redirect(to: "/1") }
         let recorder = try record(transport, limit: 3)
         try clock.run()
-        #expect(recorder.values == ["→ /1", "→ /1", "→ /1"])
+        #expect(recorder.values == ["302 → /1", "302 → /1", "302 → /1"])
         #expect(recorder.failure?.code == .tooManyRedirects)
         #expect(transport.exchanges.count == 4)
         #expect(transport.runningCount == 0)
@@ -146,8 +186,8 @@ import Testing
     func cancel(millisecond: Int) throws {
         let transport = ScriptedTransport(on: clock) { _ in
             .steps(
-                .head(ResponseHead(status: .found, headerFields: [.location: "/2"])),
-                .wait(.milliseconds(1)), .finish)
+                .wait(.milliseconds(1)), .head(ResponseHead(status: .found, headerFields: [.location: "/2"])),
+                .finish)
         }
         let recorder = try record(transport)
         try clock.advance(by: .milliseconds(millisecond))

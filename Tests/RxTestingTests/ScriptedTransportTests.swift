@@ -21,7 +21,7 @@ import Testing
                 case .uploaded(let bytes, let total): log.add("uploaded \(bytes)/\(total ?? -1)")
                 case .interim(let head): log.add("interim \(head.status.code)")
                 case .trailers(let fields): log.add("trailers \(fields.count)")
-                case .redirected(let request): log.add("redirected \(request.url.absoluteString)")
+                case .redirected(let request, by: _): log.add("redirected \(request.url.absoluteString)")
                 case .head(let head): log.add("head \(head.status.code)")
                 case .chunk(let bytes): log.add(String(decoding: bytes, as: UTF8.self))
                 case .finished(let metrics): log.add("finished \(metrics.total)")

@@ -61,7 +61,7 @@ private final class TrafficLogger: Sendable {
 
     private func take(_ transfer: TransferEvent, _ event: TrafficEvent) {
         switch transfer {
-        case .redirected(let next):
+        case .redirected(let next, by: _):
             log(style.exchangeLevel, "redirected to \(next.line)", event)
         case .head(let head):
             guard showsContent else { return }

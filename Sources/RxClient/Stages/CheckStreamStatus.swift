@@ -55,7 +55,7 @@ private final class StatusGate: @unchecked Sendable {
 
     private func receive(_ event: TransferEvent) {
         switch event {
-        case .redirected(let request): self.request = request
+        case .redirected(let request, by: _): self.request = request
         case .head(let head) where head.status.kind != .successful && !accepted.contains(head.status.code):
             beginRefusal()
         default: break

@@ -18,7 +18,7 @@ import Testing
         case .transfer(.head(let head)): "\(head.status.code)"
         case .transfer(.chunk(let bytes)): "\(bytes.count)B"
         case .transfer(.finished): "finished"
-        case .transfer(.redirected(let next)): "redirected \(next.url.path)"
+        case .transfer(.redirected(let next, by: _)): "redirected \(next.url.path)"
         case .transfer: "transfer"
         case .broken(let error): "broken \(error.code.rawValue)"
         case .abandoned: "abandoned"
