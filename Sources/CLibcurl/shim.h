@@ -93,8 +93,5 @@ static inline CURLSHcode rxcurl_share_setopt_long(CURLSH *share, CURLSHoption op
     return curl_share_setopt(share, option, value);
 }
 
-// A macro that Swift does not see.
-static const long rxcurl_auth_digest = CURLAUTH_DIGEST;
-
 // The result of a finished transfer; a member of a union in CURLMsg.
 static inline CURLcode rxcurl_message_result(const CURLMsg *message) { return message->data.result; }

@@ -88,7 +88,8 @@ public final class CurlTransport: Transport {
     /// Fails with ``NetworkError/Code/invalidURL``, ``NetworkError/Code/invalidHeader`` or
     /// ``NetworkError/Code/invalidParameters`` (content with HEAD) before anything is sent.
     public func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
-        Observable(scheduler: shares == nil ? loop : choose(for: Origin(request.url)).loop) {
+        guard request.digest == nil else { return authenticated(request) }
+        return Observable(scheduler: shares == nil ? loop : choose(for: Origin(request.url)).loop) {
             [self] observer in start(request, observer)
         }
     }

@@ -88,8 +88,8 @@ final class EasyHandle {
     func configure(for transfer: Transfer, headers: HeaderList) throws(CurlError) {
         unsafe errorBuffer.pointee = 0
         failure = nil
-        // What curl knows of a challenge stays with the handle.
-        isSpent = transfer.target.hasUserInfo || transfer.request.digest != nil
+        // The user and password of a URL stay with the handle.
+        isSpent = transfer.target.hasUserInfo
         if settings.url != transfer.target.text { try setURL(transfer.target.text) }
         if isOneUse, settings.isOneUse != transfer.target.isPlain {
             settings.isOneUse = transfer.target.isPlain
@@ -104,11 +104,6 @@ final class EasyHandle {
         if settings.connectTimeout != .some(connectTimeout) {
             set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(connectTimeout))
             settings.connectTimeout = .some(connectTimeout)
-        }
-        if let digest = transfer.request.digest {
-            set(CURLOPT_HTTPAUTH, Int(rxcurl_auth_digest))
-            set(CURLOPT_USERNAME, digest.user)
-            set(CURLOPT_PASSWORD, digest.password)
         }
         setContent(transfer.content, method: transfer.request.method)
         if let wait = transfer.continueWait, settings.continueWait != wait {

@@ -109,8 +109,7 @@ final class Transfer: @unchecked Sendable {
         } else if unsafe Self.isEmptyLine(line) {
             let isPaused = observer.scope.isPaused
             if isPaused { watchResume() }
-            action = state.receiveEndOfHead(
-                byteCount: line.count, isPaused: isPaused, isChallenge: isChallenge)
+            action = state.receiveEndOfHead(byteCount: line.count, isPaused: isPaused)
             if state.phase == .body, head == nil {
                 makeHead()
                 noteEarlyAnswer()

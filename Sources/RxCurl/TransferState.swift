@@ -41,10 +41,6 @@ struct TransferState {
     private var brokenOff: ContentCoding?
     /// Informational heads that are complete but that the consumer paused before.
     private var heldInterimHeads = 0
-    /// The head is complete and a challenge that curl may answer; what comes next shows whether it does.
-    private(set) var holdsChallenge = false
-    /// How often the request has gone out.
-    private(set) var sendCount = 0
     /// The head is complete but the consumer paused before it.
     private var holdsHead = false
     /// Chunks that the consumer paused before and that curl cannot keep.
@@ -74,11 +70,7 @@ struct TransferState {
     /// - Returns: whether it may.
     mutating func willSend() -> Bool {
         guard !isOver else { return false }
-        sendCount += 1
-        if holdsChallenge {
-            (holdsChallenge, holdsHead, holdsTrailers, heldInterimHeads) = (false, false, false, 0)
-            phase = .statusLine
-        } else if isSent {
+        if isSent {
             guard isRepeatable, phase != .body else {
                 refusal = .sentTwice
                 return false
@@ -132,11 +124,7 @@ struct TransferState {
     }
 
     /// The empty line after the field lines came.
-    ///
-    /// - Parameter isChallenge: whether curl may answer the head by sending the request again.
-    mutating func receiveEndOfHead(
-        byteCount: Int, isPaused: Bool, isChallenge: Bool = false
-    ) -> HeadAction {
+    mutating func receiveEndOfHead(byteCount: Int, isPaused: Bool) -> HeadAction {
         guard admit(byteCount) else { return .refuse }
         switch phase {
         case .fieldLines(isInterim: true):
@@ -145,8 +133,7 @@ struct TransferState {
             return isPaused ? .holdInterim : .deliverInterim
         case .fieldLines(isInterim: false):
             phase = .body
-            holdsChallenge = isChallenge
-            holdsHead = isPaused || isChallenge
+            holdsHead = isPaused
             if holdsHead { return .skip }
             heldInterimHeads = 0
             return .deliver
@@ -179,8 +166,6 @@ struct TransferState {
         count: Int, isPaused: Bool, canWait: () -> Bool = { true }
     ) -> BodyAction {
         guard phase == .body, refusal == nil else { return .refuse }
-        // Of an answer that it goes on from, curl delivers no body.
-        holdsChallenge = false
         if isPaused || holdsCoded, spooledChunks == 0, canWait() {
             holdsCurl = true
             return .wait
@@ -238,7 +223,6 @@ struct TransferState {
             return .deliverInterim
         }
         if holdsHead {
-            if holdsChallenge { return nil }
             holdsHead = false
             return .deliverHead
         }
@@ -268,7 +252,6 @@ struct TransferState {
     /// curl says that the transfer is done.
     mutating func complete(succeeded: Bool, isPaused: Bool) -> EndAction {
         guard !isOver, !holdsEnd else { return .nothing }
-        holdsChallenge = false
         guard succeeded, refusal == nil, phase == .body else {
             phase = .ended
             return .fail

@@ -6,13 +6,13 @@ extension Transport {
     public func send(
         _ request: Request, following policy: RedirectPolicy
     ) -> Observable<TransferEvent, NetworkError> {
-        let first = send(request)
+        let first = authenticated(request)
         return Observable(scheduler: first.scheduler) { observer in
             var (request, count) = (request, 0)
             let chain = ExchangeChain(into: observer) { head throws(NetworkError) in
                 guard let next = try policy.redirect(request, to: head, count: count) else { return nil }
                 (request, count) = (next, count + 1)
-                return .init(announcement: .redirected(next, by: head), exchange: self.send(next))
+                return .init(announcement: .redirected(next, by: head), exchange: self.authenticated(next))
             }
             chain.start(first)
         }

@@ -263,33 +263,6 @@ import Testing
         #expect(state.phase == .statusLine)
     }
 
-    /// Also of a request that must not be repeated: the server refused it, and curl sends what it asked for.
-    @Test func aChallengeIsNotSeenIfItIsAnswered() {
-        var state = TransferState(isRepeatable: false)
-        #expect(state.willSend() == true)
-        #expect(state.receiveStatusLine(status: 401, byteCount: 17) == .skip)
-        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false, isChallenge: true) == .skip)
-        #expect(state.resume(isPaused: false) == nil)
-        #expect(state.willSend() == true)
-        #expect(state.sendCount == 2)
-        #expect(!state.isResent)
-        #expect(state.receiveStatusLine(status: 200, byteCount: 17) == .skip)
-        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .deliver)
-        #expect(state.complete(succeeded: true, isPaused: false) == .finish(headFirst: false))
-    }
-
-    @Test(arguments: [true, false])
-    func aChallengeThatIsNotAnsweredIsTheAnswer(hasBody: Bool) {
-        var state = TransferState(isRepeatable: true)
-        #expect(state.willSend() == true)
-        #expect(state.receiveStatusLine(status: 401, byteCount: 17) == .skip)
-        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false, isChallenge: true) == .skip)
-        if hasBody {
-            #expect(state.receiveChunk(count: 10, isPaused: false) == .deliver(headFirst: true))
-        }
-        #expect(state.complete(succeeded: true, isPaused: false) == .finish(headFirst: !hasBody))
-    }
-
     @Test func breakingOffHappensOnce() {
         var state = Self.inBody()
         #expect(state.breakOff() == true)

@@ -21,7 +21,7 @@ extension Transfer {
     /// Has a look at an answer that says no while there is still content to send, once curl has returned: curl sends
     /// on if the server closes after the answer, and waits for ever if there was nothing to send at the moment.
     func noteEarlyAnswer() {
-        guard !state.holdsChallenge, content.source != nil, let status = head?.status, status.code >= 300,
+        guard content.source != nil, let status = head?.status, status.code >= 300,
             !isContentSent
         else {
             return

@@ -9,7 +9,8 @@ import Testing
 /// Names and passwords for servers.
 @Suite(.timeLimit(.minutes(1))) struct AuthenticationTests {
     static let server = DigestServer()
-    static let right = Authentication.digest(user: server.user, password: server.password)
+    /// A new one each time: others have met challenges of servers that had the same port.
+    static var right: Authentication { .digest(user: server.user, password: server.password) }
 
     static let bodies: [(String, Body)] = {
         let content = BodyTests.content
@@ -40,7 +41,10 @@ import Testing
             #expect(try await transport.get(server.baseURL).status == .unauthorized)
         }
         let requests = server.record.requests
-        #expect(requests.map { $0.field("Authorization") != nil } == [false, true, false, true, false])
+        // The challenge is remembered; content that can be sent only once waits for one of its own all the same.
+        #expect(
+            requests.map { $0.field("Authorization") != nil }
+                == (body.isReplayable ? [false, true, true, false] : [false, true, false, true, false]))
         let content: [UInt8] =
             switch name {
             case "none": []
@@ -49,6 +53,28 @@ import Testing
             }
         #expect(requests[0].body.isEmpty)
         #expect(Bytes(requests[1].body) == Bytes(content))
+    }
+
+    /// RFC 7616 §3.6, over sockets.
+    @Test func aSessionCostsOneChallenge() async throws {
+        let server = try Self.server.serve()
+        try await withTransport { transport in
+            var configuration = ClientConfiguration(baseURL: server.baseURL)
+            configuration.authentication = Self.right
+            configuration.retry = .never
+            let client = Client(configuration: configuration, transport: transport)
+            for _ in 0..<20 {
+                let (one, other) = (
+                    try await client.get("/a").first(), try await client.post("/a", ["b": 1]).first()
+                )
+                #expect(one?.text == "well" && other?.text == "well")
+            }
+        }
+        let requests = server.record.requests
+        #expect(requests.count == 41)
+        #expect(requests.count { $0.field("Authorization") == nil } == 1)
+        let counts = requests.compactMap { $0.field("Authorization")?.firstRange(of: "nc=000000") }
+        #expect(counts.count == 40)
     }
 
     @Test(arguments: ["GET", "POST"])
@@ -99,7 +125,7 @@ import Testing
         #expect(server.record.requests.count == 1)
     }
 
-    @Test(arguments: [right, .basic(user: "anna", password: "secret"), .bearer("secret")])
+    @Test(arguments: [Self.right, .basic(user: "anna", password: "secret"), .bearer("secret")])
     func anotherOriginGetsNoCredentials(_ authentication: Authentication) async throws {
         let other = try Self.server.serve()
         let server = try RawServer { _ in [.respond(307, ["Location": other.baseURL + "/"])] }

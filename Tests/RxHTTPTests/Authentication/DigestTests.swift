@@ -1,6 +1,5 @@
+import RxHTTP
 import Testing
-
-@testable import RxClient
 
 /// The examples of FIPS 180-2 and the borders of its padding.
 @Suite struct DigestTests {

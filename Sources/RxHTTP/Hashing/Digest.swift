@@ -1,7 +1,7 @@
-/// SHA-256 (FIPS 180-4), for names that must not be made to collide and must not tell what they were made of.
-enum Digest {
-    /// The digest in hexadecimal digits.
-    static func sha256(_ bytes: some Collection<UInt8>) -> String {
+/// Digests in hexadecimal digits.
+package enum Digest {
+    /// SHA-256 (FIPS 180-4), for names that must not be made to collide and must not tell what they were made of.
+    package static func sha256(_ bytes: some Collection<UInt8>) -> String {
         var state: [UInt32] = [
             0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB,
             0x5BE0_CD19,
@@ -14,10 +14,7 @@ enum Digest {
         for start in stride(from: 0, to: message.count, by: 64) {
             mix(message[start..<(start + 64)], into: &state)
         }
-        return state.map { word in
-            let digits = String(word, radix: 16)
-            return String(repeating: "0", count: 8 - digits.count) + digits
-        }.joined()
+        return state.map(\.hexadecimal).joined()
     }
 
     /// One block of 64 bytes.
@@ -59,6 +56,14 @@ enum Digest {
         0x748F_82EE, 0x78A5_636F, 0x84C8_7814, 0x8CC7_0208, 0x90BE_FFFA, 0xA450_6CEB, 0xBEF9_A3F7,
         0xC671_78F2,
     ]
+}
+
+extension FixedWidthInteger {
+    /// All digits, leading zeros included.
+    var hexadecimal: String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits
+    }
 }
 
 extension UInt32 {

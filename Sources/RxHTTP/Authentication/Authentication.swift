@@ -7,10 +7,21 @@ import HTTPTypes
 /// try request.authenticate(by: .digest(user: "anna", password: password))
 /// ```
 public struct Authentication: Sendable {
-    /// What the transport needs to answer a challenge.
+    /// What a challenge is met with.
     package struct Digest: Hashable, Sendable {
         package let user: String
         package let password: String
+        /// What has been learned of the origins so far; copies share it.
+        let memory = DigestMemory()
+
+        package static func == (one: Digest, other: Digest) -> Bool {
+            one.user == other.user && one.password == other.password
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            hasher.combine(user)
+            hasher.combine(password)
+        }
     }
 
     private enum Kind {
@@ -29,12 +40,14 @@ public struct Authentication: Sendable {
     /// A token (RFC 6750 §2.1).
     public static func bearer(_ token: String) -> Authentication { Authentication(kind: .bearer(token)) }
 
-    /// An answer to the server's challenge that proves the password without telling it (RFC 7616; MD5, SHA-256 and
-    /// SHA-512/256).
+    /// A proof of the password that does not tell it, made for the server's challenge (RFC 7616; MD5, SHA-256 and
+    /// SHA-512/256, their `-sess` forms, `qop=auth` or none).
     ///
-    /// The request goes out twice: without credentials, and if it had content, without that; then as an answer to
-    /// the challenge in the 401, which is not seen. If the server refuses that too, its 401 is the answer. A server
-    /// that asks for nothing has got an empty request first.
+    /// The first request to an origin goes out twice: without credentials, and if it has content, without that; then
+    /// with a proof for the challenge in the 401, which is not seen. Later requests with this value, or a copy of it, go out once,
+    /// for the challenge is remembered, until the server names another nonce (`nextnonce`) or says that the nonce is too
+    /// old (`stale`). If the server refuses a proof for its own challenge, its 401 is the response. A server that asks
+    /// for nothing has got an empty request first. Content that can be sent only once is never sent before a challenge.
     public static func digest(user: String, password: String) -> Authentication {
         Authentication(kind: .digest(Digest(user: user, password: password)))
     }

@@ -1,0 +1,120 @@
+import HTTPTypes
+package import RxLite
+
+extension Transport {
+    /// Sends `request` as it stands, and if it has a digest, meets the server's challenge: with what an earlier request
+    /// learned, else with what the 401 says, which is not handed out.
+    package func authenticated(_ request: Request) -> Observable<TransferEvent, NetworkError> {
+        let bare = request.withoutDigest
+        guard let digest = request.digest, let origin = Origin(request.url) else { return send(bare) }
+        let scheduler = send(bare).scheduler
+        return Observable(scheduler: scheduler) { observer in
+            let proving = DigestProving(bare, digest, at: origin)
+            let chain = ExchangeChain(into: observer) { head in
+                proving.next(after: head).map { .init(exchange: self.send($0)) }
+            }
+            chain.start(self.send(proving.first))
+        }
+    }
+}
+
+/// The way of one request through a server's challenges.
+private final class DigestProving {
+    // Belongs to one subscription, and is touched only inside its lane.
+    private let request: Request
+    private let digest: Authentication.Digest
+    private let origin: Origin
+    private let target: String
+    private var proof: DigestMemory.Proof?
+    /// Whether the proof is for a challenge that this request got.
+    private var isFresh = false
+    private var isWithheld = false
+    private var proofs = 0
+
+    /// A nonce may get too old between a challenge and its answer; a server that says so for ever is not believed.
+    private static let proofLimit = 3
+
+    init(_ request: Request, _ digest: Authentication.Digest, at origin: Origin) {
+        self.request = request
+        self.digest = digest
+        self.origin = origin
+        target = request.target
+    }
+
+    /// With a proof if the origin is known. Without one, content is kept back until the server has asked, and so is
+    /// content that could not be sent again if the nonce were too old.
+    var first: Request {
+        if request.body.isEmpty || request.body.isReplayable, let proven = prove() { return proven }
+        guard !request.body.isEmpty else { return request }
+        isWithheld = true
+        var empty = request
+        empty.body = .empty
+        empty.compression = .none
+        return empty
+    }
+
+    /// The request that is sent instead of handing out a response; `nil` if there is none.
+    func next(after head: ResponseHead) -> Request? {
+        if head.status == .unauthorized { return answer(head) }
+        if isWithheld, head.status.code < 300 {
+            isWithheld = false
+            return request
+        }
+        if let nonce = head[.authenticationInfo].flatMap(DigestChallenge.nextNonce) {
+            digest.memory.renew(nonce, at: origin)
+        }
+        return nil
+    }
+
+    private func answer(_ head: ResponseHead) -> Request? {
+        let challenge = head[.wwwAuthenticate].flatMap(DigestChallenge.first)
+        if let proof {
+            digest.memory.end(proof.nonce, at: origin)
+            guard let challenge, challenge.isStale || !isFresh, proofs < Self.proofLimit else { return nil }
+        }
+        guard let challenge else { return nil }
+        let session = DigestSession(
+            challenge, user: digest.user, password: digest.password,
+            clientNonce: UInt64.random(in: 0 ... .max).hexadecimal + UInt64.random(in: 0 ... .max).hexadecimal
+        )
+        digest.memory.begin(session, at: origin)
+        let isSpent = !isWithheld && !request.body.isEmpty && !request.body.isReplayable
+        isFresh = true
+        isWithheld = false
+        return isSpent ? nil : prove()
+    }
+
+    private func prove() -> Request? {
+        guard let proof = digest.memory.proof(for: origin, method: request.method.rawValue, target: target),
+            HTTPField.isValidValue(proof.authorization)
+        else { return nil }
+        self.proof = proof
+        proofs += 1
+        var proven = request
+        proven.headerFields[.authorization] = proof.authorization
+        return proven
+    }
+}
+
+extension Request {
+    fileprivate var withoutDigest: Request {
+        guard digest != nil else { return self }
+        var request = self
+        request.digest = nil
+        return request
+    }
+
+    /// Path and query, as they are sent (RFC 9112 §3.2.1).
+    fileprivate var target: String {
+        let text = urlText.prefix { $0 != "#" }
+        guard let scheme = text.firstRange(of: "://") else { return "/" }
+        let rest = text[scheme.upperBound...]
+        let target = rest.drop { $0 != "/" && $0 != "?" }
+        return target.first == "/" ? String(target) : "/" + target
+    }
+}
+
+extension HTTPField.Name {
+    /// `Authentication-Info` (RFC 7615).
+    fileprivate static let authenticationInfo = HTTPField.Name("Authentication-Info")!
+}
