@@ -24,7 +24,7 @@ extension JSONDocument {
 
 extension String {
     /// What is between the quotes of a JSON string with escapes (RFC 8259 §7); `nil` if it is none.
-    fileprivate init?(unescaping literal: UnsafeBufferPointer<UInt8>) {
+    init?(unescaping literal: UnsafeBufferPointer<UInt8>) {
         var text: [UInt8] = []
         text.reserveCapacity(literal.count)
         var rest = unsafe literal[...]

@@ -1,13 +1,13 @@
-import FoundationEssentials
-
 extension JSONTape {
     /// Where the values are that `paths` lead to, outermost key first; `nil` for those that are not there. Of a key
     /// that stands twice in an object the first counts, as for `JSONDecoder`.
     ///
-    /// - Parameter bytes: the document.
-    package func values(at paths: [[String]], in bytes: [UInt8]) -> [Int?] {
+    /// - Parameters:
+    ///   - start: where the paths begin. Default: at the whole document.
+    ///   - bytes: the document.
+    package func values(at paths: [[String]], at start: Int = root, in bytes: [UInt8]) -> [Int?] {
         paths.map { path in
-            path.reduce(Self.root) { place, key in place.flatMap { value(of: key, in: $0, bytes) } }
+            path.reduce(start) { place, key in place.flatMap { value(of: key, in: $0, bytes) } }
         }
     }
 
@@ -31,7 +31,45 @@ extension JSONTape {
         }
         // Texts may be equal though their bytes are not.
         guard word.kind != .ascii else { return false }
-        let text = try? JSONDecoder().decode(String.self, quicklyFrom: bytes, at: JSONPart(self, at: place))
-        return text == name
+        return text(at: place, in: bytes) == name
+    }
+
+    /// The string at a place; `nil` if there is none, or one that is no JSON string (RFC 8259 §7) in UTF-8.
+    ///
+    /// - Parameter bytes: the document.
+    package func text(at place: Int, in bytes: [UInt8]) -> String? {
+        let word = self[place]
+        guard word.kind.isString else { return nil }
+        let literal = bytes[word.offset..<word.offset + word.length]
+        switch word.kind {
+        case .ascii: return String(decoding: literal, as: UTF8.self)
+        case .plain: return String(validating: literal, as: UTF8.self)
+        default: return unsafe literal.withUnsafeBufferPointer { unsafe String(unescaping: $0) }
+        }
+    }
+
+    /// The members of an object, in their order; none of what is no object.
+    package func members(of place: Int) -> [(key: Int, value: Int)] {
+        guard kind(at: place).isObject else { return [] }
+        var members: [(key: Int, value: Int)] = []
+        var key = place + 2
+        // The link leads behind the last member.
+        while key < self[place].length {
+            members.append((key, key + 1))
+            key = self[key + 1].next(after: key + 1)
+        }
+        return members
+    }
+
+    /// The elements of an array, in their order; none of what is no array.
+    package func elements(of place: Int) -> [Int] {
+        guard kind(at: place) == .array else { return [] }
+        var elements: [Int] = []
+        var element = place + 2
+        while element < self[place].length {
+            elements.append(element)
+            element = self[element].next(after: element)
+        }
+        return elements
     }
 }

@@ -1,0 +1,154 @@
+import RxHTTP
+
+/// Finds in the JSON body of a refusal the server's reason, for a person.
+///
+/// It reads the tape of the document, each part of it a bounded number of times, so that its time is linear in the size of
+/// the body.
+struct ErrorMessageReader {
+    private let tape: JSONTape
+    private let bytes: [UInt8]
+    /// How many values have been looked at.
+    private(set) var steps = 0
+
+    /// Where servers usually say what is wrong. RFC 9457 has `detail` and `title`; Django REST framework `detail` and
+    /// `non_field_errors`; FastAPI `detail`.
+    private static let usualKeys = [
+        "message", "msg", "error_description", "errmsg", "detail", "title", "error", "errors",
+        "non_field_errors",
+    ]
+    /// Fields whose name says nothing about the error.
+    private static let generalFields: Set<String> = [
+        "non_field_errors", "detail", "error", "errors", "__all__",
+    ]
+    /// The most errors of one message.
+    private static let entryLimit = 32
+    /// How deep the errors of fields nest.
+    private static let depthLimit = 8
+
+    /// `nil` for what is no JSON.
+    init?(_ body: [UInt8]) {
+        // Whatever is wrong with it: then it has no message.
+        guard let tape = try? JSONPart(wholeOf: body).tape else { return nil }
+        self.tape = tape
+        bytes = body
+    }
+
+    /// The reason, if there is one.
+    ///
+    /// - Parameters:
+    ///   - keys: where it is looked for first.
+    ///   - isProblem: whether the document is one of RFC 9457, in which `detail` and `title` come first.
+    mutating func message(at keys: Envelope.Keys?, isProblem: Bool = false) -> String? {
+        for place in places(at: keys) where place != JSONTape.root {
+            if tape.kind(at: place).isObject { return message(at: place) }
+            if let text = scalar(place), !text.isEmpty { return text }
+        }
+        guard tape.kind(at: JSONTape.root).isCollection else { return nil }
+        return message(at: JSONTape.root, first: isProblem ? ["detail", "title"] : [])
+    }
+
+    /// The string, number or Bool at the first of several places that has one, as text.
+    func scalar(at keys: Envelope.Keys) -> String? { places(at: keys).lazy.compactMap(scalar).first }
+
+    private func places(at keys: Envelope.Keys?) -> [Int] {
+        tape.values(at: (keys?.paths ?? []).map(\.keys), in: bytes).compactMap(\.self)
+    }
+
+    private func scalar(_ place: Int) -> String? {
+        let kind = tape.kind(at: place)
+        if kind.isString { return tape.text(at: place, in: bytes) }
+        guard !kind.isCollection, kind != .null else { return nil }
+        return String(decoding: bytes[tape.literal(of: place)], as: UTF8.self)
+    }
+
+    private mutating func message(at place: Int, first keys: [String] = []) -> String? {
+        steps += 1
+        let kind = tape.kind(at: place)
+        if kind == .array { return list(place) }
+        guard kind.isObject else { return scalar(place).flatMap { $0.isEmpty ? nil : $0 } }
+        var entries: [String] = []
+        if addFields(of: place, below: [], to: &entries), !entries.isEmpty { return Self.join(entries) }
+        let members = members(of: place)
+        for key in keys + Self.usualKeys {
+            guard let value = members[key] else { continue }
+            // Who says it in an object says it there or nowhere.
+            if tape.kind(at: value).isObject { return message(at: value) }
+            if let text = message(at: value) { return text }
+        }
+        return nil
+    }
+
+    /// The values of the usual keys.
+    private mutating func members(of place: Int) -> [String: Int] {
+        var found: [String: Int] = [:]
+        for (key, value) in tape.members(of: place) {
+            steps += 1
+            guard let name = tape.text(at: key, in: bytes), found[name] == nil, Self.usualKeys.contains(name)
+            else { continue }
+            found[name] = value
+        }
+        return found
+    }
+
+    /// The messages of a list: of texts, or of objects that say which part of the request they are about (`loc`, as
+    /// FastAPI has it, or `pointer`, as RFC 9457 does).
+    private mutating func list(_ place: Int) -> String? {
+        var entries: [String] = []
+        for element in tape.elements(of: place).prefix(Self.entryLimit) {
+            guard let text = message(at: element) else { continue }
+            let found = tape.values(at: [["loc"], ["pointer"]], at: element, in: bytes)
+            let location = found[0].map { tape.elements(of: $0).prefix(Self.depthLimit).compactMap(scalar) }
+            let place = location?.joined(separator: ".") ?? found[1].flatMap(scalar) ?? ""
+            entries.append(place.isEmpty ? text : "\(place): \(text)")
+        }
+        return entries.isEmpty ? nil : Self.join(entries)
+    }
+
+    /// The errors of an object that has nothing but fields with lists of them, as Django REST framework sends them.
+    ///
+    /// - Returns: whether it is such an object.
+    private mutating func addFields(
+        of place: Int, below path: [String], to entries: inout [String]
+    ) -> Bool {
+        guard path.count < Self.depthLimit else { return false }
+        for (key, value) in tape.members(of: place) {
+            guard let name = tape.text(at: key, in: bytes) else { return false }
+            guard addErrors(at: value, of: path + [name], to: &entries) else { return false }
+            if entries.count >= Self.entryLimit { return true }
+        }
+        return true
+    }
+
+    /// The errors of one field: texts, or fields of its own.
+    private mutating func addErrors(
+        at place: Int, of path: [String], to entries: inout [String]
+    ) -> Bool {
+        steps += 1
+        if tape.kind(at: place).isObject {
+            return addFields(of: place, below: path, to: &entries)
+        }
+        guard tape.kind(at: place) == .array else { return false }
+        var texts: [String] = []
+        for (index, element) in tape.elements(of: place).enumerated() {
+            steps += 1
+            if let text = tape.text(at: element, in: bytes) {
+                if texts.count < Self.entryLimit { texts.append(text) }
+            } else {
+                let isForm =
+                    tape.kind(at: element).isObject
+                    && addFields(of: element, below: path + [String(index)], to: &entries)
+                guard isForm else { return false }
+            }
+        }
+        if !texts.isEmpty {
+            let place = path.filter { !Self.generalFields.contains($0) }.joined(separator: ".")
+            let text = texts.joined(separator: " ")
+            entries.append(place.isEmpty ? text : "\(place): \(text)")
+        }
+        return true
+    }
+
+    private static func join(_ entries: [String]) -> String {
+        entries.prefix(entryLimit).joined(separator: "; ")
+    }
+}
