@@ -52,7 +52,8 @@ public struct ResponseHead: Sendable {
         func take(_ line: ArraySlice<UInt8>) {
             guard let value = line.value(of: wanted) else { return }
             let text = String(decoding: value, as: UTF8.self)
-            found = found.map { $0 + ", " + text } ?? text
+            // In place: a field may stand there thousands of times.
+            if found == nil { found = text } else { found? += ", " + text }
         }
         let isFolded = forEachLine(like: wanted) { take(fieldLines[$0]) }
         guard isFolded else { return found }
@@ -96,14 +97,21 @@ public struct ResponseHead: Sendable {
     private var unfoldedLines: [ArraySlice<UInt8>] {
         let lines = fieldLines.split(separator: UInt8(ascii: "\n"))
         guard lines.contains(where: { $0.first?.isBlank == true }) else { return lines }
-        return lines.reduce(into: []) { unfolded, line in
-            if line.first?.isBlank == true, let before = unfolded.popLast() {
-                let parts = [before, line].map { $0.trimmingOptionalWhitespace() }
-                unfolded.append(ArraySlice(parts.joined(separator: CollectionOfOne(UInt8(ascii: " ")))))
-            } else {
-                unfolded.append(line)
-            }
+        var unfolded: [ArraySlice<UInt8>] = []
+        var index = 0
+        while index < lines.count {
+            let first = index
+            repeat { index += 1 } while index < lines.count && lines[index].first?.isBlank == true
+            let parts = lines[first..<index]
+            // All that continue a line at once: each byte is copied once.
+            unfolded.append(
+                parts.count == 1
+                    ? lines[first]
+                    : ArraySlice(
+                        parts.map { $0.trimmingOptionalWhitespace() }
+                            .joined(separator: CollectionOfOne(UInt8(ascii: " ")))))
         }
+        return unfolded
     }
 }
 

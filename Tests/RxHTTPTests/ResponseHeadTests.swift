@@ -48,6 +48,16 @@ import Testing
         #expect(head("Content\u{D}Length: 1\r\n")[.contentLength] == nil)
     }
 
+    @Test("A field that folds over thousands of lines, and one that is there thousands of times, are whole")
+    func manyLines() throws {
+        let name = try #require(HTTPField.Name("X-A"))
+        let folded = head("X-A: a\r\n" + String(repeating: " b\r\n", count: 5000) + "Y: 1\r\n")
+        #expect(folded[name] == "a" + String(repeating: " b", count: 5000))
+        #expect(folded.headerFields.count == 2)
+        let repeated = head(String(repeating: "X-A: b\r\n", count: 5000))
+        #expect(repeated[name] == Array(repeating: "b", count: 5000).joined(separator: ", "))
+    }
+
     @Test("Lines that are no fields are left out, the others stay in order")
     func invalidLines() {
         let fields = head("b: 1\r\nno colon\r\nbad name: 2\r\n\u{0}: 3\r\na: 4\r\nb: 5\r\n").headerFields
