@@ -12,9 +12,14 @@ struct CookieOrigin {
     /// Whether it is https.
     private(set) var isSecure: Bool
 
-    /// `nil` for what is no absolute http or https URL.
+    /// The longest name that the DNS has (RFC 1035 §2.3.4), with some room. A redirect may name any.
+    private static let sizeLimit = 255
+
+    /// `nil` for what is no absolute http or https URL, or has a host that cannot be one.
     init?(_ url: URL) {
-        guard let origin = Origin(url), let host = url.host(percentEncoded: false) else { return nil }
+        guard let origin = Origin(url), let host = url.host(percentEncoded: false),
+            host.utf8.count <= Self.sizeLimit
+        else { return nil }
         self.host = Self.canonical(host)
         isAddress = Self.isAddress(self.host)
         let path = url.path(percentEncoded: true)

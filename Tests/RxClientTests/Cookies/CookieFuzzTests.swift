@@ -85,4 +85,14 @@ import Testing
         }
         #expect(survived < 100)
     }
+
+    /// Each of its domains would be a string of up to that size.
+    @Test("A host of a quarter of a megabyte, as a redirect may name it, has no cookies")
+    func endlessHost() throws {
+        let bench = CookieBench()
+        try bench.set("a=1", from: "https://a.test/")
+        let url = "https://" + String(repeating: "a.", count: 128 << 10) + "test/"
+        #expect(bench.field(url) == "")
+        #expect(throws: CookieRefusal.invalidURL) { try bench.set("b=1", from: url) }
+    }
 }
