@@ -36,6 +36,10 @@ struct Circuit: Sendable {
         return .passed(epoch: epoch)
     }
 
+    func isProbe(_ passage: Passage) -> Bool {
+        state == .halfOpen && passage == .passed(epoch: epoch)
+    }
+
     mutating func leave(_ passage: Passage, isFailure: Bool?, at now: Duration) {
         guard passage == .passed(epoch: epoch) else { return }
         switch state {

@@ -53,6 +53,9 @@ public final class CircuitBreaker: Sendable {
         change { $0.leave(passage, isFailure: isFailure, at: now) }
     }
 
+    /// Whether a request is a probe of a circuit that is half-open.
+    func isProbe(_ passage: Circuit.Passage) -> Bool { circuit.withLock { $0.isProbe(passage) } }
+
     @discardableResult
     private func change<Result: Sendable>(_ change: (inout Circuit) -> Result) -> Result {
         let (result, isChanged) = circuit.withLock { circuit in

@@ -48,8 +48,7 @@ private final class GuardedPassage<Element: Sendable>: @unchecked Sendable {
             Observer(
                 scope: scope,
                 next: { value in
-                    // A transfer counts when it is whole.
-                    if !(value is TransferEvent) { self.leave(isFailure: false) }
+                    self.note(value as? TransferEvent)
                     self.observer.next(value)
                 },
                 end: { completion in
@@ -60,6 +59,17 @@ private final class GuardedPassage<Element: Sendable>: @unchecked Sendable {
                     self.scope.close()
                     self.observer.end(completion)
                 }))
+    }
+
+    /// A value is a success. A transfer counts when it is whole; but a probe has been successful with its head, for its
+    /// body may last for ever.
+    private func note(_ event: TransferEvent?) {
+        switch event {
+        case nil: leave(isFailure: false)
+        case .head(let head):
+            if let passage, breaker.isProbe(passage) { leave(isFailure: head.status.code >= 500) }
+        default: break
+        }
     }
 
     /// The first outcome counts.

@@ -139,6 +139,33 @@ import Testing
         #expect(transport.runningCount == 2)
     }
 
+    @Test(
+        "A probe that is a stream is settled by its head, well or not; the place is free while the body runs")
+    func streamedProbes() throws {
+        let head = ScriptedTransport.Step.head(ResponseHead(status: .ok))
+        let answers = Book(
+            Array(repeating: .failure(.connect), count: 4)
+                + Array(repeating: .steps(head, .chunk([1]), .stall), count: 4))
+        let (client, transport) = bench({ $0.circuitBreaker = Self.policy }) { _ in answers.next() }
+        for _ in 0..<4 { try bench.outcome(client.get("/x"), within: .zero) }
+        try clock.advance(by: .seconds(30))
+        let streams = (0..<2).map { _ in Recorder(client.stream(Call(.get, "/x")), on: clock) }
+        try clock.advance(by: .zero)
+        #expect(client.circuitBreaker()?.state.value == .closed)
+        #expect(transport.runningCount == 2)
+        for stream in streams { stream.cancel() }
+        #expect(client.circuitBreaker()?.state.value == .closed)
+    }
+
+    @Test("A stream that breaks off counts as a failure while the circuit is closed")
+    func brokenStreams() throws {
+        let (client, _) = bench({ $0.circuitBreaker = Self.policy }) { _ in
+            .steps(.head(ResponseHead(status: .ok)), .chunk([1]), .fail(NetworkError(.partialBody, "cut")))
+        }
+        for _ in 0..<4 { try bench.outcome(client.stream(Call(.get, "/x")), within: .zero) }
+        #expect(client.circuitBreaker()?.state.value != .closed)
+    }
+
     @Test("Answers to requests from before a change do not count")
     func late() throws {
         let breaker = CircuitBreaker(Self.policy, clock: clock)
