@@ -85,7 +85,8 @@ struct EventAnswer: Encodable, Sendable {
     /// Whether no further connection is tried.
     var isLast: Bool { reconnecting == false }
 
-    init(_ id: Command.ID, _ update: EventSourceUpdate) {
+    /// `nil` for what a browser does not tell.
+    init?(_ id: Command.ID, _ update: EventSourceUpdate) {
         self.id = id
         switch update {
         case .open: sse = "open"
@@ -94,6 +95,7 @@ struct EventAnswer: Encodable, Sendable {
             type = event.type
             data = event.data
             lastEventId = event.lastEventID
+        case .comment: return nil
         case .reconnecting(_, let error):
             sse = "error"
             reconnecting = true

@@ -9,7 +9,7 @@ extension Driver {
         call.headers = try headers(of: command)
         call.usesCookies = command.credentials != .omit
         let updates = client.events(call)
-            .map { EventAnswer(id, $0) }
+            .compactMap { EventAnswer(id, $0) }
             .catch { error in .just(EventAnswer(id, because: error)) }
             .setFailureType(to: NetworkError.self)
         try begin(

@@ -12,25 +12,36 @@ extension Client {
     /// ```
     ///
     /// A new connection names the last event that came (`Last-Event-ID`). It waits three seconds, or what the server
-    /// said last (`retry`, at least 0.1 s); after connections that failed twice as long each time, up to a minute or the server's
-    /// own time, whichever is longer. The answer 204 ends the stream. It fails for good with `status` for every other
-    /// status but 200, with `invalidResponse` where the answer is no `text/event-stream`, and with what no further
-    /// try would mend, such as an invalid URL or certificate. The client's retry policy does not count; its session
-    /// does.
+    /// said last (`retry`, at least 0.1 s); after connections that failed twice as long each time, up to a minute or the
+    /// server's own time, whichever is longer; see ``EventSourceWaits``. An open circuit and a machine without network are such
+    /// failures. The status 204 ends the stream. It fails for good with `status` for every other status but 200, with
+    /// `invalidResponse` for a response that is no `text/event-stream`, and with what no further try would mend, such as
+    /// an invalid URL or certificate. The client's retry policy does not count; its session does.
+    ///
+    /// The endpoint gives method, parameters and header fields. Requests that must not be sent twice, such as POST unless
+    /// the endpoint says that it is idempotent, have one connection: its end is the stream's, and its failure, too.
+    /// `Accept: text/event-stream` and `Cache-Control: no-cache` are sent unless the endpoint or the client has such fields.
     ///
     /// A connection has no ``Timeouts/attempt`` and no ``Timeouts/total``: it lasts as long as it does. Silence ends
-    /// it (``Timeouts/idle``) only where the endpoint has timeouts of its own. Requests that must not be sent twice (POST) are refused with `invalidParameters`; for these there is
-    /// `stream(…).serverSentEvents()`.
+    /// it (``Timeouts/idle``) only where the endpoint has timeouts of its own.
     ///
     /// - Parameters:
     ///   - endpoint: what is asked for.
     ///   - lastEventID: the event after which the first connection goes on; empty for none.
-    ///   - limit: the most bytes of one event; a larger one ends the stream with `tooLarge`. Default 1 MiB.
+    ///   - limit: the most bytes of one event, and of one comment; a larger one ends the stream with `tooLarge`. Default
+    ///     1 MiB.
+    ///   - waits: how long it waits before new connections.
     public func events(
-        _ endpoint: some Endpoint, lastEventID: String = "", limit: Int = 1 << 20
+        _ endpoint: some Endpoint, lastEventID: String = "", limit: Int = 1 << 20,
+        waits: EventSourceWaits = EventSourceWaits()
     ) -> Observable<EventSourceUpdate, NetworkError> {
         Observable(scheduler: scheduler) { [scheduler] observer in
-            EventSource(lastEventID: lastEventID, on: scheduler) { lastEventID in
+            // What cannot be made into a request fails when it is to be sent.
+            let request = try? Draft(endpoint, of: self, on: scheduler).unsigned()
+            EventSource(
+                lastEventID: lastEventID, waits: waits, isRepeatable: request?.isRepeatable ?? true,
+                on: scheduler
+            ) { lastEventID in
                 self.connection(endpoint, lastEventID: lastEventID, limit: limit)
             }
             .updates.subscribe(observer)
@@ -42,12 +53,6 @@ extension Client {
         _ endpoint: some Endpoint, lastEventID: String, limit: Int
     ) -> Observable<EventSource.Signal, NetworkError> {
         drafted(endpoint, isWhole: false) { draft throws(NetworkError) in
-            let draftRequest = try draft.unsigned()
-            guard draftRequest.isIdempotent, draftRequest.body.isReplayable else {
-                throw NetworkError(
-                    .invalidParameters, "a request that must not be sent twice is no event source",
-                    request: draftRequest)
-            }
             let attempts = try self.attempts(of: draft, retrying: .never)
             let session = endpoint.usesSession ? self.configuration.session : nil
             let envelope = self.envelope(of: endpoint)
@@ -63,9 +68,11 @@ extension Client {
                     .afterHead { head, rest throws(NetworkError) in
                         guard head.status != .noContent else { return .just(.stop) }
                         try head.checkEventStream(of: request)
-                        return rest.parsed { EventStreamParser(lastEventID: lastEventID, limit: limit) }
-                            .map { .found($0) }
-                            .startWith(.open(head))
+                        return rest.parsed {
+                            EventStreamParser(lastEventID: lastEventID, limit: limit, findsComments: true)
+                        }
+                        .map { .found($0) }
+                        .startWith(.open(head))
                     }
             }
             .relogin(through: session, replay: attempts.replay, trace: attempts.trace)
@@ -79,7 +86,8 @@ extension Request {
         timeouts.attempt = nil
         timeouts.total = nil
         if headerFields[.accept] == nil { headerFields[.accept] = "text/event-stream" }
-        headerFields[.cacheControl] = "no-store"
+        // https://html.spec.whatwg.org/multipage/server-sent-events.html#the-eventsource-interface
+        if headerFields[.cacheControl] == nil { headerFields[.cacheControl] = "no-cache" }
         if !lastEventID.isEmpty { headerFields[.lastEventID] = lastEventID }
     }
 }

@@ -17,12 +17,13 @@ final class EventSource: @unchecked Sendable {
         var isStop: Bool { if case .stop = self { true } else { false } }
     }
 
-    private static let waits = (shortest: Duration.milliseconds(100), longest: Duration.seconds(60))
-
     private let clock: any Scheduler
     private let connect: @Sendable (_ lastEventID: String) -> Observable<Signal, NetworkError>
     private var lastEventID: String
-    private var reconnectionTime = Duration.seconds(3)
+    private let waits: EventSourceWaits
+    private var reconnectionTime: Duration
+    /// Whether the request may be sent again.
+    private let isRepeatable: Bool
     /// Why the last connection ended, if not in order.
     private var cause: NetworkError?
     /// Connections in a row that did not open.
@@ -30,18 +31,23 @@ final class EventSource: @unchecked Sendable {
     private var isOpen = false
 
     init(
-        lastEventID: String, on clock: any Scheduler,
+        lastEventID: String, waits: EventSourceWaits, isRepeatable: Bool, on clock: any Scheduler,
         connect: @escaping @Sendable (_ lastEventID: String) -> Observable<Signal, NetworkError>
     ) {
         self.lastEventID = lastEventID
+        self.waits = waits
+        self.isRepeatable = isRepeatable
+        reconnectionTime = waits.first
         self.clock = clock
         self.connect = connect
     }
 
     var updates: Observable<EventSourceUpdate, NetworkError> {
-        Observable<Signal, NetworkError>.concat([.deferred { self.connection }, .deferred { self.wait }])
-            .repeat()
-            .take(while: { signal throws(NetworkError) in !signal.isStop })
+        let connections =
+            isRepeatable
+            ? Observable.concat([.deferred { self.connection }, .deferred { self.wait }]).repeat()
+            : connect(lastEventID)
+        return connections.take(while: { signal throws(NetworkError) in !signal.isStop })
             .compactMap { self.update(for: $0) }
     }
 
@@ -57,8 +63,10 @@ final class EventSource: @unchecked Sendable {
 
     private var wait: Observable<Signal, NetworkError> {
         if !isOpen { failures += 1 }
-        let base = max(reconnectionTime, Self.waits.shortest)
-        let delay = min(base * (1 << min(max(failures - 1, 0), 16)), max(base, Self.waits.longest))
+        let base = max(reconnectionTime, waits.shortest)
+        let backoff = min(base * (1 << min(max(failures - 1, 0), 16)), max(base, waits.longest))
+        // Nothing is sent before an open circuit lets it through.
+        let delay = max(backoff, (cause?.openCircuit?.until ?? clock.now) - clock.now)
         return .concat([
             .just(.reconnecting(after: delay)),
             Observable<Void, Never>.timer(delay, on: clock).setFailureType(to: NetworkError.self).flatMap {
@@ -82,6 +90,7 @@ final class EventSource: @unchecked Sendable {
         case .found(.retry(let time)):
             reconnectionTime = time
             return nil
+        case .found(.comment(let text)): return .comment(text)
         case .reconnecting(let delay): return .reconnecting(after: delay, because: cause)
         case .stop: return nil
         }
@@ -93,7 +102,7 @@ extension NetworkError {
     fileprivate var mayPass: Bool {
         switch code {
         case .resolve, .connect, .connectionLost, .emptyReply, .partialBody, .queueTimeout, .connectTimeout,
-            .firstByteTimeout, .idleTimeout:
+            .firstByteTimeout, .idleTimeout, .unreachable, .circuitOpen:
             true
         // What libcurl could not read as HTTP; an answer of the wrong type stays what it is.
         case .invalidResponse: curlCode != nil

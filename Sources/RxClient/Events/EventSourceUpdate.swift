@@ -7,6 +7,8 @@ public enum EventSourceUpdate: Sendable {
     case open(ResponseHead)
     /// An event.
     case message(ServerSentEvent)
+    /// A comment, without the colon before it and the blank after that. Servers send them to keep a quiet connection open.
+    case comment(String)
     /// The connection has ended, or none came about; the next is tried so much later. `because` is `nil` where the
     /// server ended it in order.
     case reconnecting(after: Duration, because: NetworkError?)

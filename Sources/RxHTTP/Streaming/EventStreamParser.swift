@@ -10,9 +10,12 @@ package struct EventStreamParser: BodyParser {
         case lastEventID(String)
         /// The server says how long to wait before a new connection.
         case retry(Duration)
+        /// A comment, if they are wanted.
+        case comment(String)
     }
 
     private let limit: Int
+    private let findsComments: Bool
     private var line: [UInt8] = []
     private var isFirstLine = true
     private var skipsLineFeed = false
@@ -24,7 +27,9 @@ package struct EventStreamParser: BodyParser {
     /// - Parameters:
     ///   - lastEventID: the id that events have which come before one with an id.
     ///   - limit: the most bytes of one event.
-    package init(lastEventID: String = "", limit: Int) {
+    ///   - findsComments: whether comments are found, too. Default false.
+    package init(lastEventID: String = "", limit: Int, findsComments: Bool = false) {
+        self.findsComments = findsComments
         id = lastEventID
         announcedID = lastEventID
         self.limit = limit
@@ -73,8 +78,10 @@ package struct EventStreamParser: BodyParser {
         let name = line[..<(colon ?? line.endIndex)]
         var value = line[(colon.map { $0 + 1 } ?? line.endIndex)...]
         if value.first == UInt8(ascii: " ") { value.removeFirst() }
-        // A comment has no name, and is none of these.
-        if name.elementsEqual("data".utf8) {
+        // A comment has no name.
+        if colon == line.startIndex {
+            if findsComments { found.append(.comment(String(decoding: value, as: UTF8.self))) }
+        } else if name.elementsEqual("data".utf8) {
             data += value
             data.append(UInt8(ascii: "\n"))
         } else if name.elementsEqual("event".utf8) {

@@ -62,6 +62,7 @@ import Testing
             switch update {
             case .open: "open"
             case .message(let event): "\(event.data) \(event.lastEventID)"
+            case .comment(let text): ": \(text)"
             case .reconnecting(let delay, let error):
                 "again after \(delay): \(error?.code.rawValue ?? "closed")"
             }

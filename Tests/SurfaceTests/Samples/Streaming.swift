@@ -32,10 +32,16 @@ func listen(_ client: Client) {
             switch update {
             case .open: show("live")
             case .message(let event): show(event.data)
+            case .comment: break
             case .reconnecting(let delay, let error): show("again in \(delay): \(error?.message ?? "closed")")
             }
         },
         onFailure: { error in show(error.message) })
 
     client.events(Call(.get, "/prices")).messages().subscribe(onNext: { event in show(event.data) })
+
+    var call = Call(.post, "/events", ["topics": ["tea", "milk"]])
+    call.isIdempotent = true
+    client.events(call, lastEventID: "17", limit: 8 << 20, waits: EventSourceWaits(longest: .seconds(10)))
+        .messages().subscribe(onNext: { event in show(event.data) })
 }
