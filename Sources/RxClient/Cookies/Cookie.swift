@@ -38,6 +38,38 @@ public struct Cookie: Sendable, Hashable, Codable {
         case none
     }
 
+    /// Creates a cookie, to be given to ``CookieJar/set(_:)``.
+    ///
+    /// - Parameters:
+    ///   - name: the name; empty for a bare value.
+    ///   - value: the value.
+    ///   - domain: the host it belongs to, with or without a leading dot.
+    ///   - isHostOnly: whether hosts below the domain do not get it. Default true.
+    ///   - path: the path it is sent to, and below. Default `/`.
+    ///   - expires: when it ends. Default `nil`: with the session.
+    ///   - isSecure: whether it goes out over https only. Default false.
+    ///   - isHTTPOnly: whether it is meant to be kept from scripts. Default false.
+    ///   - sameSite: the `SameSite` attribute. Default none.
+    ///   - created: when it was first set. Default now.
+    ///   - lastUsed: when it was last set or sent. Default: when it was created.
+    public init(
+        name: String, value: String, domain: String, isHostOnly: Bool = true, path: String = "/",
+        expires: Date? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false, sameSite: SameSite? = nil,
+        created: Date = Date(), lastUsed: Date? = nil
+    ) {
+        self.name = name
+        self.value = value
+        self.domain = CookieOrigin.canonical(domain.hasPrefix(".") ? String(domain.dropFirst()) : domain)
+        self.isHostOnly = isHostOnly
+        self.path = path
+        self.expires = expires
+        self.isSecure = isSecure
+        self.isHTTPOnly = isHTTPOnly
+        self.sameSite = sameSite
+        self.created = created
+        self.lastUsed = lastUsed ?? created
+    }
+
     /// Whether it ends with the session: nothing says how long it lives.
     public var isSession: Bool { expires == nil }
 

@@ -92,12 +92,16 @@ extension CookieJar {
     ///
     /// - Throws: `file` for what is no dump; the jar is as before.
     public func restore(from bytes: [UInt8]) throws(NetworkError) {
-        let cookies = try CookieFile(bytes: bytes).cookies
-        let now = currentDate()
+        restore(try CookieFile(bytes: bytes).cookies, at: currentDate())
+    }
+
+    @discardableResult
+    func restore(_ cookies: [Cookie], at now: Date) -> [Cookie] {
         change { contents in
             let restored = contents.store.restore(cookies, at: now)
             contents.events += restored.map(CookieEvent.stored)
             contents.isChanged = !restored.isEmpty
+            return restored
         }
     }
 

@@ -18,4 +18,7 @@ public enum CookieRefusal: String, Error, Sendable {
     case overwritesSecure
     /// Its name begins with `__Secure-` or `__Host-`, and it does not keep what that promises.
     case brokenPrefix
+    /// No server could have set it: its path or its domain is none, or it is for the hosts below a public suffix or an
+    /// address.
+    case unsound
 }

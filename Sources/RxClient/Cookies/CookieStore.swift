@@ -106,14 +106,13 @@ struct CookieStore {
     /// Whether a cookie from http would stand before, or in place of, a `Secure` one (RFC 6265bis §5.7).
     private func hidesSecure(_ cookie: Cookie, at now: Date) -> Bool {
         domains.contains { domain, cookies in
-            let overlaps =
-                domain == cookie.domain || domain.hasSuffix("." + cookie.domain)
-                || cookie.domain.hasSuffix("." + domain)
-            return overlaps
-                && cookies.contains {
-                    $0.isSecure && $0.name == cookie.name && !$0.isExpired(at: now)
-                        && cookie.path.isBelow($0.path)
-                }
+            let isHidden = cookies.contains {
+                $0.isSecure && $0.name == cookie.name && !$0.isExpired(at: now)
+                    && cookie.path.isBelow($0.path)
+            }
+            return isHidden
+                && (domain == cookie.domain || domain.hasSuffix("." + cookie.domain)
+                    || cookie.domain.hasSuffix("." + domain))
         }
     }
 
@@ -179,6 +178,12 @@ struct CookieStore {
     }
 
     // MARK: - From a file
+
+    /// Whether a server could have set the cookie.
+    func isSound(_ cookie: Cookie) -> Bool { cookie.isSound(suffixes) }
+
+    /// The longest life of a cookie, in seconds.
+    var lifetime: TimeInterval { limits.lifetime }
 
     /// Takes cookies that were in the store before, in place of the same ones that are there; those which
     /// no server could have set are left out.

@@ -41,6 +41,12 @@ func carryAJar(_ jar: CookieJar) throws {
     try CookieJar().restore(from: bytes)
 }
 
+func exchangeCookiesWithCurl(_ jar: CookieJar) throws {
+    try jar.netscapeFile().write(toFile: "/tmp/cookies.txt", atomically: true, encoding: .utf8)
+    jar.restore(fromNetscape: try String(contentsOfFile: "/tmp/cookies.txt", encoding: .utf8))
+    try jar.set(Cookie(name: "theme", value: "dark", domain: "shop.example.com"))
+}
+
 func keepCookiesElsewhere(upload: @escaping @Sendable ([UInt8]) -> Observable<Void, NetworkError>) {
     let custom = CookieJar(
         publicSuffixes: PublicSuffixes { domain in ["com", "internal"].contains(domain) },

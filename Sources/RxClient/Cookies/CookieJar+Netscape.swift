@@ -1,0 +1,83 @@
+public import FoundationEssentials
+public import RxHTTP
+
+/// Cookies in the text files that curl, wget and browser extensions read and write
+/// (https://curl.se/docs/http-cookies.html): a line for each, with seven fields between tabs.
+extension CookieJar {
+    /// The cookies that have not expired, as such a file. What it cannot say is left out: the `SameSite` attribute, and
+    /// cookies with a tab in name or path.
+    ///
+    /// - Parameter includingSessionCookies: whether those without an end are in it, with 0 as the end. Default true.
+    public func netscapeFile(includingSessionCookies: Bool = true) -> String {
+        let lines = cookies.filter { includingSessionCookies || !$0.isSession }.compactMap(\.netscapeLine)
+        return (["# Netscape HTTP Cookie File"] + lines).joined(separator: "\n") + "\n"
+    }
+
+    /// Takes in the cookies of such a file, in place of cookies of the same name, domain and path. Left out are comments, lines
+    /// that are no cookies, and cookies that have expired or that no server could have set.
+    ///
+    /// - Returns: the cookies that were taken.
+    @discardableResult
+    public func restore(fromNetscape text: String) -> [Cookie] {
+        let now = currentDate()
+        let latest = now.addingTimeInterval(emptyStore.lifetime)
+        // CR LF would be one character.
+        let lines = text.utf8.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+        let cookies = lines.compactMap { Cookie(netscape: Substring($0), now: now, latest: latest) }
+        return restore(cookies, at: now)
+    }
+
+    /// Sets a cookie, in place of one of the same name, domain and path. One that has expired takes that one back.
+    ///
+    /// ```swift
+    /// try jar.set(Cookie(name: "theme", value: "dark", domain: "shop.example.com"))
+    /// ```
+    ///
+    /// - Throws: `unsound` for a cookie that no server could have set.
+    public func set(_ cookie: Cookie) throws(CookieRefusal) {
+        let now = currentDate()
+        guard emptyStore.isSound(cookie) else { throw .unsound }
+        if cookie.isExpired(at: now) {
+            remove(cookie)
+        } else {
+            restore([cookie], at: now)
+        }
+    }
+}
+
+extension Cookie {
+    private static let httpOnlyMark = "#HttpOnly_"
+
+    fileprivate var netscapeLine: String? {
+        let fields = [
+            (isHTTPOnly ? Self.httpOnlyMark : "") + (isHostOnly ? "" : ".") + domain,
+            isHostOnly ? "FALSE" : "TRUE",
+            path, isSecure ? "TRUE" : "FALSE",
+            expires.map { String(Int64($0.timeIntervalSince1970.clamped)) } ?? "0",
+            name,
+        ]
+        guard !fields.contains(where: { $0.utf8.contains(UInt8(ascii: "\t")) }) else { return nil }
+        return (fields + [value]).joined(separator: "\t")
+    }
+
+    /// - Parameter latest: the end of a cookie that would live longer.
+    fileprivate init?(netscape line: Substring, now: Date, latest: Date) {
+        let isHTTPOnly = line.utf8.starts(with: Self.httpOnlyMark.utf8)
+        guard isHTTPOnly || line.utf8.first != UInt8(ascii: "#") else { return nil }
+        let fields = line.utf8.dropFirst(isHTTPOnly ? Self.httpOnlyMark.utf8.count : 0)
+            .split(separator: UInt8(ascii: "\t"), maxSplits: 6, omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
+        guard fields.count == 7, let end = Double(fields[4]), end.isFinite else { return nil }
+        let expires = end == 0 ? nil : min(Date(timeIntervalSince1970: end), latest)
+        self.init(
+            name: fields[5], value: fields[6], domain: fields[0],
+            isHostOnly: fields[1].uppercased() != "TRUE",
+            path: fields[2], expires: expires, isSecure: fields[3].uppercased() == "TRUE",
+            isHTTPOnly: isHTTPOnly, created: now)
+    }
+}
+
+extension TimeInterval {
+    /// Within what a whole number of 64 bits holds, rounded up, so that no end becomes none.
+    fileprivate var clamped: TimeInterval { min(max(rounded(.up), 1), 1e18) }
+}

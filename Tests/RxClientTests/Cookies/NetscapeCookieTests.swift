@@ -1,0 +1,103 @@
+import FoundationEssentials
+import RxClient
+import RxHTTP
+import RxTesting
+import Testing
+
+/// Cookies go to and come from the files of curl and wget, and can be made by hand.
+@Suite struct NetscapeCookieTests {
+    private let bench = CookieBench()
+
+    @Test("What curl writes is read, and what is no cookie is left out")
+    func reads() {
+        let file = """
+            # Netscape HTTP Cookie File
+            # https://curl.se/docs/http-cookies.html
+
+            a.test\tFALSE\t/\tFALSE\t0\tsession\t1
+            .b.test\tTRUE\t/x\tTRUE\t4000\tlasting\t2\r
+            #HttpOnly_a.test\tFALSE\t/\tFALSE\t4000\thidden\ta b=c
+            a.test\tFALSE\t/\tFALSE\t4000\t\tnameless
+            a.test\tFALSE\t/\tFALSE\t4000\tempty\t
+            a.test\tFALSE\t/\tFALSE\t-5\texpired\t1
+            com\tTRUE\t/\tFALSE\t4000\tsuffix\t1
+            a.test\tFALSE\tx\tFALSE\t4000\tpath\t1
+            a.test\tFALSE\t/\tFALSE\tnever\tend\t1
+            a.test\tFALSE\t/\tFALSE\t4000\tfew
+            a.test FALSE / FALSE 4000 spaces 1
+            """
+        let taken = bench.jar.restore(fromNetscape: file)
+        #expect(taken.map(\.name) == ["session", "lasting", "hidden", "", "empty"])
+        #expect(taken.map(\.isSession) == [true, false, false, false, false])
+        #expect(taken.map(\.isHTTPOnly) == [false, false, true, false, false])
+        #expect(bench.field("https://sub.b.test/x/y") == "lasting=2")
+        #expect(bench.field("http://b.test/x") == "")
+        #expect(bench.field("http://sub.a.test/") == "")
+        #expect(bench.field("http://a.test/") == "session=1; hidden=a b=c; nameless; empty=")
+        #expect(taken[1].expires == Date(timeIntervalSince1970: 4000))
+    }
+
+    @Test("What is written is read again", arguments: [true, false])
+    func roundTrip(hasSessionCookies: Bool) throws {
+        try bench.set("a=1; Max-Age=100; Path=/x; Domain=a.test; Secure; HttpOnly", from: "https://a.test/")
+        try bench.set("b=\"ü =2\"", from: "https://a.test/")
+        try bench.set("bare", from: "http://c.test/")
+        let file = bench.jar.netscapeFile(includingSessionCookies: hasSessionCookies)
+        #expect(file.hasPrefix("# Netscape HTTP Cookie File\n#HttpOnly_.a.test\tTRUE\t/x\tTRUE\t100\ta\t1\n"))
+        let other = CookieBench()
+        other.jar.restore(fromNetscape: file)
+        let expected = bench.jar.cookies.filter { hasSessionCookies || !$0.isSession }
+        #expect(
+            other.jar.netscapeFile() == bench.jar.netscapeFile(includingSessionCookies: hasSessionCookies))
+        #expect(other.jar.cookies.count == expected.count)
+        #expect(other.jar.cookies.map(\.value) == expected.map(\.value))
+    }
+
+    @Test("No cookie lives longer than the jar lets it")
+    func lifetime() {
+        let taken = bench.jar.restore(fromNetscape: "a.test\tFALSE\t/\tFALSE\t99999999999\ta\t1\n")
+        #expect(taken.map(\.expires) == [Date(timeIntervalSince1970: 400 * 86400)])
+    }
+
+    @Test("A cookie made by hand is one like any other")
+    func byHand() throws {
+        let cookie = Cookie(name: "theme", value: "dark", domain: ".Shop.Test", isHostOnly: false, path: "/x")
+        #expect(cookie.domain == "shop.test")
+        try bench.jar.set(cookie)
+        #expect(bench.field("http://sub.shop.test/x") == "theme=dark")
+        #expect(bench.field("http://sub.shop.test/y") == "")
+        try bench.jar.set(
+            Cookie(
+                name: "theme", value: "", domain: "shop.test", isHostOnly: false, path: "/x",
+                expires: .distantPast))
+        #expect(bench.jar.cookies.isEmpty)
+        #expect(bench.events == ["+ theme=dark", "- theme"])
+    }
+
+    @Test(
+        "One that no server could have set is refused",
+        arguments: [
+            Cookie(name: "a", value: "1\n", domain: "a.test"),
+            Cookie(name: "a;b", value: "1", domain: "a.test"),
+            Cookie(name: "a", value: "1", domain: ""),
+            Cookie(name: "a", value: "1", domain: "co.uk", isHostOnly: false),
+            Cookie(name: "a", value: "1", domain: "127.0.0.1", isHostOnly: false),
+            Cookie(name: "a", value: "1", domain: "a.test", path: "x"),
+            Cookie(name: "__Host-a", value: "1", domain: "a.test"),
+        ])
+    func unsound(_ cookie: Cookie) {
+        #expect(throws: CookieRefusal.unsound) { try bench.jar.set(cookie) }
+        #expect(bench.jar.cookies.isEmpty)
+    }
+
+    @Test("Mutated files never trap", arguments: 1...4)
+    func mutations(seed: UInt64) {
+        var random = SeededRandom(seed)
+        let line = Array("#HttpOnly_.a.test\tTRUE\t/x\tTRUE\t1e3\ta\tb\n".utf8)
+        for _ in 0..<1000 {
+            let jar = CookieBench().jar
+            jar.restore(fromNetscape: String(decoding: line.mutated(by: &random), as: UTF8.self))
+            _ = jar.netscapeFile()
+        }
+    }
+}
