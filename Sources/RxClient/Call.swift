@@ -25,7 +25,8 @@ public struct Call: Endpoint {
     public var headers: [String: String]
     /// The envelope of the answer. Default the client's.
     public var envelope = EnvelopeChoice.client
-    /// Which types of content are accepted; others fail with `contentType`. Default any; `nil` for the client's.
+    /// Which types of content are accepted; others fail with `contentType`. Default any for the response, and the client's
+    /// for what is decoded of it; `nil` for the client's in either case.
     public var contentTypes: ContentTypes? = .any
     /// Which part of the content is decoded. Default all of it.
     public var part: PayloadPath = ""

@@ -29,6 +29,8 @@ public final class Client: Sendable {
     let template: RequestTemplate
     /// How answers are opened whose endpoint leaves it to the client.
     let opening: Opening
+    /// The same for endpoints whose output is the response.
+    let responseOpening: Opening
     let errorTipSignal = Signal<NetworkError>()
     /// What the client's next stream runs on: the transport's scheduler for the main server.
     var scheduler: any Scheduler { transport.scheduler(for: servers.pair.main.origin) }
@@ -43,6 +45,7 @@ public final class Client: Sendable {
         self.transport = transport
         template = RequestTemplate(configuration)
         opening = Opening(configuration.envelope, configuration.contentTypes)
+        responseOpening = Opening(configuration.envelope, .any, decodable: configuration.contentTypes)
         hosts = Hosts(configuration, on: transport.scheduler)
         servers = Servers(
             main: configuration.baseURL, vice: configuration.viceURL, failover: configuration.failover,

@@ -29,6 +29,8 @@ public struct Response: Sendable {
     }
     /// What ``payloadPath`` leads to in the body, if somebody has looked.
     package var payload: JSONPart?
+    /// Which types of content may be decoded; `nil` where that has been looked at, or nobody minds.
+    package var decodableTypes: ContentTypes?
     /// How the client that got this answer decodes JSON.
     public var decoder: JSONDecoder
 
@@ -47,6 +49,9 @@ public struct Response: Sendable {
 
     /// The status code and reason.
     public var status: HTTPResponse.Status { head.status }
+
+    /// Whether it is a 204 or 205, which have no content (RFC 9110 §15.3.5, §15.3.6), and has none.
+    package var hasNoContent: Bool { body.isEmpty && (status == .noContent || status == .resetContent) }
 
     /// The URL that answered.
     public var url: URL { request.url }

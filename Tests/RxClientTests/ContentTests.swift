@@ -98,6 +98,44 @@ import Testing
         #expect(try run(page.request(call)).failure?.code == .contentType)
     }
 
+    @Test("What is decoded of a response by hand is of the types that an endpoint's would be")
+    func byHand() throws {
+        let page = client("7", type: "text/html")
+        #expect(try run(page.get("/x")).values.first?.text == "7")
+        #expect(try run(page.get("/x").decode(Int.self)).failure?.code == .contentType)
+        #expect(try run(page.get("/x").decode(Empty.self)).values == [Empty()])
+        #expect(try run(page.get("/x").checkContentType(["text/html"]).decode(Int.self)).values == [7])
+        let lenient = client("7", type: "text/html") { $0.contentTypes = .json.or("text/html") }
+        #expect(try run(lenient.get("/x").decode(Int.self)).values == [7])
+        var call = Call(.get, "/x")
+        call.contentTypes = ["text/html"]
+        #expect(try run(page.request(call).decode(Int.self)).values == [7])
+        call.contentTypes = .any
+        call.envelope = .none
+        #expect(try run(page.request(call).decode(Int.self)).failure?.code == .contentType)
+        #expect(try run(page.request(Fetch<Int>(types: .any))).values == [7])
+        #expect(try run(client("7", type: nil).get("/x").decode(Int.self)).values == [7])
+        #expect(try run(client("7").get("/x").decode(Int.self)).values == [7])
+        let broken = client("<html>", type: "text/html", status: .badGateway)
+        #expect(try run(broken.get("/x").decode(Int.self)).failure?.code == .status)
+    }
+
+    @Test("A 204 or 205 is nil for an optional, with and without an envelope", arguments: [204, 205, 200])
+    func noContent(status: Int) throws {
+        for envelope in [nil, Envelope()] {
+            let empty = client("", type: nil, status: .init(code: status)) { $0.envelope = envelope }
+            let typed = try run(empty.request(Fetch<Int?>()))
+            let byHand = try run(empty.get("/x").decode(Int?.self))
+            for recorder in [typed, byHand] where status != 200 { #expect(recorder.values == [nil]) }
+            for recorder in [typed, byHand] where status == 200 {
+                #expect(recorder.failure?.code == .decoding)
+            }
+            #expect(try run(empty.request(Fetch<Int?>(part: "a"))).values == (status == 200 ? [] : [nil]))
+            #expect(try run(empty.request(Fetch<Int>())).failure?.code == .decoding)
+            #expect(try run(empty.get("/x").decode(Int.self)).failure?.code == .decoding)
+        }
+    }
+
     @Test("An error status is an error status, and nothing has no type")
     func statusFirst() throws {
         let broken = client("<html>", type: "text/html", status: .badGateway)

@@ -24,7 +24,8 @@ extension Client {
     /// uncompressed, and has no limit of size.
     ///
     /// A failure leaves what has come for the next attempt, be it the client's retry policy's or a later
-    /// download. An answer that is no success fails with `status` and never reaches a file. Two downloads to one
+    /// download. An answer that is no success fails with `status` and never reaches a file; nor does a 204 or 205, which
+    /// fails with `noContent` and leaves what is at `path`. Two downloads to one
     /// path at the same time are refused with `file`, those of other processes included.
     ///
     /// - Parameters:

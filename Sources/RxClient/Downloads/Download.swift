@@ -69,6 +69,7 @@ struct Download: Sendable {
                         .invalidResponse, "a part of the file came, and nobody asked for one")
                     error.head = head
                     throw error
+                case .nothing: throw .noFile(head)
                 }
             }
             .flatMap(.concat) { step in

@@ -46,12 +46,15 @@ struct DownloadPlan: Equatable, Sendable {
         case startOver
         /// Nobody asked for this.
         case refuse
+        /// There is nothing to put into a file.
+        case nothing
     }
 
     func decide(_ head: ResponseHead) -> Decision {
         switch head.status.code {
         case 206: start.map { decide(head, partOf: $0) } ?? .refuse
         case 416: start.map { decide(head, beyond: $0) } ?? .refuse
+        case 204, 205: .nothing
         default: .begin(total: head.isCoded ? nil : head.contentLength)
         }
     }

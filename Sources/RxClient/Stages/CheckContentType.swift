@@ -8,7 +8,9 @@ extension Observable where Element == Response, Failure == NetworkError {
         guard types != .any else { return self }
         return map { response throws(NetworkError) in
             try response.checkContentType(types)
-            return response
+            var checked = response
+            checked.decodableTypes = nil
+            return checked
         }
     }
 }

@@ -6,7 +6,9 @@ extension Observable where Element == Response, Failure == NetworkError {
     /// The content as a value: JSON decoded with the client's decoder, at the envelope's payload where one
     /// was unwrapped.
     ///
-    /// A document that does not fit fails with `decoding`, which names the place and keeps the body. Bodies
+    /// A document that does not fit fails with `decoding`, which names the place and keeps the body. The response of a
+    /// ``Call`` that names no types of content has to be of the client's (``ClientConfiguration/contentTypes``), as that
+    /// of an endpoint; other types fail with `contentType`. Of a 204 or 205 an optional is `nil`. Bodies
     /// above 256 KiB are decoded off the stream's scheduler, so that other streams there go on meanwhile.
     public func decode<T: Decodable & Sendable>(
         _ type: T.Type = T.self
@@ -23,9 +25,11 @@ enum Decoding {
 extension Response {
     /// The content as a value, decoded from JSON.
     ///
-    /// - Throws: ``NetworkError`` with the code `decoding`.
+    /// - Throws: ``NetworkError`` with the code `decoding`, or `contentType`.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws(NetworkError) -> T {
         if type == Empty.self, let empty = Empty() as? T { return empty }
+        if hasNoContent, let absent: T = absentOutput() { return absent }
+        if let decodableTypes { try checkContentType(decodableTypes) }
         do {
             guard !body.isEmpty else { throw Misfit("the body is empty") }
             guard !payloadPath.isEmpty else {
@@ -46,13 +50,15 @@ extension Response {
     /// What a missing payload is: `nil` where the output is optional.
     private func absentPayload<T>() throws -> T {
         guard try JSONPart(wholeOf: body).kind.isObject else { throw Misfit("the body is no object", at: "") }
-        if let type = T.self as? any ExpressibleByNilLiteral.Type,
-            let absent = type.init(nilLiteral: ()) as? T
-        {
-            return absent
-        }
+        if let absent: T = absentOutput() { return absent }
         let path = payloadPath.joined(separator: ".")
         throw Misfit("the envelope has no \(path)", at: path)
+    }
+
+    /// `nil` as an output that is optional; no value at all for any other.
+    private func absentOutput<T>() -> T? {
+        guard let type = T.self as? any ExpressibleByNilLiteral.Type else { return nil }
+        return type.init(nilLiteral: ()) as? T
     }
 
     /// The error for a body that does not fit.

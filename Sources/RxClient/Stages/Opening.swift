@@ -7,12 +7,15 @@ import RxLite
 final class Opening: Sendable {
     let envelope: Envelope?
     private let contentTypes: ContentTypes
+    /// What may be decoded of a response that is itself the output; `nil` where nothing is looked at any more.
+    private let decodableTypes: ContentTypes?
     /// Takes the envelope off, and need not copy it for that.
     private let unwrap: (@Sendable (Response) throws(NetworkError) -> Response)?
 
-    init(_ envelope: Envelope?, _ contentTypes: ContentTypes) {
+    init(_ envelope: Envelope?, _ contentTypes: ContentTypes, decodable decodableTypes: ContentTypes? = nil) {
         self.envelope = envelope
         self.contentTypes = contentTypes
+        self.decodableTypes = decodableTypes
         if let envelope {
             unwrap = { response throws(NetworkError) in try envelope.open(response) }
         } else {
@@ -23,7 +26,10 @@ final class Opening: Sendable {
     fileprivate func open(_ response: Response) throws(NetworkError) -> Response {
         if response.status.kind != .successful { try response.checkStatus(envelope) }
         try response.checkContentType(contentTypes)
-        return try unwrap?(response) ?? response
+        guard let decodableTypes else { return try unwrap?(response) ?? response }
+        var opened = try unwrap?(response) ?? response
+        opened.decodableTypes = decodableTypes
+        return opened
     }
 }
 
@@ -37,13 +43,16 @@ extension Observable where Element == Response, Failure == NetworkError {
 }
 
 extension Client {
-    func opening(of endpoint: some Endpoint) -> Opening {
+    func opening<E: Endpoint>(of endpoint: E) -> Opening {
         let contentTypes = endpoint.contentTypes
-        switch endpoint.envelope {
-        case .client where contentTypes == nil: return opening
-        case .client: return Opening(configuration.envelope, contentTypes ?? configuration.contentTypes)
-        case .none: return Opening(nil, contentTypes ?? configuration.contentTypes)
-        case .custom(let envelope): return Opening(envelope, contentTypes ?? configuration.contentTypes)
+        // Whoever decodes a response by hand gets what an endpoint with that output would.
+        let isUndecided = E.Output.self == Response.self && contentTypes == .any
+        if case .client = endpoint.envelope {
+            if contentTypes == nil { return opening }
+            if isUndecided { return responseOpening }
         }
+        return Opening(
+            envelope(of: endpoint), contentTypes ?? configuration.contentTypes,
+            decodable: isUndecided ? configuration.contentTypes : nil)
     }
 }

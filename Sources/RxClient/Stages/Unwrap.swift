@@ -6,7 +6,8 @@ extension Observable where Element == Response, Failure == NetworkError {
     /// Opens the envelope: success lets the response through with its content marked for decoding, failure
     /// becomes an error with the server's code and message: `envelope`, or what the envelope says of that code.
     ///
-    /// A body that is no such envelope fails with `decoding`. Without an envelope everything is let through.
+    /// A body that is no such envelope fails with `decoding`. Without an envelope everything is let through, and so is a
+    /// 204 or 205, which has no body to hold one.
     public func unwrap(_ envelope: Envelope?) -> Observable<Response, NetworkError> {
         guard let envelope else { return self }
         return process { response throws(NetworkError) in try envelope.open(response) }
@@ -17,6 +18,7 @@ extension Envelope {
     /// Finds code, message and content in one pass over the body. The content is left to whoever decodes it, without
     /// another pass.
     func open(_ response: Response) throws(NetworkError) -> Response {
+        if response.hasNoContent { return response }
         let label: Label
         do {
             label = try read(response)

@@ -1,3 +1,4 @@
+import HTTPTypes
 public import RxLite
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
@@ -5,7 +6,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     ///
     /// Until then the bytes are beside it, in `path` with `.part` behind; when the stream fails or is cancelled these
     /// are of no use, and the next download to the path replaces them. A slow disk stops the network. There is no
-    /// limit of size. A client's `download` can go on from where it was interrupted.
+    /// limit of size. A 204 or 205 fails with `noContent`, and what is at `path` stays. A client's `download` can go on from where it was interrupted.
     ///
     /// ```swift
     /// client.stream(Call(.post, "/report", .json(["year": 2026]))).file(at: "/tmp/report.pdf", in: files)
@@ -18,7 +19,8 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     ) -> Observable<TransferProgress, NetworkError> {
         let clock = scheduler ?? ActorScheduler.shared
         let draft = path + ".part"
-        let written = afterHead { head, rest in
+        let written = afterHead { head, rest throws(NetworkError) in
+            if head.status == .noContent || head.status == .resetContent { throw .noFile(head) }
             let expected = head.isCoded ? nil : head.contentLength
             return files.append(rest.chunks(), to: draft, at: 0)
                 .map { TransferProgress(bytes: $0, expected: expected) }
@@ -27,5 +29,14 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
             files.move(draft, to: path).flatMap { _ in .empty() }
         }
         return .concat([written.throttled(on: clock), moved])
+    }
+}
+
+extension NetworkError {
+    /// The error for a response that is a success and has no content to put into a file.
+    package static func noFile(_ head: ResponseHead) -> NetworkError {
+        var error = NetworkError(.noContent, "the response has no content, so there is no file")
+        error.head = head
+        return error
     }
 }

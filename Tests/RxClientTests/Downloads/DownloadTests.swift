@@ -59,6 +59,26 @@ import Testing
         #expect(failing.runningCount == 0)
     }
 
+    @Test("A 204 or 205 is no file, and replaces none", arguments: [204, 205])
+    func noContent(status: Int) throws {
+        bench.files["/d/f"] = [1]
+        let transport = ScriptedTransport(on: bench.clock) { _ in .status(.init(code: status)) }
+        var configuration = ClientConfiguration(baseURL: "http://shop.test")
+        configuration.files = bench.files
+        let client = Client(configuration: configuration, transport: transport)
+        let recorder = Recorder(client.download(Call(.get, "/f"), to: "/d/f"), on: bench.clock)
+        try bench.clock.run()
+        #expect(recorder.failure?.code == .noContent)
+        #expect(recorder.failure?.status?.code == status)
+        let streamed = Recorder(
+            client.stream(Call(.get, "/f")).file(at: "/d/f", in: bench.files), on: bench.clock)
+        try bench.clock.run()
+        #expect(streamed.failure?.code == .noContent)
+        #expect(bench.files["/d/f"] == [1])
+        #expect(bench.files.paths == ["/d/f"])
+        #expect(transport.exchanges.count == 2)
+    }
+
     @Test("Two to one path at the same time: the second is refused, and the first goes on")
     func twice() throws {
         let first = bench.start()

@@ -1,5 +1,4 @@
 import HTTPTypes
-public import RxHTTP
 
 /// Which types of content an answer may have.
 ///
