@@ -57,6 +57,22 @@ import Testing
         }
     }
 
+    /// The session tickets of TLS 1.3 come ahead of the response, and do not cost the connection.
+    @Test(arguments: ["TLS 1.2", "TLS 1.3"])
+    func aConnectionOverTLSIsUsedAgain(version: String) async throws {
+        let server = try NginxServer.shared()
+        let url = (version == "TLS 1.3" ? server.tls13BaseURL : server.tlsBaseURL) + "/json"
+        try await withTransport(caBundlePath: server.certificatePath) { transport in
+            let first = try await transport.get(url)
+            #expect(!first.metrics.isConnectionReused)
+            for _ in 0..<10 {
+                await transport.loop.poll()
+                let next = try await transport.get(url)
+                #expect(next.metrics.isConnectionReused)
+            }
+        }
+    }
+
     @Test(arguments: ["-tls1_2", "-tls1_3"])
     func whatCameUnaskedOverTLSIsNotTakenForTheNext(version: String) async throws {
         let nginx = try NginxServer.shared()
