@@ -9,6 +9,7 @@ cd "$(dirname "$0")/.."
 
 source Playground/install.sh
 need_libraries
+need_trait_libraries
 need_command caddy caddy caddy
 need_command python3 python3 python
 if command -v python3 >/dev/null; then python3 -c 'import ensurepip' 2>/dev/null || missing_apt+=(python3-venv); else missing_apt+=(python3-venv); fi
@@ -25,4 +26,4 @@ fi
 [ $# -gt 0 ] || set -- --filter '^ServiceTests\.'
 
 # One at a time: each has its own servers, and all of them together have two cores.
-SERVICES=$environment/bin WARNINGS_AS_ERRORS=1 swift test --no-parallel "$@"
+SERVICES=$environment/bin WARNINGS_AS_ERRORS=1 ALL_TRAITS=1 swift test --no-parallel "$@"
