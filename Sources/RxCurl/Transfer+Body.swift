@@ -1,0 +1,39 @@
+internal import CLibcurl
+internal import RxHTTP
+internal import RxLite
+
+extension Transfer {
+    /// The outcome of a piece of the body.
+    enum Reception { case taken, kept, refused }
+
+    /// Takes a piece of the body as it came.
+    func receiveChunk(_ bytes: UnsafeRawBufferPointer) -> Reception {
+        guard unsafe !bytes.isEmpty else { return .taken }
+        let isPaused = observer.scope.isPaused
+        if isPaused { watchResume() }
+        if hasCoding, !openDecoding() { return refuseChunk() }
+        switch state.receiveChunk(count: bytes.count, isPaused: isPaused, canWait: { canWait }) {
+        case .deliver(let headFirst):
+            if headFirst { deliverHead() }
+            if let decoding {
+                guard unsafe decode(bytes, by: decoding) else { return refuseChunk() }
+            } else {
+                deliver(.chunk(unsafe Array(bytes)))
+            }
+            noteEarlyAnswer()
+            return .taken
+        case .wait:
+            if let handle { multi.hold(handle) }
+            return .kept
+        case .spool:
+            spool.append(unsafe Array(bytes))
+            return .taken
+        case .refuse: return refuseChunk()
+        }
+    }
+
+    private func refuseChunk() -> Reception {
+        handle?.forbidReuse()
+        return .refused
+    }
+}
