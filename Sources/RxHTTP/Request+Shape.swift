@@ -1,5 +1,5 @@
-package import FoundationEssentials
-package import HTTPTypes
+internal import FoundationEssentials
+internal import HTTPTypes
 
 extension Request {
     /// Everything that shapes what is sent and what comes of it, as one value: two requests of the same shape are the
