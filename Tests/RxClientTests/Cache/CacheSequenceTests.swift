@@ -27,7 +27,7 @@ import Testing
                 for event in events {
                     self.scheduler.schedule { observer.scope.enter { observer.next(event) } }
                 }
-                self.scheduler.schedule(after: .milliseconds(1)) {
+                _ = self.scheduler.schedule(after: .milliseconds(1)) {
                     observer.scope.enter { observer.finish() }
                 }
             }
