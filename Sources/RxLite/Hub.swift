@@ -7,8 +7,10 @@ final class Hub<Element: Sendable, Failure: Error>: @unchecked Sendable {
 
     /// One of those who listen. Its constants are read without being retained, as an array's elements are not.
     @usableFromInline
-    final class Listener: Sendable {
+    final class Listener: Seated, @unchecked Sendable {
+        // Unchecked: `seat` is touched only from inside the hub's lane, which is serial.
         @usableFromInline let observer: Observer<Element, Failure>
+        @usableFromInline var seat: Int?
 
         @inlinable
         init(_ observer: Observer<Element, Failure>) { self.observer = observer }
@@ -34,7 +36,7 @@ final class Hub<Element: Sendable, Failure: Error>: @unchecked Sendable {
     /// Events, arrivals and departures go through it one at a time; an event sent from within a delivery
     /// waits until that delivery is complete.
     @usableFromInline let lane = Lane()
-    @safe @exclusivity(unchecked) @usableFromInline var listeners: [Listener] = []
+    @safe @exclusivity(unchecked) @usableFromInline var listeners = Seats<Listener>()
     @safe @exclusivity(unchecked) @usableFromInline var replay: FIFO<Element>
     @usableFromInline let replayCount: Int
     @safe @exclusivity(unchecked) @usableFromInline var completion: Completion<Failure>?
@@ -74,15 +76,16 @@ final class Hub<Element: Sendable, Failure: Error>: @unchecked Sendable {
     @inlinable
     func add(_ observer: Observer<Element, Failure>) {
         let scope = observer.scope
+        let listener = Listener(observer)
         scope.onClose {
-            self.lane.enter { self.listeners.removeAll { $0.observer.scope === scope } }
+            self.lane.enter { self.listeners.remove(listener) }
         }
         lane.enter {
             self.replay.forEach { value in scope.enter { observer.next(value) } }
             if let completion = self.completion {
                 scope.enter { observer.end(completion) }
             } else if scope.isOpen {
-                self.listeners.append(Listener(observer))
+                self.listeners.append(listener)
             }
         }
     }
@@ -96,8 +99,8 @@ final class Hub<Element: Sendable, Failure: Error>: @unchecked Sendable {
             replay.append(value)
         }
         // Nobody joins or leaves while the lane is taken, so that the listeners need not be retained.
-        for index in listeners.indices {
-            unsafe Unmanaged.passUnretained(listeners[index])._withUnsafeGuaranteedRef { $0.receive(value) }
+        for index in listeners.seats.indices where listeners.seats[index] != nil {
+            unsafe Unmanaged.passUnretained(listeners.seats[index]!)._withUnsafeGuaranteedRef { $0.receive(value) }
         }
     }
 
@@ -106,8 +109,9 @@ final class Hub<Element: Sendable, Failure: Error>: @unchecked Sendable {
         guard self.completion == nil else { return }
         self.completion = completion
         let listeners = listeners
-        self.listeners = []
-        for listener in listeners {
+        self.listeners = Seats()
+        listeners.forEach { listener in
+            listener.seat = nil
             let observer = listener.observer
             observer.scope.enter { observer.end(completion) }
         }
