@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import HTTPTypes
+public import RxLite
 
 /// Why a request did not give its result.
 ///
@@ -83,6 +84,11 @@ public struct NetworkError: Error, Sendable {
 
     /// The status of the answer, if one had begun.
     public var status: HTTPResponse.Status? { head?.status }
+}
+
+extension NetworkError: CancellationReporting {
+    /// Whether the request was cancelled through its client: ``Code/cancelled``.
+    public var isCancellation: Bool { code == .cancelled }
 }
 
 extension NetworkError: CustomStringConvertible {

@@ -42,7 +42,8 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
     ///
     /// The callbacks run one at a time on the stream's ``scheduler``; where it has none, on whichever
     /// thread produces the event, the calling one included. The stream runs until its end or until the
-    /// returned subscription is cancelled; letting go of it changes nothing.
+    /// returned subscription is cancelled; letting go of it changes nothing. An error that is a cancellation
+    /// (``CancellationReporting``) calls nobody back.
     ///
     /// - Parameters:
     ///   - onNext: takes each value.
@@ -76,7 +77,7 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
             receive: { value, scope in
                 if unsafe unsafeDowncast(scope, to: Scope.self).isOpen { onNext(value) }
             },
-            end: { completion in scope.end { onEnd(completion) } })
+            end: { completion in scope.end { if !completion.isCancellation { onEnd(completion) } } })
         scope.lane.hold { source(observer) }
         return Subscription(scope: scope)
     }

@@ -67,6 +67,30 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.running, .cancelled])
     }
 
+    @Test("Callbacks are told nothing of it, wherever they run")
+    func silence() async throws {
+        actor Place {}
+        let (client, _) = client()
+        let calls = Mutex<[String]>([])
+        let note: @Sendable (String) -> Void = { call in calls.withLock { $0.append(call) } }
+        let subscriptions = [
+            client.get("/1").subscribe(
+                onNext: { _ in note("value") }, onFailure: { _ in note("failure") },
+                onFinish: { note("finish") }),
+            client.get("/2").subscribe(
+                isolatedTo: MainActor.self, onNext: { _ in note("value") },
+                onFailure: { _ in note("failure") }, onFinish: { note("finish") }),
+            client.get("/3").subscribe(
+                isolatedTo: Place(), onNext: { _, _ in note("value") },
+                onFailure: { _, _ in note("failure") }, onFinish: { _ in note("finish") }),
+        ]
+        try clock.advance(by: .milliseconds(1))
+        #expect(client.cancel(.all) == 3)
+        try clock.run()
+        while subscriptions.contains(where: \.isActive) { await Task.yield() }
+        #expect(calls.withLock { $0 }.isEmpty)
+    }
+
     @Test("An accessory that cancels before anything is sent, and a subscriber that cancels with its value")
     func fromWithin() throws {
         let transport = ScriptedTransport(on: clock) { _ in .json("1") }

@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 import RxClient
 import RxHTTP
+import RxLite
 import RxTesting
 import Testing
 
