@@ -14,10 +14,13 @@ public final class ActorScheduler: Scheduler {
     /// A serial context of the library's own: the clock of operators that are given no other.
     public static let shared = ActorScheduler(Background())
 
+    /// A serial context of its own, on the runtime's pool of threads: for work that takes long.
+    public static func background() -> ActorScheduler { ActorScheduler(Background()) }
+
     private actor Background {}
 
     private struct Work {
-        var ready: [@Sendable () -> Void] = []
+        var ready = FIFO<@Sendable () -> Void>()
         var isDraining = false
         /// Identifies the task that drains, while it does.
         var drainer: Int?
@@ -80,14 +83,19 @@ public final class ActorScheduler: Scheduler {
             defer { work.isDraining = work.isDraining || !work.ready.isEmpty }
             return !work.isDraining && !work.ready.isEmpty
         }
-        if mustStart { Task { await drain(on: actor) } }
+        if mustStart { startDraining() }
     }
+
+    /// In a task that knows nothing of who scheduled the work: its local values and its priority are not the work's.
+    private func startDraining() { Task.detached { await self.drain(on: self.actor) } }
 
     fileprivate func remove(_ timer: ActorTimer) {
         work.withLock { work in
             let index = work.index(of: timer)
             guard index < work.timers.count, work.timers[index] === timer else { return }
             work.timers.remove(at: index)
+            // One that wakes too early for the next changes nothing; one that wakes for nobody would keep all this.
+            if work.timers.isEmpty { wake(&work) }
         }
     }
 
@@ -95,10 +103,10 @@ public final class ActorScheduler: Scheduler {
     private func wake(_ work: inout Work) {
         work.waker?.cancel()
         guard let due = work.timers.first?.due else { return work.waker = nil }
-        work.waker = Task {
+        work.waker = Task.detached {
             // A sleep of centuries overflows the runtime's clock; a day later it is looked at again.
-            do { try await Task.sleep(for: min(due - now, .seconds(86400))) } catch { return }
-            fireDueTimers()
+            do { try await Task.sleep(for: min(due - self.now, .seconds(86400))) } catch { return }
+            self.fireDueTimers()
         }
     }
 
@@ -106,28 +114,26 @@ public final class ActorScheduler: Scheduler {
         // Taken and made ready in one step: two wakers at once must not change the order.
         enqueue { work in
             let due = work.timers.prefix { $0.due <= now }
-            work.ready += due.map { timer in { timer.fire() } }
+            for timer in due { work.ready.append { timer.fire() } }
             work.timers.removeFirst(due.count)
             wake(&work)
         }
     }
 
-    /// Runs what is ready, and goes on in a new task, so that others on the actor have their turn.
+    /// Runs a turn of what is ready, and continues in a new task, so that others on the actor have their turn.
     private func drain(on _: isolated any Actor) {
         let task = Self.currentTask
         let ready = work.withLock { work in
-            let ready = work.ready
-            work.ready = []
             work.drainer = task
-            return ready
+            return work.ready.popFirst(atMost: Lane.turnLength)
         }
-        for body in ready { body() }
+        ready.forEach { body in body() }
         let mustGoOn = work.withLock { work in
             work.drainer = nil
             work.isDraining = !work.ready.isEmpty
             return work.isDraining
         }
-        if mustGoOn { Task { await drain(on: actor) } }
+        if mustGoOn { startDraining() }
     }
 
     private static var currentTask: Int? {

@@ -35,6 +35,19 @@ struct FIFO<Element> {
         return element
     }
 
+    /// Takes the first `limit` out, or all if there are no more.
+    @inlinable
+    mutating func popFirst(atMost limit: Int) -> FIFO {
+        guard count > limit else {
+            defer { removeAll() }
+            return self
+        }
+        var taken = FIFO()
+        taken.slots.reserveCapacity(limit)
+        for _ in 0..<limit { taken.slots.append(popFirst()) }
+        return taken
+    }
+
     @inlinable
     mutating func removeAll() { self = FIFO() }
 

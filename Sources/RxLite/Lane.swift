@@ -24,6 +24,8 @@ public final class Lane: Sendable {
     /// How deep calls that nest are at the moment. Changed only from inside the lane.
     @usableFromInline let depth = Atomic<Int>(0)
     @inlinable static var depthLimit: Int { 32 }
+    /// How much of what could go on without end one turn of a scheduler does.
+    @inlinable static var turnLength: Int { 1024 }
 
     @usableFromInline
     enum Occupancy {

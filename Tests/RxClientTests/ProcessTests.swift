@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 import RxHTTP
 import RxLite
+import Synchronization
 import Testing
 
 @testable import RxClient
@@ -46,6 +47,24 @@ import Testing
         let counts = try await source.process { $0.body.count }.collect()
         #expect(counts == [Self.large, 7])
     }
+
+    @Test("A large one keeps the library's clock from nothing, and knows nothing of whoever receives it")
+    func elsewhere() async throws {
+        let hasTicked = Mutex(false)
+        let names = try await Self.$name.withValue("receiver") {
+            try await Observable<Response, NetworkError>.just(Self.response(Self.large)).process { _ in
+                _ = ActorScheduler.shared.schedule(after: .milliseconds(1)) { hasTicked.withLock { $0 = true } }
+                var tries = 0
+                while !hasTicked.withLock({ $0 }), tries < 100_000_000 { tries += 1 }
+                return Self.name
+            }
+            .collect()
+        }
+        #expect(hasTicked.withLock { $0 })
+        #expect(names == ["nobody"])
+    }
+
+    @TaskLocal private static var name = "nobody"
 
     @Test("An error ends it, thrown here or elsewhere", arguments: [[1, 2], [large, 2], [1, large, 2]])
     func errors(sizes: [Int]) async {

@@ -120,3 +120,61 @@ import Testing
         #expect(misplaced.value == 0)
     }
 }
+
+/// What an actor's work knows of those who scheduled it.
+@Suite struct ActorSchedulerIndependenceTests {
+    private actor Place {}
+    @TaskLocal private static var name = "nobody"
+
+    @Test func workHasNoLocalValuesOfWhoeverScheduledIt() async {
+        let names = Log<String>()
+        let scheduler = ActorScheduler(Place())
+        await Self.$name.withValue("somebody") {
+            await withCheckedContinuation { continuation in
+                scheduler.schedule { names.add(Self.name) }
+                _ = scheduler.schedule(after: .milliseconds(1)) {
+                    names.add(Self.name)
+                    continuation.resume()
+                }
+            }
+        }
+        #expect(names.entries == ["nobody", "nobody"])
+    }
+
+    @Test func workHasNoPriorityOfWhoeverScheduledIt() async {
+        let priorities = Log<TaskPriority>()
+        let scheduler = ActorScheduler(Place())
+        await Task.detached(priority: .background) {
+            await withCheckedContinuation { continuation in
+                scheduler.schedule { priorities.add(Task.currentPriority) }
+                _ = scheduler.schedule(after: .milliseconds(1)) {
+                    priorities.add(Task.currentPriority)
+                    continuation.resume()
+                }
+            }
+        }.value
+        #expect(priorities.entries.allSatisfy { $0 > .background })
+    }
+
+    @Test func aCancelledTimerKeepsNothingAlive() async {
+        weak var heldPlace: Place?
+        weak var heldScheduler: ActorScheduler?
+        do {
+            let place = Place()
+            let scheduler = ActorScheduler(place)
+            (heldPlace, heldScheduler) = (place, scheduler)
+            let timers = (1...3).map { scheduler.schedule(after: .seconds(3600 * $0)) {} }
+            for timer in timers { timer.cancel() }
+        }
+        await until { heldPlace == nil && heldScheduler == nil }
+    }
+
+    @Test func aTimerIsKeptWhenAnEarlierOneIsCancelled() async {
+        let scheduler = ActorScheduler(Place())
+        await withCheckedContinuation { continuation in
+            let early = scheduler.schedule(after: .milliseconds(1)) {}
+            _ = scheduler.schedule(after: .milliseconds(5)) { continuation.resume() }
+            early.cancel()
+        }
+    }
+}
