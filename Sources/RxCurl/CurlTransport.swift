@@ -83,14 +83,18 @@ public final class CurlTransport: Transport {
     /// The machine's files, on the transport's first loop.
     public var files: LoopFileSystem { LoopFileSystem(loop: loop) }
 
-    /// The exchange that sends `request` once per subscription.
+    /// The exchange that sends `request` once per subscription. With several loops the stream has no scheduler: it runs
+    /// on the subscriber's loop if that is one of them, else on the one that suits best at the time.
     ///
     /// Fails with ``NetworkError/Code/invalidURL``, ``NetworkError/Code/invalidHeader`` or
     /// ``NetworkError/Code/invalidParameters`` (content with HEAD) before anything is sent.
     public func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
-        guard request.digest == nil else { return authenticated(request) }
-        return Observable(scheduler: shares == nil ? loop : choose(for: Origin(request.url)).loop) {
-            [self] observer in start(request, observer)
+        guard shares != nil else {
+            return Observable(scheduler: loop) { [self] observer in start(request, observer) }
+        }
+        return Observable { [self] observer in
+            let loop = multi(for: request, in: observer.scope.lane).loop
+            Observable(scheduler: loop) { [self] observer in start(request, observer) }.subscribe(observer)
         }
     }
 

@@ -2,7 +2,7 @@
 /// closes.
 @usableFromInline
 final class Alarm: @unchecked Sendable {
-    // Unchecked: runs only inside the scope's lane, which is serial.
+    // Unchecked: runs only inside the scope's lane, which is serial. Debug builds check that.
     @usableFromInline let clock: any Scheduler
     private let scope: Scope
     private var timer: (any Cancellable)?
@@ -36,6 +36,7 @@ final class Alarm: @unchecked Sendable {
 
     @usableFromInline
     func cancel() {
+        scope.lane.assertInside()
         timer?.cancel()
         timer = nil
         number += 1

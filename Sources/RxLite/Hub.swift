@@ -3,7 +3,7 @@
 @usableFromInline
 final class Hub<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked, and spared the checks of exclusivity: the variables below are touched only from inside `lane`,
-    // which is serial, and never while one of them is being changed.
+    // which is serial, and never while one of them is being changed. Debug builds check that.
 
     /// One of those who listen. Its constants are read without being retained, as an array's elements are not.
     @usableFromInline
@@ -93,6 +93,7 @@ final class Hub<Element: Sendable, Failure: Error>: @unchecked Sendable {
     /// Hands a value to all. Only from inside ``lane``.
     @inlinable
     func deliver(_ value: Element) {
+        lane.assertInside()
         guard completion == nil else { return }
         if replayCount > 0 {
             if replay.count == replayCount { _ = replay.popFirst() }
@@ -100,12 +101,15 @@ final class Hub<Element: Sendable, Failure: Error>: @unchecked Sendable {
         }
         // Nobody joins or leaves while the lane is taken, so that the listeners need not be retained.
         for index in listeners.seats.indices where listeners.seats[index] != nil {
-            unsafe Unmanaged.passUnretained(listeners.seats[index]!)._withUnsafeGuaranteedRef { $0.receive(value) }
+            unsafe Unmanaged.passUnretained(listeners.seats[index]!)._withUnsafeGuaranteedRef {
+                $0.receive(value)
+            }
         }
     }
 
     @inlinable
     func deliverEnd(_ completion: Completion<Failure>) {
+        lane.assertInside()
         guard self.completion == nil else { return }
         self.completion = completion
         let listeners = listeners

@@ -7,7 +7,9 @@ public import Synchronization
 /// ``Signal``, an emitter, a timer, another scheduler, a cancel) enters through it, so operators need no
 /// lock. Entering from inside queues as well; that is why re-entrant sends neither recurse nor deadlock.
 ///
-/// A lane with a `scheduler` is only ever run by that scheduler; entering from elsewhere posts.
+/// A lane with a `scheduler` is only ever run by that scheduler; entering from elsewhere posts. After
+/// 256 pieces of queued work it gives the scheduler's other work its turn. A lane without a scheduler
+/// has nobody to give way to: whoever is inside runs what there is.
 public final class Lane: Sendable {
     /// The scheduler that runs this lane, or `nil` where whoever enters does.
     public let scheduler: (any Scheduler)?
@@ -16,8 +18,12 @@ public final class Lane: Sendable {
     private let downstream: Lane?
 
     @usableFromInline let occupancy = Atomic<UInt8>(Occupancy.free)
-    private let waiting = Mutex<[@Sendable () -> Void]>([])
+    private let waiting = Mutex(FIFO<@Sendable () -> Void>())
     private let outside = Mutex(Outside())
+    #if DEBUG
+        /// Who is inside: a task, or a thread without one.
+        @usableFromInline let holder = Atomic<Int>(Holder.nobody)
+    #endif
     @usableFromInline let hasOutside = Atomic<Bool>(false)
     @usableFromInline let cancelled = Atomic<Bool>(false)
     @usableFromInline let pausing = Atomic<Int>(0)
@@ -26,6 +32,8 @@ public final class Lane: Sendable {
     @inlinable static var depthLimit: Int { 32 }
     /// How much of what could go on without end one turn of a scheduler does.
     @inlinable static var turnLength: Int { 1024 }
+    /// How many pieces of queued work one turn runs; each may nest ``depthLimit`` deep.
+    private static var batchLength: Int { 256 }
 
     @usableFromInline
     enum Occupancy {
@@ -37,7 +45,7 @@ public final class Lane: Sendable {
 
     /// Work to be run by whoever leaves the lane, and whether somebody is at it.
     private struct Outside {
-        var work: [@Sendable () -> Void] = []
+        var work = FIFO<@Sendable () -> Void>()
         var isRunning = false
     }
 
@@ -75,6 +83,7 @@ public final class Lane: Sendable {
     /// Gives the lane back, after running whatever was queued meanwhile.
     @inlinable
     public func leave() {
+        noteLeaving()
         let isFree = occupancy.compareExchange(
             expected: Occupancy.taken, desired: Occupancy.free, ordering: .acquiringAndReleasing
         ).exchanged
@@ -110,6 +119,7 @@ public final class Lane: Sendable {
     /// ``endNesting()``. Only from inside the lane.
     @inlinable
     func tryNesting() -> Bool {
+        assertInside()
         let deeper = depth.load(ordering: .relaxed) + 1
         guard deeper <= Self.depthLimit else { return false }
         depth.store(deeper, ordering: .relaxed)
@@ -118,6 +128,7 @@ public final class Lane: Sendable {
 
     @inlinable
     func endNesting() {
+        assertInside()
         depth.store(depth.load(ordering: .relaxed) - 1, ordering: .relaxed)
     }
 
@@ -126,6 +137,7 @@ public final class Lane: Sendable {
     @inlinable
     func hold(_ work: () -> Void) {
         takeUnshared()
+        noteEntering()
         work()
         leave()
     }
@@ -135,6 +147,9 @@ public final class Lane: Sendable {
     @inlinable
     func takeUnshared() {
         occupancy.store(Occupancy.taken, ordering: .relaxed)
+        #if DEBUG
+            holder.store(Holder.unknown, ordering: .relaxed)
+        #endif
     }
 
     /// Whether the subscription as a whole has been cancelled, from whatever thread.
@@ -159,29 +174,46 @@ public final class Lane: Sendable {
 
     @inlinable
     func takeIfFree() -> Bool {
-        occupancy.compareExchange(
+        let isMine = occupancy.compareExchange(
             expected: Occupancy.free, desired: Occupancy.taken, ordering: .acquiringAndReleasing
         ).exchanged
+        if isMine { noteEntering() }
+        return isMine
     }
 
     /// Runs the queue empty and frees the lane. The caller has taken it.
     @usableFromInline
     func drain() {
-        if let scheduler, !scheduler.isCurrent {
-            return scheduler.schedule {
-                self.drain()
-                if self.hasOutside.load(ordering: .relaxed) { self.runOutside() }
-            }
-        }
-        repeat {
+        if let scheduler, !scheduler.isCurrent { return drainLater(on: scheduler) }
+        noteEntering()
+        var left = scheduler == nil ? Int.max : Self.batchLength
+        while true {
             occupancy.store(Occupancy.taken, ordering: .sequentiallyConsistent)
-            let batch = waiting.withLock { queue in
-                let batch = queue
-                queue = []
-                return batch
+            let (batch, isLast) = waiting.withLock { queue in
+                let batch = queue.popFirst(atMost: left)
+                return (batch, queue.isEmpty)
             }
-            for work in batch { work() }
-        } while !occupancy.compareExchange(
+            left -= batch.count
+            batch.forEach { work in work() }
+            noteLeaving()
+            if isLast, free() { return }
+            if left <= 0, let scheduler { return drainLater(on: scheduler) }
+            noteEntering()
+        }
+    }
+
+    /// Drains in another turn of the scheduler. The lane stays taken until then.
+    private func drainLater(on scheduler: any Scheduler) {
+        noteLeaving()
+        scheduler.schedule {
+            self.drain()
+            if self.hasOutside.load(ordering: .relaxed) { self.runOutside() }
+        }
+    }
+
+    /// Frees the lane, unless somebody waits.
+    private func free() -> Bool {
+        occupancy.compareExchange(
             expected: Occupancy.taken, desired: Occupancy.free, ordering: .acquiringAndReleasing
         ).exchanged
     }
@@ -190,19 +222,27 @@ public final class Lane: Sendable {
     /// that streams started one from the end of another do not stack up.
     @usableFromInline
     func runOutside() {
+        var left = scheduler == nil ? Int.max : Self.batchLength
         while true {
             let work = outside.withLock { outside -> (@Sendable () -> Void)? in
                 guard !outside.isRunning else { return nil }
-                guard !outside.work.isEmpty else {
+                guard let work = outside.work.popFirst() else {
                     hasOutside.store(false, ordering: .relaxed)
                     return nil
                 }
                 outside.isRunning = true
-                return outside.work.removeFirst()
+                return work
             }
             guard let work else { return }
             work()
-            outside.withLock { $0.isRunning = false }
+            left -= 1
+            outside.withLock { $0.isRunning = left <= 0 }
+            if left <= 0, let scheduler {
+                return scheduler.schedule {
+                    self.outside.withLock { $0.isRunning = false }
+                    self.runOutside()
+                }
+            }
         }
     }
 }

@@ -33,9 +33,12 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
     }
 
     /// Runs the stream for an operator: inside the lane of `observer.scope`, from within a subscription.
+    ///
+    /// A stream whose scheduler is another than that lane's runs in a lane of its own; its events come with a small
+    /// buffer in between, and a pause of the observer pauses it.
     @inlinable
     public func subscribe(_ observer: Observer<Element, Failure>) {
-        source(observer)
+        if isAtHome(in: observer.scope.lane) { source(observer) } else { relay(to: observer) }
     }
 
     /// Starts the stream.
@@ -87,10 +90,10 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
     func subscribeNested(_ observer: Observer<Element, Failure>) {
         let lane = observer.scope.lane
         if lane.tryNesting() {
-            source(observer)
+            subscribe(observer)
             lane.endNesting()
         } else {
-            lane.enqueue { [source] in if observer.scope.isOpen { source(observer) } }
+            lane.enqueue { if observer.scope.isOpen { subscribe(observer) } }
         }
     }
 

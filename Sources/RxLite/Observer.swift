@@ -47,19 +47,29 @@ public struct Observer<Element: Sendable, Failure: Error>: Sendable {
 
     /// Takes a value.
     @inlinable
-    public func next(_ value: Element) { receive(value, target) }
+    public func next(_ value: Element) {
+        scope.lane.assertInside()
+        receive(value, target)
+    }
 
     /// Ends well.
     @inlinable
-    public func finish() { end(.finished) }
+    public func finish() {
+        scope.lane.assertInside()
+        end(.finished)
+    }
 
     /// Ends with an error.
     @inlinable
-    public func fail(_ error: Failure) { end(.failed(error)) }
+    public func fail(_ error: Failure) {
+        scope.lane.assertInside()
+        end(.failed(error))
+    }
 
     /// Ends, or has the lane's queue do it where ends that lead to each other have become deep.
     @inlinable
     func endNested(_ completion: Completion<Failure>) {
+        scope.lane.assertInside()
         if scope.lane.tryNesting() {
             end(completion)
             scope.lane.endNesting()

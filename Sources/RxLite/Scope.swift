@@ -13,7 +13,7 @@ public import Synchronization
 public final class Scope: Cancellable, @unchecked Sendable {
     // Unchecked, and spared the checks of exclusivity: the plain variables below are touched only from inside
     // `lane`, which is serial, and nothing is called while one is being changed; what other threads read is
-    // atomic.
+    // atomic. Debug builds check that.
 
     /// The serial context in which everything of this subscription happens.
     public let lane: Lane
@@ -83,6 +83,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
     /// Makes a child of a scope that is new, or closed and held by nobody else.
     @usableFromInline
     func adopt(_ child: Scope) {
+        lane.assertInside()
         guard isOpen else { return child.phase.store(Phase.closed, ordering: .relaxed) }
         child.phase.store(Phase.open, ordering: .relaxed)
         child.pauses.store(isHeld ? 1 : 0, ordering: .relaxed)
@@ -98,6 +99,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
 
     /// Runs `teardown` when the scope closes, or now if it is closed.
     public func onClose(_ teardown: @escaping @Sendable () -> Void) {
+        lane.assertInside()
         if phase.load(ordering: .relaxed) == Phase.closed {
             teardown()
         } else if self.teardown == nil {
@@ -109,6 +111,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
 
     /// Runs `resumption` each time the scope goes from paused to running.
     public func onResume(_ resumption: @escaping @Sendable () -> Void) {
+        lane.assertInside()
         if isOpen { resumptions.append(resumption) }
     }
 
@@ -116,6 +119,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
     /// look at ``isPaused``.
     @usableFromInline
     func onPause(_ brake: @escaping @Sendable () -> Void) {
+        lane.assertInside()
         if isOpen { brakes.append(brake) }
     }
 
@@ -129,6 +133,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
     /// Closes, with the end event going out before anything is torn down. Does nothing if closed.
     @inlinable
     func end(_ deliver: () -> Void) {
+        lane.assertInside()
         guard isOpen, markClosed() else { return }
         deliver()
         finishClosing()
@@ -137,6 +142,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
     /// Whether it was not closed before.
     @inlinable
     func markClosed() -> Bool {
+        lane.assertInside()
         // No exchange: only a cancel may come in between, and it changes nothing about a closed scope.
         guard phase.load(ordering: .relaxed) != Phase.closed else { return false }
         phase.store(Phase.closed, ordering: .relaxed)
@@ -175,6 +181,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
 
     /// Puts the brake on. Calls nest; each needs its ``resume()``.
     public func pause() {
+        lane.assertInside()
         var pending = [self]
         while let scope = pending.popLast() {
             guard scope.pauses.add(1, ordering: .relaxed).oldValue == 0 else { continue }
@@ -186,6 +193,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
     /// Takes one ``pause()`` back; with the last one, paused sources go on from inside this call. Without a
     /// pause it does nothing.
     public func resume() {
+        lane.assertInside()
         guard isHeld else { return }
         var pending = [self]
         while let scope = pending.popLast() {

@@ -7,6 +7,12 @@ import Synchronization
 import TestServers
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// A subscriber that is full stops the server, and loses nothing by it.
 @Suite(.timeLimit(.minutes(1))) struct BrakeTests {
     /// More than the socket buffers of both sides can hold.
@@ -73,6 +79,51 @@ import Testing
             }
             #expect(count == Self.total)
             #expect(hasFinished)
+        }
+    }
+
+    /// The subscriber's scheduler is another one, and has no time: the body must not pile up on the way there.
+    @Test func aSubscriberOnABusySchedulerStopsTheServer() async throws {
+        let gate = try Gate()
+        let server = try Self.flood(after: gate)
+        let busy = EventLoop(name: "busy")
+        defer { busy.shutDown() }
+        try await withTransport { transport in
+            let request = try Request.to(server.baseURL)
+            let isHeld = Atomic(false)
+            let mayGoOn = Atomic(false)
+            let count = Atomic(0)
+            let stream = Observable<Int, NetworkError>.just(1).subscribe(on: busy)
+                .flatMap { _ in transport.send(request) }
+                .handleEvents(onNext: { event in
+                    guard case .chunk(let bytes) = event else { return }
+                    count.add(bytes.count, ordering: .relaxed)
+                    isHeld.store(true, ordering: .releasing)
+                    while !mayGoOn.load(ordering: .acquiring) { sched_yield() }
+                })
+            async let end = stream.ignoreElements().collect().first()
+            gate.open()
+            while !isHeld.load(ordering: .acquiring) { await Task.yield() }
+            try await Self.expectStandstill(server, transport)
+            mayGoOn.store(true, ordering: .releasing)
+            _ = try await end
+            #expect(count.load(ordering: .relaxed) == Self.total)
+        }
+    }
+
+    @Test func aSubscriberElsewhereThatLeavesClosesTheConnection() async throws {
+        let gate = try Gate()
+        let server = try Self.flood(after: gate)
+        let other = EventLoop(name: "other")
+        defer { other.shutDown() }
+        try await withTransport { transport in
+            let request = try Request.to(server.baseURL)
+            let stream = Observable<Int, NetworkError>.just(1).subscribe(on: other)
+                .flatMap { _ in transport.send(request) }
+            gate.open()
+            let first = try await stream.filter { if case .chunk = $0 { true } else { false } }.first()
+            #expect(first != nil)
+            #expect(try await server.connectionEnded(0) == .clientReset)
         }
     }
 

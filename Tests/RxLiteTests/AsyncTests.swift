@@ -130,8 +130,8 @@ import Testing
         let elements = Counting(upTo: 3, asked)
         let (events, log) = AsyncStream.makeStream(of: Int.self)
         let scope = Scope()
-        scope.pause()
         scope.lane.enter {
+            scope.pause()
             Observable(elements).subscribe(
                 Observer(
                     scope: scope, next: { log.yield($0) },

@@ -123,7 +123,9 @@ import Testing
             let count = LiveCount()
             let lane = Lane()
             let root = Scope(lane: lane)
+            #expect(lane.tryEnter())
             let child = root.child()
+            lane.leave()
             let late = Shared(0)
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {
@@ -149,8 +151,8 @@ import Testing
 
     @Test func aCancelledChildScopeIsSilentAtOnce() {
         let root = Scope()
-        let child = root.child()
         #expect(root.lane.tryEnter())
+        let child = root.child()
         child.cancel()
         #expect(!child.isOpen)
         #expect(root.isOpen)

@@ -9,11 +9,14 @@ import Testing
         let violations: @Sendable () async -> [ContractViolation]
 
         init<Output: Sendable, Failure: Error>(
-            _ name: String, isEager: Bool = false, isDeferred: Bool = false,
+            _ name: String, isEager: Bool = false, isDeferred: Bool = false, isLimited: Bool = false,
             _ apply: @escaping ContractChecker.Application<Output, Failure>
         ) {
             testDescription = name
-            violations = { await ContractChecker.violations(isEager: isEager, isDeferred: isDeferred, apply) }
+            violations = {
+                await ContractChecker.violations(
+                    isEager: isEager, isDeferred: isDeferred, isLimited: isLimited, apply)
+            }
         }
     }
 
@@ -99,7 +102,7 @@ import Testing
                 Operator("flatMap(\(strategy)) to never") { source, _ in
                     source.flatMap(strategy) { _ in Observable<Element, Failure>.never() }
                 },
-                Operator("flatMap(\(strategy)) to itself") { source, _ in
+                Operator("flatMap(\(strategy)) to itself", isLimited: strategy.isLimited) { source, _ in
                     source.flatMap(strategy) { _ in source }
                 },
             ]
@@ -186,6 +189,12 @@ import Testing
         Operator("expand to fail") { source, _ in
             source.expand { $0.number == 2 ? .fail(Failure()) : .empty() }
         },
+        Operator("expand to itself once, limit 2", isLimited: true) { source, _ in
+            source.map { (0, $0) }.expand(limit: 2) { generation, _ in
+                generation == 0 ? source.map { (1, $0) } : .empty()
+            }
+            .map(\.1)
+        },
         Operator("expand to itself, take 9") { source, _ in source.expand { _ in source }.take(9) },
     ]
 
@@ -235,8 +244,8 @@ import Testing
         Operator("retry when just") { source, _ in
             source.retry(when: { _ in Observable<Int, Never>.just(1) })
         },
-        Operator("repeat 3") { source, _ in source.repeat(3) },
-        Operator("repeat 3 with waits") { source, clock in
+        Operator("repeat 3", isLimited: true) { source, _ in source.repeat(3) },
+        Operator("repeat 3 with waits", isLimited: true) { source, clock in
             source.repeat(3, delay: .milliseconds(700), on: clock)
         },
         Operator("repeat, take 9") { source, _ in source.map(\.number).startWith(9).repeat().take(9) },
@@ -258,6 +267,13 @@ import Testing
     func keepsTheContract(_ operator: Operator) async {
         let violations = await `operator`.violations()
         #expect(violations.isEmpty, "\(violations.map(\.description).joined(separator: "\n"))")
+    }
+}
+
+extension FlattenStrategy {
+    /// Whether it begins no stream while its subscriber is paused.
+    fileprivate var isLimited: Bool {
+        if case .merge(let limit) = self { limit != .max } else { false }
     }
 }
 

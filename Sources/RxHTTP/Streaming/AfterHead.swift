@@ -32,6 +32,11 @@ private final class HeadSplit<T: Sendable>: @unchecked Sendable {
     private var early: [TransferEvent] = []
     private var completion: Completion<NetworkError>?
     private var isSourcePaused = false
+    /// The rest is taken in another lane, and an event is on its way there: no other follows before it has come.
+    private var isOnItsWay = false
+
+    /// Where all this happens.
+    private var lane: Lane { observer.scope.lane }
 
     init(
         into observer: Observer<T, NetworkError>,
@@ -72,22 +77,49 @@ private final class HeadSplit<T: Sendable>: @unchecked Sendable {
     }
 
     private func start(_ observer: Observer<TransferEvent, NetworkError>) {
-        rest = observer
-        observer.scope.onResume { self.goOn() }
-        observer.scope.onClose {
-            self.rest = nil
-            self.source.close()
+        let scope = observer.scope
+        scope.onResume { self.here(from: scope) { self.goOn() } }
+        scope.onClose {
+            self.here(from: scope) {
+                self.rest = nil
+                self.source.close()
+            }
         }
-        observer.scope.perform { self.goOn() }
+        guard scope.lane === lane else {
+            return lane.enter {
+                guard scope.isOpen else { return self.source.close() }
+                self.rest = observer
+                self.goOn()
+            }
+        }
+        rest = observer
+        scope.perform { self.goOn() }
+    }
+
+    /// Runs `work` in this lane, at once if whoever takes the rest is in it as well.
+    private func here(from taker: Scope, _ work: @escaping @Sendable () -> Void) {
+        if taker.lane === lane { work() } else { lane.enter(work) }
+    }
+
+    private func send(_ event: TransferEvent, to rest: Observer<TransferEvent, NetworkError>) {
+        guard rest.scope.lane !== lane else { return rest.next(event) }
+        isOnItsWay = true
+        rest.scope.lane.enter {
+            if rest.scope.isOpen { rest.next(event) }
+            self.lane.enter {
+                self.isOnItsWay = false
+                self.goOn()
+            }
+        }
     }
 
     private func handOn(_ event: TransferEvent) {
-        guard let rest, early.isEmpty, !rest.scope.isPaused else {
+        guard let rest, early.isEmpty, !rest.scope.isPaused, !isOnItsWay else {
             early.append(event)
             return pauseSource()
         }
-        rest.next(event)
-        if rest.scope.isPaused { pauseSource() }
+        send(event, to: rest)
+        if rest.scope.isPaused || isOnItsWay { pauseSource() }
     }
 
     private func receive(_ completion: Completion<NetworkError>) {
@@ -99,13 +131,14 @@ private final class HeadSplit<T: Sendable>: @unchecked Sendable {
 
     /// Hands on what waits, then lets the network go on.
     private func goOn() {
-        while let rest, rest.scope.isOpen, !rest.scope.isPaused, !early.isEmpty {
-            rest.next(early.removeFirst())
+        while let rest, rest.scope.isOpen, !rest.scope.isPaused, !isOnItsWay, !early.isEmpty {
+            send(early.removeFirst(), to: rest)
         }
-        guard let rest, rest.scope.isOpen, early.isEmpty, !rest.scope.isPaused else { return }
+        guard let rest, rest.scope.isOpen, early.isEmpty, !rest.scope.isPaused, !isOnItsWay else { return }
         if let completion {
             self.completion = nil
-            return rest.end(completion)
+            guard rest.scope.lane !== lane else { return rest.end(completion) }
+            return rest.scope.enter { rest.end(completion) }
         }
         guard isSourcePaused else { return }
         isSourcePaused = false

@@ -19,15 +19,13 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     public func jsonLines<T: Decodable & Sendable>(
         _ type: T.Type = T.self, limit: Int = 1 << 20, decoder: JSONDecoder = JSONDecoder()
     ) -> Observable<T, NetworkError> {
-        let home = scheduler
-        return parsed { LineParser(limit: limit) }
+        parsed { LineParser(limit: limit) }
             .filter { line in !line.bytes.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D } }
             .flatMap(.concat) { line throws(NetworkError) in
                 guard line.bytes.count > 256 << 10 else { return .just(try line.decode(T.self, by: decoder)) }
-                let decoded = Observable<LineParser.Line, NetworkError>.just(line)
-                    .observe(on: ActorScheduler.shared)
+                return Observable<LineParser.Line, NetworkError>.just(line)
+                    .observe(on: ActorScheduler.background())
                     .map { line throws(NetworkError) in try line.decode(T.self, by: decoder) }
-                return home.map { decoded.observe(on: $0) } ?? decoded
             }
     }
 }

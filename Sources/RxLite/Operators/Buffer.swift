@@ -67,6 +67,7 @@ final class CountBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable 
     @usableFromInline var lists: [[Element]] = []
     /// Values until the next list begins.
     @usableFromInline var skipping = 0
+    @usableFromInline var isSendingRest = false
 
     @inlinable
     init(_ count: Int, _ step: Int, into observer: Observer<[Element], Failure>) {
@@ -98,12 +99,21 @@ final class CountBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable 
     @inlinable
     func receiveEnd(_ completion: Completion<Failure>) {
         scope.close()
-        if case .finished = completion {
-            let rest = lists
-            lists = []
-            for list in rest where observer.scope.isOpen { observer.next(list) }
+        guard case .finished = completion else { return observer.end(completion) }
+        observer.scope.onResume { self.sendRest() }
+        sendRest()
+    }
+
+    /// Sends the lists that are left, while the subscriber takes them, and the end after the last.
+    @usableFromInline
+    func sendRest() {
+        guard !isSendingRest else { return }
+        isSendingRest = true
+        while observer.scope.isOpen, !lists.isEmpty {
+            guard !observer.scope.isPaused else { return isSendingRest = false }
+            observer.next(lists.removeFirst())
         }
-        if observer.scope.isOpen { observer.end(completion) }
+        if observer.scope.isOpen { observer.finish() }
     }
 }
 

@@ -14,7 +14,7 @@ extension Observable {
     public func collect() -> Observable<[Element], Failure> {
         lift { observer in
             let scope = observer.scope.child()
-            let values = Confined<[Element]>([])
+            let values = Confined<[Element]>([], in: observer.scope.lane)
             return Observer(
                 scope: scope, next: { values.value.append($0) },
                 end: { completion in

@@ -31,7 +31,7 @@ extension Observable {
         let subscriptions = SubscriptionCount()
         return Observable(scheduler: self.scheduler) { observer in
             let name = "\(label) #\(subscriptions.next())"
-            let count = Confined(0)
+            let count = Confined(0, in: observer.scope.lane)
             let log: @Sendable (String) -> Void = { event in
                 sink("\(seconds(clock.now)) s  \(name) \(event.onOneLine)")
             }

@@ -12,7 +12,7 @@ extension Observable {
         by areEquivalent: @escaping @Sendable (Element, Element) throws(Failure) -> Bool
     ) -> Observable {
         lift { observer in
-            let latest = Confined<Element?>(nil)
+            let latest = Confined<Element?>(nil, in: observer.scope.lane)
             return Observer(
                 scope: observer.scope,
                 next: { value in
@@ -38,7 +38,7 @@ extension Observable {
         by key: @escaping @Sendable (Element) throws(Failure) -> Key
     ) -> Observable {
         lift { observer in
-            let latest = Confined<Key?>(nil)
+            let latest = Confined<Key?>(nil, in: observer.scope.lane)
             return Observer(
                 scope: observer.scope,
                 next: { value in

@@ -116,13 +116,24 @@ final class Expansion<Element: Sendable, Failure: Error>: @unchecked Sendable {
     private func proceed() {
         guard !isStarting else { return }
         isStarting = true
-        while running < limit, scope.isOpen, !scope.isPaused, let value = waiting.popFirst() { start(value) }
+        var turn = Turn(in: scope.lane)
+        while running < limit, scope.isOpen, !scope.isPaused, !waiting.isEmpty {
+            guard turn.step() else { return proceedInNextTurn() }
+            if let value = waiting.popFirst() { start(value) }
+        }
         isStarting = false
         if isSourcePaused && waiting.isEmpty && scope.isOpen {
             isSourcePaused = false
             sourceScope.resume()
         }
         endIfDone()
+    }
+
+    private func proceedInNextTurn() {
+        scope.inNextTurn {
+            self.isStarting = false
+            self.proceed()
+        }
     }
 
     private func endIfDone() {

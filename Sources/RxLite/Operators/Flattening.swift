@@ -35,7 +35,9 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     @safe @exclusivity(unchecked) @usableFromInline var isOuterDone = false
     @safe @exclusivity(unchecked) @usableFromInline var isOuterPaused = false
     @safe @exclusivity(unchecked) @usableFromInline var isStarting = false
-    @safe @exclusivity(unchecked) @usableFromInline var startsOnResume = false
+    /// Made for the first value that waits because the subscriber is paused. It stands behind the inner streams': they
+    /// go on before others begin.
+    @safe @exclusivity(unchecked) @usableFromInline var startScope: Scope?
 
     @inlinable
     init(
@@ -59,6 +61,7 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
             self.receiveInner = nil
             self.target = nil
             self.spare = nil
+            self.startScope = nil
         }
         return Observer(scope: outerScope, next: { self.receive($0) }, end: { self.receiveOuterEnd($0) })
     }
@@ -67,8 +70,10 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     func receive(_ value: Element) {
         switch strategy {
         case .merge:
-            if running < limit && waiting.isEmpty { return start(value) }
+            let mustWait = limit != .max && scope.isPaused
+            if running < limit && waiting.isEmpty && !mustWait { return start(value) }
             waiting.append(value)
+            if mustWait { startWaitingLater() }
             if !isOuterPaused && waiting.count >= Self.highWater {
                 isOuterPaused = true
                 outerScope.pause()
@@ -131,7 +136,12 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
         guard case .merge = strategy, !isStarting else { return }
         guard !scope.isPaused else { return startWaitingLater() }
         isStarting = true
-        while running < limit, scope.isOpen, !scope.isPaused, let value = waiting.popFirst() { start(value) }
+        var turn = Turn(in: scope.lane)
+        while running < limit, scope.isOpen, !scope.isPaused, !waiting.isEmpty {
+            // Still starting: nobody else begins before the next turn does.
+            guard turn.step() else { return startInNextTurn() }
+            if let value = waiting.popFirst() { start(value) }
+        }
         isStarting = false
         if scope.isPaused && !waiting.isEmpty { startWaitingLater() }
         if isOuterPaused && waiting.isEmpty && scope.isOpen {
@@ -143,9 +153,19 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     /// While the subscriber is paused no value that waits starts a stream.
     @usableFromInline
     func startWaitingLater() {
-        guard !startsOnResume else { return }
-        startsOnResume = true
-        scope.onResume {
+        guard startScope == nil else { return }
+        let startScope = scope.child()
+        self.startScope = startScope
+        startScope.onResume {
+            self.startWaiting()
+            self.endIfDone()
+        }
+    }
+
+    @usableFromInline
+    func startInNextTurn() {
+        scope.inNextTurn {
+            self.isStarting = false
             self.startWaiting()
             self.endIfDone()
         }

@@ -20,7 +20,7 @@ extension Observable {
         onCancel: @escaping @Sendable () -> Void = {}
     ) -> Observable {
         lift { observer in
-            let hasEnded = Confined(false)
+            let hasEnded = Confined(false, in: observer.scope.lane)
             let scope = observer.scope.child()
             scope.onClose { if !hasEnded.value { onCancel() } }
             onSubscribe()

@@ -10,7 +10,7 @@ extension Observable {
     public func ifEmpty(switchTo other: Observable) -> Observable {
         lift { observer in
             let scope = observer.scope.child()
-            let isEmpty = Confined(true)
+            let isEmpty = Confined(true, in: observer.scope.lane)
             return Observer(
                 scope: scope,
                 next: { value in

@@ -10,7 +10,7 @@ extension Observable {
     public func last() -> Observable {
         lift { observer in
             let scope = observer.scope.child()
-            let latest = Confined<Element?>(nil)
+            let latest = Confined<Element?>(nil, in: observer.scope.lane)
             return Observer(
                 scope: scope, next: { latest.value = $0 },
                 end: { completion in

@@ -15,7 +15,7 @@ extension Observable {
     ) -> Observable<Result, Failure> {
         lift { observer in
             let scope = observer.scope.child()
-            let result = Confined(initial)
+            let result = Confined(initial, in: observer.scope.lane)
             return Observer(
                 scope: scope,
                 next: { value in

@@ -8,7 +8,8 @@ extension Observable {
     /// ```
     ///
     /// The run that has finished is closed before the next begins. Runs that finish at once are repeated in a
-    /// loop, without growing the stack; while the subscriber is paused no further one begins.
+    /// loop, without growing the stack; on a scheduler, other work has its turn after every 32. While the subscriber is
+    /// paused no further run begins.
     ///
     /// - Parameters:
     ///   - count: how many times the stream runs in all; with zero or less it is not started. Default: for
@@ -31,6 +32,10 @@ extension Observable {
 @usableFromInline
 final class Repeating<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
+
+    /// How many runs one turn of the scheduler begins.
+    private static var turnLength: Int { 32 }
+
     private let stream: Observable<Element, Failure>
     private let delay: Duration
     private let clock: any Scheduler
@@ -66,11 +71,20 @@ final class Repeating<Element: Sendable, Failure: Error>: @unchecked Sendable {
     private func proceed() {
         guard !isStarting else { return }
         isStarting = true
+        var turn = Turn(in: observer.scope.lane, of: Self.turnLength)
         while isDue && observer.scope.isOpen && !observer.scope.isPaused {
+            guard turn.step() else { return proceedInNextTurn() }
             isDue = false
             run()
         }
         isStarting = false
+    }
+
+    private func proceedInNextTurn() {
+        observer.scope.inNextTurn {
+            self.isStarting = false
+            self.proceed()
+        }
     }
 
     private func run() {

@@ -20,7 +20,8 @@ extension Observable {
     /// ```
     ///
     /// The failed attempt is closed before the next begins. Attempts that fail at once are retried in a
-    /// loop, without growing the stack. Cancelling cancels the wait.
+    /// loop, without growing the stack; on a scheduler, other work has its turn after every 32. Cancelling cancels
+    /// the wait.
     ///
     /// - Parameter scheduler: keeps the time of waits. Default: the stream's own, else a clock of the
     ///   library's.
@@ -37,6 +38,10 @@ extension Observable {
 @usableFromInline
 final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
+
+    /// How many attempts one turn of the scheduler begins.
+    private static var turnLength: Int { 32 }
+
     private let stream: Observable<Element, Failure>
     private let policy: RetryPolicy<Failure>
     private let clock: any Scheduler
@@ -62,11 +67,20 @@ final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
         isDue = true
         guard !isStarting else { return }
         isStarting = true
+        var turn = Turn(in: observer.scope.lane, of: Self.turnLength)
         while isDue && observer.scope.isOpen {
+            guard turn.step() else { return startInNextTurn() }
             isDue = false
             attempt()
         }
         isStarting = false
+    }
+
+    private func startInNextTurn() {
+        observer.scope.inNextTurn {
+            self.isStarting = false
+            self.start()
+        }
     }
 
     private func attempt() {

@@ -7,7 +7,7 @@ extension Observable {
     /// ```
     ///
     /// Endless sequences are fine: after each element it looks whether anybody still listens, and while the
-    /// subscription is paused it takes no further element.
+    /// subscription is paused it takes no further element. On a scheduler, other work has its turn after every 1024.
     @inlinable
     public static func sequence(_ elements: some Swift.Sequence<Element> & Sendable) -> Observable {
         Observable(pulling: elements)
@@ -33,9 +33,15 @@ extension Observable {
     }
 }
 
+/// What pulls, whatever it pulls from.
+@usableFromInline
+protocol Pumping: AnyObject, Sendable {
+    func run()
+}
+
 /// Pulls an iterator while the subscription is open and not paused.
 @usableFromInline
-final class SequencePump<Iterator: IteratorProtocol, Failure: Error>: @unchecked Sendable
+final class SequencePump<Iterator: IteratorProtocol, Failure: Error>: Pumping, @unchecked Sendable
 where Iterator.Element: Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     @usableFromInline var iterator: Iterator
@@ -55,7 +61,14 @@ where Iterator.Element: Sendable {
         var iterator = iterator
         let observer = observer
         let scope = observer.scope
+        var turn = Turn(in: scope.lane)
         while scope.isOpen && !scope.isPaused {
+            guard turn.step() else {
+                // As any pump: the iterator's type need not be sendable.
+                let pump: any Pumping = self
+                scope.inNextTurn { pump.run() }
+                break
+            }
             guard let element = iterator.next() else {
                 observer.finish()
                 break

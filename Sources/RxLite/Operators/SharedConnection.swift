@@ -23,7 +23,7 @@ final class SharedConnection<Element: Sendable, Failure: Error>: @unchecked Send
     /// Has a subscriber's pauses count. Only from inside the subscriber's lane.
     @usableFromInline
     func follow(_ subscriber: Scope) {
-        let isBraking = Confined(false)
+        let isBraking = Confined(false, in: subscriber.lane)
         let update: @Sendable (Bool) -> Void = { isPaused in
             guard isBraking.value != isPaused else { return }
             isBraking.value = isPaused

@@ -14,16 +14,15 @@ extension Observable {
     /// ```
     ///
     /// A stream that has no scheduler of its own lives on this one from here on; one that has keeps it.
-    /// Joined into a stream that lives elsewhere (by `flatMap`, `merge` …) its events arrive there, with the
-    /// buffer of ``observe(on:)`` between. Events of a hot source are missed until `scheduler` has run.
+    /// Events of a hot source are missed until `scheduler` has run.
     public func subscribe(on scheduler: any Scheduler) -> Observable {
-        let started = Observable(scheduler: scheduler) { [source] observer in
-            scheduler.schedule { observer.scope.enter { source(observer) } }
+        guard self.scheduler == nil || self.scheduler === scheduler else {
+            return Observable(scheduler: self.scheduler) { observer in
+                Relay(self, to: observer, .brief, pausesAtOnce: true).start(on: scheduler)
+            }
         }
-        return Observable(scheduler: self.scheduler ?? scheduler) { observer in
-            let place = observer.scope.lane.scheduler
-            let stream = place === scheduler ? started : started.observe(on: place ?? scheduler)
-            stream.subscribe(observer)
+        return Observable(scheduler: scheduler) { [source] observer in
+            scheduler.schedule { observer.scope.enter { source(observer) } }
         }
     }
 }

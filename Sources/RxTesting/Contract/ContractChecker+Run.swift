@@ -63,10 +63,13 @@ extension ContractChecker {
         private let pausedAfter = Counter()
         private let hasPaused = Counter()
 
-        init(_ stream: Observable<Output, Failure>, _ probe: ContractProbe) {
+        /// - Parameter place: where the consumer is. Default: where the stream is.
+        init(
+            _ stream: Observable<Output, Failure>, _ probe: ContractProbe, on place: (any Scheduler)? = nil
+        ) {
             self.stream = stream
             self.probe = probe
-            scope = Scope(lane: Lane(scheduler: stream.scheduler))
+            scope = Scope(lane: Lane(scheduler: place ?? stream.scheduler))
         }
 
         func start() {
@@ -96,6 +99,22 @@ extension ContractChecker {
                     scope.close()
                 })
             scope.lane.enter { [stream] in stream.subscribe(observer) }
+        }
+
+        /// From anywhere, before the start too.
+        func pause() {
+            scope.lane.enter { [scope] in scope.pause() }
+        }
+
+        /// Lets time pass until a pause has come.
+        func awaitPause(_ clock: VirtualScheduler) throws(VirtualTimeError) {
+            for _ in 0..<600 where !scope.isPaused && scope.isOpen {
+                try clock.advance(by: .milliseconds(100))
+            }
+        }
+
+        func resume() {
+            scope.lane.enter { [scope] in scope.resume() }
         }
 
         func leave() {

@@ -9,8 +9,8 @@ public import RxLite
 /// #expect(violations.isEmpty)
 /// ```
 ///
-/// It runs the operator over sources that send at once, over time, without end, not at all, and from
-/// several threads; lets them end, cancels them at once, from within each value, and between values; pauses
+/// It runs the operator over sources that send at once, over time, without end, not at all, from several threads, and
+/// on another scheduler than the subscriber's; lets them end, cancels them at once, from within each value, and between values; pauses
 /// and resumes them. Each time it looks for events that overlap, come after the end or after the cancel, for
 /// sources that were not stopped or torn down exactly once, and for timers, values and callbacks that are
 /// left behind.
@@ -28,9 +28,12 @@ public enum ContractChecker {
     ///     has a buffer, which must have a limit). Default `false`.
     ///   - isDeferred: whether the operator delivers values later than it takes them, so that it cannot stop
     ///     a source that sends at once and without end. Default `false`.
+    ///   - isLimited: whether the operator begins no further stream while the subscriber is paused, as those with a
+    ///     limit do. Default `false`: it may.
     ///   - apply: puts the operator on the source.
     public static func violations<Output: Sendable, Failure: Error>(
-        isEager: Bool = false, isDeferred: Bool = false, _ apply: @escaping Application<Output, Failure>
+        isEager: Bool = false, isDeferred: Bool = false, isLimited: Bool = false,
+        _ apply: @escaping Application<Output, Failure>
     ) async -> [ContractViolation] {
         var violations: [ContractViolation] = []
         for index in sources(ContractProbe(""), VirtualScheduler()).indices {
@@ -38,9 +41,13 @@ public enum ContractChecker {
                 violations += Run(apply, source: index, departure).violations()
             }
             violations += pauses(apply, source: index, isEager: isEager)
+            violations += pauseAtTheEnd(apply, source: index, isPatient: !isEager && !isDeferred)
         }
-        violations += earlyStop(apply, isDeferred: isDeferred)
-        violations += lastingPause(apply, isEager: isEager)
+        for place in Place.allCases {
+            violations += earlyStop(apply, isDeferred: isDeferred, place)
+            violations += lastingPause(apply, isEager: isEager, place)
+        }
+        if isLimited { violations += hotSourceBeforeALimit(apply) }
         violations += await threads(apply)
         return violations
     }

@@ -26,6 +26,8 @@ final class ContractProbe: Sendable {
     var alive: Int { contents.withLock { $0.alive } }
     var sent: Int { contents.withLock { $0.sent } }
     var sentAfterClose: Int { contents.withLock { $0.isClosed ? $0.sent - $0.sentBeforeClose : 0 } }
+    /// How many sources were started.
+    var opened: Int { contents.withLock { $0.opened } }
     var hasEnded: Bool { contents.withLock { !$0.ends.isEmpty } }
     /// Values and end, to compare two runs by.
     var outcome: String { contents.withLock { "\($0.values) values, \($0.ends)" } }

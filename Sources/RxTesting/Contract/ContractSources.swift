@@ -6,25 +6,28 @@ import Synchronization
 extension ContractChecker {
     typealias Source = Observable<ContractElement, ContractFailure>
 
-    static func sources(_ probe: ContractProbe, _ clock: VirtualScheduler) -> [(name: String, source: Source)]
-    {
+    /// The patient ones wait while they are paused.
+    static func sources(_ probe: ContractProbe, _ clock: VirtualScheduler) -> [(
+        name: String, source: Source, isPatient: Bool
+    )] {
         [
-            ("empty source", immediate(0, .finished, probe)),
-            ("source of 1", immediate(1, .finished, probe)),
-            ("source of 5", immediate(5, .finished, probe)),
-            ("source of 40", immediate(40, .finished, probe)),
-            ("failing source", immediate(3, .failed(ContractFailure()), probe)),
-            ("timed source", timed(6, .finished, probe, clock)),
-            ("timed failing source", timed(3, .failed(ContractFailure()), probe, clock)),
-            ("silent source", Observable { probe.open($0.scope) }),
+            ("empty source", immediate(0, .finished, probe), true),
+            ("source of 1", immediate(1, .finished, probe), true),
+            ("source of 5", immediate(5, .finished, probe), true),
+            ("source of 40", immediate(40, .finished, probe), true),
+            ("failing source", immediate(3, .failed(ContractFailure()), probe), true),
+            ("timed source", timed(6, .finished, probe, clock), false),
+            ("timed failing source", timed(3, .failed(ContractFailure()), probe, clock), false),
+            ("silent source", Observable { probe.open($0.scope) }, true),
         ]
     }
 
-    /// Sends while it is being subscribed to, and waits while it is paused.
+    /// Sends while it is being subscribed to, or as soon as its scheduler lets it, and waits while it is paused.
     static func immediate(
-        _ count: Int, _ completion: Completion<ContractFailure>, _ probe: ContractProbe
+        _ count: Int, _ completion: Completion<ContractFailure>, _ probe: ContractProbe,
+        on scheduler: (any Scheduler)? = nil
     ) -> Source {
-        Observable { observer in
+        Observable(scheduler: scheduler) { observer in
             probe.open(observer.scope)
             let next = Counter()
             let isRunning = Counter()

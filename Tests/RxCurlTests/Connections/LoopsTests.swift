@@ -83,9 +83,9 @@ import Testing
             var places: [Int?] = []
             var recordings: [Recording] = []
             for count in 1...6 {
-                let stream = transport.send(try .to(server.baseURL))
-                places.append(place(of: stream.scheduler, in: loops))
-                recordings.append(Recording(stream))
+                let scheduler = transport.scheduler(for: Origin(try Request.to(server.baseURL).url))
+                places.append(place(of: scheduler, in: loops))
+                recordings.append(Recording(transport.send(try .to(server.baseURL))))
                 _ = try await server.until { $0.requests.count == count ? true : nil }
             }
             for pair in stride(from: 0, to: 6, by: 2) {

@@ -1,0 +1,28 @@
+/// How much is left of one turn of a lane's scheduler, for loops that could go on without end. In a lane without a
+/// scheduler there is nobody to give way to, and a turn has no end.
+@usableFromInline
+struct Turn {
+    @usableFromInline var left: Int
+
+    /// - Parameter length: how many steps it has. Default: ``Lane/turnLength``.
+    @inlinable
+    init(in lane: Lane, of length: Int = Lane.turnLength) {
+        left = lane.scheduler == nil ? .max : length
+    }
+
+    /// Takes a step; false if there is none left.
+    @inlinable
+    mutating func step() -> Bool {
+        left -= 1
+        return left >= 0
+    }
+}
+
+extension Scope {
+    /// Runs `work` in another turn of the lane's scheduler, if the scope is still open by then.
+    @inlinable
+    func inNextTurn(_ work: @escaping @Sendable () -> Void) {
+        guard let scheduler = lane.scheduler else { return enter(work) }
+        scheduler.schedule { self.enter(work) }
+    }
+}

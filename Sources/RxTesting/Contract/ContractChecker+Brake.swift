@@ -1,0 +1,164 @@
+import RxLite
+
+extension ContractChecker {
+    /// Where a source is, seen from its consumer.
+    enum Place: String, CaseIterable, CustomStringConvertible {
+        case here = ""
+        case elsewhere = " on another scheduler"
+
+        var description: String { rawValue }
+
+        /// A consumer of `count` values that are sent at once.
+        func consumer<Output, Failure>(
+            of count: Int, _ apply: Application<Output, Failure>, _ probe: ContractProbe,
+            _ clock: VirtualScheduler
+        ) -> Consumer<Output, Failure> {
+            switch self {
+            case .here: Consumer(apply(immediate(count, .finished, probe), clock), probe)
+            case .elsewhere:
+                Consumer(
+                    apply(immediate(count, .finished, probe, on: clock), clock), probe, on: Elsewhere(clock))
+            }
+        }
+    }
+
+    /// A pause that lasts must stop a source that sends at once and without end, whatever stands between; one that
+    /// ends must go on from there.
+    static func lastingPause<Output, Failure>(
+        _ apply: @escaping Application<Output, Failure>, isEager: Bool, _ place: Place
+    ) -> [ContractViolation] {
+        // More than any buffer holds.
+        let limit = 600
+        func run(_ situation: String, _ pause: (Consumer<Output, Failure>, VirtualScheduler) throws -> Void)
+            -> ContractProbe
+        {
+            let probe = ContractProbe("source of \(limit)\(place), \(situation)")
+            let clock = VirtualScheduler()
+            let consumer = place.consumer(of: limit, apply, probe, clock)
+            do {
+                try pause(consumer, clock)
+                try clock.advance(by: patience)
+            } catch {
+                probe.report(.endsInVirtualTime, "\(error)")
+            }
+            consumer.leave()
+            return probe
+        }
+
+        let plain = run("never paused") { consumer, _ in consumer.start() }
+        let lasting = run("paused in value 2") { consumer, clock in
+            consumer.staysPausedFromValue = 2
+            consumer.start()
+            try clock.advance(by: patience)
+            let (sent, before) = (consumer.probe.sent, consumer.sentAtPause)
+            guard let before, isEager ? sent == limit && before < limit : sent > before else { return }
+            consumer.probe.report(.brake, "\(sent - before) values were taken while paused")
+        }
+        let ending = run("paused in value 2, then resumed") { consumer, clock in
+            consumer.staysPausedFromValue = 2
+            consumer.start()
+            try consumer.awaitPause(clock)
+            consumer.resume()
+        }
+        if ending.outcome != plain.outcome {
+            ending.report(.sameAfterPause, "\(ending.outcome) instead of \(plain.outcome)")
+        }
+        return lasting.violations + ending.violations
+    }
+
+    /// Leaving must stop a source that sends at once and without end. A source that nobody stops gives up after
+    /// a while, so that the check itself ends.
+    static func earlyStop<Output, Failure>(
+        _ apply: @escaping Application<Output, Failure>, isDeferred: Bool, _ place: Place
+    ) -> [ContractViolation] {
+        [1, 2, 10].flatMap { count -> [ContractViolation] in
+            let clock = VirtualScheduler()
+            let limit = place == .here ? 10_000 : 2_000
+            let probe = ContractProbe("source without end\(place), cancelled in value \(count)")
+            let consumer = place.consumer(of: limit, apply, probe, clock)
+            consumer.leavesInValue = count
+            consumer.start()
+            do { try clock.advance(by: patience) } catch { probe.report(.endsInVirtualTime, "\(error)") }
+            if probe.sentAfterClose > 0 {
+                probe.report(.stopsEarly, "\(probe.sentAfterClose) values were taken after the cancel")
+            } else if probe.sent >= limit && probe.valueCount >= count && !isDeferred {
+                probe.report(.stopsEarly, "the cancel came only after all \(limit) values were taken")
+            }
+            consumer.leave()
+            do { try clock.advance(by: .zero) } catch { probe.report(.endsInVirtualTime, "\(error)") }
+            if probe.untorn != 0 { probe.report(.teardown, "\(probe.untorn) sources were not torn down") }
+            return probe.violations
+        }
+    }
+
+    /// Nothing may come at once after a pause, the last values included, and all of it after the resumption.
+    static func pauseAtTheEnd<Output, Failure>(
+        _ apply: @escaping Application<Output, Failure>, source index: Int, isPatient: Bool
+    ) -> [ContractViolation] {
+        let (name, _, canWait) = sources(ContractProbe(""), VirtualScheduler())[index]
+        let plain = ContractProbe(name)
+        run(apply, source: index, plain) { $0.start() }
+        return (0..<3).flatMap { number -> [ContractViolation] in
+            let last = plain.valueCount - number
+            guard last > 0 else { return [] }
+            let probe = ContractProbe("\(name), paused in value \(last) of \(plain.valueCount)")
+            let clock = VirtualScheduler()
+            let consumer = Consumer(apply(sources(probe, clock)[index].source, clock), probe)
+            consumer.staysPausedFromValue = last
+            consumer.start()
+            do {
+                try consumer.awaitPause(clock)
+                if canWait && isPatient && probe.valueCount > last {
+                    probe.report(.brake, "\(probe.valueCount - last) values came while paused")
+                }
+                consumer.resume()
+                try clock.advance(by: patience)
+            } catch {
+                probe.report(.endsInVirtualTime, "\(error)")
+            }
+            consumer.leave()
+            if probe.outcome != plain.outcome {
+                probe.report(.sameAfterPause, "\(probe.outcome) instead of \(plain.outcome)")
+            }
+            return probe.violations
+        }
+    }
+
+    /// A source that sends whatever its subscriber says must not have an operator with a limit begin streams while the
+    /// subscriber is paused.
+    static func hotSourceBeforeALimit<Output, Failure>(
+        _ apply: @escaping Application<Output, Failure>
+    ) -> [ContractViolation] {
+        func hot(_ probe: ContractProbe, _ clock: VirtualScheduler) -> Source {
+            timed(6, .finished, probe, clock)
+        }
+        let plain = ContractProbe("hot source")
+        let paused = ContractProbe("hot source, paused, then resumed")
+        for probe in [plain, paused] {
+            let clock = VirtualScheduler()
+            let consumer = Consumer(apply(hot(probe, clock), clock), probe)
+            do {
+                if probe === paused {
+                    consumer.pause()
+                    consumer.start()
+                    let opened = probe.opened
+                    try clock.advance(by: patience)
+                    if probe.opened > opened {
+                        probe.report(.brake, "\(probe.opened - opened) streams were begun while paused")
+                    }
+                    consumer.resume()
+                } else {
+                    consumer.start()
+                }
+                try clock.advance(by: patience)
+            } catch {
+                probe.report(.endsInVirtualTime, "\(error)")
+            }
+            consumer.leave()
+        }
+        if paused.outcome != plain.outcome {
+            paused.report(.sameAfterPause, "\(paused.outcome) instead of \(plain.outcome)")
+        }
+        return paused.violations
+    }
+}
