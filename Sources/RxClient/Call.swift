@@ -22,7 +22,7 @@ public struct Call: Endpoint {
     /// Parameters for the URL's query besides a body.
     public var query: Parameters.Values
     /// Header fields, over the client's.
-    public var headers: [String: String]
+    public var headers: Headers
     /// The envelope of the answer. Default the client's.
     public var envelope = EnvelopeChoice.client
     /// Which types of content are accepted; others fail with `contentType`. Default any for the response, and the client's
@@ -67,7 +67,7 @@ public struct Call: Endpoint {
     /// Creates a call.
     public init(
         _ method: HTTPRequest.Method, _ path: String, at pathValues: PathValues = [:],
-        _ parameters: Parameters = .none, query: Parameters.Values = [:], headers: [String: String] = [:]
+        _ parameters: Parameters = .none, query: Parameters.Values = [:], headers: Headers = [:]
     ) {
         self.method = method
         self.path = path
@@ -76,4 +76,20 @@ public struct Call: Endpoint {
         self.query = query
         self.headers = headers
     }
+}
+
+extension Call: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Method and path without query, and the names of the parameters.
+    public var description: String {
+        var text = "\(method.rawValue) \(path.withoutSecrets)"
+        if !parameters.isEmpty { text += ", \(parameters)" }
+        if !query.isEmpty { text += ", query with \(query.keys.sorted().joined(separator: ", "))" }
+        return headers.fields.isEmpty ? text : text + ", \(headers)"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -13,7 +13,7 @@ extension Client {
     /// GET.
     public func get(
         _ path: String, at pathValues: PathValues = [:], query: Parameters.Values = [:],
-        headers: [String: String] = [:]
+        headers: Headers = [:]
     ) -> Observable<Response, NetworkError> {
         request(Call(.get, path, at: pathValues, query: query, headers: headers))
     }
@@ -21,7 +21,7 @@ extension Client {
     /// HEAD.
     public func head(
         _ path: String, at pathValues: PathValues = [:], query: Parameters.Values = [:],
-        headers: [String: String] = [:]
+        headers: Headers = [:]
     ) -> Observable<Response, NetworkError> {
         request(Call(.head, path, at: pathValues, query: query, headers: headers))
     }
@@ -29,7 +29,7 @@ extension Client {
     /// POST.
     public func post(
         _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
-        query: Parameters.Values = [:], headers: [String: String] = [:]
+        query: Parameters.Values = [:], headers: Headers = [:]
     ) -> Observable<Response, NetworkError> {
         request(Call(.post, path, at: pathValues, parameters, query: query, headers: headers))
     }
@@ -37,7 +37,7 @@ extension Client {
     /// PUT.
     public func put(
         _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
-        query: Parameters.Values = [:], headers: [String: String] = [:]
+        query: Parameters.Values = [:], headers: Headers = [:]
     ) -> Observable<Response, NetworkError> {
         request(Call(.put, path, at: pathValues, parameters, query: query, headers: headers))
     }
@@ -45,7 +45,7 @@ extension Client {
     /// PATCH.
     public func patch(
         _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
-        query: Parameters.Values = [:], headers: [String: String] = [:]
+        query: Parameters.Values = [:], headers: Headers = [:]
     ) -> Observable<Response, NetworkError> {
         request(Call(.patch, path, at: pathValues, parameters, query: query, headers: headers))
     }
@@ -53,7 +53,7 @@ extension Client {
     /// DELETE.
     public func delete(
         _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
-        query: Parameters.Values = [:], headers: [String: String] = [:]
+        query: Parameters.Values = [:], headers: Headers = [:]
     ) -> Observable<Response, NetworkError> {
         request(Call(.delete, path, at: pathValues, parameters, query: query, headers: headers))
     }

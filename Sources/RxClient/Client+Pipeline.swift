@@ -31,7 +31,7 @@ extension Client {
     ) -> Observable<T, NetworkError> {
         drafted(endpoint, page: page, isShown: !isRefresh) { draft throws(NetworkError) in
             let attempts = try self.attempts(of: draft, retrying: endpoint.retry)
-            let session = endpoint.usesSession ? self.configuration.session : nil
+            let session = self.session(for: endpoint, draft)
             let opening = self.opening(of: endpoint)
             let cached = try self.cached(
                 attempts, draft, of: endpoint, isRefresh ? .noCache : endpoint.cacheMode)
@@ -85,7 +85,7 @@ extension Client {
         _ endpoint: some Endpoint, from server: ServerChoice? = nil
     ) -> Observable<Response, NetworkError> {
         drafted(endpoint, at: server) { draft throws(NetworkError) in
-            let session = endpoint.usesSession ? self.configuration.session : nil
+            let session = self.session(for: endpoint, draft)
             let attempts = try self.attempts(of: draft, retrying: .never)
             let opening = self.opening(of: endpoint)
             return self.send(
@@ -149,6 +149,11 @@ extension Client {
                     as: draft.request, of: endpoint, in: self, isWhole: isWhole,
                     isShown ? endpoint.presentation : .none)
         }
+    }
+
+    /// The session whose credential the endpoint's requests carry, if they may carry any.
+    func session(for endpoint: some Endpoint, _ draft: Draft) -> Session? {
+        endpoint.usesSession && draft.carriesCredentials ? configuration.session : nil
     }
 
     func cookies(for endpoint: some Endpoint) -> CookieJar? {

@@ -19,7 +19,7 @@ extension Client {
     public func stream(_ endpoint: some Endpoint) -> Observable<TransferEvent, NetworkError> {
         drafted(endpoint, isWhole: false) { draft throws(NetworkError) in
             let attempts = try self.attempts(of: draft, retrying: endpoint.retry)
-            let session = endpoint.usesSession ? self.configuration.session : nil
+            let session = self.session(for: endpoint, draft)
             let envelope = self.envelope(of: endpoint)
             return self.send(
                 attempts, session: session, cookies: self.cookies(for: endpoint),

@@ -13,8 +13,13 @@ public struct ClientConfiguration: Sendable {
     /// When the vice server takes over from the main one, of which it must be a replica then. Default `nil`: it serves
     /// the endpoints that choose it, and whoever calls ``Servers/use(_:)``.
     public var failover: Failover?
-    /// Header fields of every request. An endpoint's own come over them.
-    public var headers: [String: String] = [:]
+    /// Header fields of every request. An endpoint's own come in the place of those of the same name.
+    public var headers: Headers = [:]
+    /// The `User-Agent` of every request (RFC 9110 §10.1.5), unless ``headers`` or the endpoint have one. Default
+    /// ``defaultUserAgent``; `nil` for none.
+    public var userAgent: String? = ClientConfiguration.defaultUserAgent
+    /// Name and version of this library.
+    public static let defaultUserAgent = "RxNetworking/1.0"
     /// How requests to the base URL's origin prove whose they are; `Authorization` in ``headers`` and what a session
     /// sets come over it. Default not at all.
     public var authentication: Authentication?

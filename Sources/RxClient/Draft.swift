@@ -52,7 +52,7 @@ final class Draft: Sendable {
         }
         if endpoint.compression != .none { request.compression = endpoint.compression }
         if !endpoint.decodesContent { request.decodesContent = false }
-        for (name, value) in endpoint.headers { try request.setField(name, to: value) }
+        if !endpoint.headers.fields.isEmpty { try request.setFields(endpoint.headers) }
         self.request = request
 
         var parameters = endpoint.parameters
@@ -78,11 +78,17 @@ final class Draft: Sendable {
             for: path, allowingOtherOrigins: client.configuration.allowsOtherOrigins)
         let urlAtMain = servers.url(url, at: servers.main)
         var request = try client.template.request(endpoint.method, at: urlAtMain ?? url)
-        if urlAtMain == nil, !servers.main.baseURL.isEmpty, !servers.contains(Origin(url)) {
+        if servers.main.baseURL.isEmpty {
+            // There is no origin that the secrets of the configuration would be for. A jar knows the origins of its own.
+            request.dropSecretFields()
+        } else if urlAtMain == nil, !servers.trusts(Origin(url)) {
             request.dropSecrets()
         }
         return (request, urlAtMain != nil)
     }
+
+    /// Whether the request may carry what proves who asks. Without a base URL there is no origin that it would be for.
+    var carriesCredentials: Bool { !servers.main.baseURL.isEmpty }
 
     /// Whether each attempt has to be serialised anew.
     var isSigned: Bool { signature != nil }
@@ -94,18 +100,18 @@ final class Draft: Sendable {
     ///   origin that is not asked for by GET or HEAD.
     func serialized(at server: Server? = nil) throws(NetworkError) -> Request {
         let unsigned = moved(try unsigned(), to: server)
-        guard let signature else { return unsigned }
+        guard let signature, carriesCredentials, !unsigned.isCredentialFree else { return unsigned }
         let content = Signature.Content(request: unsigned, parameters: try signedPairs(of: unsigned))
         let addition = try signature.sign(content)
-        var signed =
-            addition.parameters.isEmpty
-            ? unsigned : moved(try serialized(parameters.adding(addition.parameters)), to: server)
+        var signed = unsigned
         // Who sees a signature could send the request again.
-        signed.secretParameters.formUnion(addition.parameters.keys)
-        for (name, value) in addition.headers {
-            try signed.setField(name, to: value)
-            if let name = HTTPField.Name(name) { signed.secretFields.insert(name) }
+        try signed.addSecrets { request throws(NetworkError) in
+            if !addition.parameters.isEmpty {
+                request = moved(try serialized(parameters.adding(addition.parameters)), to: server)
+            }
+            try request.setFields(addition.headers)
         }
+        signed.secretParameters.formUnion(addition.parameters.keys)
         return signed
     }
 
@@ -116,6 +122,7 @@ final class Draft: Sendable {
         else { return request }
         var request = request
         request.url = url
+        if !servers.trusts(server.origin) { request.dropSecrets() }
         return request
     }
 
@@ -147,15 +154,16 @@ extension Request {
             throw NetworkError(
                 .invalidURL, "the link to the next page is no http or https URL", request: self)
         }
-        if origin != Origin(url), servers?.contains(origin) != true {
+        let isElsewhere = origin != Origin(url) && servers?.trusts(origin) != true
+        if isElsewhere {
             guard method == .get || method == .head else {
                 throw NetworkError(
                     .paging, "the next page is on another origin, \(origin.host), where no \(method) is sent",
                     request: self)
             }
-            dropSecrets()
         }
         url = link
+        if isElsewhere { dropSecrets() }
     }
 
     /// The pairs of the URL's query, unescaped.

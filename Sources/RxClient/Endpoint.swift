@@ -39,7 +39,7 @@ public protocol Endpoint<Output>: Sendable {
     /// Whether the client's ``ClientConfiguration/signature`` applies. Default true.
     var isSigned: Bool { get }
     /// Header fields, over the client's. Default none.
-    var headers: [String: String] { get }
+    var headers: Headers { get }
     /// The envelope of the answer. Default the client's.
     var envelope: EnvelopeChoice { get }
     /// When to try again. Default `nil`: the client's policy.
@@ -120,7 +120,7 @@ extension Endpoint {
     /// Yes.
     public var isSigned: Bool { true }
     /// None.
-    public var headers: [String: String] { [:] }
+    public var headers: Headers { [:] }
     /// The client's.
     public var envelope: EnvelopeChoice { .client }
     /// The client's.

@@ -16,10 +16,11 @@ struct RequestTemplate: Sendable {
         request.secretParameters = configuration.secretParameters
         request.continuePolicy = configuration.continuePolicy
         do throws(NetworkError) {
-            if let authentication = configuration.authentication, !configuration.baseURL.isEmpty {
+            if let userAgent = configuration.userAgent { try request.setField(.userAgent, to: userAgent) }
+            if let authentication = configuration.authentication {
                 try request.authenticate(by: authentication)
             }
-            for (name, value) in configuration.headers { try request.setField(name, to: value) }
+            try request.setFields(configuration.headers)
             flaw = nil
         } catch {
             flaw = error

@@ -68,7 +68,7 @@ public struct NetworkError: Error, Sendable {
     private mutating func attribute(to request: Request) {
         requestID = request.id
         method = request.method
-        url = request.url.redacted
+        url = request.redactedURL
         attempt = request.attempt
         isReplayable = request.body.isReplayable && request.canStartOver
         isIdempotent = request.isIdempotent && request.canStartOver
@@ -91,7 +91,7 @@ extension NetworkError: CancellationReporting {
     public var isCancellation: Bool { code == .cancelled }
 }
 
-extension NetworkError: CustomStringConvertible {
+extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// One line: kind, request, message.
     public var description: String {
         var line = code.rawValue
@@ -103,6 +103,12 @@ extension NetworkError: CustomStringConvertible {
         if let curlCode { line += " [curl \(curlCode)]" }
         return message.isEmpty ? line : line + ": " + message
     }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// One line without words of the server's, of which nobody knows what they hold.
     package var shown: String {

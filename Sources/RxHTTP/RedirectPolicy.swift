@@ -43,10 +43,10 @@ public struct RedirectPolicy: Sendable, Equatable {
     /// The request that `head`, the response to `request`, asks for instead, or `nil` if it is a response like
     /// any other (RFC 9110 §15.4), as one with an empty `Location` is.
     ///
-    /// 301 and 302 turn POST into GET unless ``keepsPost``, 303 turns all but GET and HEAD into GET, 307 and 308 repeat
-    /// method and body. A body that would have to be repeated and can be sent only once is not: the response stands. To
-    /// another origin that is not among the ``trustedOrigins`` the request goes without `Authorization`, `Cookie`,
-    /// `Proxy-Authorization` and the fields marked secret.
+    /// 301 and 302 turn POST into GET, 303 turns all but HEAD into GET, 307 and 308 repeat method and body.
+    /// A body that would have to be repeated and can be sent only once is not: the answer stands. To another
+    /// origin the request goes without `Authorization`, `Cookie`, `Proxy-Authorization`, the fields marked secret, and
+    /// whatever a credential or a signature has added to its fields, its content or its query.
     ///
     /// - Throws: `tooManyRedirects` if `count` have been followed already; `invalidRedirect` if none is allowed, from https to
     ///   http, to another scheme, to what is no URL, or to two different ones.
@@ -77,12 +77,13 @@ public struct RedirectPolicy: Sendable, Equatable {
             if request.url.scheme?.lowercased() == "https" && origin.scheme == "http" {
                 throw NetworkError(.invalidRedirect, "a redirect from https to http", request: request)
             }
-            if !trustedOrigins.contains(origin) { next.dropSecrets() }
         }
         guard count < limit else {
             throw NetworkError(.tooManyRedirects, "more than \(limit) redirects", request: request)
         }
         next.url = target
+        if origin != Origin(request.url) { next.dropSecrets() }
+        guard next.body.isReplayable else { return nil }
         next.canStartOver = request.canStartOver && request.isIdempotent && request.body.isReplayable
         return next
     }
@@ -104,13 +105,5 @@ extension Request {
         for name in [.contentType, .contentEncoding, .contentLanguage, .contentLocation] as [HTTPField.Name] {
             headerFields[name] = nil
         }
-    }
-
-    /// Takes out what another origin must not see.
-    package mutating func dropSecrets() {
-        for name in hiddenFields { headerFields[name] = nil }
-        credentialStamp = nil
-        digest = nil
-        isCredentialFree = true
     }
 }

@@ -5,7 +5,7 @@ extension Request: CustomStringConvertible, CustomDebugStringConvertible, Custom
     /// One line without secrets: method, URL without user info, query and fragment, id, header fields, size of
     /// the body. Of `Authorization`, `Cookie`, `Proxy-Authorization` and ``secretFields`` only the names.
     public var description: String {
-        var parts = ["\(method.rawValue) \(url.redacted?.absoluteString ?? "…") \(id)"]
+        var parts = ["\(method.rawValue) \(redactedURL?.absoluteString ?? "…") \(id)"]
         if attempt > 1 { parts[0] += " (attempt \(attempt))" }
         parts += redaction.shown(headerFields).map { "\($0.name): \($0.value)" }
         let size = body.count.map { "\($0) bytes" } ?? "a stream"
@@ -17,7 +17,4 @@ extension Request: CustomStringConvertible, CustomDebugStringConvertible, Custom
 
     /// Nothing, so that `dump` shows no more than ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
-
-    /// What another origin, a log and an error must not see.
-    var hiddenFields: Set<HTTPField.Name> { redaction.fields }
 }

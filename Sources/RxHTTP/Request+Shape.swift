@@ -18,6 +18,7 @@ extension Request {
         var secretParameters: Set<String> = []
         var credentialStamp: CredentialStamp?
         var digest: Authentication.Digest?
+        var secretAdditions: SecretAdditions?
         var isCredentialFree = false
         var isDeclaredIdempotent = false
         var isDeclaredSafe = false

@@ -92,6 +92,13 @@ public struct Request: Sendable {
         get { parts.shape.digest }
         _modify { yield &parts.shape.digest }
     }
+    /// What credentials and signatures have added; `nil` where none of it needs to be known.
+    package var secretAdditionsIfAny: SecretAdditions? { parts.shape.secretAdditions }
+    /// The same, to be added to.
+    var secretAdditions: SecretAdditions {
+        get { parts.shape.secretAdditions ?? SecretAdditions() }
+        set { parts.shape.secretAdditions = newValue }
+    }
     /// Whether no credential may be put into the request, since it leaves the origin it was made for.
     public var isCredentialFree: Bool {
         get { parts.shape.isCredentialFree }

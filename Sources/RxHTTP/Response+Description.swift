@@ -4,7 +4,7 @@ import HTTPTypes
 extension Response: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// One line: status, URL without user info, query and fragment, the request's id, size of the body.
     public var description: String {
-        "\(status.code) \(url.redacted?.absoluteString ?? "…") \(request.id), \(body.count) bytes"
+        "\(status.code) \(request.redactedURL?.absoluteString ?? "…") \(request.id), \(body.count) bytes"
     }
 
     /// The same as ``description``.

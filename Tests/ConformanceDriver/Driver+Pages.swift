@@ -26,12 +26,11 @@ extension Driver {
             onFinish: { operation in operation.end(with: EndAnswer(id: id)) })
     }
 
-    /// Repeated fields joined by a comma, as RFC 9110 §5.3 allows.
-    func headers(of command: Command) throws(CommandError) -> [String: String] {
-        var headers: [String: String] = [:]
+    func headers(of command: Command) throws(CommandError) -> Headers {
+        var headers = Headers()
         for line in command.headers ?? [] {
             guard line.count == 2 else { throw CommandError("a header is a list of name and value") }
-            headers[line[0]] = headers[line[0]].map { $0 + ", " + line[1] } ?? line[1]
+            headers.append(line[0], line[1])
         }
         return headers
     }

@@ -45,7 +45,7 @@ import Testing
 
     @Test("Types, and what the endpoint says of them")
     func contentTypes() throws {
-        func type(_ parameters: Parameters, _ headers: [String: String] = [:]) throws -> String? {
+        func type(_ parameters: Parameters, _ headers: Headers = [:]) throws -> String? {
             let (client, transport) = bench([.status(.ok)])
             _ = Recorder(client.post("/x", parameters, headers: headers), on: bench.clock)
             try bench.clock.run()

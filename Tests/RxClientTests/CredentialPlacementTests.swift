@@ -70,7 +70,7 @@ import Testing
         ])
     func cookie(headers: [String: String], expected: String) throws {
         let bench = bench(.cookie("token"))
-        let recorder = Recorder(bench.client.get("/1", headers: headers), on: bench.clock)
+        let recorder = Recorder(bench.client.get("/1", headers: Headers(headers)), on: bench.clock)
         try bench.clock.run()
         #expect(recorder.isFinished)
         let request = try #require(bench.transport.requests.last)

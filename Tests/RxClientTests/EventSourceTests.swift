@@ -57,6 +57,27 @@ import Testing
         #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(3), .seconds(6)])
     }
 
+    @Test(
+        "A first id that no field can carry is an error, and nothing is sent",
+        arguments: ["a\r\nX-Evil: 1", "a\rb", "a\nb", "a\0b", "\n", "a\u{1}b", " a", "a\t"])
+    func illegalFirstID(id: String) throws {
+        let (recorder, transport) = source(Self.answer("data: a\n\n"), .status(.noContent), lastEventID: id)
+        try clock.run()
+        #expect(recorder.failure?.code == .invalidHeader)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test("An id of the server's goes back as it came, in UTF-8; one that no field can carry does not count")
+    func idsOfTheServer() throws {
+        let (recorder, transport) = source(
+            Self.answer("id: grün 🍵\ndata: a\n\n"), Self.answer("id: a\u{1}b\ndata: b\n\n"),
+            .status(.noContent))
+        try clock.run()
+        #expect(recorder.isFinished)
+        let ids = transport.requests.map { $0.headerFields[.init("Last-Event-ID")!] }
+        #expect(ids == [nil, "grün 🍵", "grün 🍵"])
+    }
+
     @Test("The server's retry counts from then on; nothing is tried sooner than in 0.1 s")
     func retryField() throws {
         let (recorder, transport) = source(

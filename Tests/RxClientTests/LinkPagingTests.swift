@@ -113,6 +113,7 @@ import Testing
                 ? .json("[]", status: .unauthorized) : .goods([1], link: "<\(link)>; rel=next")
         }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
+        configuration.userAgent = nil
         configuration.headers = ["Authorization": "Basic x", "Cookie": "a=b", "X-Key": "k", "X-App": "1"]
         configuration.secretFields = [try #require(HTTPField.Name("X-Key"))]
         configuration.session = Session(

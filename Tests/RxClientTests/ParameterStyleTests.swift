@@ -11,7 +11,7 @@ import Testing
     ]
 
     private struct Tree: Encodable, Sendable, ExpressibleByDictionaryLiteral {
-        var members: Parameters.Values
+        var members: [String: any Encodable & Sendable]
         init(dictionaryLiteral elements: (String, any Encodable & Sendable)...) {
             members = Dictionary(uniqueKeysWithValues: elements)
         }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ParametersTests {
     private func request(
         _ parameters: Parameters, path: String = "/x", query: Parameters.Values = [:],
-        headers: [String: String] = [:],
+        headers: Headers = [:],
         _ configure: (inout ClientConfiguration) -> Void = { _ in }
     ) throws(NetworkError) -> Request {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
@@ -57,10 +57,32 @@ import Testing
                 == "a%5Bx%5D=2&a%5By%5D=1&deep%5Bl%5D%5Bm%5D=true&z=1&z=2")
         #expect(
             try body(request(.json(values)))
-                == #"{"a":{"x":2,"y":1},"deep":{"l":[{"m":true}]},"e":[],"n":null,"z":[1,2]}"#)
+                == #"{"a":{"x":2,"y":1},"deep":{"l":[{"m":true}]},"e":[],"z":[1,2]}"#)
         #expect(try query(request(.query([:]))) == nil)
         #expect(try body(request(.json([:]))) == "{}")
         #expect(try body(request(.none)) == nil)
+    }
+
+    @Test("What is nil in a dictionary is left out, in whatever format and however deep the optional")
+    func absent() throws {
+        let (nothing, something): (String?, String?) = (nil, "1")
+        let deep: Int?? = .some(nil)
+        let values: Parameters.Values = [
+            "a": something, "b": nothing, "c": nil, "d": deep,
+            "e": Optional<Goods>.none as any Encodable & Sendable,
+        ]
+        #expect(try body(request(.json(values))) == #"{"a":"1"}"#)
+        #expect(try body(request(.form(values))) == "a=1")
+        #expect(try query(request(.query(values))) == "a=1")
+        #expect(try query(request(.none, query: ["a": nil, "b": 2])) == "b=2")
+        #expect(try body(request(["a": 1, "b": nil, "c": nothing])) == #"{"a":1}"#)
+        // Dictionaries whose values are of one type, which could be models.
+        let texts: [String: String?] = ["a": nothing, "b": "2"]
+        #expect(try body(request(.json(["a": nothing, "b": something]))) == #"{"b":"1"}"#)
+        #expect(try body(request(.json(texts))) == #"{"b":"2"}"#)
+        #expect(try body(request(.form(texts))) == "b=2")
+        #expect(try body(request(.standard(texts))) == #"{"b":"2"}"#)
+        #expect(try body(request(.json(["a": 1]).adding(["a": nil, "b": nothing]))) == #"{"a":1}"#)
     }
 
     private struct Goods: Encodable, Sendable {

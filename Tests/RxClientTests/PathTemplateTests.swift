@@ -16,13 +16,34 @@ import Testing
     @Test(
         "A value is one segment, whatever is in it",
         arguments: [
-            ("7", "7"), ("a b", "a%20b"), ("a/b", "a%2Fb"), ("../admin", "..%2Fadmin"),
-            ("?x=1#y", "%3Fx%3D1%23y"),
-            ("%2e%2e", "%252e%252e"), ("grün", "gr%C3%BCn"), ("a\r\nb", "a%0D%0Ab"), ("{id}", "%7Bid%7D"),
-            ("a\\b", "a%5Cb"), ("...", "..."), (";v=1", "%3Bv%3D1"),
+            ("7", "7"), ("a b", "a%20b"), ("?x=1#y", "%3Fx%3D1%23y"), ("100%", "100%25"),
+            ("grün", "gr%C3%BCn"), ("a\r\nb", "a%0D%0Ab"), ("{id}", "%7Bid%7D"), ("%41%zz", "%2541%25zz"),
+            ("...", "..."), (";v=1", "%3Bv%3D1"), ("a..b", "a..b"), ("%2e%2ea", "%252e%252ea"),
         ])
     func escaping(value: String, escaped: String) throws {
         #expect(try url("/users/{id}/posts", ["id": value]) == "https://a.test/v1/users/\(escaped)/posts")
+    }
+
+    /// nginx decodes a path once before it looks for its segments, and what stands behind it may decode it again.
+    @Test(
+        "A value that could change the path is refused, however it is encoded",
+        arguments: [
+            "a/b", "/", "a\\b", "../admin", "..\\admin", ".", "..", "%2F", "a%2fb", "%5c", "%2e%2e", "%2E",
+            ".%2e",
+            "%252F", "%25252f", "%252e%252e", "%25%32%46", "%2%46", "..;a=1", "%2e%2e%3bx", "..%2Fadmin",
+        ])
+    func separators(value: String) {
+        let error = #expect(throws: NetworkError.self) { try url("/users/{id}/posts", ["id": value]) }
+        #expect(error?.code == .invalidURL)
+        #expect(error.map { "\($0)".contains("admin") } == false, "the value may be a secret")
+        #expect(throws: NetworkError.self) { try url("https://a.test/users/{id}", ["id": value]) }
+    }
+
+    @Test("Nested escapes are read in linear time")
+    func nestedEscapes() {
+        let value = "%" + String(repeating: "25", count: 500_000)
+        #expect(throws: NetworkError.self) { try url("/{id}", ["id": value + "2F"]) }
+        #expect(throws: Never.self) { try url("/{id}", ["id": value]) }
     }
 
     @Test("Several placeholders, values of any type that has a text, parts of a segment")
@@ -48,7 +69,9 @@ import Testing
         arguments: [
             ("/users/{id}", "."), ("/users/{id}", ".."), ("/a/../b", nil), ("/a/..", nil), ("/./b", nil),
             ("/a/%2e%2E/b", nil), ("/a/.%2e/b", nil), ("..", nil), ("/a\\..\\b", nil), ("/a/{x}./b", "."),
-            ("/..?q=1", nil),
+            ("/..?q=1", nil), ("/a/..%2Fb", nil), ("/a/..%5cb", nil), ("/a%2F../b", nil),
+            ("/a/%252e%252e/b", nil),
+            ("/a/..;x/b", nil), ("/a/{x}", "%2e."), ("/a/{x}{x}", "."),
         ] as [(String, String?)])
     func traversal(path: String, value: String?) {
         let values: PathValues = value.map { [path.contains("{x}") ? "x" : "id": $0] } ?? [:]
@@ -57,7 +80,12 @@ import Testing
         #expect(throws: NetworkError.self) { try url("https://a.test" + path, values) }
     }
 
-    @Test("Dots elsewhere are dots", arguments: ["/a.b/..c/d..", "/x?p=../y", "/.well-known/x"])
+    @Test(
+        "Dots elsewhere are dots",
+        arguments: [
+            "/a.b/..c/d..", "/x?p=../y", "/.well-known/x", "/projects/group%2Fproject", "/a;v=1.2",
+            "/x?p=%2e%2e%2f",
+        ])
     func plainDots(path: String) throws {
         #expect(try url(path) == "https://a.test/v1" + path)
     }

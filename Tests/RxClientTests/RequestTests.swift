@@ -134,6 +134,7 @@ import Testing
     @Test("An endpoint's header fields come over the client's, whatever their case")
     func headerOrder() throws {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
+        configuration.userAgent = nil
         configuration.headers = ["X-A": "client", "X-B": "client"]
         let request = try Draft(Call(.get, "/x", headers: ["x-a": "endpoint"]), configuration: configuration)
             .serialized()
@@ -150,6 +151,7 @@ import Testing
         let transport = ScriptedTransport(on: clock) { _ in .status(.ok) }
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.allowsOtherOrigins = true
+        configuration.userAgent = nil
         configuration.headers = ["Authorization": "Basic client", "X-Key": "client", "X-App": "1"]
         configuration.secretFields = [try #require(HTTPField.Name("X-Key"))]
         configuration.session = Session(

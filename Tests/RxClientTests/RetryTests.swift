@@ -23,7 +23,7 @@ import Testing
         return transport.requests.count
     }
 
-    private func call(_ method: String, _ headers: [String: String] = [:]) throws -> Call {
+    private func call(_ method: String, _ headers: Headers = [:]) throws -> Call {
         try Call(#require(HTTPRequest.Method(method)), "/x", headers: headers)
     }
 

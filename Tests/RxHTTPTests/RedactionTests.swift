@@ -77,6 +77,74 @@ import Testing
         }
     }
 
+    @Test(
+        "Spelling does not matter: case, hyphens and underscores",
+        arguments: [
+            "accessToken", "access-token", "ACCESS_TOKEN", "Access Token", "refreshToken", "refresh_token",
+            "clientSecret",
+            "CLIENT-SECRET", "apiKey", "API_KEY", "X-Amz-Signature", "xAmzSignature", "idToken",
+            "newPassword", "P-I-N",
+            "user[accessToken]", "user.client_secret", "password[0]", "token[a][b]",
+        ])
+    func spellings(name: String) {
+        #expect(redaction.hides(name))
+        #expect(
+            redaction.shown(url: "https://a.test/?\(name.replacing(" ", with: "%20"))=s7").contains("s7")
+                == false)
+        let json = redaction.shown(Array(#"{"\#(name)":"s7"}"#.utf8), type: "application/json")
+        #expect(!String(decoding: json, as: UTF8.self).contains("s7"))
+        let form = redaction.shown(Array("\(name)=s7".utf8), type: "application/x-www-form-urlencoded")
+        #expect(!String(decoding: form, as: UTF8.self).contains("s7"))
+    }
+
+    @Test(
+        "Names that merely hold such a word are no secrets",
+        arguments: ["tokens", "spin", "keyword", "signatures", "pinned", "accessTokens"])
+    func otherNames(name: String) { #expect(!redaction.hides(name)) }
+
+    @Test(
+        "Fields with the name of a secret parameter are hidden, with X- or without",
+        arguments: [
+            "Token", "X-Api-Key", "Api-Key", "X-Auth-Token", "X-Pin", "pin", "X-CSRF-Token", "Signature",
+        ])
+    func fieldNames(name: String) throws {
+        let field = try #require(HTTPField.Name(name))
+        #expect(redaction.hides(field))
+        #expect(!Redaction().hides(.accept) && !Redaction().hides(.contentType))
+    }
+
+    private static let form = [
+        "--b", "Content-Disposition: form-data; name=\"title\"", "", "tea", "--b",
+        "Content-Disposition: form-data; name=\"pin\"; filename=\"f\"", "Content-Type: text/plain",
+        "X-Pin: s7", "", "s7",
+        "--b", "content-disposition: form-data; name=user[accessToken]", "", "s7\r\n--c\r\n--bx\r\n\r\ns7",
+        "--b",
+        "Content-Disposition: form-data; name=\"data\"", "Content-Type: application/json", "",
+        #"{"pin":"s7","a":1}"#,
+        "--b--", "",
+    ].joined(separator: "\r\n")
+
+    @Test("Parts of a multipart form are hidden by their names, and members within them")
+    func multipart() {
+        let shown = String(
+            decoding: redaction.shown(Array(Self.form.utf8), type: "multipart/form-data; boundary=\"b\""),
+            as: UTF8.self)
+        #expect(!shown.contains("s7"))
+        for text in ["tea", #"{"pin":"…","a":1}"#, "X-Pin: …", "--b--\r\n", "\r\n\r\n…\r\n--b"] {
+            #expect(shown.contains(text), "\(shown)")
+        }
+        #expect(shown.hasSuffix("--b--\r\n"))
+    }
+
+    @Test("However a form is cut off, no more than the beginning of a part's head is shown")
+    func cutMultipart() {
+        let whole = Array(Self.form.utf8)
+        for count in 0..<whole.count {
+            let shown = redaction.shown(Array(whole.prefix(count)), type: "multipart/form-data; boundary=b")
+            #expect(!String(decoding: shown, as: UTF8.self).contains("s7"))
+        }
+    }
+
     @Test func fields() {
         let fields: HTTPFields = [
             .authorization: "s7", .cookie: "s7", .setCookie: "s7", .proxyAuthorization: "s7",
@@ -94,6 +162,7 @@ import Testing
     func nothingTraps(seed: UInt64) {
         var random = SeededRandom(seed)
         let texts = [
+            Self.form,
             #"{"user":{"pin":"7","x":[1,2,{"pin":{"a":"b"}}]},"\u0070in":1e5}"#,
             "https://u:p@a.test/a/b?pin=1&user%5Bpin%5D=2#pin=3",
         ]
@@ -103,6 +172,7 @@ import Testing
                 _ = redaction.shown(json: broken)
                 _ = redaction.shown(url: String(decoding: broken, as: UTF8.self))
                 _ = redaction.shown(form: String(decoding: broken, as: UTF8.self))
+                _ = redaction.shown(broken, type: "multipart/form-data; boundary=b")
             }
         }
     }

@@ -10,7 +10,7 @@ import Testing
         var testDescription: String
         var steps: [RawServer.Step] = [.readRequest, .respond(body: "{}")]
         var parameters: Parameters = .none
-        var headers: [String: String] = [:]
+        var headers: Headers = [:]
         var path = "/x"
         /// Whether a server sees anything of it.
         var isSent = true
@@ -24,7 +24,7 @@ import Testing
         var path = "/x"
         let method = HTTPRequest.Method.post
         var parameters: Parameters = .none
-        var headers: [String: String] = [:]
+        var headers: Headers = [:]
 
         func validate(_ answer: Answer<Goods>) throws(NetworkError) {
             if answer.output.list.contains(0) { throw NetworkError(.noContent, "nothing of use") }

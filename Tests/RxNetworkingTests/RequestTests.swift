@@ -15,10 +15,10 @@ import Testing
         typealias Output = Response
         var method = HTTPRequest.Method.post
         var path = "/goods/{kind}"
-        var pathValues: PathValues = ["kind": "a/b c"]
+        var pathValues: PathValues = ["kind": "a&b c"]
         var parameters = Parameters.none
         var query: Parameters.Values = [:]
-        var headers: [String: String] = [:]
+        var headers: Headers = [:]
         var usesParameterRewriting = true
         var isSigned = true
     }
@@ -26,7 +26,7 @@ import Testing
     private struct Sent: Sendable {
         var parameters: Parameters
         var query: Parameters.Values = [:]
-        var target = "/goods/a%2Fb%20c"
+        var target = "/goods/a%26b%20c"
         var contentType: String?
         var body = ""
     }
@@ -34,8 +34,8 @@ import Testing
     private static let sent = [
         Sent(
             parameters: .query(["q": "green tea", "ids": [1, 2]]),
-            target: "/goods/a%2Fb%20c?ids=1&ids=2&q=green%20tea"),
-        Sent(parameters: .query(Filter()), target: "/goods/a%2Fb%20c?kind=green%20tea&most=20"),
+            target: "/goods/a%26b%20c?ids=1&ids=2&q=green%20tea"),
+        Sent(parameters: .query(Filter()), target: "/goods/a%26b%20c?kind=green%20tea&most=20"),
         Sent(
             parameters: .json(Filter()), contentType: "application/json",
             body: #"{"kind":"green tea","most":20}"#),
@@ -47,7 +47,7 @@ import Testing
             body: "a=1&b=x+y%26z"),
         Sent(parameters: .text("key=value&%"), contentType: "text/plain; charset=utf-8", body: "key=value&%"),
         Sent(
-            parameters: .json(["a": 1]), query: ["token": "token1"], target: "/goods/a%2Fb%20c?token=token1",
+            parameters: .json(["a": 1]), query: ["token": "token1"], target: "/goods/a%26b%20c?token=token1",
             contentType: "application/json", body: #"{"a":1}"#),
         Sent(
             parameters: .standard(["a": 1]), contentType: "application/x-www-form-urlencoded", body: "a=1"),
@@ -98,7 +98,7 @@ import Testing
         search.usesParameterRewriting = false
         _ = try await client.request(search).first()
         #expect(
-            server.record.requests.map { $0.target.dropFirst("/goods/a%2Fb%20c?".count) } == [
+            server.record.requests.map { $0.target.dropFirst("/goods/a%26b%20c?".count) } == [
                 "a=1&b=2&sign=a%3D1%26b%3D2%26version%3D1.0.0&version=1.0.0", "a=1&b=2&version=1.0.0",
                 "a=1&b=2",
             ])

@@ -11,3 +11,21 @@ public enum RequestSelection: Sendable, Hashable {
     /// All that have this among their ``Endpoint/tags``.
     case tag(String)
 }
+
+extension RequestSelection: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind, and what is meant, without user info and query.
+    public var description: String {
+        switch self {
+        case .all: "all"
+        case .id(let id): "\(id)"
+        case .url(let url): "URL \(url.withoutSecrets)"
+        case .tag(let tag): "tag \(tag)"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

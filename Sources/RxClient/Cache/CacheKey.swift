@@ -35,3 +35,14 @@ public struct CacheKey: Hashable, Sendable, Codable {
     /// The URL up to the query.
     public var place: Substring { url.prefix { $0 != "?" } }
 }
+
+extension CacheKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Method and URL without user info and query.
+    public var description: String { "\(method) \(url.withoutSecrets) (\(rules))" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

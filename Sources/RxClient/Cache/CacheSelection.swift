@@ -27,3 +27,22 @@ public enum CacheSelection: Sendable, Hashable {
         }
     }
 }
+
+extension CacheSelection: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind, and what is meant, without user info, query and identity.
+    public var description: String {
+        switch self {
+        case .all: "all"
+        case .id(let id): "id \(id)"
+        case .url(let url), .place(let url): "URL \(url.withoutSecrets)"
+        case .tag(let tag): "tag \(tag)"
+        case .identity: "identity"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -7,3 +7,14 @@ public struct CacheVariant: Hashable, Sendable, Codable {
     /// Creates a variant.
     public init(_ fields: [String: String?] = [:]) { self.fields = fields }
 }
+
+extension CacheVariant: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The names of the fields.
+    public var description: String { fields.keys.sorted().joined(separator: ", ") }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -10,7 +10,7 @@ extension Client {
         if case .none = policy { return nil }
         let request = draft.isSigned ? try draft.unsigned() : attempts.request
         var asker = CacheAsker()
-        if endpoint.usesSession, let session = configuration.session, !request.isCredentialFree {
+        if let session = session(for: endpoint, draft), !request.isCredentialFree {
             asker = CacheAsker(session)
         }
         // Answers that cookies had to do with are not those of a request without.

@@ -56,3 +56,14 @@ public final class MemoryCacheStore: CacheStore {
         .deferred { .just(self.contents.withLock { change(&$0) }) }
     }
 }
+
+extension MemoryCacheStore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// How much is stored.
+    public var description: String { "\(usage.entries) entries, \(usage.bytes) bytes" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -12,3 +12,21 @@ public enum CookieEvent: Sendable {
     /// The storage could not be read or written, or what it held is no jar. The jar goes on in memory.
     case storageFailed(NetworkError)
 }
+
+extension CookieEvent: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// One line without values and without the query of a URL.
+    public var description: String {
+        switch self {
+        case .stored(let cookie): "stored \(cookie)"
+        case .removed(let cookie): "removed \(cookie)"
+        case .refused(let refusal, let url): "refused (\(refusal)) from \(url.absoluteString.withoutSecrets)"
+        case .storageFailed(let error): "storage failed: \(error)"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

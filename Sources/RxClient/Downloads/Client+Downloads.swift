@@ -45,7 +45,7 @@ extension Client {
                 throw NetworkError(.file, "the client's configuration has no files", request: request)
             }
             let attempts = try self.attempts(of: draft, retrying: endpoint.retry)
-            let session = endpoint.usesSession ? self.configuration.session : nil
+            let session = self.session(for: endpoint, draft)
             let envelope = self.envelope(of: endpoint)
             let download = Download(
                 path: path, files: files, clock: self.scheduler,
@@ -117,13 +117,14 @@ extension URL {
     /// Without user info, fragment and the query parameters of these names.
     fileprivate func identifying(ignoring names: Set<String>) -> String {
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
-            return absoluteString
+            // What cannot be taken apart is recorded as nothing that another URL could be.
+            return "sha256 " + Digest.sha256(absoluteString.utf8)
         }
         (parts.user, parts.password, parts.fragment) = (nil, nil, nil)
         if !names.isEmpty {
             let kept = parts.queryItems?.filter { !names.contains($0.name) }
             parts.queryItems = kept?.isEmpty == false ? kept : nil
         }
-        return parts.string ?? absoluteString
+        return parts.string ?? "sha256 " + Digest.sha256(absoluteString.utf8)
     }
 }

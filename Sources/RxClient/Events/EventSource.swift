@@ -75,6 +75,10 @@ final class EventSource: @unchecked Sendable {
         ])
     }
 
+    private func note(_ id: String) {
+        if HTTPField.isValidValue(id) { lastEventID = id }
+    }
+
     private func update(for signal: Signal) -> EventSourceUpdate? {
         switch signal {
         case .open(let head):
@@ -82,10 +86,10 @@ final class EventSource: @unchecked Sendable {
             failures = 0
             return .open(head)
         case .found(.event(let event)):
-            lastEventID = event.lastEventID
+            note(event.lastEventID)
             return .message(event)
         case .found(.lastEventID(let id)):
-            lastEventID = id
+            note(id)
             return nil
         case .found(.retry(let time)):
             reconnectionTime = time

@@ -35,7 +35,7 @@ private final class TrafficLogger: Sendable {
         case .started: log(style.startLevel, "\(request.line) begins", event)
         case .sent:
             log(style.exchangeLevel, "\(request.line) is sent", event)
-            logContent("request", of: event, request.headerFields, request.body.known)
+            logContent(.request, of: event, request.headerFields, request.body.known)
         case .transfer(let transfer): take(transfer, event)
         case .broken(let error):
             log(style.exchangeLevel, "the exchange broke off: \(show(error))", event)
@@ -77,7 +77,7 @@ private final class TrafficLogger: Sendable {
         guard showsContent, let body = bodies.withLock({ $0.removeValue(forKey: event.exchangeID) }) else {
             return
         }
-        logContent("response", of: event, body.head.headerFields, body.start, count: body.count)
+        logContent(.response, of: event, body.head.headerFields, body.start, count: body.count)
     }
 
     private func log(_ summary: TrafficEvent.Summary, _ event: TrafficEvent) {
@@ -99,12 +99,16 @@ private final class TrafficLogger: Sendable {
         }
     }
 
+    private enum Side: String {
+        case request, response
+    }
+
     private var showsContent: Bool {
         (style.showsHeaders || style.bodyLimit > 0) && logger.logLevel <= style.contentLevel
     }
 
     private func logContent(
-        _ side: String, of event: TrafficEvent, _ fields: HTTPFields, _ body: [UInt8], count: Int? = nil
+        _ side: Side, of event: TrafficEvent, _ fields: HTTPFields, _ body: [UInt8], count: Int? = nil
     ) {
         guard showsContent else { return }
         let redaction = event.request.redaction
@@ -114,13 +118,17 @@ private final class TrafficLogger: Sendable {
         }
         let count = count ?? body.count
         if style.bodyLimit > 0, count > 0 {
-            let (start, type) = (body.prefix(style.bodyLimit), fields[.contentType])
-            let text =
-                MediaType(type).isText
-                ? String(decoding: redaction.shown(Array(start), type: type), as: UTF8.self) : "binary"
+            let (start, type) = (Array(body.prefix(style.bodyLimit)), fields[.contentType])
+            let text: String
+            if MediaType(type).isText || MediaType(type).isMultipart {
+                let shown = side == .request ? event.request.shown(start) : redaction.shown(start, type: type)
+                text = String(decoding: shown, as: UTF8.self)
+            } else {
+                text = "binary"
+            }
             metadata["body"] = "\(text)\(count > start.count ? " … of \(count) bytes" : "")"
         }
-        log(style.contentLevel, "\(side) \(event.request.line)", event, metadata)
+        log(style.contentLevel, "\(side.rawValue) \(event.request.line)", event, metadata)
     }
 
     private func log(

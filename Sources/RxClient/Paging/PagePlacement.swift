@@ -13,3 +13,17 @@ public struct PagePlacement: Sendable {
         self.link = link
     }
 }
+
+extension PagePlacement: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The names of the parameters, and the link without user info and query.
+    public var description: String {
+        let names = parameters.keys.sorted().joined(separator: ", ")
+        return link.map { "\(names) link \($0.absoluteString.withoutSecrets)" } ?? names
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

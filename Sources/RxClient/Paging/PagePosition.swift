@@ -11,3 +11,21 @@ public enum PagePosition: Hashable, Codable, Sendable {
     /// The page at this URL.
     case link(URL)
 }
+
+extension PagePosition: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The place; of a link without user info and query, of a cursor nothing.
+    public var description: String {
+        switch self {
+        case .number(let number): "page \(number)"
+        case .offset(let offset): "offset \(offset)"
+        case .cursor: "cursor"
+        case .link(let url): "link \(url.absoluteString.withoutSecrets)"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

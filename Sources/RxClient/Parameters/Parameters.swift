@@ -13,11 +13,13 @@ public import RxHTTP
 /// ```
 ///
 /// Values come from a dictionary or any `Encodable` model and follow the client's encoder; the keys of a
-/// dictionary stay as they are. In a query or a form, `null` is left out, names go out in alphabetical order, and
+/// dictionary stay as they are. What is `nil` in a dictionary is left out. In a query or a form, so is `null`, names go out in alphabetical order, and
 /// lists and nested objects are written as the ``ParameterStyle`` says: this one's, or else the client's.
 public struct Parameters: Sendable {
-    /// The names and values of parameters given in place.
-    public typealias Values = [String: any Encodable & Sendable]
+    /// The names and values of parameters given in place. One whose value is `nil` is left out, in JSON as well.
+    public typealias Values = [String: (any Encodable & Sendable)?]
+    /// The same without `nil`.
+    typealias Members = [String: any Encodable & Sendable]
 
     enum Format {
         /// The client's ``ParameterFormat`` for methods with content, otherwise the query.
@@ -42,13 +44,13 @@ public struct Parameters: Sendable {
     }
 
     enum Content {
-        case values(Values)
+        case values(Members)
         case model(any Encodable & Sendable)
     }
 
     private(set) var format: Format
     let content: Content?
-    private(set) var additions: Values = [:]
+    private(set) var additions: Members = [:]
     private(set) var removals: Set<String> = []
     private(set) var style: ParameterStyle?
     private(set) var secrets: Set<String> = []
@@ -67,37 +69,46 @@ public struct Parameters: Sendable {
         }
     }
 
+    // The overloads for models yield to those for dictionaries, so that a literal whose values are of one type is no model:
+    // of that `nil` would be sent as `null`.
+
     /// No parameters.
     public static let none = Parameters(.query)
 
     /// As the client's ``ClientConfiguration/parameterFormat`` says; into the query with GET, HEAD and DELETE.
-    public static func standard(_ values: Values) -> Parameters { Parameters(.standard, .values(values)) }
+    public static func standard(_ values: Values) -> Parameters {
+        Parameters(.standard, .values(values.present))
+    }
 
     /// As the client's ``ClientConfiguration/parameterFormat`` says; into the query with GET, HEAD and DELETE.
+    @_disfavoredOverload
     public static func standard(_ model: some Encodable & Sendable) -> Parameters {
         Parameters(.standard, .model(model))
     }
 
     /// Into the URL's query, after what is there.
-    public static func query(_ values: Values) -> Parameters { Parameters(.query, .values(values)) }
+    public static func query(_ values: Values) -> Parameters { Parameters(.query, .values(values.present)) }
 
     /// Into the URL's query, after what is there.
+    @_disfavoredOverload
     public static func query(_ model: some Encodable & Sendable) -> Parameters {
         Parameters(.query, .model(model))
     }
 
     /// As a JSON body.
-    public static func json(_ values: Values) -> Parameters { Parameters(.json, .values(values)) }
+    public static func json(_ values: Values) -> Parameters { Parameters(.json, .values(values.present)) }
 
     /// As a JSON body.
+    @_disfavoredOverload
     public static func json(_ model: some Encodable & Sendable) -> Parameters {
         Parameters(.json, .model(model))
     }
 
     /// As an `application/x-www-form-urlencoded` body.
-    public static func form(_ values: Values) -> Parameters { Parameters(.form, .values(values)) }
+    public static func form(_ values: Values) -> Parameters { Parameters(.form, .values(values.present)) }
 
     /// As an `application/x-www-form-urlencoded` body.
+    @_disfavoredOverload
     public static func form(_ model: some Encodable & Sendable) -> Parameters {
         Parameters(.form, .model(model))
     }
@@ -124,12 +135,13 @@ public struct Parameters: Sendable {
         body(.file(path), contentType: contentType)
     }
 
-    /// The same with `values` besides, over members of the same name. In a multipart form they are texts; beside a
+    /// The same with `values` besides, those that are `nil` excepted, over members of the same name. In a multipart form they are texts; beside a
     /// text, a file or another body they go into the query.
     public func adding(_ values: Values) -> Parameters {
         var parameters = self
-        parameters.additions.merge(values) { $1 }
-        parameters.removals.subtract(values.keys)
+        let members = values.present
+        parameters.additions.merge(members) { $1 }
+        parameters.removals.subtract(members.keys)
         return parameters
     }
 
@@ -179,7 +191,7 @@ public struct Parameters: Sendable {
 extension Parameters: ExpressibleByDictionaryLiteral {
     /// As the client's ``ClientConfiguration/parameterFormat`` says; into the query with GET, HEAD and DELETE. Of
     /// several values for one name the last counts.
-    public init(dictionaryLiteral elements: (String, any Encodable & Sendable)...) {
+    public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
         self = .standard(Values(elements) { $1 })
     }
 }

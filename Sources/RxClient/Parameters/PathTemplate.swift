@@ -9,11 +9,11 @@ struct PathTemplate {
 
     init(_ text: String) { self.text = text }
 
-    /// The path with every placeholder replaced by its value, escaped so that it adds no `/`, `?` or `#`.
+    /// The path with every placeholder replaced by its value, escaped so that it adds no `?` or `#`.
     ///
-    /// - Throws: `invalidParameters` for a placeholder without a value, a value without a placeholder, an empty
-    ///   value, and a segment that comes out as `.` or `..`, which servers take for a way to somewhere else even
-    ///   when it is escaped (RFC 3986 §5.2.4, WHATWG URL §4.1).
+    /// - Throws: `invalidParameters` for a placeholder without a value, a value without a placeholder, and an empty
+    ///   value; `invalidURL` for a value with a `/` or `\`, also as an escape, or as the escape of one: servers decode a
+    ///   path before they look for its segments, as nginx does, and what stands behind them may do so again.
     func expanded(with values: PathValues) throws(NetworkError) -> String {
         guard !values.isEmpty || text.utf8.contains(UInt8(ascii: "{")) else { return text }
         var path = ""
@@ -31,6 +31,10 @@ struct PathTemplate {
             guard !value.isEmpty else {
                 throw NetworkError(.invalidParameters, "the path's value for {\(name)} is empty")
             }
+            guard !value.fullyUnescaped.contains(where: \.isSeparator) else {
+                throw NetworkError(
+                    .invalidURL, "the path's value for {\(name)} holds a / or \\, perhaps escaped")
+            }
             used.insert(name)
             path += rest[..<opening] + value.percentEncoded
             rest = rest[rest.index(after: closing)...]
@@ -45,16 +49,23 @@ struct PathTemplate {
 }
 
 extension String {
-    /// Whether the path, up to a query or fragment, has a segment `.` or `..`, in plain or escaped.
+    /// Whether the path, up to a query or fragment, has a segment `.` or `..`, which servers take for a way to somewhere
+    /// else (RFC 3986 §5.2.4, WHATWG URL §4.1): in plain, escaped, between escaped separators, or with parameters behind
+    /// a semicolon (RFC 3986 §3.3).
     var hasDotSegments: Bool {
         guard utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }) else {
             return false
         }
-        let path = prefix { $0 != "?" && $0 != "#" }
-        return path.split(whereSeparator: { $0 == "/" || $0 == "\\" }).contains { segment in
-            let plain = segment.lowercased().split(separator: "%2e", omittingEmptySubsequences: false)
-                .joined(separator: ".")
-            return plain == "." || plain == ".."
+        let path = utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let plain = path.contains(UInt8(ascii: "%")) ? String(Substring(path)).fullyUnescaped : Array(path)
+        return plain.split(whereSeparator: \.isSeparator).contains { segment in
+            let name = segment.prefix { $0 != UInt8(ascii: ";") }
+            return name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8)
         }
     }
+}
+
+extension UInt8 {
+    /// Whether it ends a path segment, for browsers and some servers also if it is a `\`.
+    fileprivate var isSeparator: Bool { self == UInt8(ascii: "/") || self == UInt8(ascii: "\\") }
 }

@@ -23,6 +23,24 @@ extension String {
         return String(decoding: output, as: UTF8.self)
     }
 
+    /// The bytes with every `%XX` decoded, and what comes out of that again, until no escape is left. Takes linear time.
+    var fullyUnescaped: [UInt8] {
+        var output: [UInt8] = []
+        output.reserveCapacity(utf8.count)
+        for byte in utf8 {
+            output.append(byte)
+            // What an escape stands for may complete another one.
+            while output.count >= 3, output[output.count - 3] == UInt8(ascii: "%"),
+                let high = output[output.count - 2].hexDigitValue,
+                let low = output[output.count - 1].hexDigitValue
+            {
+                output.removeLast(3)
+                output.append(high << 4 | low)
+            }
+        }
+        return output
+    }
+
     private func encoded(keeping isKept: (UInt8) -> Bool, spaceAs space: UInt8?) -> String {
         guard !utf8.allSatisfy(isKept) else { return self }
         var output: [UInt8] = []

@@ -26,7 +26,7 @@ public struct Signature: Sendable {
     /// What is added to the request.
     public struct Addition: Sendable {
         var parameters: Parameters.Values = [:]
-        var headers: [String: String] = [:]
+        var headers: Headers = [:]
 
         /// Parameters, which travel as the request's own do.
         public static func parameters(_ values: Parameters.Values) -> Addition {
@@ -34,11 +34,37 @@ public struct Signature: Sendable {
         }
 
         /// Header fields.
-        public static func headers(_ fields: [String: String]) -> Addition { Addition(headers: fields) }
+        public static func headers(_ fields: Headers) -> Addition { Addition(headers: fields) }
     }
 
     let sign: @Sendable (Content) throws(NetworkError) -> Addition
 
     /// Creates a signature from its rule.
     public init(_ sign: @escaping @Sendable (Content) throws(NetworkError) -> Addition) { self.sign = sign }
+}
+
+extension Signature.Content: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The names of the parameters, and nothing of their values.
+    public var description: String {
+        "\(request) with " + parameters.map(\.name).joined(separator: ", ")
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension Signature.Addition: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The names of parameters and fields.
+    public var description: String {
+        parameters.keys.sorted().joined(separator: ", ") + "\(headers)"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

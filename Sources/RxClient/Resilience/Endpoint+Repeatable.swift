@@ -12,6 +12,6 @@ extension Endpoint {
     }
 
     private var hasKey: Bool {
-        headers.keys.contains { $0.lowercased() == HTTPField.Name.idempotencyKey.canonicalName }
+        headers[HTTPField.Name.idempotencyKey.rawName] != nil
     }
 }

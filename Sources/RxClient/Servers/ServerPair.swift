@@ -8,7 +8,13 @@ struct ServerPair: Sendable {
 
     subscript(role: ServerRole) -> Server? { role == .main ? main : vice }
 
-    /// Whether the origin is one of the service's, and may see what belongs to the service.
+    /// Whether the origin may see what belongs to the service: it is one of its own, and reached over TLS if the main
+    /// server is.
+    func trusts(_ origin: Origin?) -> Bool {
+        contains(origin) && (main.origin?.scheme != "https" || origin?.scheme == "https")
+    }
+
+    /// Whether the origin is one of the service's.
     func contains(_ origin: Origin?) -> Bool {
         guard let origin else { return false }
         return origin == main.origin || origin == vice?.origin

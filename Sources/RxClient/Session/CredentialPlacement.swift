@@ -5,19 +5,30 @@ public import RxHTTP
 public struct CredentialPlacement: Sendable {
     let place: @Sendable (Credential, inout Request) throws(NetworkError) -> Void
 
-    /// Places it by a rule.
+    /// Places it by a rule. Whatever the rule adds is as secret as `Authorization` is: hidden where the request is shown,
+    /// and kept from other origins. A rule that leads to another origin fails with `invalidURL`.
     public init(_ place: @escaping @Sendable (Credential, inout Request) throws(NetworkError) -> Void) {
+        self.place = { credential, request throws(NetworkError) in
+            try request.addSecrets { request throws(NetworkError) in try place(credential, &request) }
+        }
+    }
+
+    /// Places it where it is secret anyway, or is made so by the rule itself.
+    private init(
+        isMarked: Bool, _ place: @escaping @Sendable (Credential, inout Request) throws(NetworkError) -> Void
+    ) {
         self.place = place
     }
 
     /// `Authorization: Bearer <token>` (RFC 6750 §2.1).
-    public static let bearer = CredentialPlacement { credential, request throws(NetworkError) in
+    public static let bearer = CredentialPlacement(isMarked: true) {
+        credential, request throws(NetworkError) in
         try request.setField(.authorization, to: "Bearer " + credential.token)
     }
 
     /// A header field of its own, kept as secret as `Authorization`.
     public static func header(_ name: String) -> CredentialPlacement {
-        CredentialPlacement { credential, request throws(NetworkError) in
+        CredentialPlacement(isMarked: true) { credential, request throws(NetworkError) in
             try request.setField(name, to: credential.token)
             if let name = HTTPField.Name(name) { request.secretFields.insert(name) }
         }
@@ -44,7 +55,7 @@ public struct CredentialPlacement: Sendable {
     ///
     /// A token that holds what no cookie can (RFC 6265 §4.1.1), such as a semicolon, fails with `invalidHeader`.
     public static func cookie(_ name: String) -> CredentialPlacement {
-        CredentialPlacement { credential, request throws(NetworkError) in
+        CredentialPlacement(isMarked: true) { credential, request throws(NetworkError) in
             guard HTTPField.Name(name) != nil, credential.token.utf8.allSatisfy(\.isCookieOctet) else {
                 throw NetworkError(
                     .invalidHeader, "the credential cannot be the cookie \(name.debugDescription)",
@@ -61,7 +72,6 @@ public struct CredentialPlacement: Sendable {
 extension Request {
     fileprivate mutating func setQuery(_ name: String, to value: String) throws(NetworkError) {
         removeQuery(named: name)
-        secretParameters.insert(name)
         try appendQuery("\(name.percentEncoded)=\(value.percentEncoded)")
     }
 
@@ -75,7 +85,6 @@ extension Request {
             return written != name.formEncoded && written != name.percentEncoded
         }
         let all = others.map(String.init) + ["\(name.formEncoded)=\(value.formEncoded)"]
-        secretParameters.insert(name)
         body = .text(all.joined(separator: "&"))
         return true
     }

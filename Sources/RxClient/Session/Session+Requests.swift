@@ -5,13 +5,14 @@ import Synchronization
 
 extension Session {
     /// `request` with the credential of the moment and its stamp; waits while a login runs, or the store is read. A
-    /// request that has a stamp already belongs to that account.
+    /// request that has a stamp already belongs to that account. One that may carry no credential
+    /// (``RxHTTP/Request/isCredentialFree``) stays as it is.
     ///
     /// A stage for chains made by hand: subscribe to it for each attempt, so that each has the credential of its
     /// moment. A ``Observable/relogin(through:)`` further down knows by the stamp whether the credential is an old one.
     public func authorize(_ request: Request) -> Observable<Request, NetworkError> {
         Observable { observer in
-            guard !self.isLoggingIn(observer.scope.lane) else {
+            guard !request.isCredentialFree, !self.isLoggingIn(observer.scope.lane) else {
                 return Observable.just(request).subscribe(observer)
             }
             guard !self.isRestored else {
@@ -23,6 +24,7 @@ extension Session {
 
     /// What ``authorize(_:)`` gives, where nothing has to be waited for; `nil` where that has to find out.
     func authorized(_ request: Request) throws(NetworkError) -> Request? {
+        if request.isCredentialFree { return request }
         let ready = contents.withLock { $0.ready }
         guard let (credential, stamp) = ready,
             request.credentialStamp.map({ $0.identity == stamp.identity }) ?? true,

@@ -22,6 +22,23 @@ extension JSONTape {
         return nil
     }
 
+    /// The members of the object that the document is, each with the bytes of its value; `nil` if it is none, or has a
+    /// name that is no text.
+    func members(in bytes: [UInt8]) -> [(name: String, value: ArraySlice<UInt8>)]? {
+        guard kind(at: Self.root).isObject else { return nil }
+        var members: [(name: String, value: ArraySlice<UInt8>)] = []
+        var key = Self.root + 2
+        while key < self[Self.root].length {
+            let part = JSONPart(self, at: key)
+            guard let name = try? JSONDecoder().decode(String.self, quicklyFrom: bytes, at: part) else {
+                return nil
+            }
+            members.append((name, bytes[literal(of: key + 1)]))
+            key = self[key + 1].next(after: key + 1)
+        }
+        return members
+    }
+
     private func isKey(_ place: Int, _ name: String, _ bytes: [UInt8]) -> Bool {
         let word = self[place]
         if word.length == name.utf8.count,

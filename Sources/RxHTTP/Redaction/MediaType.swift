@@ -15,6 +15,8 @@ package struct MediaType: Equatable {
 
     package var isForm: Bool { name == "application/x-www-form-urlencoded" }
 
+    package var isMultipart: Bool { name.hasPrefix("multipart/") }
+
     /// Also the structured suffix (RFC 6839 §3.1), `text/json`, and a row of documents.
     package var isJSON: Bool {
         name.hasSuffix("+json") || name.hasSuffix("/json") || name.hasSuffix("/x-ndjson")

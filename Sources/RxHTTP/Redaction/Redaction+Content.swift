@@ -1,12 +1,13 @@
 import FoundationEssentials
 
 extension Redaction {
-    /// Content without the secret values, as its media type says: forms and JSON, whole or cut off anywhere.
+    /// Content without the secret values, as its media type says: forms, JSON and multipart, whole or cut off anywhere.
     /// Content of any other type stays as it is.
     public func shown(_ content: [UInt8], type: String?) -> [UInt8] {
-        let type = MediaType(type)
-        if type.isForm { return Array(shown(form: String(decoding: content, as: UTF8.self)).utf8) }
-        return type.isJSON ? shown(json: content) : content
+        let media = MediaType(type)
+        if media.isForm { return Array(shown(form: String(decoding: content, as: UTF8.self)).utf8) }
+        if media.isMultipart { return shown(multipart: content, type: type) ?? content }
+        return media.isJSON ? shown(json: content) : content
     }
 
     /// A JSON text without the values of secret members. It need not be well-formed, nor whole.

@@ -11,9 +11,13 @@ extension Redaction {
             index += 1
             switch byte {
             case UInt8(ascii: "/") where index >= 2 && bytes[index - 2] == UInt8(ascii: "/"):
-                guard let at = Self.userInfo(in: bytes[index...]) else { break }
+                guard let at = Self.userInfo(in: bytes[index...]) else {
+                    index = appendSecretSegment(of: bytes, at: index, to: &output)
+                    break
+                }
                 output += Array(Self.mark.utf8)
                 index = at
+            case UInt8(ascii: "/"): index = appendSecretSegment(of: bytes, at: index, to: &output)
             case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: "#"):
                 index = appendPair(of: bytes, at: index, to: &output)
             default: break
@@ -38,9 +42,22 @@ extension Redaction {
         return authority.lastIndex(of: UInt8(ascii: "@"))
     }
 
+    /// Appends the mark where a path segment begins that is a secret itself; gives the index after what it has taken.
+    private func appendSecretSegment(of bytes: [UInt8], at start: Int, to output: inout [UInt8]) -> Int {
+        guard !texts.isEmpty else { return start }
+        let segment = bytes[start...].prefix { !Self.isEnd($0) && $0 != UInt8(ascii: "/") }
+        guard texts.contains(String(decoding: segment, as: UTF8.self)) else { return start }
+        output += Array(Self.mark.utf8)
+        return segment.endIndex
+    }
+
     /// Appends `name=` and, of a secret, the mark; gives the index after what it has taken.
     private func appendPair(of bytes: [UInt8], at start: Int, to output: inout [UInt8]) -> Int {
         let name = bytes[start...].prefix { !Self.isEnd($0) && $0 != UInt8(ascii: "=") }
+        if !texts.isEmpty, texts.contains(String(decoding: name, as: UTF8.self).decodedAsForm) {
+            output += Array(Self.mark.utf8)
+            return name.endIndex
+        }
         guard name.endIndex < bytes.count, bytes[name.endIndex] == UInt8(ascii: "="),
             hides(String(decoding: name, as: UTF8.self).decodedAsForm)
         else { return start }

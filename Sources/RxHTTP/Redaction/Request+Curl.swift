@@ -56,7 +56,7 @@ extension Request {
         guard case .bytes(let bytes) = body, bytes.count <= Self.contentLimit else {
             return (["--data-binary", "@-"], "")
         }
-        let shown = redaction?.shown(bytes, type: headerFields[.contentType]) ?? bytes
+        let shown = redaction == nil ? bytes : shown(bytes)
         if !shown.contains(0), let text = String(validating: shown, as: UTF8.self) {
             return (["--data-raw", text.quotedForShell], "")
         }

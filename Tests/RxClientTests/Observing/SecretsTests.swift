@@ -70,6 +70,24 @@ import Testing
         Place(
             name: "an object in JSON",
             call: Call(.post, "/x", .json(["secret": ["a": [canary], "b": [canary]]]))),
+        Place(
+            name: "a part of a form",
+            call: Call(.post, "/x", .multipart([.text("a", "b"), .text("password", canary)]))),
+        Place(
+            name: "a marked part of a form",
+            call: Call(.post, "/x", .multipart([.text("pin", canary)]).hiding("pin"))),
+        Place(
+            name: "a part's own field",
+            call: Call(.post, "/x", .multipart([.text("a", "b", headers: ["X-Api-Key": canary])]))),
+        Place(
+            name: "another spelling",
+            call: Call(
+                .post, "/x", .json(["accessToken": canary, "client-secret": canary, "REFRESH_TOKEN": canary]))
+        ),
+        Place(name: "another spelling in the query", call: Call(.get, "/x", query: ["clientSecret": canary])),
+        Place(
+            name: "a field named like a secret",
+            call: Call(.get, "/x", headers: ["token": canary, "X-Api-Key": canary])),
         Place(name: "the user info", baseURL: "https://anna:\(canary)@a.test"),
         Place(name: "the user", baseURL: "https://\(canary)@a.test"),
         Place(

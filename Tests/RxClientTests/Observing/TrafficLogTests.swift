@@ -118,7 +118,10 @@ import Testing
         #expect(bodies.contains("binary"))
         #expect(
             store.entries.contains {
-                $0.metadata["headers"] == .array(["Content-Type: text/plain; charset=utf-8"])
+                $0.metadata["headers"]
+                    == .array([
+                        "User-Agent: RxNetworking/1.0", "Content-Type: text/plain; charset=utf-8",
+                    ])
             })
     }
 

@@ -24,6 +24,30 @@ import Testing
         return try #require(recorder.values.first)
     }
 
+    @Test("A part has header fields of its own, in their order, also several of one name")
+    func ownFields() throws {
+        let headers: Headers = ["X-B": "1", "X-A": "2", "X-B": "3", "X-C": nil]
+        let form = Multipart([.text("a", "b", headers: headers)], boundary: "XX")
+        let text = try sent(try form.body(), MemoryFileSystem(on: clock)).text
+        #expect(
+            text.hasPrefix(
+                "--XX\r\nContent-Disposition: form-data; name=\"a\"\r\nX-B: 1\r\nX-A: 2\r\nX-B: 3\r\n\r\nb\r\n"
+            ))
+    }
+
+    @Test(
+        "What is no header field, and those that the part makes itself, are errors",
+        arguments: [
+            ("X-A", "a\r\nb"), ("X-A", "a\0"), ("X A", "a"), ("", "a"), ("X-A", "ä"),
+            ("Content-Disposition", "form-data"),
+            ("content-type", "text/plain"),
+        ])
+    func illegalOwnFields(name: String, value: String) {
+        let form = Multipart([.text("a", "b", headers: [name: value])], boundary: "XX")
+        let error = #expect(throws: NetworkError.self) { try form.body() }
+        #expect(error?.code == .invalidParameters)
+    }
+
     @Test func textsBytesAndFilesByteByByte() throws {
         let files = MemoryFileSystem(on: clock, pieceSize: 3)
         files["/a/photo.jpg"] = Array("JPEG DATA".utf8)

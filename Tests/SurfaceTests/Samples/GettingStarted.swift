@@ -42,6 +42,14 @@ func describeAnEndpoint(client: Client) {
     client.request(AddToCart(goods: 7)).subscribe(onNext: { cart in show(cart) })
 }
 
+func sendHeaders() {
+    var configuration = ClientConfiguration(baseURL: "https://api.example.com/v1")
+    configuration.headers = ["X-App": "shop", "Accept": "application/json", "Accept": "text/html"]
+    let client = Client(configuration: configuration, transport: CurlTransport.shared)
+    let bare = client.get("/status", headers: ["X-App": nil])
+    show(bare)
+}
+
 func unwrapTheEnvelope() {
     var configuration = ClientConfiguration()
     configuration.envelope = Envelope(code: "errcode", message: "msg", payload: "data", success: 200)

@@ -73,7 +73,7 @@ struct HARDraft {
             data.comment = "not recorded"
             return data
         }
-        let shown = redaction.shown(Array(bytes.prefix(bodyLimit)), type: type)
+        let shown = request.shown(Array(bytes.prefix(bodyLimit)))
         if bytes.count > bodyLimit { data.comment = "the first \(bodyLimit) bytes" }
         if MediaType(type).isForm, bytes.count <= bodyLimit {
             data.params = HAR.Pair.pairs(inForm: String(decoding: shown, as: UTF8.self)[...])

@@ -13,6 +13,15 @@ extension Part {
             else { throw flaw("\(contentType.debugDescription) is no content type") }
             head += "\r\nContent-Type: \(contentType)"
         }
+        for field in headers.fields {
+            guard let name = HTTPField.Name(field.name), field.value?.isFieldValue != false else {
+                throw flaw("\(field.name.debugDescription) is no header field")
+            }
+            guard name.canonicalName != "content-disposition", name != .contentType else {
+                throw flaw("\(name) is made of the part's name and type")
+            }
+            if let value = field.value { head += "\r\n\(name.rawName): \(value)" }
+        }
         return head + "\r\n\r\n"
     }
 
@@ -33,7 +42,7 @@ extension Part {
     /// Whether the part is in memory and holds the text.
     func holds(_ text: String) -> Bool {
         guard case .bytes(let bytes) = body else { return false }
-        return bytes.contains(Array(text.utf8))
+        return bytes.firstOffset(of: Array(text.utf8)) != nil
     }
 }
 
@@ -52,18 +61,20 @@ extension UInt8 {
 }
 
 extension [UInt8] {
-    /// Whether `pattern` occurs, by the algorithm of Horspool: it looks at every n-th byte where a pattern of n
-    /// bytes mostly is not.
-    func contains(_ pattern: [UInt8]) -> Bool {
-        guard let last = pattern.last else { return true }
+    /// Where `pattern` first occurs from an offset on, by the algorithm of Horspool: it looks at every n-th byte where a
+    /// pattern of n bytes mostly is not.
+    func firstOffset(of pattern: [UInt8], from start: Int = 0) -> Int? {
+        guard let last = pattern.last else { return start }
         var steps = [Int](repeating: pattern.count, count: 256)
         for (index, byte) in pattern.dropLast().enumerated() { steps[Int(byte)] = pattern.count - 1 - index }
-        var end = pattern.count
+        var end = start + pattern.count
         while end <= count {
             let byte = self[end - 1]
-            if byte == last, self[(end - pattern.count)..<end].elementsEqual(pattern) { return true }
+            if byte == last, self[(end - pattern.count)..<end].elementsEqual(pattern) {
+                return end - pattern.count
+            }
             end += steps[Int(byte)]
         }
-        return false
+        return nil
     }
 }

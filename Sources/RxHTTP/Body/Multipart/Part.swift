@@ -6,19 +6,28 @@ public struct Part: Sendable {
     public var fileName: String?
     /// The MIME type of the content; `nil` leaves it out, which means plain text.
     public var contentType: String?
+    /// Header fields of the part besides `Content-Disposition` and `Content-Type`, which the other properties make.
+    /// Servers may ignore them (RFC 7578 §4.8).
+    public var headers: Headers
     /// The content.
     public var body: Body
 
     /// Creates a part.
-    public init(_ name: String, _ body: Body, fileName: String? = nil, contentType: String? = nil) {
+    public init(
+        _ name: String, _ body: Body, fileName: String? = nil, contentType: String? = nil,
+        headers: Headers = [:]
+    ) {
         self.name = name
         self.body = body
         self.fileName = fileName
         self.contentType = contentType
+        self.headers = headers
     }
 
     /// A text field, in UTF-8.
-    public static func text(_ name: String, _ text: String) -> Part { Part(name, .text(text)) }
+    public static func text(_ name: String, _ text: String, headers: Headers = [:]) -> Part {
+        Part(name, .text(text), headers: headers)
+    }
 
     /// Bytes in memory.
     ///
@@ -27,9 +36,9 @@ public struct Part: Sendable {
     ///   - contentType: their MIME type. Default `application/octet-stream`.
     public static func bytes(
         _ name: String, _ bytes: [UInt8], fileName: String? = nil,
-        contentType: String = "application/octet-stream"
+        contentType: String = "application/octet-stream", headers: Headers = [:]
     ) -> Part {
-        Part(name, .bytes(bytes), fileName: fileName ?? name, contentType: contentType)
+        Part(name, .bytes(bytes), fileName: fileName ?? name, contentType: contentType, headers: headers)
     }
 
     /// A file, read from the disk while it is sent; see ``Body/file(_:range:)``.
@@ -39,9 +48,27 @@ public struct Part: Sendable {
     ///   - contentType: its MIME type. Default `application/octet-stream`.
     public static func file(
         _ name: String, _ path: String, fileName: String? = nil,
-        contentType: String = "application/octet-stream"
+        contentType: String = "application/octet-stream", headers: Headers = [:]
     ) -> Part {
         let last = path.split(separator: "/").last.map(String.init)
-        return Part(name, .file(path), fileName: fileName ?? last ?? name, contentType: contentType)
+        return Part(
+            name, .file(path), fileName: fileName ?? last ?? name, contentType: contentType, headers: headers)
     }
+}
+
+extension Part: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Name, file name, type and size, and nothing of the content.
+    public var description: String {
+        var parts = [name.debugDescription]
+        if let fileName { parts.append("file \(fileName.debugDescription)") }
+        if let contentType { parts.append(contentType) }
+        if !headers.fields.isEmpty { parts.append("\(headers)") }
+        return (parts + ["\(body)"]).joined(separator: ", ")
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

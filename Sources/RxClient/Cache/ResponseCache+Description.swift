@@ -1,0 +1,12 @@
+extension ResponseCache: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// How much is stored.
+    public var description: String {
+        "cache of \(store.usage.entries) entries, \(store.usage.bytes) bytes"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,36 @@
+import RxHTTP
+
+extension Parameters: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Kind and names, and nothing of the values.
+    public var description: String {
+        let kind =
+            switch format {
+            case .standard: "parameters"
+            case .query: "query"
+            case .json: "JSON"
+            case .form: "form"
+            case .text(let text): "text of \(text.utf8.count) bytes"
+            case .multipart(let parts): "\(Multipart(parts, boundary: ""))"
+            case .custom(let serializer): serializer.contentType
+            case .body(let body, _): "body: \(body)"
+            }
+        var names: Set<String> = []
+        if case .values(let values)? = content { names = Set(values.keys) }
+        names = names.union(additions.keys).subtracting(removals)
+        let model: [String] = if case .model(let model)? = content { ["\(type(of: model))"] } else { [] }
+        let shown = model + names.sorted()
+        return shown.isEmpty ? kind : kind + " with " + shown.joined(separator: ", ")
+    }
+
+    /// Whether there is nothing at all.
+    var isEmpty: Bool {
+        guard case .query = format else { return false }
+        return content == nil && additions.isEmpty
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,16 @@
+extension Body: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The number of bytes, and nothing of them.
+    public var description: String {
+        switch self {
+        case .empty: "empty"
+        case .bytes(let bytes): "\(bytes.count) bytes"
+        case .streamed(let body): body.count.map { "a stream of \($0) bytes" } ?? "a stream"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,99 @@
+/// The parts of multipart content in memory (RFC 2046 §5.1), whole or cut off anywhere.
+struct MultipartText {
+    struct Part {
+        /// The name of the form's field, if it has one.
+        var name: String?
+        /// The `Content-Type`, if there is one.
+        var type: String?
+        /// The header fields with the line ends between them.
+        let head: Range<Int>
+        let content: Range<Int>
+    }
+
+    private(set) var parts: [Part] = []
+
+    /// Finds the parts; `nil` if `type` is not multipart or names no boundary.
+    init?(_ bytes: [UInt8], type: String?) {
+        guard let type, MediaType(type).isMultipart, let boundary = Self.boundary(in: type) else {
+            return nil
+        }
+        let delimiter = Array("--\(boundary)".utf8)
+        var start = Self.delimiter(delimiter, in: bytes, from: 0)
+        while let found = start {
+            let next = Self.delimiter(delimiter, in: bytes, from: found.upperBound)
+            if let part = Self.part(in: bytes, from: found.upperBound, to: next?.lowerBound ?? bytes.count) {
+                parts.append(part)
+            }
+            start = next
+        }
+    }
+
+    /// The next line that begins with the boundary, from the line end before it to its own end.
+    private static func delimiter(
+        _ delimiter: [UInt8], in bytes: [UInt8], from start: Int
+    ) -> Range<Int>? {
+        var place = start
+        while let found = bytes.firstOffset(of: delimiter, from: place) {
+            let isAtLine = found == 0 || found >= 2 && bytes[found - 2] == 0x0D && bytes[found - 1] == 0x0A
+            let rest = bytes[(found + delimiter.count)...]
+            let isWhole =
+                rest.isEmpty || rest.first == 0x0D || rest.first == 0x20 || rest.first == 0x09
+                || rest.starts(with: "--".utf8)
+            guard isAtLine, isWhole else {
+                place = found + 1
+                continue
+            }
+            let end = bytes.firstOffset(of: [0x0D, 0x0A], from: found + delimiter.count)
+            // Of two lines one after another, the end of the first is that before the second.
+            return max(start, found - 2)..<(end.map { $0 + 2 } ?? bytes.count)
+        }
+        return nil
+    }
+
+    private static func part(in bytes: [UInt8], from start: Int, to end: Int) -> Part? {
+        guard start < end else { return nil }
+        let hasHead = !bytes[start..<end].starts(with: [0x0D, 0x0A])
+        let blank = hasHead ? bytes.firstOffset(of: [0x0D, 0x0A, 0x0D, 0x0A], from: start) : nil
+        let headEnd = hasHead ? min(blank ?? end, end) : start
+        let contentStart = hasHead ? min(blank.map { $0 + 4 } ?? end, end) : start + 2
+        var part = Part(head: start..<headEnd, content: contentStart..<max(contentStart, end))
+        for line in String(decoding: bytes[part.head], as: UTF8.self).split(separator: "\r\n") {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            let value = line[line.index(after: colon)...]
+            switch line[..<colon].lowercased() {
+            case "content-disposition": part.name = parameter("name", in: value)
+            case "content-type": part.type = String(value)
+            default: break
+            }
+        }
+        return part
+    }
+
+    private static func boundary(in type: String) -> String? {
+        parameter("boundary", in: type[...]).flatMap { (1...70).contains($0.utf8.count) ? $0 : nil }
+    }
+
+    /// The value of a parameter after the first semicolon, without its quotes.
+    private static func parameter(_ name: String, in field: Substring) -> String? {
+        var rest = field.drop { $0 != ";" }
+        while !rest.isEmpty {
+            rest = rest.dropFirst().drop { $0 == " " || $0 == "\t" }
+            let found = rest.prefix { $0 != "=" && $0 != ";" }
+            rest = rest[found.endIndex...]
+            guard rest.first == "=" else { continue }
+            rest = rest.dropFirst()
+            let value: Substring
+            if rest.first == "\"" {
+                value = rest.dropFirst().prefix { $0 != "\"" }
+                rest = rest[value.endIndex...].drop { $0 != ";" }
+            } else {
+                value = rest.prefix { $0 != ";" && $0 != " " }
+                rest = rest[value.endIndex...].drop { $0 != ";" }
+            }
+            if found.lowercased() == name {
+                return value.split(separator: "%22", omittingEmptySubsequences: false).joined(separator: "\"")
+            }
+        }
+        return nil
+    }
+}

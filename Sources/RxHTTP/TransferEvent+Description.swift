@@ -1,0 +1,22 @@
+extension TransferEvent: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// One line without secrets and without content.
+    public var description: String {
+        switch self {
+        case .uploaded(let bytes, let total):
+            "uploaded \(bytes) of \(total.map { "\($0)" } ?? "unknown") bytes"
+        case .redirected(let request): "redirected to \(request)"
+        case .interim(let head): "interim \(head)"
+        case .head(let head): "head \(head)"
+        case .chunk(let bytes): "chunk of \(bytes.count) bytes"
+        case .trailers(let fields):
+            "trailers " + Redaction().shown(fields).map { "\($0.name): \($0.value)" }.joined(separator: ", ")
+        case .finished(let metrics): "finished after \(metrics.total)"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,79 @@
+import HTTPTypes
+import RxHTTP
+import RxTesting
+import Testing
+
+@testable import RxClient
+
+/// Header fields of client and endpoint: order, repetition, removal.
+@Suite struct HeadersTests {
+    private func lines(_ call: Call, _ configure: (inout ClientConfiguration) -> Void = { _ in }) throws
+        -> [String]
+    {
+        var configuration = ClientConfiguration(baseURL: "https://a.test")
+        configure(&configuration)
+        return try Draft(call, configuration: configuration).serialized().headerFields
+            .map { "\($0.name): \($0.value)" }
+    }
+
+    @Test("Fields keep their order, and repeat")
+    func order() throws {
+        let call = Call(.get, "/x", headers: ["B": "1", "A": "2", "B": "3", "C": "4"])
+        #expect(
+            try lines(call) {
+                $0.userAgent = nil
+                $0.headers = ["Z": "1", "Y": "2", "Z": "3"]
+            } == ["Z: 1", "Y: 2", "Z: 3", "B: 1", "A: 2", "B: 3", "C: 4"])
+    }
+
+    @Test("An endpoint's fields come in the place of all the client's of that name; `nil` leaves a field out")
+    func replacing() throws {
+        let call = Call(.get, "/x", headers: ["x-a": "endpoint", "X-B": nil])
+        #expect(
+            try lines(call) {
+                $0.userAgent = nil
+                $0.headers = ["X-A": "1", "X-A": "2", "X-B": "3", "X-C": "4"]
+            } == ["X-C: 4", "x-a: endpoint"])
+    }
+
+    @Test("Requests name the library as their user agent, unless somebody says otherwise")
+    func userAgent() throws {
+        let plain = Call(.get, "/x")
+        #expect(try lines(plain) == ["User-Agent: RxNetworking/1.0"])
+        #expect(try lines(plain) { $0.userAgent = "shop/2" } == ["User-Agent: shop/2"])
+        #expect(try lines(plain) { $0.userAgent = nil } == [])
+        #expect(try lines(plain) { $0.headers["user-agent"] = "shop/3" } == ["user-agent: shop/3"])
+        #expect(try lines(plain) { $0.headers["User-Agent"] = nil } == [])
+        #expect(try lines(Call(.get, "/x", headers: ["User-Agent": "e"])) == ["User-Agent: e"])
+        #expect(try lines(Call(.get, "/x", headers: ["User-Agent": nil])) == [])
+        let error = #expect(throws: NetworkError.self) { try lines(plain) { $0.userAgent = "a\r\nb" } }
+        #expect(error?.code == .invalidHeader)
+    }
+
+    @Test("By name fields are read and set in any case of letters")
+    func subscripts() {
+        var headers: Headers = ["A": "1", "B": "2", "a": "3"]
+        #expect(headers["A"] == "1, 3")
+        #expect(headers.values(of: "a") == ["1", "3"])
+        #expect(headers["C"] == nil)
+        headers["a"] = "4"
+        #expect(headers.fields.map(\.name) == ["a", "B"])
+        headers.append("A", "5")
+        #expect(headers["a"] == "4, 5")
+        headers["B"] = nil
+        #expect(headers["B"] == nil)
+        #expect(headers.fields.count == 3)
+        #expect(
+            Headers(["B": "2", "A": "1"]).fields == [
+                .init(name: "A", value: "1"), .init(name: "B", value: "2"),
+            ])
+    }
+
+    @Test("More fields than a message can have are an error and no trap")
+    func tooMany() throws {
+        var headers = Headers()
+        for _ in 0..<70_000 { headers.append("A", "b") }
+        let error = #expect(throws: NetworkError.self) { try lines(Call(.get, "/x", headers: headers)) }
+        #expect(error?.code == .invalidHeader)
+    }
+}

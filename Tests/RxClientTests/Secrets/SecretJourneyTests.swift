@@ -1,0 +1,234 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@testable import RxClient
+
+/// Additions of credentials and signatures, on every way by which a request leaves the origin that they are for.
+@Suite struct SecretJourneyTests {
+    /// Unlike anything else, however it is encoded.
+    static let canary = "cAnArY7"
+
+    /// One way to put a secret into a request.
+    struct Addition: Sendable, CustomTestStringConvertible {
+        let name: String
+        var call = Call(.post, "/x", .form(["a": "1"]))
+        var configure: @Sendable (inout ClientConfiguration) -> Void
+
+        var testDescription: String { name }
+
+        init(
+            _ name: String, _ call: Call = Call(.post, "/x", .form(["a": "1"])),
+            placement: CredentialPlacement
+        ) {
+            self.name = name
+            self.call = call
+            configure = { configuration in
+                configuration.session = Session(
+                    credential: Credential(token: canary), placement: placement
+                ) { .fail(NetworkError(.connect, "no login")) }
+            }
+        }
+
+        init(
+            _ name: String, _ call: Call = Call(.post, "/x", .form(["a": "1"])),
+            signature: Signature.Addition
+        ) {
+            self.name = name
+            self.call = call
+            configure = { $0.signature = Signature { _ in signature } }
+        }
+    }
+
+    static let additions: [Addition] = [
+        Addition("bearer", placement: .bearer),
+        Addition("header", placement: .header("X-Session")),
+        Addition("query", placement: .query("sid")),
+        Addition("form", placement: .parameter("sid")),
+        Addition("cookie", placement: .cookie("sid")),
+        Addition(
+            "a field by a rule",
+            placement: CredentialPlacement { credential, request throws(NetworkError) in
+                try request.setField("X-Mine", to: credential.token)
+            }),
+        Addition(
+            "a query by a rule",
+            placement: CredentialPlacement { credential, request throws(NetworkError) in
+                request.url = URL(string: "https://a.test/x?mine=\(credential.token)") ?? request.url
+            }),
+        Addition(
+            "JSON by a rule", Call(.post, "/x", .json(["a": "1"])),
+            placement: CredentialPlacement { credential, request throws(NetworkError) in
+                request.body = .text(#"{"a":"1","mine":"\#(credential.token)"}"#)
+            }),
+        Addition(
+            "text by a rule", Call(.post, "/x", .text("a")),
+            placement: CredentialPlacement { credential, request throws(NetworkError) in
+                request.body = .text("a " + credential.token)
+            }),
+        Addition("signed field", signature: .headers(["X-Sign": canary])),
+        Addition("signed form", signature: .parameters(["sgn": canary])),
+        Addition("signed JSON", Call(.post, "/x", .json(["a": 1])), signature: .parameters(["sgn": canary])),
+        Addition("signed query", Call(.get, "/x", .query(["a": 1])), signature: .parameters(["sgn": canary])),
+        Addition(
+            "signed multipart", Call(.post, "/x", .multipart([.text("a", "1")])),
+            signature: .parameters(["sgn": canary])),
+    ]
+
+    private func client(
+        _ addition: Addition, base: String = "https://a.test", on clock: VirtualScheduler,
+        _ change: (inout ClientConfiguration) -> Void = { _ in },
+        answering answer: @escaping @Sendable (Request) -> ScriptedTransport.Answer
+    ) -> (Client, ScriptedTransport) {
+        let transport = ScriptedTransport(on: clock, answer: answer)
+        var configuration = ClientConfiguration(baseURL: base)
+        configuration.retry = .never
+        addition.configure(&configuration)
+        change(&configuration)
+        return (Client(configuration: configuration, transport: transport), transport)
+    }
+
+    /// All that goes over the wire.
+    private func wire(_ request: Request) -> String {
+        let fields = request.headerFields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+        return
+            "\(request.url.absoluteString)\n\(fields)\n\(String(decoding: request.body.known, as: UTF8.self))"
+    }
+
+    private func holds(_ request: Request) -> Bool { wire(request).contains(Self.canary) }
+
+    @Test("No redirect takes it to another origin, nor does one that repeats the query", arguments: additions)
+    func redirects(_ addition: Addition) throws {
+        for status in [301, 302, 303, 307, 308] {
+            let clock = VirtualScheduler()
+            let (client, transport) = client(addition, on: clock) { request in
+                guard request.url.path == "/x" else { return .json("1") }
+                let query = request.url.query().map { "?" + $0 } ?? ""
+                return .status(.init(code: status), headers: [.location: "https://b.test/y\(query)"])
+            }
+            let recorder = Recorder(client.request(addition.call), on: clock)
+            try clock.run()
+            #expect(recorder.isFinished)
+            let requests = transport.requests
+            try #require(requests.count == 2)
+            #expect(holds(requests[0]), "it was there")
+            #expect(!holds(requests[1]), "\(status): \(wire(requests[1]))")
+            if status >= 307, addition.call.method == .post {
+                #expect(requests[1].method == .post)
+                #expect(!requests[1].body.isEmpty, "the request's own content goes along")
+            }
+        }
+    }
+
+    @Test("To the same origin it goes along with 307, content included", arguments: additions)
+    func redirectsWithin(_ addition: Addition) throws {
+        let clock = VirtualScheduler()
+        let (client, transport) = client(addition, on: clock) { request in
+            guard request.url.path == "/x" else { return .json("1") }
+            let query = request.url.query().map { "?" + $0 } ?? ""
+            return .status(.temporaryRedirect, headers: [.location: "/y\(query)"])
+        }
+        let recorder = Recorder(client.request(addition.call), on: clock)
+        try clock.run()
+        #expect(recorder.isFinished)
+        #expect(transport.requests.map(holds) == [true, true])
+    }
+
+    @Test(
+        "Requests that leave the base URL's origin are made without it: absolute URLs, plain http",
+        arguments: additions, ["https://b.test/x", "http://a.test/x", "https://a.test:8443/x"])
+    func absolute(_ addition: Addition, url: String) throws {
+        let clock = VirtualScheduler()
+        let (client, transport) = client(addition, on: clock) {
+            $0.allowsOtherOrigins = true
+        } answering: { _ in
+            .json("1")
+        }
+        var call = addition.call
+        call.path = url
+        let recorder = Recorder(client.request(call), on: clock)
+        try clock.run()
+        #expect(recorder.isFinished)
+        #expect(transport.requests.map(holds) == [false])
+    }
+
+    @Test("A client without a base URL has no origin that it would be for", arguments: additions)
+    func noBase(_ addition: Addition) throws {
+        let clock = VirtualScheduler()
+        let (client, transport) = client(addition, base: "", on: clock) { _ in .json("1") }
+        var call = addition.call
+        call.path = "https://b.test/x"
+        let recorder = Recorder(client.request(call), on: clock)
+        try clock.run()
+        #expect(recorder.isFinished)
+        #expect(transport.requests.map(holds) == [false])
+    }
+
+    @Test("A next page elsewhere is asked for without it", arguments: additions)
+    func pages(_ addition: Addition) throws {
+        let clock = VirtualScheduler()
+        let (client, transport) = client(addition, on: clock) { request in
+            guard request.url.path == "/x" else { return .json("[]") }
+            return .json("[1]", headers: [.link: "<https://b.test/y>; rel=next"])
+        }
+        struct Numbers: Endpoint {
+            typealias Output = [Int]
+            let path = "/x"
+            let method = HTTPRequest.Method.get
+        }
+        let recorder = Recorder(client.items(Numbers(), .link), on: clock)
+        try clock.run()
+        #expect(recorder.isFinished)
+        #expect(transport.requests.map { $0.url.host() } == ["a.test", "b.test"])
+        #expect(transport.requests.last.map(holds) == false)
+    }
+
+    @Test("A vice server without TLS gets nothing that the main one has over TLS", arguments: additions)
+    func plainVice(_ addition: Addition) throws {
+        let clock = VirtualScheduler()
+        let (client, transport) = client(addition, on: clock) {
+            $0.viceURL = "http://vice.test"
+        } answering: { _ in
+            .json("1")
+        }
+        var call = addition.call
+        call.server = .vice
+        let recorder = Recorder(client.request(call), on: clock)
+        try clock.run()
+        #expect(recorder.isFinished)
+        #expect(transport.requests.map { $0.url.host() } == ["vice.test"])
+        #expect(transport.requests.map(holds) == [false])
+    }
+
+    @Test("`authorize` leaves requests alone that may carry no credential")
+    func authorize() throws {
+        let clock = VirtualScheduler()
+        let session = Session(credential: Credential(token: Self.canary), clock: clock) { .never() }
+        var request = Request(url: try #require(URL(string: "https://b.test/")))
+        request.isCredentialFree = true
+        let recorder = Recorder(session.authorize(request), on: clock)
+        try clock.run()
+        #expect(recorder.values.map(holds) == [false])
+        #expect(recorder.values.map(\.credentialStamp) == [nil])
+    }
+
+    @Test("Additions are hidden without being named", arguments: additions)
+    func hidden(_ addition: Addition) throws {
+        let clock = VirtualScheduler()
+        let (client, transport) = client(addition, on: clock) { _ in .json("1") }
+        let recording = HARRecording(of: client.traffic, bodyLimit: 1000)
+        let events = Recorder(client.traffic, on: clock)
+        let recorder = Recorder(client.request(addition.call), on: clock)
+        try clock.run()
+        #expect(recorder.isFinished)
+        let request = try #require(transport.requests.last)
+        #expect(holds(request))
+        var texts = ["\(request)", request.curlCommand(), request.shownURL]
+        texts.append(String(decoding: try recording.archive.encoded(), as: UTF8.self))
+        texts += events.values.map { "\($0)" }
+        for text in texts { #expect(!text.contains(Self.canary), "\(text)") }
+    }
+}
