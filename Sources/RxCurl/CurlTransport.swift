@@ -89,6 +89,7 @@ public final class CurlTransport: Transport {
     /// Fails with ``NetworkError/Code/invalidURL``, ``NetworkError/Code/invalidHeader`` or
     /// ``NetworkError/Code/invalidParameters`` (content with HEAD) before anything is sent.
     public func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
+        guard request.digest == nil else { return authenticated(request) }
         guard shares != nil else {
             return Observable(scheduler: loop) { [self] observer in start(request, observer) }
         }

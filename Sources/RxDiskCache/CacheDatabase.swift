@@ -56,7 +56,7 @@ struct CacheDatabase {
                 let failure = CacheFailure(error)
                 switch failure.kind {
                 case .busy: throw failure
-                case .refused:
+                case .refused, .untrusted:
                     // Whatever it is, it may be over when the files are opened anew.
                     close()
                     throw failure

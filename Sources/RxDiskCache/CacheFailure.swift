@@ -18,6 +18,8 @@ struct CacheFailure: Error {
         case moved
         /// The disk says no.
         case refused
+        /// The folder, or a file in it, may be somebody else's work.
+        case untrusted
     }
 
     let kind: Kind
@@ -58,5 +60,7 @@ struct CacheFailure: Error {
     }
 
     /// As those see it who asked the store.
-    var networkError: NetworkError { NetworkError(.file, "disk cache: " + message) }
+    var networkError: NetworkError {
+        NetworkError(kind == .untrusted ? .untrustedFile : .file, "disk cache: " + message)
+    }
 }

@@ -29,9 +29,13 @@ struct CacheFolder {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
+        try checkFolder()
         let lock = try open("lock", O_RDWR | O_CREAT)
         // Closing it gives the lock back, and so does the end of the process.
         defer { close(lock) }
+        var status = stat()
+        guard unsafe fstat(lock, &status) == 0 else { throw CacheFailure("fstat", errno) }
+        try checkOwner(status, of: "lock")
         var waited = 0
         while flock(lock, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { throw CacheFailure("flock", errno) }
@@ -47,9 +51,13 @@ struct CacheFolder {
     func database() throws -> String {
         let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
             .filter { $0.hasPrefix(Self.prefix) }
-        let current = names.first { $0.hasSuffix(Self.suffix) && isFile($0) }
+        let current = try names.first { name in try name.hasSuffix(Self.suffix) && isFile(name) }
         for name in names where current.map({ !name.hasPrefix($0) }) ?? true { try remove(name) }
-        if let current { return file(current) }
+        if let current {
+            // SQLite makes the files beside it with its permissions.
+            guard unsafe chmod(file(current), 0o600) == 0 else { throw CacheFailure("chmod", errno) }
+            return file(current)
+        }
         let name = Self.prefix + UUID().uuidString + Self.suffix
         // The files that SQLite makes beside it have its permissions.
         close(try open(name, O_RDWR | O_CREAT | O_EXCL))
@@ -69,9 +77,28 @@ struct CacheFolder {
 
     private func file(_ name: String) -> String { path + "/" + name }
 
-    private func isFile(_ name: String) -> Bool {
+    private func isFile(_ name: String) throws -> Bool {
         var status = stat()
-        return unsafe lstat(file(name), &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        guard unsafe lstat(file(name), &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        try checkOwner(status, of: name)
+        return true
+    }
+
+    /// - Throws: `untrusted` for a folder of another user, and for one that others can write to: they could put files into
+    ///   it while it is used.
+    private func checkFolder() throws {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { throw CacheFailure("stat", errno) }
+        try checkOwner(status, of: "the folder")
+        guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
+            throw CacheFailure(.untrusted, "others can write to the folder")
+        }
+    }
+
+    private func checkOwner(_ status: stat, of name: String) throws {
+        guard status.st_uid == geteuid() else {
+            throw CacheFailure(.untrusted, "\(name) belongs to another user")
+        }
     }
 
     private func remove(_ name: String) throws {

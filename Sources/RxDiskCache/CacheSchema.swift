@@ -3,7 +3,7 @@ import GRDB
 /// The tables of a database, and how a connection to it is set up.
 enum CacheSchema {
     /// Counts up with each change of the tables or of what is in them.
-    static let version = 1
+    static let version = 2
 
     static let statements = [
         // `metadata` is JSON. The columns beside it are copies of parts of it, to search by; `bytes` is what the
@@ -30,6 +30,8 @@ enum CacheSchema {
         "CREATE UNIQUE INDEX entryByKey ON entry(url, rules, method, identity, content, variant)",
         "CREATE UNIQUE INDEX entryByUUID ON entry(uuid)",
         "CREATE INDEX entryByUse ON entry(used, bytes)",
+        // One row of random bytes, which is hashed with everything that says who asked or what was sent.
+        "CREATE TABLE salt (value BLOB NOT NULL)",
         // One row: how many entries there are, and what they take.
         "CREATE TABLE total (entries INTEGER NOT NULL, bytes INTEGER NOT NULL)",
         """
@@ -67,7 +69,11 @@ enum CacheSchema {
     /// Makes the tables of an empty database.
     static func create(in db: Database) throws {
         for statement in statements { try db.execute(sql: statement) }
-        try db.execute(sql: "INSERT INTO total VALUES (0, 0); PRAGMA user_version = \(version)")
+        try db.execute(
+            sql: """
+                INSERT INTO total VALUES (0, 0); INSERT INTO salt VALUES (randomblob(32));
+                PRAGMA user_version = \(version)
+                """)
     }
 
     /// Throws unless the tables are exactly these and the totals are right.
@@ -86,5 +92,9 @@ enum CacheSchema {
                     AND sum(total.bytes) = (SELECT coalesce(sum(bytes), 0) FROM entry) FROM total
                 """)
         guard isRight == true else { throw CacheFailure(.broken, "the totals are wrong") }
+        guard try Bool.fetchOne(db, sql: "SELECT count(*) = 1 AND min(length(value)) = 32 FROM salt") == true
+        else {
+            throw CacheFailure(.broken, "the salt is not what was written")
+        }
     }
 }

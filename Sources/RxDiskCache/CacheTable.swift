@@ -6,6 +6,30 @@ import RxClient
 struct CacheTable {
     let db: Database
     let limits: DiskCacheLimits
+    private let salt: [UInt8]
+
+    /// - Throws: if the salt is gone.
+    init(db: Database, limits: DiskCacheLimits) throws {
+        self.db = db
+        self.limits = limits
+        guard let salt = try Data.fetchOne(db.cachedStatement(sql: "SELECT value FROM salt")) else {
+            throw CacheFailure(.broken, "the salt is gone")
+        }
+        self.salt = Array(salt)
+    }
+
+    /// The key as it stands on the disk: who asked and what was sent are not to be found out by trying names. Each database
+    /// has a salt of its own.
+    private func salted(_ key: CacheKey) -> CacheKey {
+        var key = key
+        key.identity = salted(key.identity)
+        key.content = salted(key.content)
+        return key
+    }
+
+    private func salted(_ text: String) -> String {
+        text.isEmpty ? "" : Digest.sha256(salt + Array(text.utf8))
+    }
 
     /// One more would drop the one of a key that was used longest ago. A lookup reads them all.
     private static let mostVariants = 32
@@ -16,22 +40,26 @@ struct CacheTable {
 
     /// All variants of a key.
     func entries(for key: CacheKey) throws -> [Found] {
+        let stored = salted(key)
         let rows = try Row.fetchCursor(
             db,
             sql: """
                 SELECT entry.id, uuid, variant, metadata, metadataCheck, body.content, contentCheck
                 FROM (SELECT * FROM entry WHERE \(Self.isOfKey)) entry LEFT JOIN body ON body.entry = entry.id
-                """, arguments: arguments(of: key))
+                """, arguments: arguments(of: stored))
         var found: [Found] = []
         while let row = try rows.next() {
-            found.append((try row.decode(atIndex: 0), CacheRecord.entry(in: row, for: key)))
+            var entry = CacheRecord.entry(in: row, for: stored)
+            entry?.metadata.key = key
+            found.append((try row.decode(atIndex: 0), entry))
         }
         return found
     }
 
     /// Puts an entry in the place of the one it replaces. Returns how many others were dropped to make room.
     func store(_ entry: CacheEntry) throws -> Int {
-        let metadata = entry.metadata
+        var metadata = entry.metadata
+        metadata.key = salted(metadata.key)
         let record = try CacheRecord(metadata)
         try delete("\(Self.isOfKey) AND variant = ?", arguments(of: metadata.key) + [record.variant])
         try delete("uuid = ?", [metadata.id.uuidString])
@@ -56,13 +84,16 @@ struct CacheTable {
 
     /// Puts metadata in the place of that of the entry with the same id. Returns how many others were dropped.
     func update(_ metadata: CacheEntry.Metadata) throws -> Int {
+        let size = CacheEntry(metadata, body: []).byteCount
+        var metadata = metadata
+        metadata.key = salted(metadata.key)
         let record = try CacheRecord(metadata)
         let found = try Row.fetchOne(
             db, sql: "SELECT id, length(body.content) FROM entry JOIN body ON body.entry = id WHERE uuid = ?",
             arguments: [metadata.id.uuidString])
         guard let found else { return 0 }
         let row: Int64 = try found.decode(atIndex: 0)
-        let bytes = CacheEntry(metadata, body: []).byteCount + (try found.decode(Int.self, atIndex: 1))
+        let bytes = size + (try found.decode(Int.self, atIndex: 1))
         guard bytes <= limits.entryBytes else {
             try delete("id = ?", [row])
             return 0
@@ -89,7 +120,7 @@ struct CacheTable {
         case .url(let url): try delete("url = ?", [url])
         case .place(let place): try delete("place = ?", [place])
         case .tag(let tag): try delete("id IN (SELECT entry FROM tag WHERE tag = ?)", [tag])
-        case .identity(let identity): try delete("identity = ?", [identity])
+        case .identity(let identity): try delete("identity = ?", [salted(identity)])
         }
     }
 

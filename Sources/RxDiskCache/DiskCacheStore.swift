@@ -19,7 +19,8 @@ public import RxLite
 /// with ``NetworkError/Code/file`` then.
 ///
 /// The folder is for the store alone, and on a local disk. It is made with mode 0700, the files in it with 0600: the
-/// answers stand there as they came, unencrypted. Safe from any thread.
+/// responses stand there as they came, unencrypted, and identities as salted hashes. A folder or a file of another user, and
+/// a folder that others can write to, are refused with ``NetworkError/Code/untrustedFile``. Safe from any thread.
 public final class DiskCacheStore: CacheStore {
     /// Where the answers are.
     public let folder: String

@@ -110,7 +110,7 @@ final class OpenCache: Sendable {
         state.uses = []
         defer { countReplaced(state) }
         let (value, total) = try state.database.write { db in
-            let table = CacheTable(db: db, limits: limits)
+            let table = try CacheTable(db: db, limits: limits)
             try table.use(uses)
             return (try body(table), try table.total())
         }

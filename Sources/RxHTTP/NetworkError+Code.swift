@@ -17,6 +17,9 @@ extension NetworkError {
         public static let invalidParameters = Code(rawValue: "invalidParameters")
         /// A file could not be read or written.
         public static let file = Code(rawValue: "file")
+        /// A file or folder that is trusted only as this user's own belongs to another user, can be written by others, or is a
+        /// symbolic link.
+        public static let untrustedFile = Code(rawValue: "untrustedFile")
         /// The request's body came out longer or shorter than announced.
         public static let bodyLength = Code(rawValue: "bodyLength")
         /// The transport has been shut down.

@@ -43,10 +43,11 @@ public struct RedirectPolicy: Sendable, Equatable {
     /// The request that `head`, the response to `request`, asks for instead, or `nil` if it is a response like
     /// any other (RFC 9110 §15.4), as one with an empty `Location` is.
     ///
-    /// 301 and 302 turn POST into GET, 303 turns all but HEAD into GET, 307 and 308 repeat method and body.
-    /// A body that would have to be repeated and can be sent only once is not: the answer stands. To another
-    /// origin the request goes without `Authorization`, `Cookie`, `Proxy-Authorization`, the fields marked secret, and
-    /// whatever a credential or a signature has added to its fields, its content or its query.
+    /// 301 and 302 turn POST into GET unless ``keepsPost``, 303 turns all but GET and HEAD into GET, 307 and 308 repeat
+    /// method and body. A body that would have to be repeated and can be sent only once is not: the response stands. To
+    /// another origin that is not among the ``trustedOrigins`` the request goes without `Authorization`, `Cookie`,
+    /// `Proxy-Authorization`, the fields marked secret, and whatever a credential or a signature has added to its fields,
+    /// its content or its query.
     ///
     /// - Throws: `tooManyRedirects` if `count` have been followed already; `invalidRedirect` if none is allowed, from https to
     ///   http, to another scheme, to what is no URL, or to two different ones.
@@ -82,7 +83,7 @@ public struct RedirectPolicy: Sendable, Equatable {
             throw NetworkError(.tooManyRedirects, "more than \(limit) redirects", request: request)
         }
         next.url = target
-        if origin != Origin(request.url) { next.dropSecrets() }
+        if origin != Origin(request.url), !trustedOrigins.contains(origin) { next.dropSecrets() }
         guard next.body.isReplayable else { return nil }
         next.canStartOver = request.canStartOver && request.isIdempotent && request.body.isReplayable
         return next

@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("What cannot be read counts as logged out", arguments: [MemoryFileSystem.Operation.status, .read])
+    @Test("What cannot be read counts as logged out", arguments: [MemoryFileSystem.Operation.read])
     func unreadable(operation: MemoryFileSystem.Operation) throws {
         try save(known)
         files.fail(operation, of: path, "EIO")

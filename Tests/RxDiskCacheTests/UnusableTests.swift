@@ -39,7 +39,7 @@ import Testing
                 try DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE entry (id)") }
             case .laterVersion:
                 try FileManager.default.moveItem(atPath: folder.database, toPath: path)
-                try DatabaseQueue(path: path).write { try $0.execute(sql: "PRAGMA user_version = 2") }
+                try DatabaseQueue(path: path).write { try $0.execute(sql: "PRAGMA user_version = 7") }
             case .otherTotals:
                 try FileManager.default.moveItem(atPath: folder.database, toPath: path)
                 try DatabaseQueue(path: path).write { try $0.execute(sql: "UPDATE total SET bytes = -1") }

@@ -20,12 +20,14 @@ struct CacheAsker: Sendable {
     /// digest challenge.
     func identity(of request: Request) -> String {
         let fields = request.headerFields
-        guard !fields.isEmpty || request.digest != nil else { return name }
-        let secret = request.identifyingFields
+        let userInfo = request.userInfo
+        guard !fields.isEmpty || request.digest != nil || userInfo != nil else { return name }
+        let secret = request.redaction.fields
         var proofs = fields.filter { secret.contains($0.name) }.map {
             "\($0.name.canonicalName): \($0.value)"
         }
         if let digest = request.digest { proofs.append("digest \(digest.user):\(digest.password)") }
+        if let userInfo { proofs.append("user info \(userInfo)") }
         guard !proofs.isEmpty else { return name }
         let text = proofs.sorted().joined(separator: "\n")
         return name + "/" + Digest.sha256(text.utf8)

@@ -4,7 +4,10 @@ import RxHTTP
 
 extension Request {
     /// The URL as caches know it.
-    var cacheURL: String { urlText.withoutFragment }
+    var cacheURL: String { urlText.withoutUserInfo.withoutFragment }
+
+    /// User and password in the URL; `nil` where there are none.
+    var userInfo: Substring? { urlText.userInfo.map { urlText[$0].dropLast() } }
 
     /// Whether it changes nothing (RFC 9110 §9.2.1), by its method or by the app's word.
     var isSafe: Bool { [.get, .head, .options, .trace].contains(method) || isDeclaredSafe }
@@ -54,10 +57,23 @@ extension ArraySlice<UInt8> {
 
 extension URL {
     /// The URL as caches know it.
-    var cacheText: String { absoluteString.withoutFragment }
+    var cacheText: String { absoluteString.withoutUserInfo.withoutFragment }
 }
 
 extension String {
+    /// Where the user info of a URL stands, with the `@` behind it (RFC 3986 §3.2).
+    fileprivate var userInfo: Range<Index>? {
+        // Most have none, and no further look is taken at them.
+        guard utf8.contains(UInt8(ascii: "@")), let slashes = firstRange(of: "//") else { return nil }
+        let authority = self[slashes.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        return authority.lastIndex(of: "@").map { slashes.upperBound..<index(after: $0) }
+    }
+
+    fileprivate var withoutUserInfo: String {
+        guard let userInfo else { return self }
+        return String(self[..<userInfo.lowerBound] + self[userInfo.upperBound...])
+    }
+
     fileprivate var withoutFragment: String {
         guard utf8.contains(UInt8(ascii: "#")) else { return self }
         return String(prefix { $0 != "#" })

@@ -20,19 +20,13 @@ public struct CookieStorage: Sendable {
         self.save = save
     }
 
-    /// A file, replaced as a whole at each save, with mode 0600.
+    /// A file, replaced as a whole at each save, with mode 0600. One that is a symbolic link or belongs to another user is
+    /// not read: that fails with `untrustedFile`.
     public static func file(_ path: String, on files: any FileSystem) -> CookieStorage {
         // The most that a jar at its limits can take, doubled.
-        let limit = Int64(64 << 20)
-        let load = files.status(of: path).flatMap(.concat) {
-            status throws(NetworkError) -> Observable<[UInt8]?, NetworkError> in
-            guard let status else { return .just(nil) }
-            guard status.size <= limit else {
-                throw NetworkError(.file, "the cookie file \(path) has \(status.size) bytes: that is none")
-            }
-            return files.read(path, from: 0, count: nil, expecting: status)
-                .collect().map { Array($0.joined()) }
-        }
+        let limit = 64 << 20
+        let load = files.contents(of: path, limit: limit)
+            .mapError { $0.code == .tooLarge ? NetworkError(.file, $0.message) : $0 }
         return CookieStorage(load: load) { files.replace(path, with: $0) }
     }
 }

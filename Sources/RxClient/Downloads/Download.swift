@@ -40,10 +40,14 @@ struct Download: Sendable {
     }
 
     private var record: Observable<DownloadRecord?, NetworkError> {
-        files.status(of: sidecar).flatMap(.concat) { status in
-            guard let status, status.size <= DownloadRecord.sizeLimit else { return .just(nil) }
-            return files.read(sidecar).reduce([]) { $0 + $1 }.map { DownloadRecord($0) }
-        }
+        files.contents(of: sidecar, limit: DownloadRecord.sizeLimit)
+            .catch { error -> Observable<[UInt8]?, NetworkError> in
+                error.code == .tooLarge ? .just(nil) : .fail(error)
+            }
+            .map { bytes throws(NetworkError) -> DownloadRecord? in
+                guard let bytes else { return nil }
+                return DownloadRecord(bytes)
+            }
     }
 
     // MARK: What comes

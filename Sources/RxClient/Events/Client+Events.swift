@@ -30,7 +30,9 @@ extension Client {
     ///   - lastEventID: the event after which the first connection continues; empty for none. An id that no header field
     ///     can carry, such as one with CR, LF or NUL, fails with `invalidHeader`. Ids of the server's that none can carry do
     ///     not count for the next connection.
-    ///   - limit: the most bytes of one event; a larger one ends the stream with `tooLarge`. Default 1 MiB.
+    ///   - limit: the most bytes of one event, and of one comment; a larger one ends the stream with `tooLarge`. Default
+    ///     1 MiB.
+    ///   - waits: how long it waits before new connections.
     public func events(
         _ endpoint: some Endpoint, lastEventID: String = "", limit: Int = 1 << 20,
         waits: EventSourceWaits = EventSourceWaits()
@@ -53,17 +55,11 @@ extension Client {
         _ endpoint: some Endpoint, lastEventID: String, limit: Int
     ) -> Observable<EventSource.Signal, NetworkError> {
         drafted(endpoint, isWhole: false) { draft throws(NetworkError) in
-            let draftRequest = try draft.unsigned()
             guard HTTPField.isValidValue(lastEventID) else {
                 throw NetworkError(
                     .invalidHeader,
                     "the last event id begins or ends in space, or holds a control character",
-                    request: draftRequest)
-            }
-            guard draftRequest.isIdempotent, draftRequest.body.isReplayable else {
-                throw NetworkError(
-                    .invalidParameters, "a request that must not be sent twice is no event source",
-                    request: draftRequest)
+                    request: try draft.unsigned())
             }
             let attempts = try self.attempts(of: draft, retrying: .never)
             let session = self.session(for: endpoint, draft)

@@ -11,7 +11,7 @@ public struct CredentialFile: CredentialStore {
     private let files: any FileSystem
 
     /// What a credential takes is far less; what has more is some other file.
-    private static let limit = Int64(1 << 20)
+    private static let limit = 1 << 20
 
     /// Creates a store.
     ///
@@ -23,19 +23,15 @@ public struct CredentialFile: CredentialStore {
         self.files = files
     }
 
-    /// What the file holds; `nil` where it holds none or is not there. Fails with `file` if it holds something else.
+    /// The credential in the file; `nil` where it holds none or is not there. Fails with `file` if it holds something else,
+    /// and with `untrustedFile` if it is a symbolic link or belongs to another user.
     public func load() -> Observable<Credential?, NetworkError> {
-        files.status(of: path).flatMap(.concat) {
-            [files, path] status throws(NetworkError) -> Observable<Credential?, NetworkError> in
-            guard let status else { return .just(nil) }
-            guard status.size <= Self.limit else {
-                throw NetworkError(.file, "\(path) has \(status.size) bytes: that is no saved credential")
+        files.contents(of: path, limit: Self.limit)
+            .mapError { $0.code == .tooLarge ? NetworkError(.file, $0.message) : $0 }
+            .map { [path] bytes throws(NetworkError) in
+                guard let bytes else { return nil }
+                return try SavedCredential(bytes: bytes, path: path).credentials.first
             }
-            return files.read(path, from: 0, count: nil, expecting: status).collect()
-                .map { pieces throws(NetworkError) in
-                    try SavedCredential(bytes: Array(pieces.joined()), path: path).credentials.first
-                }
-        }
     }
 
     /// Writes the file anew; for `nil` with no credential in it, since a file that is only removed may come back

@@ -34,6 +34,25 @@ public struct LoopFileSystem: FileSystem {
         }
     }
 
+    /// See ``FileSystem/contents(of:limit:)``.
+    public func contents(of path: String, limit: Int) -> Observable<[UInt8]?, NetworkError> {
+        work(on: path) { () throws(UVError) -> (bytes: [UInt8]?, size: Int64) in
+            do throws(UVError) {
+                let file = try File(readingOwn: path)
+                let size = try file.status().size
+                return size > limit ? (nil, size) : (try file.read(at: 0, count: limit), size)
+            } catch .notFound {
+                return (nil, 0)
+            }
+        }
+        .map { found throws(NetworkError) in
+            guard found.size <= limit else {
+                throw NetworkError(.tooLarge, "\(path) has \(found.size) bytes: more than \(limit)")
+            }
+            return found.bytes
+        }
+    }
+
     /// See ``FileSystem/append(_:to:at:)``.
     public func append(
         _ chunks: Observable<[UInt8], NetworkError>, to path: String, at offset: Int64
@@ -52,17 +71,7 @@ public struct LoopFileSystem: FileSystem {
     /// See ``FileSystem/replace(_:with:)``.
     public func replace(_ path: String, with bytes: [UInt8]) -> Observable<Void, NetworkError> {
         work(on: path) { () throws(UVError) in
-            let draft = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36)).new"
-            do throws(UVError) {
-                let file = try File(writing: draft, isNew: true)
-                try file.write(bytes, at: 0)
-                try file.synchronize()
-                try File.rename(draft, to: path)
-            } catch {
-                // The first failure counts; that there may be nothing to remove does not.
-                _ = try? File.remove(draft)
-                throw error
-            }
+            try File.replace(path, with: bytes)
         }
     }
 
@@ -101,9 +110,12 @@ public struct LoopFileSystem: FileSystem {
     }
 
     private static func error(_ error: UVError, _ path: String) -> NetworkError {
-        error == .canceled
-            ? NetworkError(.shutDown, "the file system's event loop has been shut down")
-            : NetworkError(.file, "\(path): \(error)")
+        switch error {
+        case .canceled: NetworkError(.shutDown, "the file system's event loop has been shut down")
+        case .symbolicLink: NetworkError(.untrustedFile, "\(path) is a symbolic link")
+        case .notPermitted: NetworkError(.untrustedFile, "\(path) belongs to another user")
+        default: NetworkError(.file, "\(path): \(error)")
+        }
     }
 }
 

@@ -20,18 +20,29 @@ public protocol FileSystem: Sendable {
         _ path: String, from offset: Int64, count: Int64?, expecting expected: FileStatus?
     ) -> Observable<[UInt8], NetworkError>
 
-    /// Cuts the file to `offset` bytes, creating it where there is none (mode 0600), and writes the chunks behind
+    /// The whole of a small file that this library keeps for itself, such as cookies or a credential; `nil` where there is
+    /// none. One value, then the end.
+    ///
+    /// Fails with ``NetworkError/Code/untrustedFile`` if the path is a symbolic link, or the file belongs to another user,
+    /// and with ``NetworkError/Code/tooLarge`` if it has more than `limit` bytes.
+    func contents(of path: String, limit: Int) -> Observable<[UInt8]?, NetworkError>
+
+    /// Cuts the file to `offset` bytes, creating it where there is none, and writes the chunks behind
     /// them. The chunks are subscribed to once the file is open. Chunks that come faster than they can be written
     /// are held back by pausing their stream.
     ///
     /// Gives the size of the file when it is open and after each write, and ends when everything is on the disk
     /// (`fsync`). A failure of `chunks` is passed on once what came before it has been written.
+    ///
+    /// The file has mode 0600 from then on. A symbolic link at the path, and a file of another user, fail with
+    /// ``NetworkError/Code/untrustedFile``.
     func append(
         _ chunks: Observable<[UInt8], NetworkError>, to path: String, at offset: Int64
     ) -> Observable<Int64, NetworkError>
 
     /// Puts `bytes` in place of the file, whole or not at all: a file of mode 0600 beside it is written, synced and
-    /// renamed. One value, then the end.
+    /// renamed. A symbolic link at the path is replaced and not followed. Files beside it that a process left there when it
+    /// ended in the middle of this are removed. One value, then the end.
     func replace(_ path: String, with bytes: [UInt8]) -> Observable<Void, NetworkError>
 
     /// Gives the file another path in the same file system, in place of what is there, and makes that last
@@ -40,7 +51,7 @@ public protocol FileSystem: Sendable {
 
     /// Keeps other processes that do the same away from the file, which is created, empty, where there is none. One
     /// value, which gives it back when it is called, then the end. Fails with ``NetworkError/Code/file`` if another
-    /// process has it. The lock goes with the process that has it, and a file that is still empty when it is given
+    /// process has it, and with ``NetworkError/Code/untrustedFile`` for a symbolic link and a file of another user. The lock goes with the process that has it, and a file that is still empty when it is given
     /// back is removed.
     ///
     /// Within the process it keeps nobody away. Bytes may be appended meanwhile; a file that was moved or removed is

@@ -32,9 +32,14 @@ extension File {
         _ = try unsafe call { unsafe uv_fs_unlink(nil, $0, path, nil) }
     }
 
-    private static func synchronizeDirectory(of path: String) throws(UVError) {
+    /// The directory that a path is in.
+    static func directory(of path: String) -> String {
         let end = path.lastIndex(of: "/")
-        let directory = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        return end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    }
+
+    private static func synchronizeDirectory(of path: String) throws(UVError) {
+        let directory = directory(of: path)
         let descriptor = try uv_file(
             unsafe call { unsafe uv_fs_open(nil, $0, directory, UV_FS_O_RDONLY, 0, nil) })
         defer { _ = try? unsafe call { unsafe uv_fs_close(nil, $0, descriptor, nil) } }
@@ -43,6 +48,17 @@ extension File {
         } catch .invalidArgument {
             // A file system that does not sync directories.
         }
+    }
+
+    /// Asks for the user that a file belongs to.
+    static func owner(_ ask: (UnsafeMutablePointer<uv_fs_t>) -> Int32) throws(UVError) -> UInt64 {
+        var owner: UInt64 = 0
+        _ = try unsafe call { request in
+            let status = unsafe ask(request)
+            unsafe owner = request.pointee.statbuf.st_uid
+            return status
+        }
+        return owner
     }
 
     /// Asks for a file's status, and whether it is a regular file.

@@ -1,5 +1,11 @@
 internal import CLibuv
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// An open regular file. Every call blocks, so it belongs into ``EventLoop/work(_:)``.
 ///
 /// ```swift
@@ -19,17 +25,30 @@ public final class File: @unchecked Sendable {
         try self.init(path, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK)
     }
 
-    /// Opens a file for writing, and creates it with mode 0600 where there is none.
+    /// Opens a file for reading that must be this user's own.
+    ///
+    /// Throws ``UVError/symbolicLink`` for a symbolic link, and ``UVError/notPermitted`` for a file of another user.
+    public convenience init(readingOwn path: String) throws(UVError) {
+        try self.init(path, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK | UV_FS_O_NOFOLLOW)
+        try checkOwner()
+    }
+
+    /// Opens a file for writing, and creates it where there is none. It has mode 0600 from then on.
+    ///
+    /// Throws ``UVError/symbolicLink`` for a symbolic link, and ``UVError/notPermitted`` for a file of another user.
     ///
     /// - Parameter isNew: whether one that is there is an error, ``UVError/alreadyExists``.
     public convenience init(writing path: String, isNew: Bool = false) throws(UVError) {
         let new = isNew ? UV_FS_O_EXCL : 0
-        try self.init(path, UV_FS_O_WRONLY | UV_FS_O_CREAT | UV_FS_O_NONBLOCK | new)
+        try self.init(path, UV_FS_O_WRONLY | UV_FS_O_CREAT | UV_FS_O_NONBLOCK | UV_FS_O_NOFOLLOW | new)
+        try checkOwner()
+        try restrict()
     }
 
     /// Opens a file to lock it, and creates it with mode 0600 where there is none.
     convenience init(locking path: String) throws(UVError) {
-        try self.init(path, UV_FS_O_RDWR | UV_FS_O_CREAT | UV_FS_O_NONBLOCK)
+        try self.init(path, UV_FS_O_RDWR | UV_FS_O_CREAT | UV_FS_O_NONBLOCK | UV_FS_O_NOFOLLOW)
+        try checkOwner()
     }
 
     private init(_ path: String, _ flags: Int32) throws(UVError) {
@@ -39,6 +58,17 @@ public final class File: @unchecked Sendable {
         guard try unsafe Self.kind({ unsafe uv_fs_fstat(nil, $0, descriptor, nil) }).isRegular else {
             throw .invalidArgument
         }
+    }
+
+    private func checkOwner() throws(UVError) {
+        guard try unsafe Self.owner({ unsafe uv_fs_fstat(nil, $0, descriptor, nil) }) == geteuid() else {
+            throw .notPermitted
+        }
+    }
+
+    /// Takes all access from others (`uv_fs_fchmod`).
+    private func restrict() throws(UVError) {
+        _ = try unsafe Self.call { unsafe uv_fs_fchmod(nil, $0, descriptor, 0o600, nil) }
     }
 
     deinit { _ = try? unsafe Self.call { unsafe uv_fs_close(nil, $0, descriptor, nil) } }

@@ -111,7 +111,7 @@ extension File {
     }
 
     /// Throws ``UVError/tryAgain`` if somebody has the lock.
-    fileprivate func lock() throws(UVError) {
+    func lock() throws(UVError) {
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EINTR { continue }
             throw errno == EWOULDBLOCK ? .tryAgain : UVError(rawValue: -errno)

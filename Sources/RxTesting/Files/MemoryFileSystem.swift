@@ -104,6 +104,18 @@ public final class MemoryFileSystem: FileSystem {
             .map(\.bytes)
     }
 
+    /// See `FileSystem.contents(of:limit:)`.
+    public func contents(of path: String, limit: Int) -> Observable<[UInt8]?, NetworkError> {
+        step(.read, path) { contents throws(NetworkError) in
+            guard let file = contents.files[path] else { return nil }
+            guard file.bytes.count <= limit else {
+                throw NetworkError(.tooLarge, "\(path) has \(file.bytes.count) bytes: more than \(limit)")
+            }
+            contents.readCount += 1
+            return file.bytes
+        }
+    }
+
     private struct Piece {
         var bytes: [UInt8]
         /// Where it begins.
