@@ -11,12 +11,18 @@ final class Hub<Element: Sendable, Failure: Error>: @unchecked Sendable {
         // Unchecked: `seat` is touched only from inside the hub's lane, which is serial.
         @usableFromInline let observer: Observer<Element, Failure>
         @usableFromInline var seat: Int?
+        /// Takes the values in the observer's place, if it is a shared stream's.
+        @usableFromInline let subscriber: SharedSubscriber<Element, Failure>?
 
         @inlinable
-        init(_ observer: Observer<Element, Failure>) { self.observer = observer }
+        init(_ observer: Observer<Element, Failure>, _ subscriber: SharedSubscriber<Element, Failure>?) {
+            self.observer = observer
+            self.subscriber = subscriber
+        }
 
         @inlinable
         func receive(_ value: Element) {
+            if let subscriber { return subscriber.receive(value) }
             let lane = observer.scope.lane
             if lane.tryEnter() {
                 if observer.scope.isOpen { observer.next(value) }
@@ -73,15 +79,23 @@ final class Hub<Element: Sendable, Failure: Error>: @unchecked Sendable {
     /// Adds a listener, which first gets what is replayed. Only from inside the listener's lane.
     ///
     /// Removing it goes through the same queue, so it cannot come before adding it.
+    ///
+    /// - Parameter subscriber: takes the values in the observer's place, if it is a shared stream's.
     @inlinable
-    func add(_ observer: Observer<Element, Failure>) {
+    func add(
+        _ observer: Observer<Element, Failure>, as subscriber: SharedSubscriber<Element, Failure>? = nil
+    ) {
         let scope = observer.scope
-        let listener = Listener(observer)
+        let listener = Listener(observer, subscriber)
         scope.onClose {
             self.lane.enter { self.listeners.remove(listener) }
         }
         lane.enter {
-            self.replay.forEach { value in scope.enter { observer.next(value) } }
+            if let subscriber {
+                subscriber.replay(self.replay)
+            } else {
+                self.replay.forEach { value in scope.enter { observer.next(value) } }
+            }
             if let completion = self.completion {
                 scope.enter { observer.end(completion) }
             } else if scope.isOpen {

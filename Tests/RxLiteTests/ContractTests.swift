@@ -135,13 +135,17 @@ import Testing
     ]
 
     static let shared = [
-        Operator("share", isEager: true) { source, _ in source.share() },
-        Operator("share, replay 2", isEager: true) { source, _ in source.share(replay: 2) },
+        Operator("share") { source, _ in source.share() },
+        Operator("share, replay 2") { source, _ in source.share(replay: 2) },
+        Operator("share, buffering 3") { source, _ in source.share(buffering: .suspend(high: 3, low: 1)) },
+        Operator("share, beside a paused subscriber") { source, _ in
+            source.share(buffering: .latest(1)).besidePausedSubscriber()
+        },
         Operator("share, merged with itself", isEager: true) { source, _ in
             let shared = source.share(replay: 1)
             return .merge(shared, shared)
         },
-        Operator("share, take 2", isEager: true) { source, _ in source.share().take(2) },
+        Operator("share, take 2") { source, _ in source.share().take(2) },
         Operator("create in flatMap", isEager: true) { source, _ in
             source.flatMap(.concat) { element in
                 Observable<Element, Failure>.create { emitter in

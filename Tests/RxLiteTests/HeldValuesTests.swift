@@ -109,7 +109,7 @@ import Testing
         return (start, taken, shared.subscribe(onNext: first), shared.subscribe(onNext: second))
     }
 
-    @Test func oneSubscriberPausesASharedSource() {
+    @Test func oneSubscriberPausesOnlyItself() {
         let held = Shared<Subscription?>(nil)
         let other = Log<Int>()
         let run = share(
@@ -119,23 +119,33 @@ import Testing
             }, { other.add($0) })
         held.change { $0 = run.first }
         run.start.send()
-        #expect(run.taken.value == 2)
+        #expect(run.taken.value == 5)
         #expect(log.entries == [1, 2])
-        #expect(other.entries == [1, 2])
+        #expect(other.entries == [1, 2, 3, 4, 5])
         run.first.resume()
         #expect(log.entries == [1, 2, 3, 4, 5])
-        #expect(other.entries == [1, 2, 3, 4, 5])
     }
 
-    @Test func aSharedSourceGoesOnWhenThePausedSubscriberLeaves() {
+    @Test func aSharedSourceIsPausedWhileAllItsSubscribersAre() {
         let run = share({ _ in }, { [log] in log.add($0) })
         run.first.pause()
         run.second.pause()
         run.start.send()
         #expect(run.taken.value == 0)
-        run.second.resume()
-        #expect(run.taken.value == 0)
         run.first.cancel()
+        #expect(run.taken.value == 0)
+        run.second.resume()
+        #expect(run.taken.value == 5)
+        #expect(log.entries == [1, 2, 3, 4, 5])
+    }
+
+    @Test func aSharedSourceStopsWhenTheLastThatListensLeaves() {
+        let run = share({ [log] in log.add($0) }, { _ in })
+        run.first.pause()
+        run.second.cancel()
+        run.start.send()
+        #expect(run.taken.value == 0)
+        run.first.resume()
         #expect(run.taken.value == 5)
         #expect(log.entries == [1, 2, 3, 4, 5])
     }

@@ -31,15 +31,28 @@ extension Observable {
     /// ```
     ///
     /// The first subscriber starts it. Replayed and live values come in one order, none twice and none
-    /// left out. While one of the subscribers is paused, so is the source.
+    /// left out.
+    ///
+    /// A paused subscriber holds up nobody else: the others get their values, and its own wait for it. The source is
+    /// paused while all of its subscribers are, and where `policy` says so.
     ///
     /// - Parameters:
     ///   - replay: how many of the latest values a later subscriber gets first. Default 0.
     ///   - reset: when the run is forgotten. Default: always.
+    ///   - policy: how many values may wait for one subscriber that is paused, or slower than the source. Default: when
+    ///     256 wait for any of them the source is paused, until they are down to 64. With
+    ///     ``BufferPolicy/fail(above:with:)`` the subscriber that falls behind fails, and the others go on.
+    ///   - droppedCount: counts up with each value that `policy` has no room for. Default: not counted.
     @inlinable
-    public func share(replay: Int = 0, reset: ShareReset = .always) -> Observable {
+    public func share(
+        replay: Int = 0, reset: ShareReset = .always,
+        buffering policy: BufferPolicy<Failure> = .suspend(high: 256, low: 64),
+        countingDropped droppedCount: State<Int>? = nil
+    ) -> Observable {
         let shared = SharedRun(self, replay: replay, reset: reset)
-        return Observable(scheduler: scheduler) { observer in shared.join(observer) }
+        return Observable(scheduler: scheduler) { observer in
+            shared.join(observer, policy, droppedCount)
+        }
     }
 }
 
@@ -74,7 +87,9 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
     /// Called inside the subscriber's lane. Whoever makes the run starts it, as soon as that lane is left:
     /// a source that sends at once and without end must find its subscribers able to listen, and to leave.
     @inlinable
-    func join(_ observer: Observer<Element, Failure>) {
+    func join(
+        _ observer: Observer<Element, Failure>, _ policy: BufferPolicy<Failure>, _ droppedCount: State<Int>?
+    ) {
         guard observer.scope.isOpen else { return }
         let new = Connection(replaying: replay, on: stream.scheduler)
         let connection = contents.withLock { contents in
@@ -83,9 +98,9 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
             contents.connection = new
             return new
         }
-        connection.hub.add(observer)
-        connection.follow(observer.scope)
-        observer.scope.onClose { self.leave(connection) }
+        let subscriber = SharedSubscriber(observer, of: connection, policy, droppedCount)
+        subscriber.scope.onClose { self.leave(connection) }
+        subscriber.join()
         guard connection === new else { return }
         observer.scope.lane.afterLeaving { self.start(connection) }
     }
@@ -99,7 +114,7 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
                 Observer(
                     scope: scope,
                     next: { value in
-                        connection.hub.send(value)
+                        connection.send(value)
                         connection.brake()
                     },
                     end: { completion in scope.end { self.end(connection, completion) } }))

@@ -1,15 +1,16 @@
 public import Synchronization
 
-/// One run of a shared stream: where its source lives, whom it sends to, and their brake.
+/// One run of a shared stream: where its source lives, whom it sends to, and its brake.
 @usableFromInline
 final class SharedConnection<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked, and spared the checks of exclusivity: `isPaused` is touched only from inside the scope's lane, which is
     // serial.
     @usableFromInline let hub: Hub<Element, Failure>
     @usableFromInline let scope: Scope
-    /// How many subscribers are paused. Counted at once and from any lane: a source that sends without end must
+    @usableFromInline let demand = Mutex(SharedDemand())
+    /// What follows from `demand`. Changed at once and from any lane: a source that sends without end must
     /// see it between two values.
-    @usableFromInline let pausedCount = Atomic<Int>(0)
+    @usableFromInline let mustPause = Atomic<Bool>(false)
     @safe @exclusivity(unchecked) @usableFromInline var isPaused = false
 
     /// Creates one whose source is about to be started: its lane is taken.
@@ -20,26 +21,38 @@ final class SharedConnection<Element: Sendable, Failure: Error>: @unchecked Send
         scope.lane.takeUnshared()
     }
 
-    /// Has a subscriber's pauses count. Only from inside the subscriber's lane.
-    @usableFromInline
-    func follow(_ subscriber: Scope) {
-        let isBraking = Confined(false, in: subscriber.lane)
-        let update: @Sendable (Bool) -> Void = { isPaused in
-            guard isBraking.value != isPaused else { return }
-            isBraking.value = isPaused
-            self.pausedCount.add(isPaused ? 1 : -1, ordering: .relaxed)
-            self.scope.enter { self.brake() }
+    /// Sends a value to all subscribers. Only from inside the source's lane.
+    ///
+    /// Where another thread is at the hub the value waits for it, and the source for the value: so no more than one
+    /// ever waits.
+    @inlinable
+    func send(_ value: Element) {
+        if hub.lane.tryEnter() {
+            hub.deliver(value)
+            hub.lane.leave()
+        } else {
+            changeDemand { $0.full += 1 }
+            hub.lane.enqueue {
+                self.hub.deliver(value)
+                self.changeDemand { $0.full -= 1 }
+            }
         }
-        subscriber.onPause { update(true) }
-        subscriber.onResume { update(false) }
-        subscriber.onClose { update(false) }
-        if subscriber.isPaused { update(true) }
+    }
+
+    /// From any lane.
+    @usableFromInline
+    func changeDemand(_ change: (inout SharedDemand) -> Void) {
+        let isChanged = demand.withLock { demand in
+            change(&demand)
+            return mustPause.exchange(demand.mustPause, ordering: .relaxed) != demand.mustPause
+        }
+        if isChanged { scope.enter { self.brake() } }
     }
 
     /// Pauses or resumes the source, if it is not yet as its subscribers want it. Only from inside its lane.
     @inlinable
     func brake() {
-        let mustPause = pausedCount.load(ordering: .relaxed) > 0
+        let mustPause = mustPause.load(ordering: .relaxed)
         guard mustPause != isPaused else { return }
         isPaused = mustPause
         if mustPause { scope.pause() } else { scope.resume() }
