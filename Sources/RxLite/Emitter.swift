@@ -11,7 +11,7 @@ public struct Emitter<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline
     func begin(_ start: @escaping @Sendable (Emitter) -> Void) {
         observer.scope.lane.afterLeaving {
-            if observer.scope.isOpen { start(self) }
+            if observer.scope.isOpen { observer.scope.lane.serve { start(self) } }
         }
     }
 

@@ -74,7 +74,7 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
         onNext: @escaping @Sendable (Element) -> Void,
         onEnd: @escaping @Sendable (Completion<Failure>) -> Void
     ) -> Subscription {
-        let scope = Scope(lane: Lane(scheduler: scheduler))
+        let scope = Scope(lane: .forSubscription(on: scheduler))
         let observer = Observer<Element, Failure>(
             scope: scope, target: scope,
             receive: { value, scope in

@@ -25,7 +25,7 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
     @inlinable
     init(_ stream: Observable<Element, Failure>, _ policy: BufferPolicy<Failure>) {
         self.policy = policy
-        scope = Scope(lane: Lane(scheduler: stream.scheduler))
+        scope = Scope(lane: .forSubscription(on: stream.scheduler))
         // The stream holds the buffer, not the iterator: letting go of the iterator cancels it.
         let observer = Observer<Element, Failure>(
             scope: scope, next: { self.receive($0) },

@@ -20,15 +20,17 @@ extension Observable {
     ) -> Observable {
         Observable { observer in
             guard observer.scope.isOpen else { return }
-            let task = Task {
-                do throws(Failure) {
-                    let value = try await work()
-                    observer.scope.enter { observer.emitOnly(value) }
-                } catch {
-                    observer.scope.enter { observer.fail(error) }
+            observer.scope.lane.serve {
+                let task = Task {
+                    do throws(Failure) {
+                        let value = try await work()
+                        observer.scope.enter { observer.emitOnly(value) }
+                    } catch {
+                        observer.scope.enter { observer.fail(error) }
+                    }
                 }
+                observer.scope.onClose { task.cancel() }
             }
-            observer.scope.onClose { task.cancel() }
         }
     }
 }
