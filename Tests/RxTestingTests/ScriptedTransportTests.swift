@@ -35,6 +35,21 @@ import Testing
             })
     }
 
+    @Test(arguments: ["", "https://a.test"])
+    func aSlashAtTheEndOfAPathCounts(origin: String) throws {
+        let transport = ScriptedTransport(
+            on: clock,
+            [
+                .when(.get, origin + "/items/", .bytes(Array("with".utf8))),
+                .when(.get, origin + "/items", .bytes(Array("without".utf8))),
+            ])
+        for path in ["/items/", "/items", "/items/?page=2"] {
+            start(transport, try request("https://a.test" + path))
+        }
+        try clock.run()
+        #expect(log.entries.filter { $0.hasPrefix("with") } == ["with", "without", "with"])
+    }
+
     @Test func rulesAnswerInTurnAndTheLastRepeats() throws {
         let transport = ScriptedTransport(
             on: clock,

@@ -15,7 +15,7 @@ extension ScriptedTransport {
         ///
         /// - Parameters:
         ///   - method: `nil` matches all.
-        ///   - path: the path of the URL without query; or, beginning with `http`, scheme, host, port and
+        ///   - path: the path of the URL without query, with the slash at its end if there is one; or, beginning with `http`, scheme, host, port and
         ///     path. A `*` at its end matches anything that follows.
         public static func when(
             _ method: HTTPRequest.Method?, _ path: String, _ answers: Answer...
@@ -25,7 +25,7 @@ extension ScriptedTransport {
 
         func matches(_ request: Request) -> Bool {
             if let method, method != request.method { return false }
-            let target = path.hasPrefix("http") ? request.url.originAndPath : request.url.path
+            let target = path.hasPrefix("http") ? request.url.originAndPath : request.url.wholePath
             return path.hasSuffix("*") ? target.hasPrefix(path.dropLast()) : target == path
         }
     }
@@ -57,6 +57,9 @@ final class RuleBook: Sendable {
 
 extension URL {
     fileprivate var originAndPath: String {
-        "\(scheme ?? "")://\(host() ?? "")" + (port.map { ":\($0)" } ?? "") + path
+        "\(scheme ?? "")://\(host() ?? "")" + (port.map { ":\($0)" } ?? "") + wholePath
     }
+
+    /// Without escapes, and with the slash at its end, which `path` leaves out.
+    fileprivate var wholePath: String { path(percentEncoded: false) }
 }
