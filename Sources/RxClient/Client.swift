@@ -46,6 +46,7 @@ public final class Client: Sendable {
         template = RequestTemplate(configuration)
         opening = Opening(configuration.envelope, configuration.contentTypes)
         responseOpening = Opening(configuration.envelope, .any, decodable: configuration.contentTypes)
+        configuration.cache.clock.adopt(transport.scheduler)
         hosts = Hosts(configuration, on: transport.scheduler)
         servers = Servers(
             main: configuration.baseURL, vice: configuration.viceURL, failover: configuration.failover,

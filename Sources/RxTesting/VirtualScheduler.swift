@@ -1,3 +1,5 @@
+public import FoundationEssentials
+public import RxHTTP
 public import RxLite
 import Synchronization
 
@@ -17,7 +19,7 @@ import Synchronization
 /// stream that lives here waits for the next advance.
 ///
 /// Safe from any thread.
-public final class VirtualScheduler: Scheduler {
+public final class VirtualScheduler: DatedScheduler {
     private struct Contents {
         var now: Duration = .zero
         /// Latest first, so that the next is taken from the end.
@@ -35,13 +37,24 @@ public final class VirtualScheduler: Scheduler {
     private let maker = CallerIdentity.current
     private let contents = Mutex(Contents())
 
+    /// The date when the time is zero.
+    private let origin: Date
+
     /// Creates a scheduler whose time is zero.
     ///
-    /// - Parameter stepLimit: how many pieces of work one advance may run before it gives up with
-    ///   ``VirtualTimeError/endless(steps:now:)``. Default 100,000.
-    public init(stepLimit: Int = 100_000) {
+    /// - Parameters:
+    ///   - origin: the date when the time is zero. Default 2000-01-01 00:00:00 UTC.
+    ///   - stepLimit: how many pieces of work one advance may run before it gives up with
+    ///     ``VirtualTimeError/endless(steps:now:)``. Default 100,000.
+    public init(
+        startingAt origin: Date = Date(timeIntervalSince1970: 946_684_800), stepLimit: Int = 100_000
+    ) {
+        self.origin = origin
         self.stepLimit = stepLimit
     }
+
+    /// The virtual date: moves on with ``now``.
+    public var date: Date { origin.addingTimeInterval(now / .seconds(1)) }
 
     /// The virtual time: zero at first.
     public var now: Duration { contents.withLock { $0.now } }

@@ -14,7 +14,7 @@ import Synchronization
 public final class ResponseCache: Sendable {
     /// Where the answers are.
     public let store: any CacheStore
-    let currentDate: @Sendable () -> Date
+    let clock: ClientClock
     let flights = CacheFlights()
     let history = CacheHistory()
     private let counters = Mutex(CacheStatistics())
@@ -24,14 +24,17 @@ public final class ResponseCache: Sendable {
     ///
     /// - Parameters:
     ///   - store: where the answers are. Default: in memory, up to 32 MiB.
-    ///   - currentDate: what their age is measured with.
+    ///   - currentDate: what their age is measured with. Default: the virtual date of the cache's first client, if it has
+    ///     such, otherwise the system's.
     public init(
         store: any CacheStore = MemoryCacheStore(),
-        currentDate: @escaping @Sendable () -> Date = { Date() }
+        currentDate: (@Sendable () -> Date)? = nil
     ) {
         self.store = store
-        self.currentDate = currentDate
+        clock = ClientClock(nil, currentDate)
     }
+
+    func currentDate() -> Date { clock.date }
 
     /// What the cache has done so far, and what it holds now.
     public var statistics: CacheStatistics {

@@ -47,7 +47,10 @@ final class Trace: Sendable {
     }
 
     private func send(_ kind: TrafficEvent.Kind, of request: Request, _ exchange: Int) {
-        hub.send(TrafficEvent(kind: kind, request: request, exchange: exchange, time: scheduler.now))
+        hub.send(
+            TrafficEvent(
+                kind: kind, request: request, exchange: exchange, time: scheduler.now,
+                date: scheduler.currentDate))
     }
 
     /// The exchange of `request` with what happens to it told.

@@ -1,3 +1,4 @@
+public import FoundationEssentials
 public import HTTPTypes
 public import RxHTTP
 
@@ -54,6 +55,8 @@ public struct TrafficEvent: Sendable {
     public let exchange: Int
     /// When, on the clock of the client's transport.
     public let time: Duration
+    /// The same as a date.
+    public let date: Date
 }
 
 extension TrafficEvent {

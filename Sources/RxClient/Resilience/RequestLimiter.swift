@@ -33,15 +33,15 @@ public final class RequestLimiter: Sendable {
     ///   - perHost: for each host.
     ///   - longestPause: how long a 429 may close a host. Default 30 s.
     ///   - clock: keeps the time. Default: a clock of the library's.
-    ///   - currentDate: what a `Retry-After` date is measured against.
+    ///   - currentDate: what a `Retry-After` date is measured against. Default: the date by the clock.
     public init(
         total: RequestLimits = RequestLimits(), perHost: RequestLimits = RequestLimits(),
         longestPause: Duration = .seconds(30), clock: any Scheduler = ActorScheduler.shared,
-        currentDate: @escaping @Sendable () -> Date = { Date() }
+        currentDate: (@Sendable () -> Date)? = nil
     ) {
         self.longestPause = longestPause
         self.clock = clock
-        self.currentDate = currentDate
+        self.currentDate = currentDate ?? { clock.currentDate }
         self.perHost = perHost
         contents = Mutex(Contents(total: total, perHost: perHost))
     }

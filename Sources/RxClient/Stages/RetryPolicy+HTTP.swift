@@ -20,16 +20,17 @@ extension RetryPolicy<NetworkError> {
     ///   - backoff: the wait where the server names none. Default full jitter from 300 ms up to 30 s.
     ///   - maxDelay: a server that asks for a longer wait is not tried again. Default 30 s.
     ///   - random: numbers from 0 up to 1 for the jitter.
-    ///   - currentDate: what a `Retry-After` date is measured against.
+    ///   - currentDate: what a `Retry-After` date is measured against. Default: the date by the clock of the retry.
     public static func exponentialBackoff(
         maxRetries: Int = 2, backoff: Backoff = .fullJitter(), maxDelay: Duration = .seconds(30),
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
-        currentDate: @escaping @Sendable () -> Date = { Date() }
+        currentDate: (@Sendable () -> Date)? = nil
     ) -> RetryPolicy {
         RetryPolicy { error, history in
             guard history.count < maxRetries, error.isTransient else { return .stop }
             let delay = backoff.delay(history, random)
-            guard let named = error.retryAfter(now: currentDate()) else { return .retry(after: delay) }
+            let now = currentDate?() ?? history.clock.currentDate
+            guard let named = error.retryAfter(now: now) else { return .retry(after: delay) }
             return named <= maxDelay ? .retry(after: max(named, delay)) : .stop
         } stamp: { error, attempts in
             error.attempt = max(error.attempt, attempts)

@@ -46,7 +46,7 @@ final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
     private let policy: RetryPolicy<Failure>
     private let clock: any Scheduler
     private let observer: Observer<Element, Failure>
-    private var history = RetryHistory()
+    private var history: RetryHistory
     private var isStarting = false
     private var isDue = false
 
@@ -59,6 +59,7 @@ final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
         self.policy = policy
         self.clock = clock
         self.observer = observer
+        history = RetryHistory(clock: clock)
     }
 
     /// Begins an attempt; from within one that just failed, the loop outside does.

@@ -9,7 +9,7 @@ import Testing
 
 /// What is recorded, and that it is what the format asks for.
 @Suite struct HARTests {
-    private let clock = VirtualScheduler()
+    private let clock = VirtualScheduler(startingAt: Date(timeIntervalSince1970: 784_111_777))
 
     private func client(_ rules: [ScriptedTransport.Rule]) -> Client {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
@@ -23,8 +23,7 @@ import Testing
         -> HARRecording
     {
         HARRecording(
-            of: client.traffic, bodyLimit: bodyLimit, entryLimit: entryLimit, byteLimit: byteLimit,
-            currentDate: { [clock] in Date(timeIntervalSince1970: 784_111_777 + clock.now / .seconds(1)) })
+            of: client.traffic, bodyLimit: bodyLimit, entryLimit: entryLimit, byteLimit: byteLimit)
     }
 
     @Test(arguments: [0, 5, 1000])

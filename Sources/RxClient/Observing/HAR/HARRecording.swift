@@ -1,4 +1,4 @@
-public import FoundationEssentials
+import FoundationEssentials
 import RxHTTP
 public import RxLite
 import Synchronization
@@ -22,7 +22,6 @@ public final class HARRecording: Sendable {
 
     private let bodyLimit: Int
     private let contents: Mutex<Contents>
-    private let currentDate: @Sendable () -> Date
     private let subscription = Mutex<Subscription?>(nil)
 
     /// Begins to record, until ``stop()``, or until the client or the recording is released.
@@ -32,13 +31,11 @@ public final class HARRecording: Sendable {
     ///   - bodyLimit: the most bytes kept of each body. Default 0: bodies are not kept.
     ///   - entryLimit: the most entries. Default 1000.
     ///   - byteLimit: the most bytes in all entries together, about. Default 16 MiB.
-    ///   - currentDate: the clock that the entries' times are from.
     public init(
         of traffic: Observable<TrafficEvent, Never>, bodyLimit: Int = 0, entryLimit: Int = 1000,
-        byteLimit: Int = 16 << 20, currentDate: @escaping @Sendable () -> Date = { Date() }
+        byteLimit: Int = 16 << 20
     ) {
         self.bodyLimit = bodyLimit
-        self.currentDate = currentDate
         contents = Mutex(Contents(entries: HAREntries(limit: entryLimit, byteLimit: byteLimit)))
         let subscription = traffic.subscribe(onNext: { [weak self] event in self?.take(event) })
         self.subscription.withLock { $0 = subscription }
@@ -57,11 +54,10 @@ public final class HARRecording: Sendable {
     private func take(_ event: TrafficEvent) {
         switch event.kind {
         case .sent:
-            let date = currentDate()
             contents.withLock { contents in
                 contents.begun += 1
                 contents.drafts[event.exchangeID] = HARDraft(
-                    event, number: contents.begun, date: date, bodyLimit: bodyLimit)
+                    event, number: contents.begun, date: event.date, bodyLimit: bodyLimit)
             }
         case .transfer(.redirected): break
         case .transfer(.finished(let metrics)):
