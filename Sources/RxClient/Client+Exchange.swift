@@ -52,7 +52,8 @@ extension Client {
             transport = NotingTransport(transport: transport, sentFields: sentFields)
         }
         if let cookies, !request.isCredentialFree {
-            transport = CookieTransport(transport: transport, jar: cookies, servers: servers)
+            transport = CookieTransport(
+                transport: transport, jar: cookies, servers: servers, session: configuration.session)
         }
         if !request.isSafe {
             transport = ChangeTransport(transport: transport, cache: configuration.cache, servers: servers)

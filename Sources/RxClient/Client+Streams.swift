@@ -27,7 +27,11 @@ extension Client {
             ) { events, request in
                 events.checkStatus(of: request, envelope: envelope)
             }
-            .handleEvents(onNext: { event in if case .head = event { attempts.noteAnswer() } })
+            .handleEvents(onNext: { event in
+                guard case .head = event else { return }
+                attempts.noteAnswer()
+                session?.noteSuccess(of: attempts.stamp)
+            })
             .relogin(through: session, replay: attempts.replay, trace: attempts.trace)
             .retry(attempts.policyUntilAnswer)
             .deadline(of: attempts)

@@ -46,6 +46,8 @@ public final class Client: Sendable {
         template = RequestTemplate(configuration)
         opening = Opening(configuration.envelope, configuration.contentTypes)
         responseOpening = Opening(configuration.envelope, .any, decodable: configuration.contentTypes)
+        configuration.session?.attach(configuration.cookies, on: transport.scheduler)
+        configuration.cookies?.clock.adopt(transport.scheduler)
         configuration.cache.clock.adopt(transport.scheduler)
         hosts = Hosts(configuration, on: transport.scheduler)
         servers = Servers(

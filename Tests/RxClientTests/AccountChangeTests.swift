@@ -126,4 +126,47 @@ import Testing
         #expect(bench.lines == ["GET /1 old", "POST /login -", "GET /2 B", "POST /login -", "GET /2 t2"])
         #expect(bench.session.credential?.token == "t2")
     }
+
+    @Test(
+        "A refused login is a change of accounts for the cache as well, as logging out is",
+        arguments: [false, true])
+    func cacheIdentity(isRefused: Bool) throws {
+        let bench = LoginBench(credential: Credential(token: "t0"), cachePolicy: .time(.seconds(600)))
+        let first = bench.get("/mine")
+        try bench.clock.run()
+        if isRefused {
+            bench.server.contents.withLock {
+                $0.answers["/other"] = [.status(.unauthorized)]
+                $0.loginAnswers = [.status(.forbidden)]
+            }
+            _ = bench.get("/other")
+        } else {
+            bench.session.logOut()
+        }
+        try bench.clock.run()
+        let after = bench.get("/mine")
+        try bench.clock.run()
+        #expect(first.isFinished)
+        #expect(after.values.isEmpty && after.failure?.status != nil)
+        #expect(bench.lines.last == "GET /mine -")
+    }
+
+    @Test(
+        "A request that waits for its retry when the login is refused gets that refusal, and is not sent as nobody"
+    )
+    func retryAfterRefusal() throws {
+        let bench = LoginBench(
+            credential: Credential(token: "t0"), retry: .exponentialBackoff(backoff: .constant(.seconds(1))))
+        bench.server.contents.withLock {
+            $0.answers["/busy"] = [.status(.serviceUnavailable)]
+            $0.answers["/other"] = [.status(.unauthorized)]
+            $0.loginAnswers = [.json(#"{"message": "wrong password"}"#, status: .forbidden)]
+        }
+        let waiting = bench.get("/busy")
+        _ = bench.get("/other")
+        try bench.clock.run()
+        #expect(waiting.failure?.message == "wrong password")
+        #expect(waiting.failure?.url?.path == "/busy")
+        #expect(bench.lines.filter { $0.hasPrefix("GET /busy") } == ["GET /busy t0"])
+    }
 }

@@ -117,7 +117,7 @@ import Testing
         let recorder = bench.get("/1")
         try clock.run()
         #expect(recorder.isFinished)
-        #expect(bench.eventTexts == ["logged out file", "renewed"])
+        #expect(bench.eventTexts == ["logged out file", "logged in"])
         #expect(bench.lines == ["GET /1 -", "POST /login -", "GET /1 t1"])
         #expect(try saved()?.token == "t1")
     }
@@ -246,6 +246,6 @@ import Testing
         let recorder = bench.get("/1")
         try clock.run()
         #expect(recorder.isFinished)
-        #expect(bench.eventTexts == ["logged out cancelled", "not saved: gone", "renewed"])
+        #expect(bench.eventTexts == ["logged out cancelled", "not saved: gone", "logged in"])
     }
 }

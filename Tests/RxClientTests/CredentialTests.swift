@@ -69,14 +69,14 @@ import Testing
 
     @Test("A credential that knows its expiry is renewed ahead of time; new requests wait meanwhile")
     func renewAhead() throws {
-        let now = Date(timeIntervalSince1970: 1000)
-        let bench = LoginBench(credential: Credential(token: "t0", expires: now + 29), date: now)
+        let now = LoginBench.start
+        let bench = LoginBench(credential: Credential(token: "t0", expires: now + 29))
         let recorders = (0..<3).map { bench.get("/\($0)") }
         try bench.clock.run()
         #expect(recorders.allSatisfy { $0.isFinished })
         #expect(bench.lines == ["POST /login -", "GET /0 t1", "GET /1 t1", "GET /2 t1"])
 
-        let fresh = LoginBench(credential: Credential(token: "t0", expires: now + 31), date: now)
+        let fresh = LoginBench(credential: Credential(token: "t0", expires: now + 31))
         let recorder = fresh.get("/1")
         try fresh.clock.run()
         #expect(recorder.isFinished)
@@ -85,8 +85,8 @@ import Testing
 
     @Test("When renewing ahead fails and the credential is still good, it is used on")
     func renewAheadFailsInTime() throws {
-        let now = Date(timeIntervalSince1970: 1000)
-        let bench = LoginBench(credential: Credential(token: "t0", expires: now + 20), date: now)
+        let now = LoginBench.start
+        let bench = LoginBench(credential: Credential(token: "t0", expires: now + 20))
         bench.server.contents.withLock { $0.loginAnswers = [.failure(.connect)] }
         let recorders = (0..<3).map { bench.get("/\($0)") }
         try bench.clock.run()
@@ -100,8 +100,8 @@ import Testing
 
     @Test("A credential that lives shorter than the leeway is not renewed at every request")
     func shortLife() throws {
-        let now = Date(timeIntervalSince1970: 1000)
-        let bench = LoginBench(date: now) { client in
+        let now = LoginBench.start
+        let bench = LoginBench { client in
             LoginBench.logIn(client).map { Credential(token: $0.token, expires: now + 20) }
         }
         for number in 0..<10 {
@@ -110,6 +110,24 @@ import Testing
             #expect(recorder.isFinished)
         }
         #expect(bench.server.logins == 1)
+    }
+
+    @Test("A token that is over when it comes, since the clocks differ, is used until the server refuses it")
+    func overOnArrival() throws {
+        let bench = LoginBench { client in
+            LoginBench.logIn(client).map { Credential(token: $0.token, expires: LoginBench.start - 300) }
+        }
+        for number in 0..<10 {
+            let recorder = bench.get("/\(number)")
+            try bench.clock.run()
+            #expect(recorder.isFinished)
+        }
+        #expect(bench.server.logins == 1)
+        bench.server.contents.withLock { $0.token = "another" }
+        let recorder = bench.get("/later")
+        try bench.clock.run()
+        #expect(recorder.isFinished)
+        #expect(bench.server.logins == 2)
     }
 
     @Test("When renewing ahead fails those who wait fail, and the next may try again")

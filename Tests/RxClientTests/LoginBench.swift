@@ -81,11 +81,15 @@ struct LoginBench {
     let client: Client
     let events: Recorder<SessionEvent, Never>
 
+    /// The date when the bench's clock begins.
+    static let start = Date(timeIntervalSince1970: 1000)
+
     init(
-        on clock: VirtualScheduler = VirtualScheduler(),
+        on clock: VirtualScheduler = VirtualScheduler(startingAt: start),
         credential: Credential? = Credential(token: "old"), store: (any CredentialStore)? = nil,
         expiry: SessionExpiry = .unauthorized(),
-        placement: CredentialPlacement = .bearer, date: Date = Date(timeIntervalSince1970: 0),
+        placement: CredentialPlacement = .bearer, logsInFirst: Bool = false,
+        loginLimit: LoginLimit = LoginLimit(), cookies: CookieJar? = nil, cachePolicy: CachePolicy = .none,
         retry: RetryPolicy<NetworkError> = .never, envelope: Envelope? = nil,
         login: (@Sendable (Client) -> Observable<Credential, NetworkError>)? = nil,
         renewal: (@Sendable (Client, Credential) -> Observable<Credential, NetworkError>)? = nil
@@ -100,12 +104,13 @@ struct LoginBench {
             { @Sendable (credential: Credential) in renewal(plain, credential) }
         }
         session = Session(
-            credential: credential, store: store, expiry: expiry, placement: placement, clock: clock,
-            currentDate: { date }, renewal: renewing,
-            login: { login(plain) })
+            credential: credential, store: store, expiry: expiry, placement: placement,
+            logsInFirst: logsInFirst, loginLimit: loginLimit, renewal: renewing, login: { login(plain) })
         configuration.session = session
         configuration.retry = retry
         configuration.envelope = envelope
+        configuration.cookies = cookies
+        configuration.cachePolicy = cachePolicy
         client = Client(configuration: configuration, transport: transport)
         events = Recorder(session.events, on: clock)
     }

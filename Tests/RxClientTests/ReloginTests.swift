@@ -153,25 +153,6 @@ import Testing
         #expect(Set(bench.transport.requests.filter { $0.method == .get }.map(\.id)).count == 1)
     }
 
-    @Test("At most 5 logins in 30 s, then an error that says so")
-    func loginLimit() throws {
-        let bench = LoginBench()
-        bench.server.contents.withLock {
-            $0.answers["/1"] = Array(repeating: .status(.unauthorized), count: 99)
-        }
-        for index in 1...7 {
-            let recorder = bench.get("/1")
-            try bench.clock.advance(by: .seconds(1))
-            #expect(recorder.failure?.code == (index <= 5 ? .status : .loginExpired))
-            if index > 5 { #expect(recorder.failure?.message.contains("5 logins within 30") == true) }
-        }
-        #expect(bench.server.logins == 5)
-        try bench.clock.advance(to: .seconds(31))
-        _ = bench.get("/1")
-        try bench.clock.run()
-        #expect(bench.server.logins == 6)
-    }
-
     @Test(
         "403 is not 401", arguments: [HTTPResponse.Status.forbidden, .notFound, .proxyAuthenticationRequired])
     func forbidden(status: HTTPResponse.Status) throws {
@@ -264,7 +245,7 @@ private struct Hurried: Endpoint {
 }
 
 /// Answers at once, on whichever thread asks.
-private struct ImmediateTransport: Transport {
+struct ImmediateTransport: Transport {
     var scheduler: any Scheduler { ActorScheduler.shared }
     let server: TokenServer
 

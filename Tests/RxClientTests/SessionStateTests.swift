@@ -7,36 +7,42 @@ import Testing
 /// The rules of SEMANTICS "Relogin", on the state machine alone.
 @Suite final class SessionStateTests {
     private var state = SessionState(credential: Credential(token: "old"))
+    private let start = Date(timeIntervalSince1970: 1000)
     private let unauthorized = NetworkError(.status, "unauthorized")
     private let offline = NetworkError(.connect, "offline")
+    private let known = Credential(token: "t")
     private let rejected = NetworkError(.envelope, "wrong password")
 
-    private func sentStamp(at now: Duration = .zero) throws -> CredentialStamp {
-        guard case .send(_, let stamp) = state.authorize(deadline: .distantPast, now: now) else {
-            throw Unexpected.decision
-        }
+    private func sentStamp() throws -> CredentialStamp {
+        guard case .send(_, let stamp) = state.authorize(date: start) else { throw Unexpected.decision }
         return stamp
     }
 
-    private func fail(_ stamp: CredentialStamp, at now: Duration = .zero) -> SessionState.Remedy {
-        state.authenticationFailed(carried: stamp, error: unauthorized, now: now)
+    private func fail(_ stamp: CredentialStamp, at second: Double = 0) -> SessionState.Remedy {
+        state.authenticationFailed(carried: stamp, error: unauthorized, date: start + second)
     }
 
-    private func startLogin(_ stamp: CredentialStamp, at now: Duration = .zero) throws -> Int {
-        guard case .wait(let login) = fail(stamp, at: now), login.isNew else { throw Unexpected.decision }
+    private func startLogin(_ stamp: CredentialStamp, at second: Double = 0) throws -> Int {
+        guard case .wait(let login) = fail(stamp, at: second), login.isNew else { throw Unexpected.decision }
         return login.number
     }
 
-    private func succeed(_ login: Int, _ credential: Credential) -> Bool {
-        state.loginSucceeded(login, credential)
+    private func succeed(_ login: Int, _ credential: Credential, at second: Double = 0) -> Bool {
+        if case .unwanted = state.loginSucceeded(login, credential, date: start + second) {
+            false
+        } else {
+            true
+        }
     }
+
+    private func change(to credential: Credential?) { state.change(to: credential, date: start) }
 
     private func failLogin(_ login: Int, _ error: NetworkError, isRejection: Bool) -> Bool {
         state.loginFailed(login, error, isRejection: isRejection)
     }
 
-    private func authorize(_ deadline: Date) -> String {
-        state.authorize(deadline: deadline, now: .zero).text
+    private func authorize(at second: Double = 0, mustLogIn: Bool = false) -> String {
+        state.authorize(mustLogIn: mustLogIn, date: start + second).text
     }
 
     private enum Unexpected: Error { case decision }
@@ -85,7 +91,7 @@ import Testing
         let stamp = try sentStamp()
         let login = try startLogin(stamp)
         #expect(fail(stamp).text == "wait \(login)")
-        guard case .wait(let waited, _) = state.authorize(deadline: .distantPast, now: .zero) else {
+        guard case .wait(let waited, _) = state.authorize(date: start) else {
             throw Unexpected.decision
         }
         #expect(waited.number == login && !waited.isNew)
@@ -99,14 +105,51 @@ import Testing
         #expect(second != first)
     }
 
-    @Test("At most 5 logins in 30 s, then an error that says so; later again")
+    @Test("At most 5 logins in 30 s that do not help, then an error that says so; later again")
     func limit() throws {
         for second in 0..<5 {
-            let login = try startLogin(sentStamp(), at: .seconds(second))
+            let login = try startLogin(sentStamp(), at: Double(second))
             #expect(succeed(login, Credential(token: "t\(second)")))
         }
-        #expect(try fail(sentStamp(), at: .seconds(29)).text.hasPrefix("fail loginExpired: 5 logins within"))
-        _ = try startLogin(sentStamp(), at: .seconds(30))
+        #expect(try fail(sentStamp(), at: 29).text.hasPrefix("fail loginExpired: 5 logins within"))
+        _ = try startLogin(sentStamp(), at: 30)
+    }
+
+    @Test("A clock that is put back does not count what lies ahead of it")
+    func clockPutBack() throws {
+        for second in 0..<5 { #expect(try succeed(startLogin(sentStamp(), at: Double(second)), known)) }
+        _ = try startLogin(sentStamp(), at: -3600)
+    }
+
+    @Test("A request that succeeds with what a login gave clears the count; with what was before it does not")
+    func helpfulLogins() throws {
+        let old = try sentStamp()
+        for second in 0..<20 {
+            #expect(try succeed(startLogin(sentStamp(), at: Double(second)), known))
+            state.requestSucceeded(carried: old)
+            #expect(state.countsLogins)
+            state.requestSucceeded(carried: try sentStamp())
+            #expect(!state.countsLogins)
+        }
+    }
+
+    @Test("A login that failed is not one that helped, whatever succeeds without it")
+    func failedLoginsCount() throws {
+        for second in 0..<5 {
+            #expect(try failLogin(startLogin(sentStamp(), at: Double(second)), offline, isRejection: false))
+            state.requestSucceeded(carried: try sentStamp())
+        }
+        #expect(try fail(sentStamp(), at: 6).text.hasPrefix("fail loginExpired: 5 logins within"))
+    }
+
+    @Test("The limit is the app's to choose")
+    func chosenLimit() throws {
+        state = SessionState(credential: known, limit: LoginLimit(2, within: .seconds(10)))
+        for second in 0..<2 { #expect(try succeed(startLogin(sentStamp(), at: Double(second)), known)) }
+        #expect(
+            try fail(sentStamp(), at: 9).text
+                == "fail loginExpired: 2 logins within 10.0 seconds did not help")
+        _ = try startLogin(sentStamp(), at: 10)
     }
 
     @Test("Rejected credentials: session cleared, nobody logs in, whatever the stamp")
@@ -129,43 +172,94 @@ import Testing
     func change(credential: Credential?) throws {
         let stamp = try sentStamp()
         let login = try startLogin(stamp)
-        state.change(to: credential)
+        change(to: credential)
         #expect(!succeed(login, Credential(token: "late")))
         #expect(!failLogin(login, rejected, isRejection: true))
         #expect(state.credential == credential)
         #expect(fail(stamp).text.hasPrefix("fail loginExpired: the account has changed"))
-        let decision = state.authorize(for: stamp.identity, deadline: .distantPast, now: .zero)
+        let decision = state.authorize(for: stamp.identity, date: start)
         guard case .refuse = decision else { throw Unexpected.decision }
     }
 
     @Test("Logged out: nothing logs in until the user does")
     func loggedOut() throws {
-        state.change(to: nil)
+        change(to: nil)
         #expect(try fail(sentStamp()).text.hasPrefix("fail loginExpired: logged out"))
-        state.change(to: Credential(token: "B"))
+        change(to: Credential(token: "B"))
         _ = try startLogin(sentStamp())
+    }
+
+    @Test("A refused login ends the account: its requests get that error, and none goes out as nobody's")
+    func rejectionEndsTheAccount() throws {
+        let stamp = try sentStamp()
+        #expect(try failLogin(startLogin(stamp), rejected, isRejection: true))
+        #expect(!state.isCurrent(stamp.identity))
+        #expect(fail(stamp).text == "fail envelope: wrong password")
+        guard case .refuse(let error) = state.authorize(for: stamp.identity, date: start) else {
+            throw Unexpected.decision
+        }
+        #expect(error?.message == "wrong password")
+    }
+
+    @Test("A login that gives another account is a change of accounts")
+    func otherAccount() throws {
+        state = SessionState(credential: Credential(token: "a", account: "anna"))
+        let stamp = try sentStamp()
+        #expect(try succeed(startLogin(stamp), Credential(token: "a2", account: "anna")))
+        #expect(state.isCurrent(stamp.identity))
+        #expect(try succeed(startLogin(sentStamp()), Credential(token: "b", account: "bert")))
+        #expect(!state.isCurrent(stamp.identity))
+        #expect(fail(stamp).text.hasPrefix("fail loginExpired: the account has changed"))
     }
 
     @Test("A credential that knows its expiry is renewed ahead; one without is not")
     func expiry() throws {
-        let soon = Date(timeIntervalSince1970: 1000)
-        #expect(authorize(.distantFuture) == "send old")
-        state.change(to: Credential(token: "A", expires: soon))
-        #expect(authorize(soon - 1) == "send A")
-        #expect(authorize(soon) == "wait 1")
-        #expect(authorize(soon - 1) == "wait 1", "a login runs")
+        #expect(authorize(at: 1e9) == "send old")
+        state = SessionState(credential: Credential(token: "A", expires: start + 100))
+        #expect(authorize(at: 69) == "send A")
+        #expect(authorize(at: 70) == "wait 1")
+        #expect(authorize(at: 69) == "wait 1", "a login runs")
         #expect(failLogin(1, offline, isRejection: false))
-        #expect(authorize(soon) == "wait 2")
+        #expect(authorize(at: 70) == "send A", "it is still good")
+        #expect(authorize(at: 100) == "wait 2")
+    }
+
+    @Test("One that came a moment ago is renewed in the last half of its life at the earliest")
+    func halfOfItsLife() {
+        change(to: Credential(token: "A", expires: start + 20))
+        #expect(authorize(at: 9) == "send A")
+        #expect(authorize(at: 10) == "wait 1")
+    }
+
+    @Test("One that was over when it came is used until the server refuses it", arguments: [0.0, -1, -3600])
+    func overOnArrival(life: Double) throws {
+        change(to: Credential(token: "A", expires: start + life))
+        #expect(authorize(at: 1000) == "send A")
+        #expect(try succeed(startLogin(sentStamp()), Credential(token: "B", expires: start + life)))
+        #expect(authorize(at: 1000) == "send B")
     }
 
     @Test("Renewing ahead counts as a login; past the limit the old credential is sent")
     func expiryLimit() throws {
-        state.change(to: Credential(token: "A", expires: .distantPast))
+        state = SessionState(credential: Credential(token: "A", expires: start))
         for number in 1...5 {
-            #expect(authorize(.distantFuture) == "wait \(number)")
-            #expect(succeed(number, Credential(token: "A", expires: .distantPast)))
+            #expect(authorize() == "wait \(number)")
+            #expect(failLogin(number, offline, isRejection: false))
         }
-        #expect(authorize(.distantFuture) == "send A")
+        #expect(authorize() == "send A")
+    }
+
+    @Test("Who must log in first waits for a login, and fails when no more may be tried")
+    func loginFirst() throws {
+        state = SessionState(credential: nil)
+        #expect(authorize() == "send nothing")
+        for number in 1...5 {
+            #expect(authorize(mustLogIn: true) == "wait \(number)")
+            #expect(failLogin(number, offline, isRejection: false))
+        }
+        #expect(authorize(mustLogIn: true).hasPrefix("fail loginExpired: 5 logins within"))
+        change(to: nil)
+        #expect(authorize(mustLogIn: true) == "send nothing", "logged out by the user")
     }
 }
 
@@ -185,6 +279,7 @@ extension SessionState.Authorization {
         case .send(let credential, _): "send \(credential?.token ?? "nothing")"
         case .wait(let login, _): "wait \(login.number)"
         case .refuse: "refuse"
+        case .fail(let error): "fail \(error.code.rawValue): \(error.message)"
         }
     }
 }

@@ -122,6 +122,42 @@ import Testing
         #expect(events.withLock { $0 } == ["\(path) cannot be read: it is no saved credential"])
     }
 
+    @Test(
+        "Requests that wait for a login, and are paused, hold up neither it nor the requests that would make room"
+    )
+    func requestsThatFeedRequests() async throws {
+        let tokens = TokenServer()
+        let (answers, logins) = (try Gate(), try Gate())
+        let refusals = Atomic(0)
+        let server = try RawServer { request in
+            // Twenty are served without a look at their token, when the other forty have been refused.
+            guard request.method == "GET", let number = Int(request.target.dropFirst()), number < 20 else {
+                let steps = tokens.answer(request)
+                if request.target == "/login" { return [.wait(logins)] + steps }
+                if request.field("Authorization") == "Bearer old",
+                    refusals.add(1, ordering: .relaxed).newValue == 40
+                {
+                    answers.open()
+                }
+                return steps
+            }
+            return [.wait(answers), .respond(200, body: "\"\(request.target)\"")]
+        }
+        let client = client(server, session(server))
+        let taken = Atomic(0)
+        let orders = Observable<Int, NetworkError>.sequence(0..<60)
+            .flatMap { client.get("/\($0)") }
+            .handleEvents(onNext: { _ in
+                // One is posted, and sixteen wait: now all requests are paused, those that wait for the login as well.
+                if taken.add(1, ordering: .relaxed).newValue == 17 { logins.open() }
+            })
+            .flatMap(.concat) { _ in client.post("/orders") }
+        let responses = try await orders.collect().first()
+        #expect(responses?.count == 60)
+        #expect(responses?.allSatisfy { $0.status == .ok } == true)
+        #expect(tokens.logins.load(ordering: .relaxed) == 1)
+    }
+
     @Test("Events tell who comes and goes, and why")
     func events() async throws {
         let isRefusing = Atomic(false)

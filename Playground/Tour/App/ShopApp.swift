@@ -12,8 +12,6 @@ final class ShopApp: Sendable {
     /// Pictures on their way, two at a time.
     let uploads = RequestQueue(limit: 2)
 
-    private let bag = SubscriptionBag()
-
     /// - Parameter baseURL: the shop's server.
     init(baseURL: String) {
         let login = Client.shop(baseURL) { [cookies] in $0.cookies = cookies }
@@ -22,7 +20,6 @@ final class ShopApp: Sendable {
             configuration.session = session
             configuration.cookies = cookies
         }
-        cookies.removeAll(onLogoutOf: session).store(in: bag)
     }
 }
 

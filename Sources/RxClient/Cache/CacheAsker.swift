@@ -44,13 +44,13 @@ struct CacheAsker: Sendable {
         guard let jar, !request.isCredentialFree, let origin = cookieOrigin(of: request) else {
             return sent.headerFields
         }
-        return jar.isRestored ? jar.adding(to: sent, at: origin).request.headerFields : nil
+        return jar.isRestored ? jar.adding(to: sent, at: origin)?.request.headerFields : nil
     }
 
     /// The cookies that the jar would add to `request` at this moment.
     func cookies(of request: Request) -> String {
         guard let jar, !request.isCredentialFree, let origin = cookieOrigin(of: request) else { return "" }
-        return jar.adding(to: request, at: origin).added
+        return jar.adding(to: request, at: origin)?.added ?? ""
     }
 
     private func cookieOrigin(of request: Request) -> CookieOrigin? {

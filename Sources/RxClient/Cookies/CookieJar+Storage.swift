@@ -29,7 +29,7 @@ extension CookieJar {
     var isRestored: Bool { contents.withLock { $0.isRestored } }
 
     private func restore(from storage: CookieStorage) -> Observable<Void, NetworkError> {
-        Observable.concat([storage.load, .just(nil)]).take(1).observe(on: clock)
+        Observable.concat([storage.load, .just(nil)]).take(1).observe(on: clock.scheduler)
             .map { bytes throws(NetworkError) in
                 do throws(NetworkError) {
                     let saved = try bytes.map { bytes throws(NetworkError) in try CookieFile(bytes: bytes) }
@@ -49,13 +49,14 @@ extension CookieJar {
     }
 
     private func finishRestoring(_ saved: [Cookie]) {
-        let now = currentDate()
+        let now = clock.date
         let ended = contents.withLock { contents in
             var store = emptyStore
-            store.restore(
+            let restored = store.restore(
                 saved.filter { cookie in !contents.earlyRemovals.contains { $0(cookie) } }, at: now)
-            store.restore(contents.store.all(at: now), at: now)
+            let early = store.restore(contents.store.all(at: now), at: now)
             contents.store = store
+            contents.restored = Set(restored.map(\.id)).subtracting(early.map(\.id))
             contents.isRestored = true
             contents.earlyRemovals = []
             return contents.restoring.take()
@@ -92,13 +93,14 @@ extension CookieJar {
     ///
     /// - Throws: `file` for what is no dump; the jar is as before.
     public func restore(from bytes: [UInt8]) throws(NetworkError) {
-        restore(try CookieFile(bytes: bytes).cookies, at: currentDate())
+        restore(try CookieFile(bytes: bytes).cookies, at: clock.date)
     }
 
     @discardableResult
     func restore(_ cookies: [Cookie], at now: Date) -> [Cookie] {
         change { contents in
             let restored = contents.store.restore(cookies, at: now)
+            contents.restored.subtract(restored.map(\.id))
             contents.events += restored.map(CookieEvent.stored)
             contents.isChanged = !restored.isEmpty
             return restored
@@ -113,6 +115,7 @@ extension CookieJar {
     }
 
     private func startTimer(_ delay: Duration) {
+        let clock = clock.scheduler
         let due = clock.now + delay
         guard saving.withLock({ $0.needsTimer(due: due) }) else { return }
         _ = clock.schedule(after: delay) { self.save() }

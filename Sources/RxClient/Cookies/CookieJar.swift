@@ -15,6 +15,9 @@ import Synchronization
 /// A client with a jar reads and fills it at each request, at each redirect on its way too. A jar can be
 /// shared by several clients: cookies belong to hosts, not to clients. All of it is safe from any thread.
 ///
+/// The jar of a client with a ``Session`` holds its account's cookies: when the account goes they go, and requests that are
+/// still under way for it neither carry nor set any.
+///
 /// A jar with a storage restores it before the first request goes out, and saves what has changed a second
 /// later, several changes at once; ``flush()`` does not wait.
 public final class CookieJar: Sendable {
@@ -28,6 +31,10 @@ public final class CookieJar: Sendable {
         var restoring: Observable<Void, NetworkError>?
         /// Counts the times everything was removed.
         var epoch = 0
+        /// The current accounts of the sessions whose clients have the jar.
+        var accounts: [UInt64: Int] = [:]
+        /// What came from the storage, and has not been set since.
+        var restored: Set<Cookie.ID> = []
         var events: [CookieEvent] = []
         /// Whether something has changed that is to be saved.
         var isChanged = false
@@ -38,8 +45,7 @@ public final class CookieJar: Sendable {
     let storage: CookieStorage?
     let keepsSessionCookies: Bool
     let saveDelay: Duration
-    let clock: any Scheduler
-    let currentDate: @Sendable () -> Date
+    let clock: ClientClock
     let emptyStore: CookieStore
     private let signal = Signal<CookieEvent>()
     /// Events are delivered in the order in which they came about.
@@ -54,21 +60,19 @@ public final class CookieJar: Sendable {
     ///   - keepsSessionCookies: whether cookies without an end are saved too. Default no: they end with the
     ///     process.
     ///   - saveDelay: how long after a change it is saved. Default 1 s.
-    ///   - clock: measures that. Default: a clock of the library's.
-    ///   - currentDate: what expiry dates are measured against.
+    ///   - clock: measures that, and the age of cookies. Default: the virtual time of the jar's first client, if it has
+    ///     such, otherwise the system's.
     public init(
         publicSuffixes: PublicSuffixes, limits: CookieLimits = CookieLimits(),
         storage: CookieStorage? = nil, keepsSessionCookies: Bool = false,
-        saveDelay: Duration = .seconds(1), clock: any Scheduler = ActorScheduler.shared,
-        currentDate: @escaping @Sendable () -> Date = { Date() }
+        saveDelay: Duration = .seconds(1), clock: (any Scheduler)? = nil
     ) {
         emptyStore = CookieStore(publicSuffixes, limits)
         contents = Mutex(Contents(store: emptyStore, isRestored: storage == nil))
         self.storage = storage
         self.keepsSessionCookies = keepsSessionCookies
         self.saveDelay = saveDelay
-        self.clock = clock
-        self.currentDate = currentDate
+        self.clock = ClientClock(clock, nil)
     }
 
     /// What happens to the jar, from the time of subscription on. What is restored is no event.
@@ -76,14 +80,14 @@ public final class CookieJar: Sendable {
 
     /// Every cookie that has not expired, in the order of their creation.
     public var cookies: [Cookie] {
-        let now = currentDate()
+        let now = clock.date
         return contents.withLock { $0.store.all(at: now) }
     }
 
     /// The cookies that a request to `url` would carry, in that order.
     public func cookies(for url: URL) -> [Cookie] {
         guard let origin = CookieOrigin(url) else { return [] }
-        let now = currentDate()
+        let now = clock.date
         return contents.withLock { $0.store.cookies(for: origin, at: now) }
     }
 
@@ -99,14 +103,19 @@ public final class CookieJar: Sendable {
         try set(line, from: origin, epoch: nil)
     }
 
-    private func set(_ line: String, from origin: CookieOrigin, epoch: Int?) throws(CookieRefusal) {
+    private func set(
+        _ line: String, from origin: CookieOrigin, epoch: Int?, as account: Account? = nil
+    ) throws(CookieRefusal) {
         let setCookie = try SetCookie(line)
-        let now = currentDate()
+        let now = clock.date
         let outcome = change { contents -> Result<Void, CookieRefusal> in
-            // An answer to a request from before everything was removed.
-            guard epoch == nil || epoch == contents.epoch else { return .success(()) }
+            // A response to a request from before everything was removed, or of an account that has gone.
+            guard epoch == nil || epoch == contents.epoch, contents.holds(account) else {
+                return .success(())
+            }
             do throws(CookieRefusal) {
                 let changes = try contents.store.set(setCookie, from: origin, at: now)
+                if let cookie = changes.stored { contents.restored.remove(cookie.id) }
                 contents.events += [changes.stored].compactMap(\.self).map(CookieEvent.stored)
                 contents.events += changes.removed.map(CookieEvent.removed)
                 contents.isChanged = self.keepsSessionCookies || changes.isLasting
@@ -150,29 +159,22 @@ public final class CookieJar: Sendable {
         saveSoon(after: .zero)
     }
 
-    /// Removes every cookie whenever `session` logs out or has its login refused, until the subscription is
-    /// cancelled.
-    @discardableResult
-    public func removeAll(onLogoutOf session: Session) -> Subscription {
-        session.events.subscribe(onNext: { event in
-            if case .loggedOut = event { self.removeAll() }
-        })
-    }
-
     // MARK: - Carrying requests
 
-    /// `request` with its cookies, those as text, and what ``store(_:for:at:epoch:)`` wants to know later.
+    /// `request` with its cookies, those as text, and what ``store(_:for:at:epoch:as:)`` wants to know later; `nil` where
+    /// its account has gone, and the jar is no longer its.
     ///
     /// A `Cookie` field that the request has stands first, and the jar's cookies of the same names are left out.
     ///
     /// - Parameter origin: where it goes, as far as cookies care.
     func adding(
-        to request: Request, at origin: CookieOrigin
-    ) -> (request: Request, added: String, epoch: Int) {
-        let now = currentDate()
-        let (cookies, epoch) = contents.withLock { contents in
-            (contents.store.take(for: origin, at: now), contents.epoch)
+        to request: Request, at origin: CookieOrigin, as account: Account? = nil
+    ) -> (request: Request, added: String, epoch: Int)? {
+        let now = clock.date
+        let taken = contents.withLock { contents in
+            contents.holds(account) ? (contents.store.take(for: origin, at: now), contents.epoch) : nil
         }
+        guard let (cookies, epoch) = taken else { return nil }
         guard !cookies.isEmpty else { return (request, "", epoch) }
         let own = request.headerFields[values: .cookie].joined(separator: "; ")
         let names = own.isEmpty ? [] : Set(own.split(separator: ";").map(\.cookieName))
@@ -189,11 +191,14 @@ public final class CookieJar: Sendable {
     private static let mostSent = 3000
 
     /// Takes what the answer to `request` sets.
-    func store(_ head: ResponseHead, for request: Request, at origin: CookieOrigin, epoch: Int) {
+    func store(
+        _ head: ResponseHead, for request: Request, at origin: CookieOrigin, epoch: Int,
+        as account: Account?
+    ) {
         guard head[.setCookie] != nil else { return }
         for line in head.headerFields[values: .setCookie] {
             do throws(CookieRefusal) {
-                try set(line, from: origin, epoch: epoch)
+                try set(line, from: origin, epoch: epoch, as: account)
             } catch {
                 let refusal = error
                 change { $0.events.append(.refused(refusal, from: request.url)) }
@@ -210,6 +215,13 @@ public final class CookieJar: Sendable {
             contents.isChanged = false
             return (change(&contents), contents.isChanged)
         }
+        deliverEvents()
+        if isChanged { saveSoon(after: saveDelay) }
+        return result
+    }
+
+    /// Tells what has come about.
+    func deliverEvents() {
         delivery.enter {
             let events = self.contents.withLock { contents in
                 defer { contents.events = [] }
@@ -217,8 +229,6 @@ public final class CookieJar: Sendable {
             }
             for event in events { self.signal.send(event) }
         }
-        if isChanged { saveSoon(after: saveDelay) }
-        return result
     }
 }
 

@@ -8,6 +8,8 @@ struct CookieTransport: Transport {
     let jar: CookieJar
     /// Whose servers have their cookies in common.
     let servers: ServerPair
+    /// Whose accounts the jar's cookies belong to.
+    let session: Session?
 
     var scheduler: any Scheduler { transport.scheduler }
 
@@ -20,10 +22,17 @@ struct CookieTransport: Transport {
 
     private func exchange(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         guard let origin = servers.cookieOrigin(of: request.url) else { return transport.send(request) }
-        let (sent, cookies, epoch) = jar.adding(to: request, at: origin)
+        let account = request.credentialStamp.flatMap { stamp in
+            session.map { CookieJar.Account(session: $0.seed, identity: stamp.identity) }
+        }
+        guard let (sent, cookies, epoch) = jar.adding(to: request, at: origin, as: account) else {
+            request.sentFields?.note(cookies: "")
+            return transport.send(request)
+        }
         request.sentFields?.note(cookies: cookies)
         return transport.send(sent).handleEvents(onNext: { event in
-            if case .head(let head) = event { jar.store(head, for: request, at: origin, epoch: epoch) }
+            guard case .head(let head) = event else { return }
+            jar.store(head, for: request, at: origin, epoch: epoch, as: account)
         })
     }
 }

@@ -58,6 +58,7 @@ extension Client {
                     events.checkStatus(of: request, accepting: [416], envelope: envelope)
                 }
             }
+            .handleEvents(onNext: { _ in session?.noteSuccess(of: attempts.stamp) })
             .mapError { $0.naming(request) }
             .relogin(through: session, replay: attempts.replay, trace: attempts.trace)
             .retry(attempts.policy)

@@ -22,7 +22,10 @@ extension Session {
         let (decision, isNew, login) = contents.withLock { contents in
             let (decision, login) = rule(&contents)
             let isNew = login?.isNew == true
-            if let login, isNew { contents.run = self.run(login.number).share(replay: 1, reset: []) }
+            if let login, isNew {
+                contents.run = self.run(login.number).share(replay: 1, reset: [])
+                self.countsLogins.store(true, ordering: .relaxed)
+            }
             return (decision, isNew, contents.run)
         }
         if isNew { login.subscribe() }
@@ -74,25 +77,50 @@ extension Session {
     }
 
     private func adopt(_ credential: Credential, from number: Int) {
-        let date = currentDate()
-        let ended = contents.withLock { contents -> Observable<Void, NetworkError>? in
-            guard contents.state.loginSucceeded(number, credential) else { return nil }
-            contents.obtained = date
-            return contents.endLogin()
+        let date = clock.date
+        let change = contents.withLock { contents -> Change? in
+            let former = contents.state.credential
+            switch contents.state.loginSucceeded(number, credential, date: date) {
+            case .unwanted: return nil
+            case .renewed: return Change(contents.endLogin(), .renewed)
+            case .loggedIn(let hadAccount):
+                let jars = hadAccount ? contents.turnJars(from: former, to: credential, seed) : []
+                return Change(contents.endLogin(), .loggedIn, jars)
+            }
         }
-        if ended != nil { signal.send(.renewed) }
+        change?.tell(signal)
     }
 
     private func noteFailure(_ error: NetworkError, of number: Int) {
         let isRejection = isRejection(error)
-        let ended = contents.withLock { contents -> Observable<Void, NetworkError>? in
-            let isWanted = contents.state.loginFailed(number, error, isRejection: isRejection)
-            if isWanted && isRejection { stored?.note(nil) }
-            return isWanted ? contents.endLogin() : nil
+        let change = contents.withLock { contents -> Change? in
+            let former = contents.state.credential
+            guard contents.state.loginFailed(number, error, isRejection: isRejection) else { return nil }
+            guard isRejection else { return Change(contents.endLogin(), nil) }
+            stored?.note(nil)
+            let jars = contents.turnJars(from: former, to: nil, seed)
+            return Change(contents.endLogin(), .loggedOut(error), jars)
         }
-        if ended != nil && isRejection {
-            stored?.write()
-            signal.send(.loggedOut(error))
+        if change != nil && isRejection { stored?.write() }
+        change?.tell(signal)
+    }
+
+    /// What is to be done, outside the lock, about a login that has ended.
+    private struct Change {
+        /// The login, to be released.
+        let ended: Observable<Void, NetworkError>
+        let event: SessionEvent?
+        let jars: [CookieJar]
+
+        init(_ ended: Observable<Void, NetworkError>, _ event: SessionEvent?, _ jars: [CookieJar] = []) {
+            self.ended = ended
+            self.event = event
+            self.jars = jars
+        }
+
+        func tell(_ signal: Signal<SessionEvent>) {
+            for jar in jars { jar.finishTurn() }
+            if let event { signal.send(event) }
         }
     }
 }

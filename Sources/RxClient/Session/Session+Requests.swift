@@ -25,13 +25,18 @@ extension Session {
     /// What ``authorize(_:)`` gives, where nothing has to be waited for; `nil` where that has to find out.
     func authorized(_ request: Request) throws(NetworkError) -> Request? {
         if request.isCredentialFree { return request }
-        let ready = contents.withLock { $0.ready }
+        let (date, mustLogIn) = (clock.date, mustLogIn(for: request))
+        let ready = contents.withLock { contents in
+            contents.isRestored ? contents.state.settled(at: date, mustLogIn: mustLogIn) : nil
+        }
         guard let (credential, stamp) = ready,
-            request.credentialStamp.map({ $0.identity == stamp.identity }) ?? true,
-            credential?.expires.map({ currentDate().addingTimeInterval(leeway / .seconds(1)) < $0 }) ?? true
+            request.credentialStamp.map({ $0.identity == stamp.identity }) ?? true
         else { return nil }
         return try authorized(request, by: credential, stamp)
     }
+
+    /// Whether the request must not find out by a refusal that there is no credential.
+    private func mustLogIn(for request: Request) -> Bool { logsInFirst || !request.body.isReplayable }
 
     private func authorized(
         _ request: Request, by credential: Credential?, _ stamp: CredentialStamp
@@ -44,14 +49,11 @@ extension Session {
 
     private func authorize(_ request: Request, renewsAhead: Bool) -> Observable<Request, NetworkError> {
         .deferred { () throws(NetworkError) in
-            let date = self.currentDate()
-            let now = self.clock.now
+            let date = self.clock.date
             let (authorization, login) = self.decide { contents in
-                let leeway = contents.leeway(atMost: self.leeway / .seconds(1))
                 let authorization = contents.state.authorize(
-                    for: request.credentialStamp?.identity,
-                    deadline: renewsAhead ? date + leeway : .distantPast,
-                    date: date, now: now)
+                    for: request.credentialStamp?.identity, mustLogIn: self.mustLogIn(for: request),
+                    renewsAhead: renewsAhead, date: date)
                 guard case .wait(let login, _) = authorization else { return (authorization, nil) }
                 return (authorization, login)
             }
@@ -67,14 +69,16 @@ extension Session {
                     request.credentialStamp = stamp
                     return self.authorize(request, renewsAhead: false)
                 }
-            case .refuse:
-                throw .accountChanged(because: NetworkError(.loginExpired, "", request: request))
+            case .refuse(let reason):
+                throw reason?.attributed(to: request)
+                    ?? .accountChanged(because: NetworkError(.loginExpired, "", request: request))
+            case .fail(let error): throw error.attributed(to: request)
             }
         }
     }
 
     private func isCredentialGood(for stamp: CredentialStamp) -> Bool {
-        let date = currentDate()
+        let date = clock.date
         return contents.withLock { contents in
             guard contents.state.isCurrent(stamp.identity), let credential = contents.state.credential else {
                 return false
@@ -83,27 +87,38 @@ extension Session {
         }
     }
 
+    /// Notes that the server has accepted what a request carried.
+    func noteSuccess(of stamp: CredentialStamp?) {
+        guard let stamp, countsLogins.load(ordering: .relaxed) else { return }
+        let countsLogins = contents.withLock { contents in
+            contents.state.requestSucceeded(carried: stamp)
+            return contents.state.countsLogins
+        }
+        if !countsLogins { self.countsLogins.store(false, ordering: .relaxed) }
+    }
+
     func canRecover(from error: NetworkError) -> Bool {
         error.isReplayable && error.credentialStamp != nil && expiry.includes(error)
     }
 
-    /// One value when the request that failed with `error` may be sent again, else the error to show.
-    func recover(from error: NetworkError) -> Observable<Void, NetworkError> {
+    /// One value when the request that failed with `error` may be sent again: what it will carry then. Else the error to
+    /// show.
+    func recover(from error: NetworkError) -> Observable<CredentialStamp, NetworkError> {
         .deferred { () throws(NetworkError) in
             guard let stamp = error.credentialStamp else { throw error }
-            let now = self.clock.now
+            let date = self.clock.date
             let (remedy, login) = self.decide { contents in
-                let remedy = contents.state.authenticationFailed(carried: stamp, error: error, now: now)
+                let remedy = contents.state.authenticationFailed(carried: stamp, error: error, date: date)
                 guard case .wait(let login) = remedy else { return (remedy, nil) }
                 return (remedy, login)
             }
             switch remedy {
-            case .replay: return .just(())
+            case .replay: return .just(self.contents.withLock { $0.state.stamp })
             case .wait:
                 return login.map { () throws(NetworkError) in
-                    guard self.contents.withLock({ $0.state.isCurrent(stamp.identity) }) else {
-                        throw .accountChanged(because: error)
-                    }
+                    let current = self.contents.withLock { $0.state.stamp }
+                    guard current.identity == stamp.identity else { throw .accountChanged(because: error) }
+                    return current
                 }
             case .fail(let error): throw error
             }

@@ -1,4 +1,3 @@
-public import FoundationEssentials
 import HTTPTypes
 public import RxHTTP
 public import RxLite
@@ -21,11 +20,12 @@ import Synchronization
 /// each of them is then sent again, once. The login belongs to the session: it goes on when the request
 /// that started it is cancelled. Requests that the login makes bypass the session, even through a client
 /// that has it: they neither wait for themselves nor start another login. That holds for the stream that
-/// the login closure returns; requests it subscribes to by itself, from a task for one, need an endpoint
-/// whose ``Endpoint/usesSession`` is false.
+/// the login closure returns, and for what `async` and `create` in it await or subscribe to. Requests that it has made by
+/// others (a detached task, a queue of callbacks) need an endpoint whose ``Endpoint/usesSession`` is false.
 ///
 /// A request belongs to the account that it was first sent, or kept waiting, as. When that account has gone
-/// it fails with `loginExpired`; no attempt of it goes out as another.
+/// it fails with `loginExpired`; no attempt of it goes out as another. The cookie jars of the session's clients belong to
+/// the account as well: they are emptied when it goes.
 ///
 /// A session can be shared by several clients. All of it is safe from any thread.
 public final class Session: Sendable {
@@ -35,11 +35,10 @@ public final class Session: Sendable {
     let expiry: SessionExpiry
     let isRejection: @Sendable (NetworkError) -> Bool
     let placement: CredentialPlacement
-    let leeway: Duration
-    let clock: any Scheduler
-    let currentDate: @Sendable () -> Date
+    let logsInFirst: Bool
+    let clock: ClientClock
     /// Tells the accounts of this session from those of others, before this process and in it.
-    private let seed = UInt64.random(in: 0 ... .max)
+    let seed = UInt64.random(in: 0 ... .max)
 
     struct Contents {
         var state: SessionState
@@ -49,17 +48,8 @@ public final class Session: Sendable {
         var run: Observable<Void, NetworkError> = .never()
         /// Where it runs, to tell its own requests from others.
         var loginLane: Lane?
-        /// When the credential came, if this session saw it come.
-        var obtained: Date?
-
-        /// What requests carry at the moment, where there is nothing to wait for: neither the store nor a login.
-        var ready: (Credential?, CredentialStamp)? { isRestored ? state.settled : nil }
-
-        /// How long ahead the credential is renewed: `most`, but not more than half of its life.
-        func leeway(atMost most: TimeInterval) -> TimeInterval {
-            guard let obtained, let expires = state.credential?.expires else { return most }
-            return min(most, expires.timeIntervalSince(obtained) / 2)
-        }
+        /// The jars of the session's clients.
+        var jars: [WeakCookieJar] = []
 
         /// Forgets the login that has ended, and gives it away to be released outside the lock.
         mutating func endLogin() -> Observable<Void, NetworkError> {
@@ -69,6 +59,8 @@ public final class Session: Sendable {
     }
 
     let contents: Mutex<Contents>
+    /// Whether there are logins of which nobody knows that they have helped. So that other requests need not lock.
+    let countsLogins = Atomic<Bool>(false)
     let signal = Signal<SessionEvent>()
     let accountChanged = Signal<Void>()
 
@@ -83,9 +75,14 @@ public final class Session: Sendable {
     ///     network is. Default: an envelope failure, or a status from 400 to 499 that is not transient.
     ///   - placement: where the credential goes. Default: `Authorization: Bearer`.
     ///   - leeway: how long before its expiry a credential is renewed: at most this, and at most half of its
-    ///     life. Default 30 s. When such a renewal fails and the credential is still good, it is used on.
-    ///   - clock: keeps the time for the limit of five logins in 30 s. Default: a clock of the library's.
-    ///   - currentDate: what expiry dates are measured against.
+    ///     life. Default 30 s. When such a renewal fails and the credential is still good, it is used on. One that was
+    ///     over when it came, by the clock of this machine, is renewed when the server refuses it.
+    ///   - logsInFirst: whether the first request without a credential waits for a login. Default no: it goes without, and
+    ///     the server's refusal logs in. A request whose body can be sent only once waits in any case, since it could not be
+    ///     sent again.
+    ///   - loginLimit: how many logins are tried that do not help. Default five in 30 s.
+    ///   - clock: keeps the time that logins are counted and expiry dates measured by. Default: the virtual time of the
+    ///     session's first client, if it has such, otherwise the system's.
     ///   - renewal: makes a new credential of the one in use, by its refresh token for one. Where that is refused
     ///     (see `isRejection`), or there is no credential, `login` is asked. Default: `login` alone.
     ///   - login: gets a credential. Its first value counts.
@@ -96,8 +93,9 @@ public final class Session: Sendable {
         isRejection: @escaping @Sendable (NetworkError) -> Bool = { $0.meansRejectedLogin },
         placement: CredentialPlacement = .bearer,
         leeway: Duration = .seconds(30),
-        clock: any Scheduler = ActorScheduler.shared,
-        currentDate: @escaping @Sendable () -> Date = { Date() },
+        logsInFirst: Bool = false,
+        loginLimit: LoginLimit = LoginLimit(),
+        clock: (any Scheduler)? = nil,
         renewal: (@Sendable (Credential) -> Observable<Credential, NetworkError>)? = nil,
         login: @escaping @Sendable () -> Observable<Credential, NetworkError>
     ) {
@@ -106,12 +104,11 @@ public final class Session: Sendable {
         self.expiry = expiry
         self.isRejection = isRejection
         self.placement = placement
-        self.leeway = leeway
-        self.clock = clock
-        self.currentDate = currentDate
+        self.logsInFirst = logsInFirst
+        self.clock = ClientClock(clock, nil)
         stored = store.map { [signal] store in StoredCredential(in: store, events: signal) }
-        contents = Mutex(
-            Contents(state: SessionState(credential: credential), isRestored: store == nil))
+        let state = SessionState(credential: credential, limit: loginLimit, leeway: leeway)
+        contents = Mutex(Contents(state: state, isRestored: store == nil))
     }
 
     /// The credential in use. With a store there is none before ``restore()``, or the first request, has ended.
@@ -128,28 +125,31 @@ public final class Session: Sendable {
     public var events: Observable<SessionEvent, Never> { signal.observable }
 
     /// Makes `credential`'s account the one requests are sent as. Requests that wait for a login of the
-    /// account before fail; they are never sent as this one.
+    /// account before fail; they are never sent as this one. The cookies of that account go; where there was none, those that
+    /// have been set in this process stay, such as what the login itself set.
     public func logIn(with credential: Credential) {
         change(to: credential)
         signal.send(.loggedIn)
     }
 
-    /// Forgets the account. Requests that wait for a login fail, and nothing logs in again until
-    /// ``logIn(with:)``.
+    /// Forgets the account, and its cookies in the jars of the session's clients. Requests that wait for a login fail, and
+    /// nothing logs in again until ``logIn(with:)``.
     public func logOut() {
         change(to: nil)
         signal.send(.loggedOut(nil))
     }
 
     private func change(to credential: Credential?) {
-        let date = currentDate()
-        let ended = contents.withLock { contents in
-            contents.state.change(to: credential)
-            contents.obtained = date
+        let date = clock.date
+        let (ended, jars) = contents.withLock { contents in
+            let former = contents.state.credential
+            contents.state.change(to: credential, date: date)
             contents.isRestored = true
             stored?.note(credential)
-            return contents.endLogin()
+            return (contents.endLogin(), contents.turnJars(from: former, to: credential, seed))
         }
+        countsLogins.store(false, ordering: .relaxed)
+        for jar in jars { jar.finishTurn() }
         accountChanged.send()
         stored?.write()
         withExtendedLifetime(ended) {}

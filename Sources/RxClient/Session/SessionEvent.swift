@@ -2,7 +2,8 @@ public import RxHTTP
 
 /// What happens to a session.
 public enum SessionEvent: Sendable {
-    /// An account has been logged in, by ``Session/logIn(with:)``.
+    /// An account has been logged in: by ``Session/logIn(with:)``, or by the session's login where there was none before, or
+    /// another one.
     case loggedIn
     /// The credential has been renewed, by the session's login.
     case renewed

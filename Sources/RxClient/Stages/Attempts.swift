@@ -77,6 +77,9 @@ final class Attempts: Sendable {
         }
     }
 
+    /// What the last attempt carried.
+    var stamp: CredentialStamp? { progress.withLock { $0.stamp } }
+
     /// Settles whose request it is.
     func note(_ stamp: CredentialStamp?) {
         progress.withLock { $0.stamp = stamp ?? $0.stamp }

@@ -17,8 +17,9 @@ extension Observable where Failure == NetworkError {
         return self.catch { error in
             guard session.canRecover(from: error), !replay.isUsed else { return .fail(error) }
             trace?.tell(.relogin(because: error))
-            return session.recover(from: error).flatMap(.concat) { _ in
-                replay.use() ? self : .fail(error)
+            return session.recover(from: error).flatMap(.concat) { stamp in
+                guard replay.use() else { return .fail(error) }
+                return self.handleEvents(onNext: { _ in session.noteSuccess(of: stamp) })
             }
         }
     }

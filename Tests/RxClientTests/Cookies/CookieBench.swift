@@ -24,15 +24,14 @@ final class CookieBench: Sendable {
     init(
         suffixes: PublicSuffixes = CookieBench.suffixes, limits: CookieLimits = CookieLimits(),
         isStored: Bool = false, keepsSessionCookies: Bool = false,
-        on clock: VirtualScheduler = VirtualScheduler(),
+        on clock: VirtualScheduler = VirtualScheduler(startingAt: Date(timeIntervalSince1970: 0)),
         storage: ScriptedStorage = ScriptedStorage()
     ) {
         self.clock = clock
         self.storage = storage
         jar = CookieJar(
             publicSuffixes: suffixes, limits: limits, storage: isStored ? storage.storage : nil,
-            keepsSessionCookies: keepsSessionCookies, clock: clock,
-            currentDate: { Date(timeIntervalSince1970: clock.now / .seconds(1)) })
+            keepsSessionCookies: keepsSessionCookies, clock: clock)
         jar.events.subscribe { event in self.log.withLock { $0.append("\(event.line)") } }
     }
 

@@ -5,13 +5,16 @@ import RxHTTP
 extension CookieJar {
     /// A request that goes to where its URL says.
     func adding(to request: Request) -> (Request, epoch: Int) {
-        guard let origin = CookieOrigin(request.url) else { return (request, 0) }
-        let (request, _, epoch) = adding(to: request, at: origin)
+        guard let origin = CookieOrigin(request.url),
+            let (request, _, epoch) = adding(to: request, at: origin)
+        else { return (request, 0) }
         return (request, epoch)
     }
 
     /// An answer from where the URL says.
     func store(_ head: ResponseHead, for request: Request, epoch: Int) {
-        if let origin = CookieOrigin(request.url) { store(head, for: request, at: origin, epoch: epoch) }
+        if let origin = CookieOrigin(request.url) {
+            store(head, for: request, at: origin, epoch: epoch, as: nil)
+        }
     }
 }

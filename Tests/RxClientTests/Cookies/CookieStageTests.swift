@@ -138,7 +138,7 @@ import Testing
             false, true,
         ])
     func waitsForTheFile(isUnreadable: Bool) throws {
-        let old = CookieBench(isStored: true)
+        let old = CookieBench(isStored: true, on: VirtualScheduler())
         try old.set("a=1; Max-Age=1000", from: "https://a.test")
         try old.clock.run()
         let gate = Signal<Void>()

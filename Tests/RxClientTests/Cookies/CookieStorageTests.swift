@@ -248,20 +248,4 @@ import Testing
         #expect(all.jar.cookies.isEmpty)
         #expect(Set(all.events.suffix(4)) == ["- a", "- b", "- c", "- d"])
     }
-
-    @Test("Logging out removes them", arguments: [false, true])
-    func loggingOut(isRefused: Bool) throws {
-        let bench = CookieBench()
-        let session = Session(credential: Credential(token: "t"), login: { .never() })
-        let watch = bench.jar.removeAll(onLogoutOf: session)
-        try bench.set("a=1", from: url)
-        session.logIn(with: Credential(token: "u"))
-        #expect(bench.jar.cookies.count == 1)
-        session.logOut()
-        #expect(bench.jar.cookies.isEmpty)
-        watch.cancel()
-        try bench.set("a=1", from: url)
-        session.logOut()
-        #expect(bench.jar.cookies.count == 1)
-    }
 }

@@ -8,7 +8,7 @@ func keepCookies() {
     show(client)
 }
 
-func keepCookiesInAFile(session: Session) async throws {
+func keepCookiesInAFile() async throws {
     let jar = CookieJar(file: "/var/lib/app/cookies.json")
 
     try await jar.flush().first()
@@ -16,7 +16,6 @@ func keepCookiesInAFile(session: Session) async throws {
     jar.removeAll()
     jar.removeAll(domain: "example.com")
     jar.removeSessionCookies()
-    jar.removeAll(onLogoutOf: session)
 }
 
 func lookIntoAJar(_ jar: CookieJar) {

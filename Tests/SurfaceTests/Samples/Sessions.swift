@@ -18,6 +18,18 @@ func placeTheCredential(_ logIn: Observable<Credential, NetworkError>) -> Sessio
     return signed
 }
 
+func awaitALogin(_ fetchToken: @escaping @Sendable () async throws(NetworkError) -> String) -> Session {
+    let awaiting = Session {
+        .async { () throws(NetworkError) in Credential(token: try await fetchToken()) }
+    }
+    return awaiting
+}
+
+func logInFirst(_ logIn: Observable<Credential, NetworkError>) -> Session {
+    let eager = Session(logsInFirst: true, loginLimit: LoginLimit(3, within: .seconds(60))) { logIn }
+    return eager
+}
+
 func renew(_ login: Client, _ logIn: Observable<Credential, NetworkError>) -> Session {
     let refreshing = Session(
         renewal: { credential in
@@ -28,10 +40,9 @@ func renew(_ login: Client, _ logIn: Observable<Credential, NetworkError>) -> Se
     return refreshing
 }
 
-func changeAccounts(_ session: Session, _ jar: CookieJar, token: String) {
+func changeAccounts(_ session: Session, token: String) {
     session.logIn(with: Credential(token: token))  // another account
     session.logOut()
-    jar.removeAll(onLogoutOf: session)
 }
 
 func followASession(
@@ -40,7 +51,7 @@ func followASession(
 ) {
     session.events.subscribe { event in
         switch event {
-        case .loggedIn: showHome()
+        case .loggedIn: showHome()  // the first login of the session as well
         case .renewed: break
         case .loggedOut(let reason): showLoginScreen(reason?.message)
         case .storageFailed(let error): print(error)

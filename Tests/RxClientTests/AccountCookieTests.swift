@@ -1,0 +1,165 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+/// The cookies of an account go with it: no request carries those of one and the token of another.
+@Suite struct AccountCookieTests {
+    private let clock = VirtualScheduler(startingAt: LoginBench.start)
+    private let storage = ScriptedStorage()
+
+    private func bench(
+        _ credential: Credential? = Credential(token: "t0"), isStored: Bool = false
+    ) -> (LoginBench, CookieJar) {
+        let jar = CookieJar(
+            publicSuffixes: CookieBench.suffixes, storage: isStored ? storage.storage : nil,
+            keepsSessionCookies: true)
+        return (LoginBench(on: clock, credential: credential, cookies: jar), jar)
+    }
+
+    private func set(_ line: String, in jar: CookieJar) throws {
+        try jar.set(line, from: #require(URL(string: "https://shop.test/")))
+    }
+
+    /// The `Cookie` field and the token of each request to a path.
+    private func sent(_ bench: LoginBench, _ path: String) -> [String] {
+        bench.transport.requests.filter { $0.url.path == path }
+            .map { "\($0.headerFields[.cookie] ?? "-") \($0.token ?? "-")" }
+    }
+
+    @Test("Logging in as another account", arguments: [nil, "bert"])
+    func switching(account: String?) throws {
+        let (bench, jar) = bench(Credential(token: "t0", account: account.map { _ in "anna" }))
+        try set("sid=anna", in: jar)
+        _ = bench.get("/1")
+        try clock.run()
+        bench.session.logIn(with: Credential(token: "B", account: account))
+        #expect(jar.cookies.isEmpty)
+        _ = bench.get("/2")
+        try clock.run()
+        #expect(sent(bench, "/1") == ["sid=anna t0"])
+        #expect(sent(bench, "/2").first == "- B")
+    }
+
+    @Test("The same account again keeps them")
+    func sameAccount() throws {
+        let (bench, jar) = bench(Credential(token: "t0", account: "anna"))
+        try set("sid=anna", in: jar)
+        bench.session.logIn(with: Credential(token: "t1", account: "anna"))
+        _ = bench.get("/1")
+        try clock.advance(by: .milliseconds(1))
+        #expect(sent(bench, "/1") == ["sid=anna t1"])
+    }
+
+    @Test(
+        "Logging out, by the user and by a refused login, empties the jar and its file",
+        arguments: [false, true])
+    func loggingOut(isRefused: Bool) throws {
+        let (bench, jar) = bench(isStored: true)
+        try set("sid=anna", in: jar)
+        try clock.advance(by: .seconds(2))
+        #expect(storage.text.contains("anna"))
+        if isRefused {
+            bench.server.contents.withLock {
+                $0.token = "another"
+                $0.loginAnswers = [.status(.forbidden)]
+            }
+            _ = bench.get("/1")
+        } else {
+            bench.session.logOut()
+        }
+        try clock.run()
+        #expect(jar.cookies.isEmpty)
+        #expect(!storage.text.contains("anna"))
+    }
+
+    @Test("A late response to a request of the account before sets nothing")
+    func lateResponse() throws {
+        let (bench, jar) = bench()
+        bench.server.contents.withLock {
+            $0.answers["/slow"] = [.json("1", headers: [.setCookie: "sid=anna"])]
+            $0.delays["/slow"] = .milliseconds(50)
+        }
+        let slow = bench.get("/slow")
+        try clock.advance(by: .milliseconds(5))
+        bench.session.logIn(with: Credential(token: "B"))
+        try clock.run()
+        #expect(slow.isFinished)
+        #expect(jar.cookies.isEmpty)
+    }
+
+    @Test("The next hop of such a request carries none of the new account's")
+    func nextHop() throws {
+        let (bench, jar) = bench()
+        bench.server.contents.withLock {
+            $0.answers["/from"] = [.status(.found, headers: [.location: "/to"])]
+            $0.delays["/from"] = .milliseconds(50)
+            $0.answers["/to"] = [.json("1", headers: [.setCookie: "sid=anna"])]
+        }
+        _ = bench.get("/from")
+        try clock.advance(by: .milliseconds(5))
+        bench.session.logIn(with: Credential(token: "B"))
+        try set("sid=bert", in: jar)
+        try clock.run()
+        #expect(sent(bench, "/to") == ["- t0"])
+        #expect(jar.cookies.map(\.value) == ["bert"])
+    }
+
+    @Test("Where there was no account, what the login has set stays, and what an earlier process left goes")
+    func loginThatSetsCookies() throws {
+        do {
+            let (_, jar) = bench(isStored: true)
+            try set("sid=anna; Max-Age=1000", in: jar)
+            try set("theme=dark; Max-Age=1000", in: jar)
+            try clock.advance(by: .seconds(2))
+        }
+        let (bench, jar) = bench(nil, isStored: true)
+        let open = bench.get("/public")
+        try clock.advance(by: .milliseconds(1))
+        #expect(open.events.isEmpty && sent(bench, "/public") == ["sid=anna; theme=dark -"])
+        open.cancel()
+        try set("sid=bert", in: jar)
+        bench.session.logIn(with: Credential(token: "t0"))
+        _ = bench.get("/1")
+        try clock.advance(by: .seconds(2))
+        #expect(sent(bench, "/1").first == "sid=bert t0")
+        #expect(!storage.text.contains("theme"))
+    }
+
+    @Test("… also where the storage has not been read by then")
+    func loginBeforeRestoring() throws {
+        do {
+            let (_, jar) = bench(isStored: true)
+            try set("sid=anna; Max-Age=1000", in: jar)
+            try clock.advance(by: .seconds(2))
+        }
+        let (bench, jar) = bench(nil, isStored: true)
+        bench.session.logIn(with: Credential(token: "t0"))
+        _ = bench.get("/1")
+        try clock.advance(by: .seconds(2))
+        #expect(sent(bench, "/1") == ["- t0"])
+        #expect(jar.cookies.isEmpty)
+    }
+
+    @Test("A login of the session that gives another account is such a switch too")
+    func loginGivesAnotherAccount() throws {
+        let jar = CookieJar(publicSuffixes: CookieBench.suffixes)
+        let bench = LoginBench(
+            on: clock, credential: Credential(token: "old", account: "anna"), cookies: jar,
+            login: { client in
+                LoginBench.logIn(client).map { Credential(token: $0.token, account: "bert") }
+            })
+        try set("sid=anna", in: jar)
+        let recorder = bench.get("/1")
+        try clock.run()
+        #expect(recorder.failure?.code == .loginExpired)
+        _ = bench.get("/2")
+        try clock.run()
+        #expect(sent(bench, "/2") == ["- t1"])
+        #expect(bench.eventTexts == ["logged in"])
+    }
+}

@@ -1,0 +1,152 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Synchronization
+import Testing
+
+/// Sessions that have no credential yet.
+@Suite struct FirstLoginTests {
+    @Test("A session that logs in first sends nothing before, and logs in once for all", arguments: [1, 20])
+    func logsInFirst(count: Int) throws {
+        let bench = LoginBench(credential: nil, logsInFirst: true)
+        let recorders = (0..<count).map { bench.get("/\($0)") }
+        try bench.clock.run()
+        #expect(recorders.allSatisfy { $0.isFinished })
+        #expect(bench.lines == ["POST /login -"] + (0..<count).map { "GET /\($0) t1" })
+        #expect(bench.eventTexts == ["logged in"])
+    }
+
+    @Test("After a logout it sends without a credential, as every session does")
+    func loggedOut() throws {
+        let bench = LoginBench(logsInFirst: true)
+        bench.session.logOut()
+        _ = bench.get("/1")
+        try bench.clock.run()
+        #expect(bench.lines == ["GET /1 -"])
+    }
+
+    @Test("When that login fails the requests fail with its error, and the next tries again")
+    func firstLoginFails() throws {
+        let bench = LoginBench(credential: nil, logsInFirst: true)
+        bench.server.contents.withLock { $0.loginAnswers = [.failure(.connect, "down")] }
+        let recorders = (0..<3).map { bench.get("/\($0)") }
+        try bench.clock.run()
+        #expect(recorders.allSatisfy { $0.failure?.message == "down" })
+        let later = bench.get("/later")
+        try bench.clock.run()
+        #expect(later.isFinished)
+        #expect(bench.lines == ["POST /login -", "POST /login -", "GET /later t2"])
+    }
+
+    /// A body that can be sent once, and how often that was asked for.
+    private func oneShot(_ uses: Box<Int>) -> Body {
+        .stream(
+            Observable<[UInt8], NetworkError>.deferred {
+                uses.value = (uses.value ?? 0) + 1
+                return .just(Array("once".utf8))
+            })
+    }
+
+    @Test("A body that can be sent only once waits for the login, where it is known to be needed")
+    func oneShotBody() throws {
+        let bench = LoginBench(credential: nil)
+        let uses = Box<Int>()
+        let recorder = Recorder(
+            bench.client.post("/upload", .body(oneShot(uses), contentType: "text/plain")).map(\.text),
+            on: bench.clock)
+        try bench.clock.run()
+        #expect(recorder.isFinished)
+        #expect(bench.lines == ["POST /login -", "POST /upload t1"])
+    }
+
+    @Test("It is not touched when that login fails")
+    func oneShotBodyIsLeft() throws {
+        let bench = LoginBench(credential: nil)
+        bench.server.contents.withLock { $0.loginAnswers = [.status(.forbidden)] }
+        let uses = Box<Int>()
+        let recorder = Recorder(
+            bench.client.post("/upload", .body(oneShot(uses), contentType: "text/plain")).map(\.text),
+            on: bench.clock)
+        try bench.clock.run()
+        #expect(recorder.failure?.status == .forbidden)
+        #expect(uses.value == nil)
+        #expect(bench.lines == ["POST /login -"])
+    }
+
+    @Test("The first login is told as logged in, the ones after it as renewed")
+    func events() throws {
+        let bench = LoginBench(credential: nil)
+        _ = bench.get("/1")
+        try bench.clock.run()
+        bench.server.contents.withLock { $0.token = "another" }
+        _ = bench.get("/2")
+        try bench.clock.run()
+        #expect(bench.eventTexts == ["logged in", "renewed"])
+    }
+
+    /// How a login closure awaits the very client that has the session.
+    enum Way: CaseIterable {
+        case async
+        case asyncAfterRequest
+        case create
+        case forAwait
+    }
+
+    @Test(
+        "A login that awaits the client that waits for it", .timeLimit(.minutes(1)), arguments: Way.allCases,
+        [nil, Credential(token: "old")])
+    func loginAwaitsItsClient(way: Way, credential: Credential?) async throws {
+        let server = TokenServer()
+        var configuration = ClientConfiguration(baseURL: "https://shop.test")
+        configuration.retry = .never
+        let transport = ImmediateTransport(server: server)
+        let box = Box<Client>()
+        @Sendable func logIn() async throws(NetworkError) -> Credential {
+            guard let client = box.value,
+                let login = try await client.post("/login").decode(Login.self).first()
+            else { throw NetworkError(.noContent, "no login") }
+            return Credential(token: login.token)
+        }
+        configuration.session = Session(credential: credential, logsInFirst: true) {
+            switch way {
+            case .async: return .async { () throws(NetworkError) in try await logIn() }
+            case .asyncAfterRequest:
+                guard let client = box.value else { return .empty() }
+                return client.get("/captcha").flatMap { _ in
+                    .async { () throws(NetworkError) in try await logIn() }
+                }
+            case .create:
+                return .create { emitter in
+                    let task = Task {
+                        do throws(NetworkError) { emitter.send(try await logIn()) } catch {
+                            emitter.fail(error)
+                        }
+                    }
+                    emitter.onClose { task.cancel() }
+                }
+            case .forAwait:
+                return .async { () throws(NetworkError) in
+                    guard let client = box.value else { throw NetworkError(.noContent, "no client") }
+                    for try await login in client.post("/login").decode(Login.self).values(
+                        buffering: .unbounded)
+                    {
+                        return Credential(token: login.token)
+                    }
+                    throw NetworkError(.noContent, "no login")
+                }
+            }
+        }
+        server.contents.withLock { $0.answers["/captcha"] = [.json("1")] }
+        let client = Client(configuration: configuration, transport: transport)
+        box.value = client
+        let texts = try await withThrowingTaskGroup(of: String?.self) { group in
+            for index in 0..<10 { group.addTask { try await client.get("/\(index)").first()?.text } }
+            return try await group.reduce(into: Set<String>()) { if let text = $1 { $0.insert(text) } }
+        }
+        #expect(texts.count == 10)
+        #expect(server.logins == 1)
+    }
+}
