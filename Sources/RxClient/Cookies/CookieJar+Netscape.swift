@@ -19,7 +19,7 @@ extension CookieJar {
     /// - Returns: the cookies that were taken.
     @discardableResult
     public func restore(fromNetscape text: String) -> [Cookie] {
-        let now = currentDate()
+        let now = clock.date
         let latest = now.addingTimeInterval(emptyStore.lifetime)
         // CR LF would be one character.
         let lines = text.utf8.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
@@ -35,7 +35,7 @@ extension CookieJar {
     ///
     /// - Throws: `unsound` for a cookie that no server could have set.
     public func set(_ cookie: Cookie) throws(CookieRefusal) {
-        let now = currentDate()
+        let now = clock.date
         guard emptyStore.isSound(cookie) else { throw .unsound }
         if cookie.isExpired(at: now) {
             remove(cookie)
