@@ -1,3 +1,7 @@
+#if DEBUG
+    public import Synchronization
+#endif
+
 /// Debug builds know who is inside a lane, and stop where something is touched from outside that only the lane's serial
 /// order protects.
 extension Lane {
