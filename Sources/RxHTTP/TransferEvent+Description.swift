@@ -4,7 +4,7 @@ extension TransferEvent: CustomStringConvertible, CustomDebugStringConvertible, 
         switch self {
         case .uploaded(let bytes, let total):
             "uploaded \(bytes) of \(total.map { "\($0)" } ?? "unknown") bytes"
-        case .redirected(let request): "redirected to \(request)"
+        case .redirected(let request, by: _): "redirected to \(request)"
         case .interim(let head): "interim \(head)"
         case .head(let head): "head \(head)"
         case .chunk(let bytes): "chunk of \(bytes.count) bytes"

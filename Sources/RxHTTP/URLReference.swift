@@ -10,13 +10,13 @@ extension URL {
     ///   - base: an absolute URL with an authority.
     /// - Returns: `nil` for what is no absolute URL after that.
     package init?(reference: String, base: URL) {
-        let parts = URLParts(reference.trimmingBlanks()).escaped
-        self.init(string: parts.resolved(against: URLParts(base.absoluteString[...])).text)
+        let parts = URIReference(reference.trimmingBlanks()).escaped
+        self.init(string: parts.resolved(against: URIReference(base.absoluteString[...])).text)
     }
 }
 
 /// The five components of a URI reference (RFC 3986 §3), as they are written.
-private struct URLParts {
+private struct URIReference {
     var scheme: Substring?
     var authority: Substring?
     var path: Substring
@@ -41,7 +41,7 @@ private struct URLParts {
     }
 
     /// RFC 3986 §5.2.2.
-    func resolved(against base: URLParts) -> URLParts {
+    func resolved(against base: URIReference) -> URIReference {
         var target = self
         if scheme != nil || authority != nil {
             target.scheme = scheme ?? base.scheme
@@ -67,7 +67,7 @@ private struct URLParts {
     }
 
     /// Scheme and authority stay as they are, for URL to judge.
-    var escaped: URLParts {
+    var escaped: URIReference {
         var parts = self
         parts.path = path.escaped(allowing: "/")[...]
         parts.query = query?.escaped(allowing: "/?")[...]
