@@ -22,7 +22,7 @@ struct CacheAsker: Sendable {
         let fields = request.headerFields
         let userInfo = request.userInfo
         guard !fields.isEmpty || request.digest != nil || userInfo != nil else { return name }
-        let secret = request.redaction.fields
+        let secret = request.identifyingFields
         var proofs = fields.filter { secret.contains($0.name) }.map {
             "\($0.name.canonicalName): \($0.value)"
         }

@@ -40,9 +40,11 @@ final class DigestServerScript: Sendable {
             let values = Self.parameters(request.headerFields[.authorization])
             let nonce = values["nonce"] ?? ""
             let isRight = response(to: values, request) == values["response"] && !values.isEmpty
-            let isGood = state.counts[nonce]?.contains(values["nc"] ?? "") == false
+            // Each client counts for itself.
+            let use = (values["cnonce"] ?? "") + (values["nc"] ?? "")
+            let isGood = state.counts[nonce]?.contains(use) == false
             if isRight, isGood, state.counts[nonce]?.count ?? 0 < usesOfNonce {
-                state.counts[nonce]?.insert(values["nc"] ?? "")
+                state.counts[nonce]?.insert(use)
                 var fields = HTTPFields()
                 if namesNext {
                     state.issued += 1
