@@ -1,5 +1,5 @@
-public import FoundationEssentials
-public import RxHTTP
+import FoundationEssentials
+import RxHTTP
 
 /// Cookies in the text files that curl, wget and browser extensions read and write
 /// (https://curl.se/docs/http-cookies.html): a line for each, with seven fields between tabs.
