@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 extension JSONTape {
     /// Where the values are that `paths` lead to, outermost key first; `nil` for those that are not there. Of a key
     /// that stands twice in an object the first counts, as for `JSONDecoder`.
