@@ -61,7 +61,7 @@ import Testing
 
         let rest = client.pages(
             Numbers(), .offset(size: 10), options: PagingOptions(start: second?.position),
-            on: .just(.previous).delay(.milliseconds(1)))
+            on: .just(.visible(4)))
         let end = await rest.filter { $0.phase == .end }.first()
         #expect(end?.items == Array(21...25))
         #expect(end?.hasPrevious == true)

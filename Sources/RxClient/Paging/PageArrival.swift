@@ -6,6 +6,8 @@ public struct PageArrival: Sendable {
     public var position: PagePosition?
     /// How many items it has.
     public var itemCount: Int
+    /// The most items that a page before this one had; 0 for the first.
+    public var largestPage: Int
     /// How many items the list has up to and with this page.
     public var itemsSoFar: Int
     /// How many items there are in all, if the server tells.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPTypes
 import RxHTTP
 
 /// One run through the pages of a list: where it is, and what it has gathered.
@@ -9,6 +10,8 @@ struct PageRun<Item: Sendable> {
     /// Where the next page is; `nil` for where the endpoint says.
     private(set) var position: PagePosition?
     private(set) var hasMore = false
+    /// The page that came last, as the rule saw it.
+    private(set) var latest: PageArrival?
 
     /// Where the page before the first is, if there is one.
     private var before: PagePosition?
@@ -17,6 +20,8 @@ struct PageRun<Item: Sendable> {
     private let maxPages: Int
     private let maxItems: Int
     private var received: Int
+    /// The most items that a page had.
+    private var largestPage = 0
     /// How many items there were before the first of `items`; less than none after going back from a start in the middle.
     private var taken = 0
     /// The same for pages, and how many of them `items` come from.
@@ -69,6 +74,8 @@ struct PageRun<Item: Sendable> {
         hold(HeldPage(position: here, count: items.count - countBefore))
         hasMore = false
         let arrival = arrival(of: page, at: here, in: response)
+        latest = arrival
+        largestPage = max(largestPage, page.items.count)
         if pageCount == 1 { before = try rule.previous(arrival) }
         guard !page.items.isEmpty, !isFull else {
             position = nil
@@ -81,6 +88,26 @@ struct PageRun<Item: Sendable> {
                 .paging, "the page after this one has been there already", request: response.request)
         }
         hasMore = position != nil
+    }
+
+    /// Whether the failure of the next page says that there is none.
+    func isEnd(_ error: NetworkError) -> Bool {
+        guard pageCount > 0, error.code == .status, let status = error.status else { return false }
+        return rule.endStatuses.contains(status.code)
+    }
+
+    /// There is no next page.
+    mutating func end() {
+        position = nil
+        hasMore = false
+    }
+
+    /// Where a page is expected after the one there, before that has come; `nil` beyond an end that is known.
+    func expectedNext(after here: PagePosition) -> PagePosition? {
+        guard let next = rule.expectedNext(here, latest), next != here else { return nil }
+        guard let position else { return next }
+        let between = rule.itemsBefore(next).subtractingClamped(rule.itemsBefore(position))
+        return itemCount.addingClamped(between) < maxItems ? next : nil
     }
 
     /// Takes in the page before the first.
@@ -122,7 +149,7 @@ struct PageRun<Item: Sendable> {
 
     private func arrival(of page: Page<Item>, at here: PagePosition, in response: Response) -> PageArrival {
         PageArrival(
-            position: here, itemCount: page.items.count, itemsSoFar: received, total: page.total,
+            position: here, itemCount: page.items.count, largestPage: largestPage, itemsSoFar: received, total: page.total,
             totalPages: page.totalPages, nextCursor: page.nextCursor, previousCursor: page.previousCursor,
             response: response)
     }

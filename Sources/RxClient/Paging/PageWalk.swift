@@ -63,6 +63,7 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
             switch result {
             case .success(let loaded?): take(loaded)
             case .success(nil): return end(.finished)
+            case .failure(let error) where run.isEnd(error): return end(.finished)
             case .failure(let error): return end(.failed(error))
             }
         }
@@ -73,7 +74,7 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
         if slots.isEmpty { load(run.position) }
         while slots.count <= ahead, run.pageCount + slots.count < maxPages,
             let position = slots.last?.position,
-            let expected = rule.expectedNext(position), expected != position
+            let expected = run.expectedNext(after: position)
         {
             load(expected)
         }

@@ -99,6 +99,7 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
                     if self.loading === scope { self.loading = nil }
                     switch completion {
                     case .finished: self.show(.idle)
+                    case .failed(let error) where side == .after && self.run.isEnd(error): self.end()
                     case .failed(let error): self.show(.failed(error))
                     }
                 }))
@@ -126,6 +127,12 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
         if side == .before || options.window != nil { visible = nil }
         show(phase)
         if phase.error == nil { loadWhatIsNear() }
+    }
+
+    private func end() {
+        run.end()
+        state.position = nil
+        show(.end)
     }
 
     private func show(_ phase: PagingState<Item>.Phase) {

@@ -11,7 +11,8 @@ extension PagingRule {
     ///   - pageKey: the name of the page number. Default `page`.
     ///   - sizeKey: the name of the size. Default `pageSize`.
     ///   - startKey: the name under which the number of items before the page is sent (such as `page_start`), if at all.
-    ///   - last: which page is the last without totals. Default the first that is shorter than `size`.
+    ///   - last: which page is the last without totals. Default ``LastPage/short``: one after the first
+    ///     page that is shorter than `size` and than a page before it.
     public static func numbered(
         size: Int, from first: Int = 1, pageKey: String = "page", sizeKey: String = "pageSize",
         startKey: String? = nil, last: LastPage = .short
@@ -36,9 +37,14 @@ extension PagingRule {
             guard case .number(let number) = arrival.position, number > first else { return nil }
             return .number(number - 1)
         }
-        rule.expectedNext = { position in
+        rule.expectedNext = { position, latest in
             guard case .number(let number) = position else { return nil }
-            return .number(number.addingClamped(1))
+            let next = number.addingClamped(1)
+            let pagesBefore = next.subtractingClamped(first)
+            if let pages = latest?.totalPages, pagesBefore >= pages { return nil }
+            let before = pagesBefore.multipliedClamped(by: latest.pageSize(atMost: size))
+            if let total = latest?.total, before >= total { return nil }
+            return .number(next)
         }
         rule.itemsBefore = itemsBefore
         return rule
@@ -54,7 +60,8 @@ extension PagingRule {
     ///   - first: the offset of the first page. Default 0.
     ///   - offsetKey: the name of the offset. Default `offset`.
     ///   - limitKey: the name of the size. Default `limit`.
-    ///   - last: which page is the last without totals. Default the first that is shorter than `size`.
+    ///   - last: which page is the last without totals. Default ``LastPage/short``: one after the first
+    ///     page that is shorter than `size` and than a page before it.
     public static func offset(
         size: Int, from first: Int = 0, offsetKey: String = "offset", limitKey: String = "limit",
         last: LastPage = .short
@@ -72,9 +79,11 @@ extension PagingRule {
             guard case .offset(let offset) = arrival.position, offset > first else { return nil }
             return .offset(max(first, offset.subtractingClamped(size)))
         }
-        rule.expectedNext = { position in
+        rule.expectedNext = { position, latest in
             guard case .offset(let offset) = position else { return nil }
-            return .offset(offset.addingClamped(size))
+            let next = offset.addingClamped(latest.pageSize(atMost: size))
+            if let total = latest?.total, next.subtractingClamped(first) >= total { return nil }
+            return .offset(next)
         }
         rule.itemsBefore = { position in
             guard case .offset(let offset) = position else { return 0 }
@@ -88,23 +97,30 @@ extension PageArrival {
     fileprivate func hasMore(_ last: PagingRule.LastPage, size: Int) -> Bool {
         if let totalPages { return itemsSoFar < totalPages.multipliedClamped(by: size) }
         if let total { return itemsSoFar < total }
-        return last == .empty || itemCount >= size
+        return last == .empty || itemCount >= min(size, largestPage)
+    }
+}
+
+extension PageArrival? {
+    /// How many items the server gives a page, as far as is known.
+    fileprivate func pageSize(atMost size: Int) -> Int {
+        map { min(size, max($0.largestPage, $0.itemCount)) } ?? size
     }
 }
 
 // Positions come from outside too, where they have been saved: no number may trap.
 extension Int {
-    fileprivate func addingClamped(_ other: Int) -> Int {
+    func addingClamped(_ other: Int) -> Int {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum
     }
 
-    fileprivate func subtractingClamped(_ other: Int) -> Int {
+    func subtractingClamped(_ other: Int) -> Int {
         let (difference, overflow) = subtractingReportingOverflow(other)
         return overflow ? (other < 0 ? .max : .min) : difference
     }
 
-    fileprivate func multipliedClamped(by other: Int) -> Int {
+    func multipliedClamped(by other: Int) -> Int {
         let (product, overflow) = multipliedReportingOverflow(by: other)
         return overflow ? ((self < 0) == (other < 0) ? .max : .min) : product
     }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 public import HTTPTypes
 import RxHTTP
 
@@ -52,7 +53,36 @@ extension PagingRule {
     }()
 }
 
+extension PagingRule {
+    /// Pages whose content has the URL of the next, as ``Page/nextCursor``: `next` of Django REST framework, `next_url` of
+    /// datasette. The last names none, or an empty one; ``Page/previousCursor`` leads back.
+    ///
+    /// A relative URL is resolved against the one that answered (RFC 3986 §5). One of another origin is followed as with
+    /// ``link``, without credentials. What is no http or https URL fails with `paging`.
+    ///
+    /// ```swift
+    /// client.items(Users(), .nextURL) { Page($0.results, total: $0.count, nextCursor: $0.next) }
+    /// ```
+    public static let nextURL: PagingRule = {
+        var rule = PagingRule.link
+        rule.next = { arrival throws(NetworkError) in try arrival.page(at: arrival.nextCursor) }
+        rule.previous = { arrival throws(NetworkError) in try arrival.page(at: arrival.previousCursor) }
+        return rule
+    }()
+}
+
 extension PageArrival {
+    /// The page at a URL of the content.
+    fileprivate func page(at text: String?) throws(NetworkError) -> PagePosition? {
+        guard let text, !text.isEmpty else { return nil }
+        guard let url = URL(string: text, relativeTo: response.url)?.absoluteURL, Origin(url) != nil else {
+            throw NetworkError(
+                .paging, "the URL of a page, \(text.withoutSecrets), is no http or https URL",
+                request: response.request)
+        }
+        return .link(url)
+    }
+
     fileprivate func link(_ relation: String) throws(NetworkError) -> PagePosition? {
         guard let header = response.head[.link] else { return nil }
         return try LinkHeader(header).target(of: relation, in: response).map { .link($0) }

@@ -21,8 +21,11 @@ public struct PagingRule: Sendable {
     public var next: @Sendable (PageArrival) throws(NetworkError) -> PagePosition?
     /// Where the page before one is; `nil` before the first. Default: nowhere.
     public var previous: @Sendable (PageArrival) throws(NetworkError) -> PagePosition? = { _ in nil }
-    /// Where the page after the one here will be if that is full, before it has come. Default: nobody can tell.
-    public var expectedNext: @Sendable (PagePosition) -> PagePosition? = { _ in nil }
+    /// Where the page after the one here will be if that is full, before it has come; `nil` where nobody can tell, and
+    /// beyond an end that the newest page, the second argument, has told. Default: nobody can tell.
+    public var expectedNext: @Sendable (PagePosition, PageArrival?) -> PagePosition? = { _, _ in nil }
+    /// Statuses that say of a page after the first that it is beyond the end, such as 404. Default none: they are failures.
+    public var endStatuses: Set<Int> = []
     /// How many items come before a page, where that is known. Default 0.
     public var itemsBefore: @Sendable (PagePosition) -> Int = { _ in 0 }
 
@@ -38,7 +41,8 @@ public struct PagingRule: Sendable {
 
     /// Which page is the last, where the server tells no total.
     public enum LastPage: Sendable {
-        /// The first that is shorter than was asked for.
+        /// The first after the first page that is shorter than was asked for, and shorter than one before it: servers
+        /// that give fewer items a page than were asked for give as many each time.
         case short
         /// The first that is empty: for servers that filter pages after they have cut them.
         case empty

@@ -1,0 +1,170 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@testable import RxClient
+
+/// Where a list ends, with servers that give less than was asked for.
+@Suite struct PageEndTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let rule: PagingRule
+        /// The most items that the server gives a page.
+        var cap = 50
+        var count = 1000
+        var total: Int?
+        let requests: Int
+    }
+
+    static let cases = [
+        Case(testDescription: "offset", rule: .offset(size: 1000), requests: 21),
+        Case(testDescription: "offset with a total", rule: .offset(size: 1000), total: 1000, requests: 20),
+        Case(testDescription: "last is short", rule: .offset(size: 1000), count: 1010, requests: 21),
+        Case(testDescription: "empty only", rule: .offset(size: 1000, last: .empty), count: 1010, requests: 22),
+        Case(testDescription: "no more than one page", rule: .offset(size: 1000), count: 20, requests: 2),
+        Case(testDescription: "as asked for", rule: .offset(size: 50), count: 120, requests: 3),
+    ]
+
+    private static func shop(_ test: Case) -> @Sendable (Request) -> ScriptedTransport.Answer {
+        { request in
+            let start = request.parameter("offset").flatMap { Int($0) } ?? 0
+            return .goods(Array((1...test.count).dropFirst(start).prefix(test.cap)))
+        }
+    }
+
+    @Test("A server that caps its pages gives everything", arguments: cases, [0, 3])
+    func capped(test: Case, ahead: Int) throws {
+        let bench = PagingBench(answer: Self.shop(test))
+        let options = PagingOptions<Goods>(ahead: ahead)
+        let all = Recorder(
+            bench.client.items(GoodsList(), test.rule, options: options) { Page($0, total: test.total) },
+            on: bench.clock)
+        try bench.clock.run()
+        #expect(all.values.map(\.id) == Array(1...test.count))
+        #expect(all.isFinished)
+        if ahead == 0 { #expect(bench.transport.requests.count == test.requests) }
+    }
+
+    @Test("The same, page by page")
+    func pages() throws {
+        let bench = PagingBench { request in
+            // Three a page though ten are asked for, and the last is full.
+            let page = request.parameter("page").flatMap { Int($0) } ?? 0
+            return .goods(Array((1...6).dropFirst(3 * (page - 1)).prefix(3)))
+        }
+        let recorder = bench.record(.numbered(size: 10))
+        for _ in 0..<4 {
+            try bench.clock.run()
+            bench.next.send()
+        }
+        #expect(recorder.values.last?.items.map(\.id) == Array(1...6))
+        #expect(recorder.values.last?.phase == .end)
+        #expect(bench.asked == [1, 2, 3])
+    }
+
+    @Test(
+        "Nothing is asked for beyond an end that is known",
+        arguments: [(7, nil, nil, 4), (nil, 4, nil, 4), (nil, nil, 7, 4)] as [(Int?, Int?, Int?, Int)])
+    func ahead(total: Int?, totalPages: Int?, maxItems: Int?, pages: Int) throws {
+        for rule in [PagingRule.numbered(size: 2), .offset(size: 2)] {
+            let bench = PagingBench { request in
+                let page = request.parameter("page").flatMap { Int($0) }
+                let start = page.map { 2 * ($0 - 1) } ?? request.parameter("offset").flatMap { Int($0) } ?? 0
+                return .goods(Array((1...7).dropFirst(start).prefix(2)))
+            }
+            let options = PagingOptions<Goods>(maxItems: maxItems, ahead: 2)
+            let all = Recorder(
+                bench.client.items(GoodsList(), rule, options: options) {
+                    Page($0, total: total, totalPages: totalPages)
+                }, on: bench.clock)
+            try bench.clock.run()
+            #expect(all.values.map(\.id) == Array(1...7))
+            if totalPages == nil || rule.first == .number(1) {
+                #expect(bench.transport.requests.count == pages)
+            }
+        }
+    }
+
+    @Test("A status past the end is the end where the rule says so", arguments: [true, false], [0, 2])
+    func notFound(isEnd: Bool, ahead: Int) throws {
+        var rule = PagingRule.numbered(size: 2)
+        if isEnd { rule.endStatuses = [404] }
+        let answer: @Sendable (Request) -> ScriptedTransport.Answer = { request in
+            let page = request.parameter("page").flatMap { Int($0) } ?? 0
+            return page <= 2 ? .goods([2 * page - 1, 2 * page]) : .status(.notFound)
+        }
+        let bench = PagingBench(answer: answer)
+        let all = Recorder(
+            bench.client.items(GoodsList(), rule, options: PagingOptions(ahead: ahead)), on: bench.clock)
+        try bench.clock.run()
+        #expect(all.values.map(\.id) == [1, 2, 3, 4])
+        #expect(all.isFinished == isEnd)
+        #expect(all.failure?.status == (isEnd ? nil : .notFound))
+
+        let recorder = bench.record(rule)
+        for _ in 0..<3 {
+            try bench.clock.run()
+            bench.next.send()
+        }
+        #expect(recorder.values.last?.items.count == 4)
+        #expect((recorder.values.last?.phase == .end) == isEnd)
+        #expect((recorder.values.last?.position == nil) == isEnd)
+    }
+
+    @Test("A first page that is not there is a failure")
+    func firstNotFound() throws {
+        var rule = PagingRule.numbered(size: 2)
+        rule.endStatuses = [404]
+        let bench = PagingBench { _ in .status(.notFound) }
+        let all = Recorder(bench.client.items(GoodsList(), rule), on: bench.clock)
+        try bench.clock.run()
+        #expect(all.failure?.status == .notFound)
+    }
+
+    private struct Rows: Endpoint {
+        struct Output: Decodable, Sendable {
+            let rows: [Goods]
+            let next: String?
+        }
+        let path = "/rows"
+        let method = HTTPRequest.Method.get
+        let headers = ["Authorization": "secret"]
+    }
+
+    @Test(
+        "The URL of the next page is in the content, relative or not; another origin gets no credentials",
+        arguments: [
+            ("?page=2", "https://shop.test/rows?page=2", "secret"),
+            ("https://shop.test/rows?page=2", "https://shop.test/rows?page=2", "secret"),
+            ("https://other.test/rows?page=2", "https://other.test/rows?page=2", nil),
+        ] as [(String, String, String?)])
+    func nextURL(next: String, url: String, credential: String?) throws {
+        let bench = PagingBench { request in
+            let isFirst = request.parameter("page") == nil
+            let rest = isFirst ? #""\#(next)""# : "null"
+            return .json(#"{"rows": [{"id": \#(isFirst ? 1 : 2), "name": "a"}], "next": \#(rest)}"#)
+        }
+        let all = Recorder(
+            bench.client.items(Rows(), .nextURL) { Page($0.rows, nextCursor: $0.next) }, on: bench.clock)
+        try bench.clock.run()
+        #expect(all.values.map(\.id) == [1, 2])
+        #expect(all.isFinished)
+        #expect(bench.transport.requests.map { $0.url.absoluteString } == ["https://shop.test/rows", url])
+        #expect(bench.transport.requests.last?.headerFields[.authorization] == credential)
+    }
+
+    @Test("A next page that is no http or https URL is an error", arguments: ["file:///etc/passwd", "data:,a"])
+    func badURL(next: String) throws {
+        let bench = PagingBench { _ in
+            .json(#"{"rows": [{"id": 1, "name": "a"}], "next": "\#(next)"}"#)
+        }
+        let all = Recorder(
+            bench.client.items(Rows(), .nextURL) { Page($0.rows, nextCursor: $0.next) }, on: bench.clock)
+        try bench.clock.run()
+        #expect(all.values.count == 1)
+        #expect(all.failure?.code == .paging)
+    }
+}
