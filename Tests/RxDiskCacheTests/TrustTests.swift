@@ -2,6 +2,7 @@ import Foundation
 import RxClient
 import RxDiskCache
 import RxHTTP
+import RxLite
 import TestServers
 import Testing
 
@@ -35,7 +36,7 @@ import Testing
         var path = "/usr"
         if geteuid() == 0 {
             path = folder.path
-            try #require(chown(path, 65_534, 65_534) == 0)
+            try #require(unsafe chown(path, 65_534, 65_534) == 0)
         }
         #expect(await failure(DiskCacheStore(folder: path)) == .untrustedFile)
     }
@@ -48,7 +49,7 @@ import Testing
         try await store.put(SampleEntry.make(key: 1, number: 1, size: 10))
         _ = try await store.close().first()
         let path = name == "lock" ? folder.file("lock") : try folder.database
-        try #require(chown(path, 65_534, 65_534) == 0)
+        try #require(unsafe chown(path, 65_534, 65_534) == 0)
         #expect(await failure(store) == .untrustedFile)
         #expect(FileManager.default.fileExists(atPath: path))
     }
