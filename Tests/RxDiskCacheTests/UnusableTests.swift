@@ -146,7 +146,7 @@ import Testing
     func fullAndReadOnly() async throws {
         let record = try await Self.onDisk(
             """
-            mkdir "$F" && mount -t tmpfs -o size=1m none "$F" && "$PROBE" use "$F" && rm -r "$F"/* &&
+            mkdir "$F" && mount -t tmpfs -o size=1m,mode=700 none "$F" && "$PROBE" use "$F" && rm -r "$F"/* &&
             "$PROBE" use "$F" && mount -o remount,ro "$F" && "$PROBE" use "$F"
             """, folder)
         #expect(record.ending == .exited(0), "\(record.text) \(record.errorText)")

@@ -4,6 +4,7 @@ import RxClient
 import RxHTTP
 import RxLite
 import RxTesting
+@_spi(Reflection) import Swift
 import Testing
 
 /// Which requests are the same, so that those which are under way at the same time are sent once.
@@ -71,7 +72,12 @@ import Testing
     }
 
     @Test func noPropertyIsForgotten() {
-        let properties = Mirror(reflecting: Call(.get, "/")).children.compactMap(\.label)
+        // A mirror of a call shows nothing, since a call may hold secrets.
+        var properties: [String] = []
+        _ = unsafe _forEachField(of: Call.self) { name, _, _, _ in
+            unsafe properties.append(String(cString: name))
+            return true
+        }
         #expect(Set(properties) == Set(Self.changes.map(\.property)))
     }
 

@@ -62,7 +62,7 @@ import Testing
         var path = "/etc/passwd"
         if geteuid() == 0 {
             path = try folder.file("foreign", [1])
-            try #require(chown(path, 65_534, 65_534) == 0)
+            try #require(unsafe chown(path, 65_534, 65_534) == 0)
         }
         #expect(await failure(files.contents(of: path, limit: 1 << 20)) == .untrustedFile)
         guard geteuid() == 0 else { return }
@@ -86,7 +86,7 @@ import Testing
         let others = ["a.new", "a.x_y.new", "b.abc.new", "a.abc.old", "a.abc.new.new"]
         for name in others + ["a.1.new", "a.3w5e11264sgsf.new"] { _ = try folder.file(name, [1]) }
         // Whoever writes one has the lock.
-        let descriptor = open(try folder.file("a.busy.new", [1]), O_RDWR)
+        let descriptor = unsafe open(try folder.file("a.busy.new", [1]), O_RDWR)
         try #require(descriptor >= 0 && flock(descriptor, LOCK_EX) == 0)
         defer { close(descriptor) }
         _ = try await files.replace(path, with: [2]).first()
