@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GRDB
 import RxClient
+import RxHTTP
 
 /// The answers in a database, and what is asked of them.
 struct CacheTable {
