@@ -11,7 +11,9 @@ extension Completion {
     /// Whether callbacks are not to be told of it.
     @usableFromInline
     var isCancellation: Bool {
-        guard case .failed(let error) = self, let error = error as? any CancellationReporting else { return false }
+        guard case .failed(let error) = self, let error = error as? any CancellationReporting else {
+            return false
+        }
         return error.isCancellation
     }
 }

@@ -23,7 +23,8 @@ import Testing
         Case(testDescription: "offset", rule: .offset(size: 1000), requests: 21),
         Case(testDescription: "offset with a total", rule: .offset(size: 1000), total: 1000, requests: 20),
         Case(testDescription: "last is short", rule: .offset(size: 1000), count: 1010, requests: 21),
-        Case(testDescription: "empty only", rule: .offset(size: 1000, last: .empty), count: 1010, requests: 22),
+        Case(
+            testDescription: "empty only", rule: .offset(size: 1000, last: .empty), count: 1010, requests: 22),
         Case(testDescription: "no more than one page", rule: .offset(size: 1000), count: 20, requests: 2),
         Case(testDescription: "as asked for", rule: .offset(size: 50), count: 120, requests: 3),
     ]
@@ -156,7 +157,8 @@ import Testing
         #expect(bench.transport.requests.last?.headerFields[.authorization] == credential)
     }
 
-    @Test("A next page that is no http or https URL is an error", arguments: ["file:///etc/passwd", "data:,a"])
+    @Test(
+        "A next page that is no http or https URL is an error", arguments: ["file:///etc/passwd", "data:,a"])
     func badURL(next: String) throws {
         let bench = PagingBench { _ in
             .json(#"{"rows": [{"id": 1, "name": "a"}], "next": "\#(next)"}"#)

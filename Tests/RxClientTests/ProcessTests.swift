@@ -53,7 +53,9 @@ import Testing
         let hasTicked = Mutex(false)
         let names = try await Self.$name.withValue("receiver") {
             try await Observable<Response, NetworkError>.just(Self.response(Self.large)).process { _ in
-                _ = ActorScheduler.shared.schedule(after: .milliseconds(1)) { hasTicked.withLock { $0 = true } }
+                _ = ActorScheduler.shared.schedule(after: .milliseconds(1)) {
+                    hasTicked.withLock { $0 = true }
+                }
                 var tries = 0
                 while !hasTicked.withLock({ $0 }), tries < 100_000_000 { tries += 1 }
                 return Self.name

@@ -15,7 +15,8 @@ import Testing
         }
     }
 
-    @Test(arguments: ["from the first", "from the last", "at random"]) func leavingCostsTheSame(order: String) {
+    @Test(arguments: ["from the first", "from the last", "at random"]) func leavingCostsTheSame(order: String)
+    {
         let moves = Shared(0)
         let count = 20_000
         var seats = Seats<Guest>()

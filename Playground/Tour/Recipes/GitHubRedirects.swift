@@ -5,7 +5,7 @@ extension Recipe {
     static let gitHubRedirects = Recipe(
         "Redirects", "301 and 302 to a GET are followed as GET, 307 repeats the PATCH with its body."
     ) { stage in
-        let scenario = ["X-Scenario": "rename-repository"]
+        let scenario: Headers = ["X-Scenario": "rename-repository"]
         let client = Client(baseURL: stage.baseURL)
         // Code
         let repository = "/repos/octokit-fixture-org/rename-repository"

@@ -149,7 +149,8 @@ struct PageRun<Item: Sendable> {
 
     private func arrival(of page: Page<Item>, at here: PagePosition, in response: Response) -> PageArrival {
         PageArrival(
-            position: here, itemCount: page.items.count, largestPage: largestPage, itemsSoFar: received, total: page.total,
+            position: here, itemCount: page.items.count, largestPage: largestPage, itemsSoFar: received,
+            total: page.total,
             totalPages: page.totalPages, nextCursor: page.nextCursor, previousCursor: page.previousCursor,
             response: response)
     }
