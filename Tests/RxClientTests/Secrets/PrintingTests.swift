@@ -71,15 +71,18 @@ import Testing
         let store = MemoryCacheStore()
         store.store(entry).subscribe(onNext: { _ in }, onFailure: { _ in })
         let recording = HARRecording(of: .never(), bodyLimit: 100)
-        let event = TrafficEvent(kind: .transfer(.chunk(bytes)), request: request, exchange: 1, time: .zero)
+        let event = TrafficEvent(
+            kind: .transfer(.chunk(bytes)), request: request, exchange: 1, time: .zero,
+            date: Date(timeIntervalSince1970: 0))
         let summary = TrafficEvent.Summary(
             outcome: .failed(error), status: .ok, bytesReceived: 1, attempts: 1, duration: .zero)
         let kinds: [TrafficEvent.Kind] = [
-            .transfer(.head(head)), .transfer(.redirected(request)), .transfer(.chunk(bytes)), .broken(error),
+            .transfer(.head(head)), .transfer(.redirected(request, by: head)), .transfer(.chunk(bytes)),
+            .broken(error),
             .relogin(because: error), .cached(.fresh, head), .ended(summary),
         ]
         let events: [TransferEvent] = [
-            .redirected(request), .head(head), .chunk(bytes), .trailers(fields), .interim(head),
+            .redirected(request, by: head), .head(head), .chunk(bytes), .trailers(fields), .interim(head),
         ]
         let kept: [CookieEvent] = [
             .stored(cookie), .removed(cookie), .refused(.empty, from: url), .storageFailed(error),
