@@ -99,8 +99,9 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
             return new
         }
         let subscriber = SharedSubscriber(observer, of: connection, policy, droppedCount)
-        subscriber.scope.onClose { self.leave(connection) }
         subscriber.join()
+        // Leaves before its pause is taken back: a source paused by it alone must not go on just to be cancelled.
+        subscriber.scope.onClose { self.leave(connection) }
         guard connection === new else { return }
         observer.scope.lane.afterLeaving { self.start(connection) }
     }
