@@ -32,5 +32,20 @@ extension ContractTests {
         Operator("buffer by interval, take 3", isDeferred: true) { source, clock in
             source.buffer(by: Observable<Int, Never>.interval(.milliseconds(1500), on: clock)).take(3)
         },
+        Operator("share when just") { source, _ in
+            source.share(replay: 1, when: { _ in Observable<Int, Never>.just(1) })
+        },
+        Operator("share when never after the end") { source, _ in
+            source.share(
+                replay: 1,
+                when: { end in end == nil ? Observable<Int, Never>.just(1) : .never() })
+        },
+        Operator("share when timer after the end") { source, clock in
+            source.share(
+                replay: 1,
+                when: { end in
+                    end == nil ? Observable<Void, Never>.just(()) : .timer(.milliseconds(700), on: clock)
+                })
+        },
     ]
 }

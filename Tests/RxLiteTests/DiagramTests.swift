@@ -66,6 +66,23 @@ import Testing
             try clock.advance(to: .milliseconds(3))
             return shared
         },
+        MarbleCase("share(keepingAlive: 4 ms), joined again", "-2--3--|") { clock in
+            let shared = try clock.cold("--1--2--3--|").share(keepingAlive: .milliseconds(4), on: clock)
+            let first = shared.subscribe()
+            try clock.advance(to: .milliseconds(3))
+            first.cancel()
+            try clock.advance(to: .milliseconds(4))
+            return shared
+        },
+        MarbleCase("share(when:), joined again", "-2--3--4--|") { clock in
+            let notices = try clock.coldNever("----x")
+            let shared = try clock.cold("--1--2--3--4--|").share(when: { _ in notices })
+            let first = shared.subscribe()
+            try clock.advance(to: .milliseconds(3))
+            first.cancel()
+            try clock.advance(to: .milliseconds(4))
+            return shared
+        },
     ]
 
     @Test(arguments: flattening + errors + others) func diagrams(_ line: MarbleCase) throws {

@@ -1,0 +1,45 @@
+extension Observable {
+    /// One run of the stream for all who subscribe while it lasts, forgotten when another stream says so.
+    ///
+    /// ```
+    ///                                       --1--2--3--4--|        runs once, joined from 0 to 3 ms
+    /// share(when: { _ in ----x })
+    ///                                       --1--                  the notice is due at 7 ms
+    ///                                            -2--3--4--|       and withdrawn, as somebody joins before
+    /// ```
+    ///
+    /// ```swift
+    /// let prices = feed.share(replay: 1, reset: [.unused, .failed], when: { end in
+    ///     end == nil ? background.observable : .just(())
+    /// })
+    /// ```
+    ///
+    /// When the last subscriber has left, or the source has ended, `notices` makes a stream whose first value forgets the
+    /// run; if the source still runs, it is cancelled. A subscriber that joins a running source withdraws the notice
+    /// and cancels that stream; so does the end of the source, for which `notices` is called anew. A subscriber that
+    /// joins after the end gets the replay and the end until the notice comes.
+    ///
+    /// A stream of notices that ends without a value, or never sends one, leaves the run remembered for good: a source
+    /// without subscribers then runs to its end. A stream that can fail is made one that cannot by ``catch(_:)``.
+    ///
+    /// - Parameters:
+    ///   - replay: how many of the latest values a later subscriber gets first. Default 0.
+    ///   - reset: when `notices` is called. In the other cases the run is not forgotten. Default: always.
+    ///   - policy: how many values may wait for one subscriber; see ``share(replay:reset:buffering:countingDropped:)``.
+    ///   - droppedCount: counts up with each value that `policy` has no room for. Default: not counted.
+    ///   - notices: called with the source's end, or with `nil` when the last subscriber has left before it; on the
+    ///     thread where that happens. A value that it sends at once resets before anybody sees the end.
+    @inlinable
+    public func share<Notice>(
+        replay: Int = 0, reset: ShareReset = .always,
+        buffering policy: BufferPolicy<Failure> = .suspend(high: 256, low: 64),
+        countingDropped droppedCount: State<Int>? = nil,
+        when notices: @escaping @Sendable (Completion<Failure>?) -> Observable<Notice, Never>
+    ) -> Observable {
+        let shared = SharedRun(
+            self, replay: replay, reset: reset, notices: { end in notices(end).map { _ in () } })
+        return Observable(scheduler: scheduler) { observer in
+            shared.join(observer, policy, droppedCount)
+        }
+    }
+}
