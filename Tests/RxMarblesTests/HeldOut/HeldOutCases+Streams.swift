@@ -105,6 +105,21 @@ extension HeldOutTests {
             [.cold("-a-|"), .hot("-----x|"), .pipe(0, "repeatWhen", .function(0))],
             [[.call(.opaque, gives: .node(1))]], gives: "-a----a-|", subscriptions: [0: [[0, 3], [5, 8]]]),
         HeldOutCase(
+            "share that begins anew after a notice",
+            [
+                .cold("-a|"), .cold("--x"), .pipe(0, "share", ["resetOnComplete": .function(0)]),
+                .pipe(2, "repeat", ["count": 2, "delay": 3]),
+            ],
+            [[.call(gives: .node(1)), .call(gives: .node(1))]], gives: "-a----a|",
+            subscriptions: [0: [[0, 2], [5, 7]], 1: [[2, 4], [7, 9]]]),
+        HeldOutCase(
+            "share that is joined before the notice",
+            [
+                .cold("-a|"), .cold("--x"), .pipe(0, "share", ["resetOnComplete": .function(0)]),
+                .pipe(2, "repeat", ["count": 2, "delay": 1]),
+            ],
+            [[.call(gives: .node(1))]], gives: "-a-|", subscriptions: [0: [[0, 2]], 1: [[2, 4]]]),
+        HeldOutCase(
             "shareReplay by options",
             [.cold("-a|"), .pipe(0, "shareReplay", ["bufferSize": 1, "windowTime": .number(.infinity)])],
             gives: "-a|"),

@@ -14,6 +14,7 @@ enum Sharing {
     private static func share(_ source: Stream, _ use: Operator) throws -> Stream {
         let options = try use.options(0, ["resetOnError", "resetOnComplete", "resetOnRefCountZero"])
         var reset: ShareReset = .always
+        var notices: [String: CallTable] = [:]
         let cases: [(String, ShareReset)] = [
             ("resetOnError", .failed), ("resetOnComplete", .finished), ("resetOnRefCountZero", .unused),
         ]
@@ -21,10 +22,32 @@ enum Sharing {
             switch options[member] {
             case .undefined, true: break
             case false: reset.remove(occasion)
-            default: throw use.unsupported("a shared stream begins anew at once or not at all")
+            case let notifier: notices[member] = try use.optionalFunction(notifier)
             }
         }
-        return source.share(reset: reset)
+        guard !notices.isEmpty else { return source.share(reset: reset) }
+        return source.share(
+            reset: reset,
+            when: { [notices] end in
+                switch end {
+                case nil: notice(notices["resetOnRefCountZero"], [], use)
+                case .finished: notice(notices["resetOnComplete"], [], use)
+                case .failed(let error): notice(notices["resetOnError"], [error.value], use)
+                }
+            })
+    }
+
+    /// Sends at once where no function says when.
+    private static func notice(
+        _ make: CallTable?, _ arguments: [Value], _ use: Operator
+    ) -> Observable<Value, Never> {
+        guard let make else { return .just(.undefined) }
+        var notifier = Value.undefined
+        use.graph.ignoringErrors { () throws(RecordedError) in notifier = try make.call(arguments) }
+        return use.graph.input(notifier).catch { error in
+            use.graph.journal.note("a notifier of share failed with \(error)")
+            return .empty()
+        }
     }
 
     /// Keeps its run after the source has finished, and runs on without subscribers unless told otherwise.
