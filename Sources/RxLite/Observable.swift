@@ -74,13 +74,24 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
         onNext: @escaping @Sendable (Element) -> Void,
         onEnd: @escaping @Sendable (Completion<Failure>) -> Void
     ) -> Subscription {
+        observe(onNext: onNext) { completion in
+            if !completion.isCancellation { onEnd(completion) }
+        }
+    }
+
+    /// Starts the stream as ``subscribe(onNext:onEnd:)`` does, for observers that record every end, cancellations included.
+    @inlinable
+    package func observe(
+        onNext: @escaping @Sendable (Element) -> Void,
+        onEnd: @escaping @Sendable (Completion<Failure>) -> Void
+    ) -> Subscription {
         let scope = Scope(lane: .forSubscription(on: scheduler))
         let observer = Observer<Element, Failure>(
             scope: scope, target: scope,
             receive: { value, scope in
                 if unsafe unsafeDowncast(scope, to: Scope.self).isOpen { onNext(value) }
             },
-            end: { completion in scope.end { if !completion.isCancellation { onEnd(completion) } } })
+            end: { completion in scope.end { onEnd(completion) } })
         scope.lane.hold { source(observer) }
         return Subscription(scope: scope)
     }

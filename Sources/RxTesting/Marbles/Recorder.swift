@@ -67,7 +67,7 @@ public final class Recorder<Element: Sendable, Failure: Error>: Sendable {
         let start = clock.now - origin
         contents.withLock { $0.span = SubscriptionSpan(start: start) }
         let timer = length.map { clock.schedule(after: $0) { self.cancel() } }
-        let subscription = stream.handleEvents(onCancel: { self.close() }).subscribe(
+        let subscription = stream.handleEvents(onCancel: { self.close() }).observe(
             onNext: { self.record(.next($0)) },
             onEnd: { completion in
                 timer?.cancel()
