@@ -27,11 +27,13 @@ extension Client {
             ) { events, request in
                 events.checkStatus(of: request, envelope: envelope)
             }
-            .handleEvents(onNext: { event in
-                guard case .head = event else { return }
+            .map { [decoder = self.configuration.decoder] event in
+                guard case .head(var head) = event else { return event }
                 attempts.noteAnswer()
                 session?.noteSuccess(of: attempts.stamp)
-            })
+                head.decoder = decoder
+                return .head(head)
+            }
             .relogin(through: session, replay: attempts.replay, trace: attempts.trace)
             .retry(attempts.policyUntilAnswer)
             .deadline(of: attempts)

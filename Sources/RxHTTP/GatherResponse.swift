@@ -6,8 +6,13 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     /// The whole answer to `request`, once its body is complete.
     ///
     /// A body larger than the request's ``Request/bodyLimit`` fails with `tooLarge` and stops the transfer.
+    ///
+    /// - Parameters:
+    ///   - request: the request that was sent.
+    ///   - decoder: how the response decodes JSON. Default `nil`: as the client does whose stream this is, else a
+    ///     `JSONDecoder()`.
     public func response(
-        to request: Request, decoder: JSONDecoder = JSONDecoder()
+        to request: Request, decoder: JSONDecoder? = nil
     ) -> Observable<Response, NetworkError> {
         lift { observer in
             let gathering = Gathering(request, decoder, into: observer)
@@ -25,7 +30,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
 private final class Gathering: @unchecked Sendable {
     // Unchecked, and spared the checks of exclusivity: runs only inside the subscription's lane, which is serial.
     private let observer: Observer<Response, NetworkError>
-    private let decoder: JSONDecoder
+    private let decoder: JSONDecoder?
     @safe @exclusivity(unchecked) private var request: Request
     @safe @exclusivity(unchecked) private var isRedirected = false
     @safe @exclusivity(unchecked) private var interim: [ResponseHead] = []
@@ -34,7 +39,7 @@ private final class Gathering: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var body: [UInt8] = []
     @safe @exclusivity(unchecked) private var isComplete = false
 
-    init(_ request: Request, _ decoder: JSONDecoder, into observer: Observer<Response, NetworkError>) {
+    init(_ request: Request, _ decoder: JSONDecoder?, into observer: Observer<Response, NetworkError>) {
         self.request = request
         self.decoder = decoder
         self.observer = observer
@@ -65,7 +70,8 @@ private final class Gathering: @unchecked Sendable {
             var body: [UInt8] = []
             swap(&body, &self.body)
             var response = Response(
-                head: head, body: body, request: request, metrics: metrics, decoder: decoder)
+                head: head, body: body, request: request, metrics: metrics,
+                decoder: decoder ?? head.decoder ?? JSONDecoder())
             response.isRedirected = isRedirected
             if !interim.isEmpty { response.interim = interim }
             if let trailers { response.trailers = trailers }

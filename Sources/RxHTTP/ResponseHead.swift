@@ -1,3 +1,4 @@
+package import FoundationEssentials
 public import HTTPTypes
 
 /// The status line and header section of an answer.
@@ -11,6 +12,9 @@ public struct ResponseHead: Sendable {
     public let fieldLines: [UInt8]
     /// The version that the exchange was in; `nil` where it is not known.
     public var httpVersion: HTTPVersion?
+
+    /// How the client that received this head decodes JSON; `nil` where no client did.
+    package var decoder: JSONDecoder?
 
     /// The most fields that are read. `HTTPFields` stops the process at one more.
     package static let mostFields = Int(UInt16.max) - 1

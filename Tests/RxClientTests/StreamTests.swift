@@ -119,4 +119,26 @@ import Testing
         #expect(recorder.values == ["a"])
         #expect(transport.exchanges.map(\.outcome) == [.cancelled])
     }
+
+    @Test("Lines are decoded as the client decodes, unless the caller says otherwise")
+    func linesByTheClientsDecoder() throws {
+        struct Item: Decodable, Equatable { let unitPrice: Int }
+        let configuration = ClientConfiguration(baseURL: "http://shop.test")
+        configuration.decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let transport = ScriptedTransport(
+            on: clock,
+            [
+                .when(
+                    .get, "/items", .bytes(Array(#"{"unit_price":1}"#.utf8)),
+                    .bytes(Array(#"{"unitPrice":2}"#.utf8)))
+            ])
+        let client = Client(configuration: configuration, transport: transport)
+        let own = Recorder(client.stream(Call(.get, "/items")).jsonLines(Item.self), on: clock)
+        try clock.run()
+        #expect(own.values == [Item(unitPrice: 1)])
+        let other = Recorder(
+            client.stream(Call(.get, "/items")).jsonLines(Item.self, decoder: JSONDecoder()), on: clock)
+        try clock.run()
+        #expect(other.values == [Item(unitPrice: 2)])
+    }
 }

@@ -5,12 +5,19 @@ package protocol BodyParser: Sendable {
     /// What it finds.
     associatedtype Output: Sendable
 
+    /// The body of this head begins.
+    mutating func begin(_ head: ResponseHead)
+
     /// Reads the next piece and adds what is complete to `found`. What is there before an error has been added
     /// when it is thrown.
     mutating func read(_ chunk: [UInt8], into found: inout [Output]) throws(NetworkError)
 
     /// The body is complete.
     mutating func finish(into found: inout [Output]) throws(NetworkError)
+}
+
+extension BodyParser {
+    package mutating func begin(_: ResponseHead) {}
 }
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
@@ -38,7 +45,9 @@ private final class ParserRun<Parser: BodyParser>: @unchecked Sendable {
         var found: [Parser.Output] = []
         do throws(NetworkError) {
             switch event {
-            case .head(let head): self.head = head
+            case .head(let head):
+                self.head = head
+                parser.begin(head)
             case .chunk(let bytes): try parser.read(bytes, into: &found)
             case .finished: try parser.finish(into: &found)
             case .uploaded, .redirected, .interim, .trailers: break

@@ -15,23 +15,65 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     /// - Parameters:
     ///   - type: what each line is.
     ///   - limit: the most bytes of one line; see ``lines(limit:)``. Default 1 MiB.
-    ///   - decoder: how lines are decoded.
+    ///   - decoder: how lines are decoded. Default `nil`: as the client does whose stream this is, else by a
+    ///     `JSONDecoder()`.
     public func jsonLines<T: Decodable & Sendable>(
-        _ type: T.Type = T.self, limit: Int = 1 << 20, decoder: JSONDecoder = JSONDecoder()
+        _ type: T.Type = T.self, limit: Int = 1 << 20, decoder: JSONDecoder? = nil
     ) -> Observable<T, NetworkError> {
-        parsed { LineParser(limit: limit) }
-            .filter { line in !line.bytes.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D } }
+        parsed { JSONLineParser(limit: limit, decoder: decoder) }
             .flatMap(.concat) { line throws(NetworkError) in
-                guard line.bytes.count > 256 << 10 else { return .just(try line.decode(T.self, by: decoder)) }
-                return Observable<LineParser.Line, NetworkError>.just(line)
+                guard line.bytes.count > 256 << 10 else { return .just(try line.decode(T.self)) }
+                return Observable<JSONLineParser.Line, NetworkError>.just(line)
                     .observe(on: ActorScheduler.background())
-                    .map { line throws(NetworkError) in try line.decode(T.self, by: decoder) }
+                    .map { line throws(NetworkError) in try line.decode(T.self) }
             }
     }
 }
 
-extension LineParser.Line {
-    fileprivate func decode<T: Decodable>(_: T.Type, by decoder: JSONDecoder) throws(NetworkError) -> T {
+/// Finds the lines that are not blank, and the decoder for them.
+private struct JSONLineParser: BodyParser {
+    struct Line: Sendable {
+        let number: Int
+        let bytes: [UInt8]
+        let decoder: JSONDecoder
+    }
+
+    private var lines: LineParser
+    private var decoder: JSONDecoder?
+
+    init(limit: Int, decoder: JSONDecoder?) {
+        lines = LineParser(limit: limit)
+        self.decoder = decoder
+    }
+
+    mutating func begin(_ head: ResponseHead) { decoder = decoder ?? head.decoder }
+
+    mutating func read(_ chunk: [UInt8], into found: inout [Line]) throws(NetworkError) {
+        try add(to: &found) { lines, new throws(NetworkError) in try lines.read(chunk, into: &new) }
+    }
+
+    mutating func finish(into found: inout [Line]) throws(NetworkError) {
+        try add(to: &found) { lines, new throws(NetworkError) in try lines.finish(into: &new) }
+    }
+
+    /// Adds lines also where `read` fails behind them.
+    private mutating func add(
+        to found: inout [Line],
+        _ read: (inout LineParser, inout [LineParser.Line]) throws(NetworkError) -> Void
+    ) throws(NetworkError) {
+        var new: [LineParser.Line] = []
+        let decoder = decoder ?? JSONDecoder()
+        defer {
+            found += new.lazy
+                .filter { line in !line.bytes.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D } }
+                .map { Line(number: $0.number, bytes: $0.bytes, decoder: decoder) }
+        }
+        try read(&lines, &new)
+    }
+}
+
+extension JSONLineParser.Line {
+    fileprivate func decode<T: Decodable>(_: T.Type) throws(NetworkError) -> T {
         do {
             return try decoder.decode(T.self, quicklyFrom: bytes)
         } catch {
