@@ -23,7 +23,12 @@ extension CookieJar {
         let latest = now.addingTimeInterval(emptyStore.lifetime)
         // CR LF would be one character.
         let lines = text.utf8.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
-        let cookies = lines.compactMap { Cookie(netscape: Substring($0), now: now, latest: latest) }
+        // Each has a time of creation of its own, which keeps the order of the file.
+        let cookies = lines.enumerated().compactMap { index, line in
+            Cookie(
+                netscape: Substring(line), created: now.addingTimeInterval(1e-6 * Double(index)),
+                latest: latest)
+        }
         return restore(cookies, at: now)
     }
 
@@ -61,7 +66,7 @@ extension Cookie {
     }
 
     /// - Parameter latest: the end of a cookie that would live longer.
-    fileprivate init?(netscape line: Substring, now: Date, latest: Date) {
+    fileprivate init?(netscape line: Substring, created: Date, latest: Date) {
         let isHTTPOnly = line.utf8.starts(with: Self.httpOnlyMark.utf8)
         guard isHTTPOnly || line.utf8.first != UInt8(ascii: "#") else { return nil }
         let fields = line.utf8.dropFirst(isHTTPOnly ? Self.httpOnlyMark.utf8.count : 0)
@@ -73,7 +78,7 @@ extension Cookie {
             name: fields[5], value: fields[6], domain: fields[0],
             isHostOnly: fields[1].uppercased() != "TRUE",
             path: fields[2], expires: expires, isSecure: fields[3].uppercased() == "TRUE",
-            isHTTPOnly: isHTTPOnly, created: now)
+            isHTTPOnly: isHTTPOnly, created: created)
     }
 }
 
