@@ -75,7 +75,7 @@ extension PageArrival {
     /// The page at a URL of the content.
     fileprivate func page(at text: String?) throws(NetworkError) -> PagePosition? {
         guard let text, !text.isEmpty else { return nil }
-        guard let url = URL(string: text, relativeTo: response.url)?.absoluteURL, Origin(url) != nil else {
+        guard let url = URL(reference: text, base: response.url), Origin(url) != nil else {
             throw NetworkError(
                 .paging, "the URL of a page, \(text.withoutSecrets), is no http or https URL",
                 request: response.request)
