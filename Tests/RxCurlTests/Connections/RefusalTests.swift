@@ -74,11 +74,11 @@ import Testing
         let order = Board<[String]>([])
         try await withTransport(configured: { $0.hostOverrides = [host] }) { transport in
             var slow = try Request.to(silent.baseURL)
-            slow.timeouts = Timeouts(firstByte: .seconds(10))
+            slow.timeouts = Timeouts(firstByte: .seconds(40))
             let other = Recording(
                 transport.send(slow).handleEvents(onEnd: { _ in order.update { $0.append("other") } }))
             var request = try Request.to("http://some.test:\(port)/")
-            request.timeouts = Timeouts(connect: .seconds(40))
+            request.timeouts = Timeouts(connect: .seconds(90))
             let stream = transport.send(request).handleEvents(onEnd: { _ in
                 order.update { $0.append("connected") }
             })
