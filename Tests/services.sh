@@ -12,7 +12,8 @@ need_libraries
 need_trait_libraries
 need_command caddy caddy caddy
 need_command python3 python3 python
-if command -v python3 >/dev/null; then python3 -c 'import ensurepip' 2>/dev/null || missing_apt+=(python3-venv); else missing_apt+=(python3-venv); fi
+# Debian has it apart from Python.
+python3 -c 'import ensurepip' 2>/dev/null || missing_apt+=(python3-venv)
 install_missing
 
 environment=$PWD/.build-services

@@ -26,6 +26,19 @@ import Testing
         #expect(httpbin.count(of: "\"GET \(path) HTTP/1.1\" 200") == 1)
     }
 
+    @Test("Digest costs one challenge, however many requests follow", arguments: ["MD5", "SHA-256"])
+    func digest(algorithm: String) async throws {
+        let httpbin = try await Service.httpbin()
+        var configuration = ClientConfiguration()
+        configuration.authentication = .digest(user: "anna", password: "secret")
+        let client = Client(baseURL: httpbin.baseURL, configuration: configuration)
+        for _ in 1...5 {
+            let response = try await client.get("/digest-auth/auth/anna/secret/\(algorithm)").first()
+            #expect(response?.status == .ok)
+        }
+        #expect(try await count(of: "HTTP/1.1\" 401", in: httpbin, after: client) == 1)
+    }
+
     @Test("A range is a part of the content")
     func range() async throws {
         let httpbin = try await Service.httpbin()

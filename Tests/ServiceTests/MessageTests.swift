@@ -1,0 +1,30 @@
+import RxNetworking
+import TestServers
+import Testing
+
+/// Messages of servers that refuse a request, as their frameworks write them.
+@Suite(.enabled(if: Service.programs != nil), .timeLimit(.minutes(2))) struct MessageTests {
+    private func message(_ response: Observable<Response, NetworkError>) async throws -> String? {
+        let error = await #expect(throws: NetworkError.self) { try await response.first() }
+        return error?.message
+    }
+
+    @Test("Django REST framework names the fields, or tells the detail")
+    func django() async throws {
+        let folder = try TemporaryFolder()
+        let shop = try await Service.shop(in: folder)
+        let client = Client(baseURL: shop.baseURL)
+        let fields = try await message(client.post("/goods/numbered/", .json(["name": "", "price": 0])))
+        #expect(fields?.contains("may not be blank") == true)
+        #expect(fields?.contains("greater than or equal to 1") == true)
+        let detail = try await message(client.get("/goods/numbered/", query: ["page": 9999]))
+        #expect(detail?.contains("Invalid page.") == true)
+    }
+
+    @Test("FastAPI lists what is wrong with the body")
+    func fastAPI() async throws {
+        let live = try await Service.live()
+        let orders = Client(baseURL: live.baseURL).post("/orders", .json(["name": "tea", "count": 0]))
+        #expect(try await message(orders)?.contains("greater than 0") == true)
+    }
+}
