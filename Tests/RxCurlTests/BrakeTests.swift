@@ -123,7 +123,9 @@ import Testing
             gate.open()
             let first = try await stream.filter { if case .chunk = $0 { true } else { false } }.first()
             #expect(first != nil)
-            #expect(try await server.connectionEnded(0) == .clientReset)
+            // A reset if there were bytes left to read, which depends on when it leaves.
+            let end = try await server.connectionEnded(0)
+            #expect(end == .clientReset || end == .clientClosed)
         }
     }
 
