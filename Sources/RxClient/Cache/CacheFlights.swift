@@ -8,6 +8,8 @@ final class CacheFlights: Sendable {
     /// shapes the outcome up to the response is in here, so what is not part of it must come after the joining.
     struct ID: Hashable {
         let key: CacheKey
+        /// The number of the session's account. The key has its name, which stays the same when it logs in anew.
+        let account: Int?
         /// The request before signature, credential and cookies.
         let request: Request.Shape
         let mode: CacheMode
@@ -24,21 +26,17 @@ final class CacheFlights: Sendable {
         case client(ClientStages)
     }
 
-    /// One request that several wait for.
+    /// One request that several wait for. It does not hold its response, which holds the requests that wait.
     final class Flight: Sendable {
         fileprivate let number: Int
         /// When the first one began.
         let start: CacheHistory.Moment
-        let response: Observable<Response, NetworkError>
         private let isKept = Atomic<Bool>(false)
         private let sentFields = Mutex<SentFields?>(nil)
 
-        fileprivate init(
-            _ number: Int, _ start: CacheHistory.Moment, _ response: Observable<Response, NetworkError>
-        ) {
+        fileprivate init(_ number: Int, _ start: CacheHistory.Moment) {
             self.number = number
             self.start = start
-            self.response = response
         }
 
         /// `true` for the first who wants to keep the response.
@@ -55,7 +53,7 @@ final class CacheFlights: Sendable {
     }
 
     private struct Contents {
-        var flights: [ID: Flight] = [:]
+        var flights: [ID: (flight: Flight, response: Observable<Response, NetworkError>)] = [:]
         var count = 0
     }
 
@@ -72,13 +70,13 @@ final class CacheFlights: Sendable {
     func join(
         _ id: ID, cookies: String = "", since start: CacheHistory.Moment, in history: CacheHistory,
         or response: Observable<Response, NetworkError>
-    ) -> (flight: Flight, isNew: Bool) {
+    ) -> (flight: Flight, response: Observable<Response, NetworkError>, isNew: Bool) {
         let names = CacheSelection.names(of: id.key, tags: id.tags)
         return contents.withLock { contents in
-            if let flight = contents.flights[id], !flight.isSentWithout(cookies),
+            if let (flight, response) = contents.flights[id], !flight.isSentWithout(cookies),
                 !history.hasChanged(names, since: flight.start)
             {
-                return (flight, false)
+                return (flight, response, false)
             }
             contents.count += 1
             let number = contents.count
@@ -86,15 +84,16 @@ final class CacheFlights: Sendable {
                 onNext: { _ in self.land(id, number) }, onEnd: { _ in self.land(id, number) },
                 onCancel: { self.land(id, number) })
             // Who has found the flight before it landed, and subscribes after that, gets the response all the same.
-            let flight = Flight(number, start, landing.share(replay: 1, reset: .unused))
-            contents.flights[id] = flight
-            return (flight, true)
+            let flight = Flight(number, start)
+            let shared = landing.share(replay: 1, reset: .unused)
+            contents.flights[id] = (flight, shared)
+            return (flight, shared, true)
         }
     }
 
     private func land(_ id: ID, _ number: Int) {
         let landed = contents.withLock { contents in
-            contents.flights[id]?.number == number ? contents.flights.removeValue(forKey: id) : nil
+            contents.flights[id]?.flight.number == number ? contents.flights.removeValue(forKey: id) : nil
         }
         // Released outside the lock.
         withExtendedLifetime(landed) {}

@@ -58,14 +58,15 @@ extension CachedRequest {
     ) -> Responses {
         guard let stages, mode == .standard || mode == .forceCache else { return response }
         let id = CacheFlights.ID(
-            key: key, request: request.shape, mode: mode, lifetime: lifetime, tags: tags, stages: stages)
-        let (flight, isNew) = cache.flights.join(
+            key: key, account: asker.account, request: request.shape, mode: mode, lifetime: lifetime, tags: tags,
+            stages: stages)
+        let (flight, shared, isNew) = cache.flights.join(
             id, cookies: asker.cookies(of: request), since: start, in: cache.history, or: response)
         note(flight)
-        guard !isNew else { return flight.response }
+        guard !isNew else { return shared }
         cache.count { $0.joined += 1 }
         trace?.tellCached(.joined, nil)
-        return flight.response
+        return shared
             .map { response in
                 var response = response
                 response.request.id = self.request.id

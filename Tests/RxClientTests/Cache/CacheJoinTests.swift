@@ -159,8 +159,8 @@ import Testing
         let (flights, history) = (CacheFlights(), CacheHistory())
         let request = Request(url: URL(string: "http://shop.test/x")!)
         let id = CacheFlights.ID(
-            key: CacheKey(rules: .http, url: "/x"), request: request.shape, mode: .standard, lifetime: nil,
-            tags: [], stages: .byHand)
+            key: CacheKey(rules: .http, url: "/x"), account: nil, request: request.shape, mode: .standard,
+            lifetime: nil, tags: [], stages: .byHand)
         let source = Observable<Response, NetworkError>.async {
             await Task.yield()
             return Response(head: ResponseHead(status: .ok), body: [1], request: request)
@@ -170,8 +170,8 @@ import Testing
                 group.addTask {
                     var answers = 0
                     for _ in 0..<200 {
-                        let (flight, _) = flights.join(id, since: history.now, in: history, or: source)
-                        let response = try await flight.response.first()
+                        let (_, shared, _) = flights.join(id, since: history.now, in: history, or: source)
+                        let response = try await shared.first()
                         answers += response?.body.count ?? 0
                     }
                     return answers
