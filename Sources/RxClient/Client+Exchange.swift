@@ -52,8 +52,11 @@ extension Client {
             transport = NotingTransport(transport: transport, sentFields: sentFields)
         }
         if let cookies, !request.isCredentialFree {
+            let account = request.credentialStamp.flatMap { stamp in
+                configuration.session.map { CookieJar.Account(session: $0.seed, identity: stamp.identity) }
+            }
             transport = CookieTransport(
-                transport: transport, jar: cookies, servers: servers, session: configuration.session)
+                transport: transport, jar: cookies, servers: servers, account: account)
         }
         if !request.isSafe {
             transport = ChangeTransport(transport: transport, cache: configuration.cache, servers: servers)

@@ -8,8 +8,8 @@ struct CookieTransport: Transport {
     let jar: CookieJar
     /// Whose servers have their cookies in common.
     let servers: ServerPair
-    /// Whose accounts the jar's cookies belong to.
-    let session: Session?
+    /// The account of the first request, which all hops of its redirects belong to; `nil` without a session.
+    let account: CookieJar.Account?
 
     var scheduler: any Scheduler { transport.scheduler }
 
@@ -22,9 +22,6 @@ struct CookieTransport: Transport {
 
     private func exchange(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         guard let origin = servers.cookieOrigin(of: request.url) else { return transport.send(request) }
-        let account = request.credentialStamp.flatMap { stamp in
-            session.map { CookieJar.Account(session: $0.seed, identity: stamp.identity) }
-        }
         guard let (sent, cookies, epoch) = jar.adding(to: request, at: origin, as: account) else {
             request.sentFields?.note(cookies: "")
             return transport.send(request)
