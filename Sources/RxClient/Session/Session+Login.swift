@@ -67,12 +67,15 @@ extension Session {
         _ credential: Credential, from number: Int
     ) -> Observable<Credential, NetworkError> {
         guard let stored else { return .just(credential) }
-        let isWanted = contents.withLock { contents in
-            let isWanted = contents.state.isRunning(number)
-            if isWanted { stored.note(credential) }
-            return isWanted
+        let kept = contents.withLock { contents -> Credential? in
+            guard contents.state.isRunning(number) else { return nil }
+            // A renewal rarely repeats whose token it is, and the next process has to know.
+            var credential = credential
+            credential.account = credential.account ?? contents.state.credential?.account
+            stored.note(credential)
+            return credential
         }
-        guard isWanted else { return .empty() }
+        guard let credential = kept else { return .empty() }
         return stored.flush().map { credential }.catch { _ in .just(credential) }
     }
 
