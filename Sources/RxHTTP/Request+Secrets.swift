@@ -35,7 +35,8 @@ extension Request {
             }
             secretAdditions.texts.formUnion(new.segments.subtracting(old.segments))
         }
-        for (name, value) in new.pairs where !old.pairs.contains(where: { $0 == (name, value) }) {
+        let known = Set(old.pairs.map { [$0.0, $0.1] })
+        for (name, value) in new.pairs where !known.contains([name, value]) {
             if let value {
                 secretParameters.insert(name)
                 secretAdditions.query.insert("\(name)=\(value)")
