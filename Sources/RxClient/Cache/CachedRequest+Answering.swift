@@ -58,7 +58,8 @@ extension CachedRequest {
     ) -> Responses {
         guard let stages, mode == .standard || mode == .forceCache else { return response }
         let id = CacheFlights.ID(
-            key: key, account: asker.account, request: request.shape, mode: mode, lifetime: lifetime, tags: tags,
+            key: key, account: asker.account, request: request.shape, mode: mode, lifetime: lifetime,
+            tags: tags,
             stages: stages)
         let (flight, shared, isNew) = cache.flights.join(
             id, cookies: asker.cookies(of: request), since: start, in: cache.history, or: response)
@@ -66,7 +67,8 @@ extension CachedRequest {
         guard !isNew else { return shared }
         cache.count { $0.joined += 1 }
         trace?.tellCached(.joined, nil)
-        return shared
+        return
+            shared
             .map { response in
                 var response = response
                 response.request.id = self.request.id
