@@ -155,6 +155,26 @@ import Testing
         made.value = nil
     }
 
+    @Test func nothingIsLeftOfARequestThatHasEnded() throws {
+        final class Token: Sendable {}
+        struct Held: Endpoint {
+            typealias Output = Response
+            let path = "/x"
+            let method = HTTPRequest.Method.get
+            let token: Token
+        }
+        let (client, transport) = client(.http, .when(.get, "/x", .json("[1]"), .json("[2]")))
+        weak var token: Token?
+        do {
+            let made = Token()
+            token = made
+            client.request(Held(token: made)).subscribe()
+            try clock.run()
+        }
+        #expect(transport.exchanges.count == 1)
+        #expect(token == nil)
+    }
+
     @Test func underEightThreads() async throws {
         let (flights, history) = (CacheFlights(), CacheHistory())
         let request = Request(url: URL(string: "http://shop.test/x")!)
