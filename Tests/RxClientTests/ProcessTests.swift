@@ -57,7 +57,7 @@ import Testing
                     hasTicked.withLock { $0 = true }
                 }
                 var tries = 0
-                while !hasTicked.withLock({ $0 }), tries < 100_000_000 { tries += 1 }
+                while !hasTicked.withLock({ $0 }), tries < 1_000_000_000 { tries += 1 }
                 return Self.name
             }
             .collect()
