@@ -50,8 +50,8 @@ extension Client {
             to: atVice, through: servers, mayProbe: attempts.isRepeatable, trace: attempts.trace)
     }
 
-    /// Whether anything within an attempt looks at its outcome: the stages around each exchange, or the choice between the
-    /// servers.
+    /// Whether anything within an attempt looks at its outcome: the stages around each exchange, or the choice between
+    /// the servers.
     func isStaged(_ stages: AttemptStages, _ draft: Draft) -> Bool {
         stages.contains(.failover) && draft.servers.vice != nil || isGuarded(stages, draft)
     }

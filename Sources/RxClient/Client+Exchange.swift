@@ -2,19 +2,19 @@ public import RxHTTP
 public import RxLite
 
 extension Client {
-    /// One exchange of a request made by hand, as it stands: with the jar's cookies and redirects, and without
-    /// credential, retry, and judgement of the status. Whatever the answer is, its events come as they come;
-    /// `response(to:)` gathers them.
+    /// One exchange of a request made by hand, unchanged: with the jar's cookies and redirects, but without credential,
+    /// retry, or check of the status. The events of any response are delivered as they arrive; `response(to:)` gathers
+    /// them.
     ///
     /// ```swift
     /// let request = Request(method: .put, url: url, body: .bytes(image))
     /// client.exchange(request, following: .manual).response(to: request)
     /// ```
     ///
-    /// The configuration's header fields, timeouts and limits do not go into it; ``Timeouts/total`` does not count.
+    /// The configuration's header fields, timeouts and limits do not apply; ``Timeouts/total`` does not count.
     ///
     /// - Parameters:
-    ///   - request: what is sent.
+    ///   - request: the request to send.
     ///   - redirects: which redirects are followed. Default: the client's policy.
     ///   - usesCookies: whether the jar takes part, if there is one. Default true.
     public func exchange(
@@ -32,9 +32,9 @@ extension Client {
         }
     }
 
-    /// The request of an endpoint as it would be sent now, to the server that would be asked first: parameters
-    /// rewritten, encoded and signed. Its credential and cookies come when it is sent: see
-    /// ``Session/authorize(_:)`` and ``exchange(_:following:usesCookies:)``.
+    /// The request of an endpoint as it would be sent now, to the server that would come first: parameters rewritten,
+    /// encoded and signed. Credential and cookies are added when it is sent: see ``Session/authorize(_:)`` and
+    /// ``exchange(_:following:usesCookies:)``.
     ///
     /// - Throws: `invalidURL`, `invalidHeader`, `invalidParameters`, or what rewriting and signature throw.
     public func serialized(_ endpoint: some Endpoint) throws(NetworkError) -> Request {
@@ -42,7 +42,7 @@ extension Client {
         return try draft.serialized(at: draft.servers[servers.role(for: draft.server)])
     }
 
-    /// The cache's ear and cookies, then the transport, at each redirect.
+    /// Reports changes to the cache, adds cookies, and sends, at each redirect.
     func exchange(
         _ request: Request, following redirects: RedirectPolicy, _ cookies: CookieJar?,
         at servers: ServerPair, _ trace: Trace?

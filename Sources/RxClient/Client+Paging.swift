@@ -10,10 +10,10 @@ extension Client {
     ///     .subscribe { state in render(state.items, state.phase) }
     /// ```
     ///
-    /// Subscribing loads the first page. One page is loaded at a time: `next` while loading is ignored,
-    /// `reload` while loading wins. A failed page keeps what is there, and `next` tries it again, unless the
-    /// failure is `paging`: then there is no page to try, and `reload` begins anew. The stream never fails and
-    /// never ends; its value is the whole state.
+    /// Subscribing loads the first page. One page is loaded at a time: `next` while loading is ignored, `reload` while
+    /// loading wins. After a failed page the items stay, and `next` tries again, unless the failure is `paging`: then
+    /// there is no page to try, and `reload` starts over. The stream never fails and never ends; its value is the whole
+    /// state.
     public func pages<Item, E: Endpoint<[Item]>>(
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         next: Signal<Void>, reload: Signal<Void> = Signal()
@@ -34,13 +34,13 @@ extension Client {
             on: .merge(next.observable.map { .next }, reload.observable.map { .reload }), content: content)
     }
 
-    /// A list that is driven by one stream of commands, from whatever they come.
+    /// A list that is driven by one stream of commands, from any source.
     ///
     /// ```swift
     /// client.pages(GoodsList(keyword: "tea"), .offset(size: 20), on: list.lastVisibleRow.map { .visible($0) })
     /// ```
     ///
-    /// Where that stream ends the list stays as it is.
+    /// When that stream ends the list stays unchanged.
     public func pages<Item, E: Endpoint<[Item]>>(
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         on commands: Observable<PagingCommand, Never>
@@ -60,8 +60,8 @@ extension Client {
         }
     }
 
-    /// All items of a list, page after page, for those who want everything. The next page is loaded when
-    /// the items of the last have been taken, or as far ahead as ``PagingOptions/ahead`` says. The first failure ends it.
+    /// All items of a list as one stream, page after page. The next page is loaded when the items of the last have been
+    /// taken, or as far ahead as ``PagingOptions/ahead`` says. The first failure ends it.
     public func items<Item, E: Endpoint<[Item]>>(
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions()
     ) -> Observable<Item, NetworkError> {

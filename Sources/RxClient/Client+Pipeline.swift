@@ -66,12 +66,11 @@ extension Client {
         }
     }
 
-    /// The bare exchange of an endpoint, for stages chained by hand: parameters, credential, transport with
-    /// redirects. An answer whose status is no success fails with `status`.
+    /// The bare exchange of an endpoint, for stages chained by hand: parameters, credential, transport with redirects.
+    /// A response with an error status fails with `status`.
     ///
-    /// Each subscription is a request of its own: a `retry` chained to it sends a new one each time, with an
-    /// id, a total timeout and the account of that moment. ``request(_:)`` is one request, however many
-    /// attempts it takes.
+    /// Each subscription is a separate request: a `retry` chained to it sends a new one each time, with a new id, total
+    /// timeout and the current account. ``request(_:)`` is one request, regardless of its attempts.
     ///
     /// ```swift
     /// client.response(GoodsList(keyword: "tea"))
@@ -81,7 +80,7 @@ extension Client {
     ///     .decode([Goods].self)
     /// ```
     ///
-    /// - Parameter server: which of the service's servers is asked. Default `nil`: as the endpoint wants.
+    /// - Parameter server: the server to use. Default `nil`: that of the endpoint.
     public func response(
         _ endpoint: some Endpoint, from server: ServerChoice? = nil
     ) -> Observable<Response, NetworkError> {

@@ -2,7 +2,7 @@ public import RxHTTP
 public import RxLite
 
 extension Client {
-    /// The answer of an endpoint as it comes, for bodies that are too large, or too slow, to wait for.
+    /// The response of an endpoint as it arrives, for bodies that are too large, or too slow, to wait for.
     ///
     /// Chain what is to become of it: `chunks()`, `lines()`, `jsonLines(_:)`, `serverSentEvents()`, `file(at:in:)`.
     /// A subscriber that is full stops the network.
@@ -12,10 +12,10 @@ extension Client {
     ///     .subscribe(onNext: { goods in … }, onFailure: { error in … })
     /// ```
     ///
-    /// Until the answer begins it goes the way of ``request(_:)``: credential, retry, relogin; a status that is no
-    /// success fails with `status`. From then on a failure is a failure, since part of the answer is out already.
-    /// The endpoint's envelope, types of content, part, validator and output do not matter. ``Timeouts/attempt`` and ``Timeouts/total`` count to the
-    /// end of the body.
+    /// Until the response begins it behaves like ``request(_:)``: credential, retry, relogin; a status that is no
+    /// success fails with `status`. Later failures are final, since part of the response has been delivered. The
+    /// endpoint's envelope, types of content, part, validator and output do not matter. ``Timeouts/attempt`` and
+    /// ``Timeouts/total`` count to the end of the body.
     public func stream(_ endpoint: some Endpoint) -> Observable<TransferEvent, NetworkError> {
         drafted(endpoint, isWhole: false) { draft throws(NetworkError) in
             let attempts = try self.attempts(of: draft, retrying: endpoint.retry)

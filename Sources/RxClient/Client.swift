@@ -1,7 +1,7 @@
 public import RxHTTP
 import RxLite
 
-/// One server, as an app sees it: where it is, how it wraps its answers, who is logged in.
+/// One server, as an app sees it: its address, the envelope of its responses, the session.
 ///
 /// ```swift
 /// let client = Client(baseURL: "https://api.example.com/v1")
@@ -10,13 +10,13 @@ import RxLite
 ///     .subscribe(onNext: { goods in … }, onFailure: { error in … })
 /// ```
 ///
-/// Everything a client makes is a cold stream: each subscription sends its own request, and cancelling the
-/// subscription cancels the transfer. What is downstream of a request runs on the transport's scheduler
-/// until ``RxLite/Observable/observe(on:)`` says otherwise. Safe from any thread.
+/// Everything a client makes is a cold stream: each subscription sends its own request, and cancelling the subscription
+/// cancels the transfer. Operators below a request run on the transport's scheduler, up to
+/// ``RxLite/Observable/observe(on:)``. Safe from any thread.
 public final class Client: Sendable {
     /// How requests are made.
     public let configuration: ClientConfiguration
-    /// What carries them.
+    /// The transport that sends them.
     public let transport: any Transport
     /// Where the service is, and which of its servers is active.
     public let servers: Servers

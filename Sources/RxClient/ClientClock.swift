@@ -3,8 +3,8 @@ import RxHTTP
 import RxLite
 import Synchronization
 
-/// The time of something that clients share: a session, a jar, a cache. Where it was given no clock it goes by the virtual
-/// time of the first client that has it, if that has such, and otherwise by the system's.
+/// The time of something that clients share: a session, a jar, a cache. Where it was given no clock it goes by the
+/// virtual time of the first client that has it, if that has such, and otherwise by the system's.
 final class ClientClock: Sendable {
     private struct Contents {
         var scheduler: (any Scheduler)?
@@ -19,8 +19,8 @@ final class ClientClock: Sendable {
         givenDate = currentDate
     }
 
-    /// Takes over a client's time. Of schedulers without a date of their own none is better than another, and so none is
-    /// kept.
+    /// Takes over a client's time. Of schedulers without a date of their own none is better than another, and so none
+    /// is kept.
     func adopt(_ scheduler: any Scheduler) {
         guard let dated = scheduler as? any DatedScheduler else { return }
         contents.withLock { contents in

@@ -66,7 +66,8 @@ final class Draft: Sendable {
         signature = endpoint.isSigned ? client.configuration.signature : nil
     }
 
-    /// What the client has for all its requests, at the endpoint's path; and whether that is below the main server's URL.
+    /// What the client has for all its requests, at the endpoint's path; and whether that is below the main server's
+    /// URL.
     private static func request(
         _ endpoint: some Endpoint, of client: Client, at servers: ServerPair
     ) throws(NetworkError) -> (Request, isAtMain: Bool) {
@@ -79,7 +80,8 @@ final class Draft: Sendable {
         let urlAtMain = servers.url(url, at: servers.main)
         var request = try client.template.request(endpoint.method, at: urlAtMain ?? url)
         if servers.main.baseURL.isEmpty {
-            // There is no origin that the secrets of the configuration would be for. A jar knows the origins of its own.
+            // There is no origin that the secrets of the configuration would be for. A jar knows the origins of its
+            // own.
             request.dropSecretFields()
         } else if urlAtMain == nil, !servers.trusts(Origin(url)) {
             request.dropSecrets()

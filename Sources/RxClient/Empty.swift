@@ -1,4 +1,4 @@
-/// Nothing of interest: the output of endpoints whose answer, if it has content at all, does not matter.
+/// Nothing of interest: the output of endpoints whose content does not matter.
 public struct Empty: Decodable, Sendable, Equatable {
     /// Creates nothing.
     public init() {}

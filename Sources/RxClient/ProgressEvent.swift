@@ -1,10 +1,10 @@
 public import RxHTTP
 
-/// What ``Client/progress(of:)`` tells of a request.
+/// An event of ``Client/progress(of:)``.
 public enum ProgressEvent<Output: Sendable>: Sendable {
     /// So much of the request's body has been handed to the network.
     case uploaded(TransferProgress)
-    /// So much of the answer's body has arrived.
+    /// The bytes of the response's body that have arrived.
     case downloaded(TransferProgress)
     /// The typed result; the last value.
     case answered(Answer<Output>)

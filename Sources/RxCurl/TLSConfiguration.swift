@@ -1,4 +1,4 @@
-/// Whom a transport trusts, and what it shows of itself.
+/// The authorities that a transport trusts, and its own certificate.
 public struct TLSConfiguration: Sendable {
     /// A version of TLS.
     public enum Version: Sendable {
@@ -17,15 +17,16 @@ public struct TLSConfiguration: Sendable {
     /// A file of accepted certificate authorities in PEM format, instead of the system's
     /// (`CURLOPT_CAINFO`).
     public var caBundlePath: String?
-    /// Public keys of which the server must have one, besides being trusted: `sha256//` and base64 of the key's
-    /// SHA-256 (RFC 7469 §2.4), several separated by `;`, or a file (`CURLOPT_PINNEDPUBLICKEY`). Default none.
+    /// Public keys of which the server must have one, in addition to a trusted certificate: `sha256//` and base64 of
+    /// the key's SHA-256 (RFC 7469 §2.4), several separated by `;`, or a file (`CURLOPT_PINNEDPUBLICKEY`). Default
+    /// none.
     public var pinnedPublicKey: String?
     /// A file with the client's certificate in PEM format, and those between it and its authority
     /// (`CURLOPT_SSLCERT`).
     public var clientCertificatePath: String?
     /// A file with the private key for it (`CURLOPT_SSLKEY`), if it is not in the same file.
     public var clientKeyPath: String?
-    /// What the private key is encrypted with (`CURLOPT_KEYPASSWD`).
+    /// The password of the private key (`CURLOPT_KEYPASSWD`).
     public var clientKeyPassword: String?
 
     /// The defaults: the system's authorities, TLS 1.2 or newer.

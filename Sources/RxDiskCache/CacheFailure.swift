@@ -12,13 +12,13 @@ struct CacheFailure: Error {
     enum Kind {
         /// Another process is at it: another time.
         case busy
-        /// What is on disk is not what was written: another database in its place.
+        /// The data on disk is not the written data: another database in its place.
         case broken
         /// The database is not where it was: open the one that is there now.
         case moved
         /// The disk says no.
         case refused
-        /// The folder, or a file in it, may be somebody else's work.
+        /// The folder, or a file in it, may come from another user.
         case untrusted
     }
 

@@ -84,8 +84,8 @@ struct CacheFolder {
         return true
     }
 
-    /// - Throws: `untrusted` for a folder of another user, and for one that others can write to: they could put files into
-    ///   it while it is used.
+    /// - Throws: `untrusted` for a folder of another user, and for one that others can write to: they could put files
+    ///   into it while it is used.
     private func checkFolder() throws {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { throw CacheFailure("stat", errno) }

@@ -1,10 +1,10 @@
 public import RxHTTP
 
-/// What did not go well in a ``DiskCacheStore`` since it was made. None of it is a failure of a request.
+/// The failures of a ``DiskCacheStore`` since its creation. None of it is a failure of a request.
 public struct DiskCacheStatistics: Sendable {
-    /// Lookups that the disk could not answer, and that were misses for that reason.
+    /// Lookups that failed on the disk, and so were misses.
     public internal(set) var unansweredLookups = 0
-    /// What could not be stored, changed or removed; the opening of the folder is one, too.
+    /// Failed changes: storing, updating, removing, and opening the folder.
     public internal(set) var failedChanges = 0
     /// How many of both were because another process did not let go of the folder in time.
     public internal(set) var busy = 0

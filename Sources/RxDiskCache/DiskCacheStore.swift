@@ -2,27 +2,26 @@ public import RxClient
 public import RxHTTP
 public import RxLite
 
-/// Keeps answers in a folder, up to a number of bytes and of entries: the one that has not been used for longest goes
-/// first.
+/// Stores responses in a folder, up to a number of bytes and of entries: the one that has not been used for longest
+/// goes first.
 ///
 /// ```swift
 /// let store = TieredCacheStore(over: DiskCacheStore(folder: "/var/cache/shop"))
 /// ```
 ///
-/// What is kept survives the process, also one that is killed at any moment, and several processes may use one
-/// folder at the same time. What is found on the disk is not trusted: an entry whose checksum is wrong is a miss and
-/// removed; a database that is broken, no database or of another version is replaced by an empty one.
+/// Stored responses survive the process, also if it is killed at any moment, and several processes may use one folder
+/// at the same time. Data on the disk is not trusted: an entry whose checksum is wrong is a miss and removed; a
+/// database that is broken, no database or of another version is replaced by an empty one.
 ///
-/// All reading and writing happens on a thread of the store's own, one operation after the other, so the disk keeps
-/// nobody waiting but who asked. Values come on that thread. A lookup that the disk cannot answer, because it fails
-/// or another process does not let go of it, finds nothing; ``statistics`` counts it. What changes the store fails
-/// with ``NetworkError/Code/file`` then.
+/// The store reads and writes on its own thread, one operation after the other, so the disk delays only the callers of
+/// the store. Values come on that thread. A lookup that fails, because of the disk or the lock of another process,
+/// finds nothing; ``statistics`` counts it. A change of the store then fails with ``NetworkError/Code/file``.
 ///
-/// The folder is for the store alone, and on a local disk. It is made with mode 0700, the files in it with 0600: the
-/// responses stand there as they came, unencrypted, and identities as salted hashes. A folder or a file of another user, and
-/// a folder that others can write to, are refused with ``NetworkError/Code/untrustedFile``. Safe from any thread.
+/// The folder is for the store alone, and on a local disk. It is made with mode 0700, the files in it with 0600:
+/// responses are stored unencrypted, and identities as salted hashes. A folder or a file of another user, and a folder
+/// that others can write to, are refused with ``NetworkError/Code/untrustedFile``. Safe from any thread.
 public final class DiskCacheStore: CacheStore {
-    /// Where the answers are.
+    /// The folder of the responses.
     public let folder: String
     private let cache: OpenCache
     private let thread = DiskThread()
@@ -56,10 +55,10 @@ public final class DiskCacheStore: CacheStore {
         thread.run { [cache] _ in cache.close() }
     }
 
-    /// What the folder holds, as this store saw it last.
+    /// The contents of the folder, as this store last saw them.
     public var usage: CacheUsage { cache.usage }
 
-    /// What did not go well.
+    /// The failures.
     public var statistics: DiskCacheStatistics { cache.statistics }
 
     /// All variants of a key, the ones that came last first.

@@ -1,12 +1,12 @@
-/// What a cache had to do with an answer.
+/// The part of a cache in a response.
 public enum CacheUse: String, Sendable, Hashable {
-    /// It was kept, and good enough to be used without asking the server.
+    /// A stored response, fresh enough to be used without a request.
     case fresh
-    /// It was kept, and the server has just confirmed it with a 304.
+    /// A stored response that the server has just confirmed with a 304.
     case revalidated
-    /// It was kept, and used though its time was over: while a newer one is on its way, because the server failed, or
-    /// because the request did not mind.
+    /// A stale stored response: while a newer one is on its way, because the server failed, or because the request did
+    /// not mind.
     case stale
-    /// It is the server's answer to another request for the same, which was under way already.
+    /// The server's response to an equal request that was already under way.
     case joined
 }

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Which types of content an answer may have.
+/// The content types that a response may have.
 ///
 /// ```swift
 /// configuration.contentTypes = .json.or("text/html")   // JSON whose server calls it a page
@@ -8,15 +8,15 @@ import HTTPTypes
 /// ```
 ///
 /// A pattern is a type such as `image/png`, all types of a kind such as `image/*`, or all with a suffix such as
-/// `*+json`, in any case and without parameters. An answer that does not say what it is, or has no content, is accepted
-/// by all (RFC 9110 §8.3).
+/// `*+json`, in any case and without parameters. A response without a content type, or without content, is always
+/// accepted (RFC 9110 §8.3).
 public struct ContentTypes: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// `nil` for whatever comes.
     private let patterns: [String]?
 
     private init(_ patterns: [String]?) { self.patterns = patterns?.map { $0.lowercased() } }
 
-    /// Whatever comes.
+    /// Any content type.
     public static let any = ContentTypes(nil)
 
     /// `application/json`, `text/json`, and all with the suffix `+json` (RFC 6839 §3.1).
@@ -30,7 +30,7 @@ public struct ContentTypes: Sendable, Hashable, ExpressibleByArrayLiteral {
         ContentTypes(self.patterns.map { $0 + patterns })
     }
 
-    /// Whether an answer with this head is accepted.
+    /// Whether a response with this head is accepted.
     public func accepts(_ head: ResponseHead) -> Bool {
         guard let patterns, let field = head[.contentType] else { return true }
         // As many servers write it; everything else is read first.

@@ -1,8 +1,8 @@
 public import FoundationEssentials
 public import RxLite
 
-/// A scheduler that has a calendar of its own, as one with virtual time does. What compares dates on its behalf (cookies,
-/// stored responses, credentials, `Retry-After`) goes by that.
+/// A scheduler with its own calendar, such as one with virtual time. Cookies, stored responses, credentials and
+/// `Retry-After` on it use these dates.
 public protocol DatedScheduler: Scheduler {
     /// The date that belongs to `now`.
     var date: Date { get }

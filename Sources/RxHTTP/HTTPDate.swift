@@ -9,8 +9,8 @@ extension Date {
     /// Sun Nov  6 08:49:37 1994
     /// ```
     ///
-    /// The name of the day need not be that of the date. Two digits of a year stand for the year with these last digits
-    /// that is at most 50 years ahead of `now`.
+    /// The name of the day need not be that of the date. A two-digit year means the latest year with these digits that
+    /// is at most 50 years ahead of `now`.
     ///
     /// - Parameters:
     ///   - text: the field value, without blanks around it.

@@ -4,7 +4,7 @@ public struct HTTPVersion: Sendable, Hashable {
 
     /// The digit before the dot.
     public var major: Int { Int(number >> 8) }
-    /// The digit behind the dot; 0 from HTTP/2 on, where there is none.
+    /// The digit after the dot; 0 from HTTP/2 on.
     public var minor: Int { Int(number & 0xFF) }
 
     /// HTTP/1.0 (RFC 1945).

@@ -1,12 +1,12 @@
-/// Header fields of requests as they are written: in their order, and a name as often as it has values.
+/// Header fields of requests, as written: in their order, and a name as often as it has values.
 ///
 /// ```swift
 /// configuration.headers = ["X-App": "shop", "Accept": "text/html", "Accept": "application/json"]
 /// configuration.headers["X-App"] = "store"
 /// ```
 ///
-/// Fields come in the place of those of the same name that a request has before, in any case of letters (RFC 9110 §5.1). A
-/// value of `nil` leaves a field out that would come from there.
+/// Fields replace the request's earlier fields of the same name, regardless of case (RFC 9110 §5.1). A value of `nil`
+/// leaves a field out that would come from there.
 ///
 /// Names and values are looked at when a request is made: what is no header field fails it with
 /// ``NetworkError/Code/invalidHeader``.
@@ -36,7 +36,7 @@ public struct Headers: Sendable, Hashable {
         fields = dictionary.sorted { $0.key < $1.key }.map { Field(name: $0.key, value: $0.value) }
     }
 
-    /// Adds a field after those that are there, also of the same name.
+    /// Adds a field after the existing ones, also of the same name.
     public mutating func append(_ name: String, _ value: String) {
         fields.append(Field(name: name, value: value))
     }

@@ -4,9 +4,9 @@ public import RxLite
 
 /// Why a request did not give its result.
 ///
-/// ``code`` says which kind it is and is what code switches on; the rest says what happened. ``url`` is without
-/// user info, query and fragment, and what this library says in ``message`` holds no credentials. ``head``,
-/// ``body`` and a message taken from the answer are the server's words: look at them before you log them.
+/// ``code`` says which kind it is and is what code switches on; the rest says what happened. ``url`` has no user info,
+/// query or fragment, and texts of this library in ``message`` hold no credentials. ``head``, ``body`` and a message
+/// taken from the response are the server's text: look at them before you log them.
 ///
 /// ```swift
 /// .subscribe(onFailure: { error in
@@ -20,8 +20,7 @@ public import RxLite
 public struct NetworkError: Error, Sendable {
     /// The kind of failure.
     public var code: Code
-    /// What happened, for a person. Where the server said why (an envelope's or an error body's message),
-    /// that text.
+    /// A description for people. Where the server said why (an envelope's or an error body's message), that text.
     public var message: String
     /// The request that failed; `nil` if it failed before there was one.
     public var requestID: RequestID?
@@ -31,9 +30,9 @@ public struct NetworkError: Error, Sendable {
     public var url: URL?
     /// Which attempt this was, from 1.
     public var attempt: Int = 1
-    /// The status and header fields, if an answer had begun.
+    /// The status and header fields, if a response had begun.
     public var head: ResponseHead?
-    /// The body as far as it is known: of an error status, of an envelope failure, of what did not decode.
+    /// The body, if it is known: of an error status, of an envelope failure, of content that did not decode.
     public var body: [UInt8] = []
     /// The code in a failed envelope, as text.
     public var envelopeCode: String?
@@ -43,7 +42,7 @@ public struct NetworkError: Error, Sendable {
     public var openCircuit: OpenCircuit?
     /// Where in the document decoding failed.
     public var codingPath: String?
-    /// What was wrong with TLS, if that was it and it is known.
+    /// The reason of a TLS failure, if it is known.
     public var tlsFailure: TLSFailure?
     /// The result code of libcurl (`CURLcode`), if the transport's libcurl said no.
     public var curlCode: Int?
@@ -82,7 +81,7 @@ public struct NetworkError: Error, Sendable {
         return error
     }
 
-    /// The status of the answer, if one had begun.
+    /// The status of the response, if one had begun.
     public var status: HTTPResponse.Status? { head?.status }
 }
 

@@ -1,12 +1,12 @@
 public import FoundationEssentials
 
-/// Where a URL points to, as far as trust goes: scheme, host and port (RFC 6454 §4).
+/// The unit of trust of a URL: scheme, host and port (RFC 6454 §4).
 public struct Origin: Hashable, Sendable {
     /// In lower case.
     public let scheme: String
     /// In lower case.
     public let host: String
-    /// The port, the scheme's own if the URL names none.
+    /// The port; the scheme's default if the URL has none.
     public let port: Int
 
     /// The origin of an absolute http or https URL; `nil` for any other.

@@ -49,13 +49,13 @@ public struct Request: Sendable {
     }
     /// Whether the codings that `Content-Encoding` of the response names are undone, and asked for. Default true.
     ///
-    /// Where it is false the body comes as it was sent, and `Accept-Encoding` is sent only if ``headerFields`` have it. A
-    /// body with an unknown coding, and that of a 206, comes as it was sent in any case; the field stays in the head.
+    /// Where it is false the body comes as it was sent, and `Accept-Encoding` is sent only if ``headerFields`` have it.
+    /// A body with an unknown coding, and that of a 206, comes as it was sent in any case; the field stays in the head.
     public var decodesContent: Bool {
         get { parts.shape.decodesContent }
         _modify { yield &parts.shape.decodesContent }
     }
-    /// Whether the server is asked before the content is sent. Default never.
+    /// When the server is asked before the content is sent. Default never.
     public var continuePolicy: ContinuePolicy {
         get { parts.shape.continuePolicy }
         _modify { yield &parts.shape.continuePolicy }
@@ -70,14 +70,14 @@ public struct Request: Sendable {
         get { parts.shape.bodyLimit }
         _modify { yield &parts.shape.bodyLimit }
     }
-    /// Fields that hold secrets, besides `Authorization`, `Cookie` and `Proxy-Authorization`: never sent to
-    /// another origin on a redirect, never shown in logs and errors.
+    /// Fields with secrets, in addition to `Authorization`, `Cookie` and `Proxy-Authorization`: never sent to another
+    /// origin on a redirect, never shown in logs and errors.
     public var secretFields: Set<HTTPField.Name> {
         get { parts.shape.secretFields }
         _modify { yield &parts.shape.secretFields }
     }
-    /// Names of parameters that hold secrets, besides ``usualSecretParameters``, in the query, a form or a JSON body,
-    /// of the answer too: never shown in logs and exports.
+    /// Names of parameters with secrets, in addition to ``usualSecretParameters``, in the query, a form or a JSON body,
+    /// also of the response: never shown in logs and exports.
     public var secretParameters: Set<String> {
         get { parts.shape.secretParameters }
         _modify { yield &parts.shape.secretParameters }

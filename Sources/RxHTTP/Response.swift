@@ -1,11 +1,11 @@
 public import FoundationEssentials
 public import HTTPTypes
 
-/// A whole answer.
+/// A complete response.
 public struct Response: Sendable {
     /// Status and header fields.
     public var head: ResponseHead
-    /// The informational answers that came before, such as 103 with links to preload, in their order.
+    /// The informational responses before it, such as 103 with links to preload, in order.
     public var interim: [ResponseHead] = []
     /// The decoded body.
     public var body: [UInt8] {
@@ -13,13 +13,13 @@ public struct Response: Sendable {
     }
     /// The fields that came after the body (RFC 9110 §6.5).
     public var trailers = HTTPFields()
-    /// The request that was answered; after redirects, the last one.
+    /// The request of this response; after redirects, the last one.
     public var request: Request
-    /// What the transfer took.
+    /// The metrics of the transfer.
     public var metrics: TransferMetrics
     /// Whether redirects led to it.
     public var isRedirected = false
-    /// What a cache had to do with it; `nil` for the server's own answer to this request.
+    /// The part of a cache in it; `nil` for the server's own response to this request.
     public var cacheUse: CacheUse?
 
     /// Where in the JSON body the content is, outermost key first; empty for the whole body. Set by the
@@ -31,7 +31,7 @@ public struct Response: Sendable {
     package var payload: JSONPart?
     /// Which types of content may be decoded; `nil` where that has been looked at, or nobody minds.
     package var decodableTypes: ContentTypes?
-    /// How the client that got this answer decodes JSON.
+    /// The JSON decoder of the client.
     public var decoder: JSONDecoder
 
     /// Creates a response.
@@ -53,10 +53,10 @@ public struct Response: Sendable {
     /// Whether it is a 204 or 205, which have no content (RFC 9110 §15.3.5, §15.3.6), and has none.
     package var hasNoContent: Bool { body.isEmpty && (status == .noContent || status == .resetContent) }
 
-    /// The URL that answered.
+    /// The URL of the last request.
     public var url: URL { request.url }
 
-    /// Whether the body was kept from before.
+    /// Whether the body comes from a cache.
     public var isFromCache: Bool {
         switch cacheUse {
         case .fresh, .revalidated, .stale: true

@@ -1,10 +1,9 @@
 package import FoundationEssentials
 public import HTTPTypes
 
-/// The status line and header section of an answer.
+/// The status line and header section of a response.
 ///
-/// The header section is kept as it came and parsed when it is asked for, since most answers are asked for
-/// one or two fields.
+/// The header section is kept as received and parsed on demand, since most callers read only one or two fields.
 public struct ResponseHead: Sendable {
     /// The status code and reason.
     public var status: HTTPResponse.Status
@@ -37,8 +36,8 @@ public struct ResponseHead: Sendable {
         self.init(status: status, fieldLines: block, httpVersion: httpVersion)
     }
 
-    /// All fields in the order they came. Parses the section anew at each call. Lines that are not
-    /// `name: value` with a valid name are left out (RFC 9112 §5), and so is what comes after 65,534 fields.
+    /// All fields in the order they came. Parses the section at each call. Lines that are not `name: value` with a
+    /// valid name are left out (RFC 9112 §5), and so is what comes after 65,534 fields.
     public var headerFields: HTTPFields {
         var fields = HTTPFields()
         for (name, value) in lines {
@@ -49,7 +48,7 @@ public struct ResponseHead: Sendable {
         return fields
     }
 
-    /// The value of a field, repeated ones joined by `, ` (RFC 9110 §5.3); `nil` where there is none.
+    /// The value of a field, with repeated fields joined by `, ` (RFC 9110 §5.3); `nil` if it is missing.
     public subscript(name: HTTPField.Name) -> String? {
         let wanted = name.canonicalName.utf8
         var found: String?

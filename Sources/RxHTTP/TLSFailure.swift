@@ -1,4 +1,4 @@
-/// What was wrong with a TLS connection. Open-ended, as ``NetworkError/Code`` is.
+/// The reason of a TLS failure. Open-ended, as ``NetworkError/Code`` is.
 public struct TLSFailure: RawRepresentable, Hashable, Sendable {
     /// The name, as it is printed.
     public var rawValue: String
@@ -18,7 +18,7 @@ public struct TLSFailure: RawRepresentable, Hashable, Sendable {
     public static let selfSigned = TLSFailure(rawValue: "selfSigned")
     /// A certificate has been revoked.
     public static let revoked = TLSFailure(rawValue: "revoked")
-    /// The server's key is none of the pinned ones.
+    /// The server's key matches no pinned key.
     public static let pinMismatch = TLSFailure(rawValue: "pinMismatch")
     /// No version of TLS that both sides accept.
     public static let protocolVersion = TLSFailure(rawValue: "protocolVersion")

@@ -6,8 +6,8 @@
 /// never found out too early, and those of ``firstByte`` and ``idle`` up to an eighth too late; short of that
 /// they cost nothing.
 public struct Timeouts: Sendable, Hashable {
-    /// Waiting for its turn where a client has limits, and for a free connection where there is a limit of these (``NetworkError/Code/queueTimeout``).
-    /// Default none.
+    /// Waiting for its turn where a client has limits, and for a free connection where there is a limit of these
+    /// (``NetworkError/Code/queueTimeout``). Default none.
     public var queue: Duration? {
         get { limits.queue.duration }
         set { limits.queue = Limit(newValue) }
@@ -18,20 +18,20 @@ public struct Timeouts: Sendable, Hashable {
         get { limits.connect.duration }
         set { limits.connect = Limit(newValue) }
     }
-    /// From the request's last byte to the answer's first (``NetworkError/Code/firstByteTimeout``). An
-    /// informational answer, such as 102, starts it anew. Default 60 s.
+    /// From the request's last byte to the response's first (``NetworkError/Code/firstByteTimeout``). An informational
+    /// response, such as 102, restarts it. Default 60 s.
     public var firstByte: Duration? {
         get { limits.firstByte.duration }
         set { limits.firstByte = Limit(newValue) }
     }
-    /// Silence in the middle of the request or of the answer (``NetworkError/Code/idleTimeout``): no byte of the
-    /// body sent, none of head or body received. While the consumer pauses the stream no time passes, nor while a
-    /// streamed request body has nothing to send. Default 20 s.
+    /// Silence in the middle of the request or of the response (``NetworkError/Code/idleTimeout``): no byte of the body
+    /// sent, none of head or body received. While the consumer pauses the stream no time passes, nor while a streamed
+    /// request body has nothing to send. Default 20 s.
     public var idle: Duration? {
         get { limits.idle.duration }
         set { limits.idle = Limit(newValue) }
     }
-    /// From the queue to the last byte of the answer (``NetworkError/Code/attemptTimeout``). Default none.
+    /// From the queue to the last byte of the response (``NetworkError/Code/attemptTimeout``). Default none.
     public var attempt: Duration? {
         get { limits.attempt.duration }
         set { limits.attempt = Limit(newValue) }

@@ -1,5 +1,5 @@
-/// What one transfer took. Times count from leaving the queue, and each is that of the phase's end; the phases of a
-/// connection that was there already are zero.
+/// The times and bytes of one transfer. Times count from leaving the queue, and each is that of the phase's end; the
+/// phases of a connection that was there already are zero.
 public struct TransferMetrics: Sendable, Equatable {
     /// How long it waited for a free connection before everything else; see ``Timeouts/queue``.
     public var queued: Duration
@@ -11,18 +11,18 @@ public struct TransferMetrics: Sendable, Equatable {
     public var secured: Duration
     /// Until the request was handed to the network: for a streamed body its last byte, else the first.
     public var sent: Duration
-    /// Until the first byte of the answer, informational answers included.
+    /// Until the first byte of the response, including informational ones.
     public var firstByte: Duration
     /// Until the last byte.
     public var total: Duration
 
     /// Bytes of the request's body that went out.
     public var bodyBytesSent: Int
-    /// Bytes of all header lines that came: of informational answers, the answer and its trailers.
+    /// Bytes of all header lines that came: of informational responses, the response and its trailers.
     public var headBytesReceived: Int
-    /// Bytes of the answer's body as it came, compressed if it was.
+    /// Bytes of the response's body as received, before decoding.
     public var bodyBytesReceived: Int
-    /// Bytes of the answer's body as it was delivered, decoded.
+    /// Bytes of the response's body as delivered, after decoding.
     public var bodyBytesDecoded: Int
 
     /// Whether an open connection was used again.

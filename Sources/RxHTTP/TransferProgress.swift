@@ -1,7 +1,7 @@
 /// How far a transfer has come.
 ///
-/// Of an upload the bytes are those handed to the network; of a download those that have arrived, as they are after
-/// decoding (`Content-Encoding`), since these are the ones that whoever waits for them gets.
+/// For an upload it counts the bytes handed to the network; for a download the received bytes after decoding
+/// (`Content-Encoding`), as the subscriber gets them.
 public struct TransferProgress: Sendable, Equatable {
     /// The bytes so far.
     public var bytes: Int64

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// The text of a URL that holds nothing to be escaped: Foundation reads it, and leaves it as it stands. Reading one takes
-/// longer than all else that is done to put a request together, and few ask a request for more than the text.
+/// The text of a URL that holds nothing to be escaped: Foundation reads it, and leaves it as it stands. Reading one
+/// takes longer than all else that is done to put a request together, and few ask a request for more than the text.
 package struct URLText: Sendable, Hashable {
     /// The URL as it is sent.
     package let text: String

@@ -14,7 +14,7 @@ public final class ActorScheduler: Scheduler {
     /// A serial context of the library's own: the clock of operators that are given no other.
     public static let shared = ActorScheduler(Background())
 
-    /// A serial context of its own, on the runtime's pool of threads: for work that takes long.
+    /// A separate serial context, on the runtime's pool of threads: for work that takes long.
     public static func background() -> ActorScheduler { ActorScheduler(Background()) }
 
     private actor Background {}

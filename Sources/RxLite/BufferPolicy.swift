@@ -1,13 +1,13 @@
-/// What happens to values that come faster than they are taken.
+/// The treatment of values that arrive faster than they are taken.
 public enum BufferPolicy<Failure: Error>: Sendable {
-    /// When `high` values wait the stream is paused, and goes on when they are down to `low`. Sources that
-    /// cannot pause (signals, timers) are buffered without limit.
+    /// When `high` values wait the stream is paused, and resumes when `low` are left. Sources that cannot pause
+    /// (signals, timers) are buffered without limit.
     case suspend(high: Int, low: Int)
-    /// The latest so many are kept, older ones dropped.
+    /// Keeps the latest values, up to this number, and drops older ones.
     case latest(Int)
-    /// The first so many are kept, newer ones dropped.
+    /// Keeps the first values, up to this number, and drops newer ones.
     case oldest(Int)
-    /// All are kept.
+    /// Keeps all values.
     case unbounded
     /// Up to `limit` are kept. One more ends the stream: it is cancelled, and `error` comes after those that
     /// wait.

@@ -1,4 +1,4 @@
-/// An error that may say that somebody called the stream off, elsewhere than through its subscription.
+/// An error that can report a cancellation from elsewhere than the subscription.
 ///
 /// `subscribe` does not call its callbacks with such an end: there is nothing to be told that somebody has not
 /// decided. Operators and `await` see it like any other error.

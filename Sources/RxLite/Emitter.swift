@@ -43,7 +43,7 @@ public struct Emitter<Element: Sendable, Failure: Error>: Sendable {
         observer.scope.enter { [observer] in observer.fail(error) }
     }
 
-    /// Whether nobody listens any more: the stream has ended or was cancelled.
+    /// Whether the subscription has ended: the stream has ended or was cancelled.
     @inlinable
     public var isCancelled: Bool { !observer.scope.isOpen }
 

@@ -8,7 +8,8 @@ extension Lane {
     /// Stops a debug build whose caller is not inside the lane. For what is `@unchecked Sendable` because it is
     /// touched only in there.
     ///
-    /// It tells one task from another, and tasks from threads without one.
+    /// It tells one task from another, and tasks from threads without one. Two threads without a task look the same to it;
+    /// the scheduler cannot tell them apart either, since a virtual one is current wherever it is not running.
     @inlinable
     public func assertInside(file: StaticString = #file, line: UInt = #line) {
         #if DEBUG

@@ -1,7 +1,6 @@
 /// A cold, typed stream: values over time, then one end.
 ///
-/// An observable is a recipe. Nothing happens until somebody subscribes, and each subscription runs it
-/// anew:
+/// An observable is a recipe. Nothing happens before a subscription, and each subscription runs it again:
 ///
 /// ```swift
 /// Observable.sequence(1...3)
@@ -12,8 +11,8 @@
 /// `Failure` is the one error type the stream can end with, `Never` where it cannot fail.
 @frozen
 public struct Observable<Element: Sendable, Failure: Error>: Sendable {
-    /// The scheduler that all of a subscription's events arrive on, or `nil` where they arrive on whoever
-    /// produces them. Operators with time use its clock by default.
+    /// The scheduler of all events of a subscription, or `nil` if they arrive on the threads that produce them.
+    /// Operators with time use its clock by default.
     public let scheduler: (any Scheduler)?
 
     @usableFromInline
@@ -34,8 +33,8 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
 
     /// Runs the stream for an operator: inside the lane of `observer.scope`, from within a subscription.
     ///
-    /// A stream whose scheduler is another than that lane's runs in a lane of its own; its events come with a small
-    /// buffer in between, and a pause of the observer pauses it.
+    /// A stream with another scheduler than that lane's runs in a separate lane; its events pass through a small
+    /// buffer, and a pause of the observer pauses it.
     @inlinable
     public func subscribe(_ observer: Observer<Element, Failure>) {
         if isAtHome(in: observer.scope.lane) { source(observer) } else { relay(to: observer) }
@@ -43,10 +42,10 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
 
     /// Starts the stream.
     ///
-    /// The callbacks run one at a time on the stream's ``scheduler``; where it has none, on whichever
-    /// thread produces the event, the calling one included. The stream runs until its end or until the
-    /// returned subscription is cancelled; letting go of it changes nothing. An error that is a cancellation
-    /// (``CancellationReporting``) calls nobody back.
+    /// The callbacks run one at a time on the stream's ``scheduler``, or without one on the thread that produces the
+    /// event, which may be the calling thread. The stream runs until its end or until the returned subscription is
+    /// cancelled; letting go of it changes nothing. An error that is a cancellation (``CancellationReporting``) calls
+    /// no callback.
     ///
     /// - Parameters:
     ///   - onNext: takes each value.
@@ -79,7 +78,8 @@ public struct Observable<Element: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// Starts the stream as ``subscribe(onNext:onEnd:)`` does, for observers that record every end, cancellations included.
+    /// Starts the stream as ``subscribe(onNext:onEnd:)`` does, for observers that record every end, cancellations
+    /// included.
     @inlinable
     package func observe(
         onNext: @escaping @Sendable (Element) -> Void,

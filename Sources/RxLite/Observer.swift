@@ -1,8 +1,8 @@
 /// The receiving end of one subscription: what a source calls.
 ///
 /// The grammar is: ``next(_:)`` any number of times, then ``end`` at most once, then nothing; all from inside
-/// `scope.lane`, and nothing once `scope.isOpen` is false. A source keeps it by looking at the scope before
-/// each call. Whoever receives an end closes the scope it came under.
+/// `scope.lane`, and nothing once `scope.isOpen` is false. A source keeps it by looking at the scope before each call.
+/// The receiver of an end closes the scope of that end.
 @frozen
 public struct Observer<Element: Sendable, Failure: Error>: Sendable {
     /// The subscription this observer belongs to.

@@ -1,10 +1,10 @@
-/// What a retry has done so far in one subscription.
+/// The history of a retry in one subscription.
 public struct RetryHistory: Sendable {
     /// How many attempts have been made after the first.
     public var count: Int
     /// How long the last of them was waited for; zero before the first retry.
     public var lastDelay: Duration
-    /// What waits are measured by.
+    /// The clock of the waits.
     public var clock: any Scheduler
 
     /// Creates a history.

@@ -1,8 +1,8 @@
 /// Decides, after an error, whether and when to try again.
 public struct RetryPolicy<Failure: Error>: Sendable {
-    /// What is to be done about an error.
+    /// The decision about an error.
     public enum Decision: Sendable, Equatable {
-        /// The error stands.
+        /// The stream fails with the error.
         case stop
         /// Another attempt, so much later.
         case retry(after: Duration)
@@ -11,7 +11,7 @@ public struct RetryPolicy<Failure: Error>: Sendable {
     /// The decision about `error`, after what has been tried already.
     public let decide: @Sendable (_ error: Failure, _ history: RetryHistory) -> Decision
 
-    /// Notes on the error that stands how many attempts were made.
+    /// Adds the number of attempts to the final error.
     public let stamp: @Sendable (_ error: inout Failure, _ attempts: Int) -> Void
 
     /// Creates a policy from its rule.

@@ -1,7 +1,7 @@
 public import Synchronization
 
-/// What one running subscription shares with its source: whether it is still wanted, whether it is paused,
-/// and what to tear down at its end.
+/// The state that a running subscription shares with its source: whether it is open, whether it is paused, and its
+/// teardowns.
 ///
 /// A scope is made before its source runs. A source looks at ``isOpen`` before each event and at
 /// ``isPaused`` before each value it could as well send later, and registers what must be undone with
@@ -58,8 +58,8 @@ public final class Scope: Cancellable, @unchecked Sendable {
         self.owner = owner
     }
 
-    /// Whether somebody still wants events. `false` after ``close()`` and as soon as the subscription has
-    /// been cancelled from any thread.
+    /// Whether the subscription still takes events. `false` after ``close()`` and as soon as the subscription has been
+    /// cancelled from any thread.
     @inlinable
     public var isOpen: Bool { phase.load(ordering: .relaxed) == Phase.open && !lane.isCancelled }
 
@@ -190,8 +190,8 @@ public final class Scope: Cancellable, @unchecked Sendable {
         }
     }
 
-    /// Takes one ``pause()`` back; with the last one, paused sources go on from inside this call. Without a
-    /// pause it does nothing.
+    /// Undoes one ``pause()``; with the last one, paused sources resume from inside this call. Without a pause it does
+    /// nothing.
     public func resume() {
         lane.assertInside()
         guard isHeld else { return }
@@ -235,8 +235,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
         }
     }
 
-    /// Runs `work` in the lane, if the scope is still open by then. The door for whatever comes from
-    /// another thread or from a timer.
+    /// Runs `work` in the lane, if the scope is still open by then. The entry for events from other threads or timers.
     @inlinable
     public func enter(_ work: @escaping @Sendable () -> Void) {
         if lane.tryEnter() {

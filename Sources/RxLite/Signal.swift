@@ -6,12 +6,12 @@
 /// reload.send()
 /// ```
 ///
-/// Everyone who listens at the time gets each value, all in the same order. Sending is safe from any
-/// thread; a value sent from within a delivery is delivered after it.
+/// All current subscribers get each value, in the same order. Sending is safe from any thread; a value sent from within
+/// a delivery is delivered after it.
 public final class Signal<Element: Sendable>: Sendable {
     @usableFromInline let hub = Hub<Element, Never>()
 
-    /// Creates a signal nobody listens to.
+    /// Creates a signal without subscribers.
     @inlinable
     public init() {}
 
@@ -21,7 +21,7 @@ public final class Signal<Element: Sendable>: Sendable {
         Observable { [hub] observer in hub.add(observer) }
     }
 
-    /// Sends a value to all who listen.
+    /// Sends a value to all subscribers.
     @inlinable
     public func send(_ value: Element) { hub.send(value) }
 }

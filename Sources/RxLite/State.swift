@@ -8,8 +8,8 @@ public import Synchronization
 /// runningRequests.update { $0 += 1 }
 /// ```
 ///
-/// Reading and writing are safe from any thread. All who observe see every value from their subscription
-/// on, in the order in which they were set.
+/// Reading and writing are safe from any thread. Subscribers see every value from their subscription on, in the order
+/// in which they were set.
 public final class State<Value: Sendable>: Sendable {
     @usableFromInline
     struct Contents {

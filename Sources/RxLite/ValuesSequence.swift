@@ -1,6 +1,6 @@
 extension Observable {
-    /// The stream for a `for try await` loop. Each loop subscribes anew; leaving the loop, or cancelling
-    /// its task, cancels the stream.
+    /// The stream for a `for try await` loop. Each loop is a new subscription; leaving the loop, or cancelling its
+    /// task, cancels the stream.
     ///
     /// ```swift
     /// for try await line in lines.values(buffering: .suspend(high: 64, low: 16)) { … }

@@ -12,7 +12,7 @@ extension EventLoop {
     /// Registers what must be closed before the loop ends. Hooks run on the loop, last registered first, those that
     /// other hooks register after them. Cancelling what this returns takes the hook back; that works from any thread.
     ///
-    /// After ``shutDown()`` the hook is dropped. What is still open after all hooks, the loop closes itself.
+    /// After ``shutDown()`` the hook is dropped. The loop closes handles that are still open after all hooks.
     public func onShutdown(_ hook: @escaping @Sendable () -> Void) -> any Cancellable {
         let id = Self.latestHook.add(1, ordering: .relaxed).newValue
         hooks.withLock { $0?[id] = hook }
@@ -21,14 +21,13 @@ extension EventLoop {
 
     /// Ends the loop and waits until its thread is gone.
     ///
-    /// What was scheduled before this call still runs; then the shutdown hooks do; then each pending timer,
-    /// before its time, so that whatever waits for it meets the end; then what all of these have scheduled. Jobs
-    /// of ``work(_:)`` that are under way are waited for.
-    /// Only work that schedules more without end is dropped.
+    /// Work scheduled before this call still runs; then the shutdown hooks; then each pending timer, early, so that its
+    /// waiters see the end; then the work that these have scheduled. Jobs of ``work(_:)`` that are under way are waited
+    /// for. Only work that schedules more without end is dropped.
     ///
-    /// Afterwards the loop holds nobody up: ``isCurrent`` is true everywhere, ``schedule(_:)`` runs work on the
-    /// thread that calls it, and `ActorScheduler.shared` keeps the time. Streams of the loop so still come to
-    /// their end. Calling this again does nothing, or waits for the call that is under way.
+    /// Afterwards the loop blocks no caller: ``isCurrent`` is true everywhere, ``schedule(_:)`` runs work on the thread
+    /// that calls it, and `ActorScheduler.shared` keeps the time. Streams of the loop so still come to their end.
+    /// Calling this again does nothing, or waits for the call that is under way.
     ///
     /// From any thread but the loop's own, from within subscriptions too.
     public func shutDown() {

@@ -18,11 +18,11 @@ extension EventLoop {
         case ended
     }
 
-    /// Why the loop does not run though nobody has shut it down: the process had no descriptor or no thread left. `nil` if
-    /// it runs, or has ended.
+    /// The reason that the loop does not run without a shutdown: the process had no descriptor or no thread left. `nil`
+    /// if it runs, or has ended.
     ///
-    /// Until it runs it holds nobody up, as after ``shutDown()``. Each piece of work that is posted tries again to start
-    /// it.
+    /// Until it runs it blocks no caller, as after ``shutDown()``. Each piece of work that is posted tries again to
+    /// start it.
     public var startError: UVError? { startFailure.withLock { $0 } }
 
     /// Makes the loop and starts its thread, unless it runs already; false if that cannot be, or it has ended.

@@ -2,8 +2,8 @@ internal import CLibuv
 public import RxLite
 
 extension EventLoop {
-    /// What `body` returns, run on a thread of libuv's pool (`uv_queue_work`): for whatever would hold up the
-    /// loop, such as disks and the decoding of large documents.
+    /// The result of `body`, run on a thread of libuv's pool (`uv_queue_work`): for work that would block the loop,
+    /// such as disk access and the decoding of large documents.
     ///
     /// Each subscription runs it once. Four run at a time in the whole process, unless the environment's
     /// `UV_THREADPOOL_SIZE` says otherwise. Cancelling drops what has not begun; what has begun runs to its end,

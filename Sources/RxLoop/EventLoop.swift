@@ -14,18 +14,19 @@ import Synchronization
 /// loop.shutDown()
 /// ```
 ///
-/// Threads: `schedule`, `now`, `isCurrent`, ``ownsCurrentThread``, ``onShutdown(_:)`` from anywhere; ``shutDown()`` from anywhere but
-/// the loop; ``work(_:)`` from anywhere; ``Poll``, ``LoopTimer`` and ``Kick`` only on the loop, which they assert.
+/// Threads: `schedule`, `now`, `isCurrent`, ``ownsCurrentThread``, ``onShutdown(_:)`` from anywhere; ``shutDown()``
+/// from anywhere but the loop; ``work(_:)`` from anywhere; ``Poll``, ``LoopTimer`` and ``Kick`` only on the loop, which
+/// they assert.
 @safe
 public final class EventLoop: Scheduler, @unchecked Sendable {
     // Unchecked: what is not a constant, atomic or under a Mutex is touched only on the loop's thread once
     // that runs; its start happens after init has set everything, and its end before join returns.
     // Safe: `raw` and the handles live from init until the thread has closed them.
 
-    /// The loop of the process, for everybody who needs no other. It is never shut down.
+    /// The default loop of the process. It is never shut down.
     public static let shared = EventLoop(name: "rx.loop")
 
-    /// What the thread is called, in debuggers and profiles. Linux shows 15 bytes of it.
+    /// The name of the thread, in debuggers and profiles. Linux shows 15 bytes of it.
     public let name: String
 
     let raw: UnsafeMutablePointer<uv_loop_t>
@@ -56,8 +57,8 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
     /// What was posted and is being run, the next one last.
     var batch: [Inbox.Work] = []
 
-    /// Starts a loop on a thread of its own. Where the process has no descriptor or no thread left for one,
-    /// ``startError`` says so.
+    /// Starts a loop on a new thread. Where the process has no descriptor or no thread left for one, ``startError``
+    /// says so.
     ///
     /// The first loop makes the process ignore `SIGPIPE`, unless the app has a handler for it: libcurl with
     /// `CURLOPT_NOSIGNAL` leaves that to its user.
@@ -73,14 +74,14 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
         unsafe raw.deallocate()
     }
 
-    /// Monotonic time (`uv_hrtime`), read anew at each call.
+    /// Monotonic time (`uv_hrtime`), read at each call.
     public var now: Duration { .nanoseconds(Int64(clamping: nanoseconds)) }
 
     /// ``now`` in nanoseconds.
     public var nanoseconds: UInt64 { uv_hrtime() }
 
-    /// Whether the caller is on the loop's thread, or the loop has ended or could not be started: then nobody needs to
-    /// change places, and streams of the loop run on whoever enters them.
+    /// Whether the caller is on the loop's thread, or the loop has ended or could not be started: then streams of the
+    /// loop run on the threads that enter them.
     public var isCurrent: Bool { ownsCurrentThread || !inbox.isOpen }
 
     /// Whether the caller is on the thread of the loop, which has not ended.
@@ -105,8 +106,8 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
         if !post(work), !ownsCurrentThread { lateWork.run(work) }
     }
 
-    /// Runs `work` as ``schedule(_:)`` does, on the loop's thread or not at all: `false` after ``shutDown()``, and where
-    /// the loop cannot be started (``startError``), with the work dropped.
+    /// Runs `work` as ``schedule(_:)`` does, on the loop's thread or not at all: `false` after ``shutDown()``, and
+    /// where the loop cannot be started (``startError``), with the work dropped.
     public func post(_ work: @escaping @Sendable () -> Void) -> Bool {
         if ownsCurrentThread, dropsOwnWork { return false }
         if queue(work) { return true }
@@ -123,8 +124,8 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
     /// Runs `work` once, not before `delay` has passed, in due order; equal times in order of scheduling.
     /// The loop's timer has a grain of a millisecond and rounds up.
     ///
-    /// What waits when the loop is shut down runs early. From then on waits are kept by
-    /// `ActorScheduler.shared`, which runs the work.
+    /// Work that waits when the loop is shut down runs early. Later waits use `ActorScheduler.shared`, which runs the
+    /// work.
     public func schedule(
         after delay: Duration, _ work: @escaping @Sendable () -> Void
     ) -> any Cancellable {

@@ -1,10 +1,10 @@
 internal import CLibuv
 
-/// A one-shot timer that is set anew many times.
+/// A one-shot timer that can be set repeatedly.
 ///
-/// Only on the loop. It waits in the loop's one heap of timers. Moving the time forward, and stopping, which is
-/// what mostly happens to a timeout, costs one store: the entry stays where it is and goes on waiting when it
-/// comes up. So a limit that is hardly ever reached can be set with every transfer.
+/// Only on the loop. It waits in the loop's one heap of timers. Moving the time forward, and stopping, which is what
+/// mostly happens to a timeout, costs one store: the entry stays in its place, and continues to wait when it fires. So
+/// a limit that is hardly ever reached can be set with every transfer.
 public final class LoopTimer {
     private let entry: Entry
     private let loop: EventLoop

@@ -2,11 +2,11 @@ internal import CLibuv
 
 /// Watches a socket (`uv_poll_t`).
 ///
-/// Only on the loop. The descriptor stays its owner's, who closes the poll first; the same descriptor can be
-/// watched by a new poll at once.
+/// Only on the loop. The descriptor belongs to its owner, who must close the poll first; a new poll can watch the same
+/// descriptor at once.
 @safe
 public final class Poll: LoopHandle {
-    /// What a socket is ready for.
+    /// The readiness of a socket.
     public struct Events: OptionSet, Sendable {
         /// The bits of `uv_poll_event`.
         public let rawValue: Int32
@@ -26,8 +26,7 @@ public final class Poll: LoopHandle {
 
     /// Prepares to watch `descriptor`; nothing is reported before ``start(_:)``.
     ///
-    /// - Parameter onEvent: called on the loop with what the socket is ready for, or with the error that
-    ///   polling met.
+    /// - Parameter onEvent: called on the loop with the readiness of the socket, or with the error of polling.
     public init(
         on loop: EventLoop, descriptor: Int32, onEvent: @escaping (Events, UVError?) -> Void
     ) throws(UVError) {

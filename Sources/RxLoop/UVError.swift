@@ -14,12 +14,12 @@ public struct UVError: Error, RawRepresentable, Hashable, Sendable {
 
     /// The descriptor is not open (`UV_EBADF`).
     public static let badDescriptor = UVError(rawValue: UV_EBADF.rawValue)
-    /// Something of this kind is there already (`UV_EEXIST`).
+    /// The file already exists (`UV_EEXIST`).
     public static let alreadyExists = UVError(rawValue: UV_EEXIST.rawValue)
     /// The descriptor is of a kind that cannot be polled, or the file belongs to another user (`UV_EPERM`).
     public static let notPermitted = UVError(rawValue: UV_EPERM.rawValue)
 
-    /// The path is a symbolic link, where none is followed, or leads in a circle (`UV_ELOOP`).
+    /// The path is a symbolic link that is not followed, or a loop of links (`UV_ELOOP`).
     public static let symbolicLink = UVError(rawValue: UV_ELOOP.rawValue)
     /// There is no such file (`UV_ENOENT`).
     public static let notFound = UVError(rawValue: UV_ENOENT.rawValue)

@@ -10,8 +10,8 @@ extension CookieJar {
         self.init(publicSuffixes: .system, limits: limits)
     }
 
-    /// Creates a jar that is kept in a file, replaced as a whole at each save, with mode 0600; its folder must
-    /// exist. Two jars, or two processes, must not share one file: each would write over what the other saved.
+    /// Creates a jar with a file, replaced atomically at each save, with mode 0600; its folder must exist. Two jars, or
+    /// two processes, must not share one file: each would write over what the other saved.
     ///
     /// ```swift
     /// configuration.cookies = CookieJar(file: "/var/lib/app/cookies.json")

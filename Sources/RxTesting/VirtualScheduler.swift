@@ -11,12 +11,12 @@ import Synchronization
 /// try clock.advance(by: .seconds(3600))
 /// ```
 ///
-/// Work runs inside ``advance(by:)``, ``advance(to:)`` and ``run()``, on the thread that calls them, in the
-/// order in which it is due, and of what is due together in the order in which it was scheduled.
+/// Work runs inside ``advance(by:)``, ``advance(to:)`` and ``run()``, on the thread that calls them, in the order of
+/// its due times, and at equal times in the order in which it was scheduled.
 ///
-/// Between those calls the test itself counts as the scheduler's work (see ``isCurrent``): what it
-/// subscribes to, sends and cancels takes effect at once. What other tasks, threads or schedulers send to a
-/// stream that lives here waits for the next advance.
+/// Between those calls the test itself counts as the scheduler's work (see ``isCurrent``): what it subscribes to, sends
+/// and cancels takes effect at once. Events from other tasks, threads or schedulers to a stream on this scheduler wait
+/// for the next advance.
 ///
 /// Safe from any thread.
 public final class VirtualScheduler: DatedScheduler {
@@ -105,7 +105,7 @@ public final class VirtualScheduler: DatedScheduler {
         contents.withLock { $0.now = max($0.now, time) }
     }
 
-    /// Runs work, moving time on as it becomes due, until there is none.
+    /// Runs all work, advancing time as it becomes due, until none is left.
     public func run() throws(VirtualTimeError) {
         try runWork(until: nil)
     }

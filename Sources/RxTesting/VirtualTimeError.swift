@@ -1,12 +1,12 @@
 /// Why virtual time stopped before it was where it should go.
 public enum VirtualTimeError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// So many pieces of work have run in one call, and there is still more: something schedules itself
-    /// again without end.
+    /// This number of pieces of work has run in one call, and there is still more: something schedules itself again
+    /// without end.
     case endless(steps: Int, now: Duration)
     /// Time is being advanced already: by the work that asked, or by another thread.
     case alreadyRunning
 
-    /// What happened, and what to do about it.
+    /// The problem, and how to solve it.
     public var description: String {
         switch self {
         case .endless(let steps, let now):

@@ -1,6 +1,6 @@
 public import RxHTTP
 
-/// What accompanies requests: a spinner, a measurement, a line in a journal.
+/// Closures that accompany requests: a spinner, a measurement, a line in a journal.
 ///
 /// ```swift
 /// configuration.accessories = [
@@ -17,8 +17,8 @@ public struct Accessory: Sendable {
     public var willStart: @Sendable (Request) -> Void
     /// When the outcome is known, and before the subscriber gets it.
     public var willStop: @Sendable (Request, RequestOutcome) -> Void
-    /// When the transfer is closed, and the subscriber has got everything; or what is left to it, where an operator such
-    /// as `take` or `first()` leaves the request before it hands the value on.
+    /// When the transfer is closed, and the subscriber has got everything; or what is left to it, where an operator
+    /// such as `take` or `first()` leaves the request before it hands the value on.
     public var didStop: @Sendable (Request, RequestOutcome) -> Void
 
     /// Creates an accessory; what is left out does nothing.

@@ -9,13 +9,12 @@ extension Client {
     /// client.activity.observable.map { $0 > 0 }.distinctUntilChanged().subscribe { indicator.isOn = $0 }
     /// ```
     ///
-    /// A request counts once from its start to its end, whichever way it ends and however many attempts, logins and
-    /// redirects it takes; it counts no more when its subscriber has been told. The client writes it, and nobody else
-    /// should.
+    /// A request counts once from its start to any end, regardless of its attempts, logins and redirects, and no longer
+    /// once its subscriber has the outcome. The client writes it, and nobody else should.
     public var activity: State<Int> { running.shownCount }
 
-    /// The failures that a person is to be told of: those of all requests that do not turn it off, in the order in
-    /// which they fail. What is cancelled is none. Never ends.
+    /// The failures to show to the user: those of all requests that do not turn it off, in the order in which they
+    /// fail. A cancellation is not a failure. Never ends.
     ///
     /// ```swift
     /// client.errorTips.subscribe { error in toast.show(error.message) }
@@ -28,10 +27,10 @@ extension Client {
     /// client.cancel(.tag("search"))
     /// ```
     ///
-    /// A stream that the request is part of fails with `cancelled`, so that whoever waits for it goes on: `await`
+    /// A stream that the request is part of fails with `cancelled`, so that code that waits for it continues: `await`
     /// throws it, a group fails, a list of pages shows it. Only the callbacks of `subscribe` are spared it. Requests
     /// that begin later are not affected. Safe from any thread; from another than the request's, at most the callback
-    /// already running completes. What one owner has subscribed to is cancelled by its `SubscriptionBag`.
+    /// already running completes. A `SubscriptionBag` cancels the subscriptions of one owner.
     ///
     /// - Returns: how many there were.
     @discardableResult

@@ -1,4 +1,4 @@
-/// What a person is shown of a request while it runs and when it fails.
+/// The parts of a request that the user sees while it runs and when it fails.
 public struct Presentation: OptionSet, Sendable {
     /// The bits.
     public let rawValue: Int
@@ -10,7 +10,7 @@ public struct Presentation: OptionSet, Sendable {
     public static let indicator = Presentation(rawValue: 1 << 0)
     /// The client's ``ClientConfiguration/accessories`` accompany it.
     public static let accessories = Presentation(rawValue: 1 << 1)
-    /// Its failure is told by ``Client/errorTips``.
+    /// Its failure is sent by ``Client/errorTips``.
     public static let errorTips = Presentation(rawValue: 1 << 2)
 
     /// All of it.

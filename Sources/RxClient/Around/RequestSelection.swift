@@ -6,14 +6,14 @@ public enum RequestSelection: Sendable, Hashable {
     case all
     /// The one of this id.
     case id(RequestID)
-    /// All to this URL, or to this path below the client's base URL, whatever their query.
+    /// All requests to this URL, or to this path below the client's base URL, with any query.
     case url(String)
     /// All that have this among their ``Endpoint/tags``.
     case tag(String)
 }
 
 extension RequestSelection: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The kind, and what is meant, without user info and query.
+    /// The kind and its value, without user info and query.
     public var description: String {
         switch self {
         case .all: "all"

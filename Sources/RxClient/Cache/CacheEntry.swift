@@ -1,9 +1,9 @@
 public import FoundationEssentials
 public import RxHTTP
 
-/// One answer that is kept: what is known about it, and its body.
+/// One stored response: what is known about it, and its body.
 public struct CacheEntry: Sendable {
-    /// What is known about it; all that a 304 changes.
+    /// Its metadata, the part that a 304 changes.
     public var metadata: Metadata
     /// The decoded body.
     public var body: [UInt8]
@@ -14,16 +14,16 @@ public struct CacheEntry: Sendable {
         self.body = body
     }
 
-    /// What it takes in a store: body, header fields, key and tags.
+    /// Its size in a store: body, header fields, key and tags.
     public var byteCount: Int { body.count + metadata.byteCount }
 
-    /// What is known about an answer that is kept.
+    /// The metadata of a stored response.
     public struct Metadata: Sendable, Codable {
-        /// Names this body: an answer that takes the place of another has a new one.
+        /// Names this body: a response that replaces another has a new one.
         public var id: UUID
-        /// What it is kept under.
+        /// The key it is stored under.
         public var key: CacheKey
-        /// The request fields that the server chose by (`Vary`), and what they were.
+        /// The request fields that the server selected by (`Vary`), with their values.
         public var variant: CacheVariant
         /// Status and header fields, without those that end with the connection (RFC 9111 §3.1).
         public var head: ResponseHead
@@ -45,7 +45,7 @@ public struct CacheEntry: Sendable {
             self.tags = tags
         }
 
-        /// Whether an answer takes the place of another: both have the same key and variant.
+        /// Whether a response replaces another: both have the same key and variant.
         public func replaces(_ other: Metadata) -> Bool { key == other.key && variant == other.variant }
 
         var byteCount: Int {

@@ -1,7 +1,7 @@
-/// What an answer is kept under. Answers of one key are variants of each other: the server chose between them by
-/// other fields of the request (RFC 9111 §4.1).
+/// The key that a response is stored under. Answers of one key are variants of each other: the server chose between
+/// them by other fields of the request (RFC 9111 §4.1).
 public struct CacheKey: Hashable, Sendable, Codable {
-    /// Which rules keep the answer. Answers kept by one are never given by another.
+    /// The rules that store the response. Responses stored by one are never used by another.
     public enum Rules: String, Sendable, Codable {
         /// RFC 9111.
         case http
@@ -11,14 +11,14 @@ public struct CacheKey: Hashable, Sendable, Codable {
 
     /// Which rules keep it.
     public var rules: Rules
-    /// The method that was answered.
+    /// The method of the request.
     public var method: String
     /// The absolute URL, with query and without fragment.
     public var url: String
-    /// Who asked: a name or a number of the account, or a digest of what proves it; never the proof itself. Empty
-    /// for nobody.
+    /// The identity of the requester: a name or a number of the account, or a digest of its credential; never the
+    /// credential itself. Empty without an account.
     public var identity: String
-    /// A digest of the content that was sent; empty for none.
+    /// A digest of the request's content; empty without content.
     public var content: String
 
     /// Creates a key.

@@ -1,12 +1,12 @@
 public import FoundationEssentials
 
-/// Which kept answers are meant.
+/// A selection of stored responses.
 public enum CacheSelection: Sendable, Hashable {
     /// All of them.
     case all
     /// The one with this ``CacheEntry/Metadata/id``.
     case id(UUID)
-    /// All of exactly this ``CacheKey/url``, of whatever method, account and variant.
+    /// All of exactly this ``CacheKey/url``, of any method, account and variant.
     case url(String)
     /// All whose URL is this one up to the query.
     case place(String)
@@ -29,7 +29,7 @@ public enum CacheSelection: Sendable, Hashable {
 }
 
 extension CacheSelection: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The kind, and what is meant, without user info, query and identity.
+    /// The kind and its value, without user info, query and identity.
     public var description: String {
         switch self {
         case .all: "all"

@@ -1,12 +1,12 @@
-/// What a cache has done since it was made, and what it holds.
+/// The counts of a cache since its creation, and its contents.
 public struct CacheStatistics: Sendable, Hashable {
-    /// Requests answered by what is kept and fresh, without asking the server.
+    /// Requests with a fresh stored response, which were not sent.
     public var hits = 0
-    /// Requests for which nothing was kept.
+    /// Requests without a stored response.
     public var misses = 0
-    /// Kept answers that the server confirmed with a 304.
+    /// Stored responses that the server confirmed with a 304.
     public var revalidated = 0
-    /// Requests answered by what is kept and stale.
+    /// Requests with a stale stored response.
     public var staleServed = 0
     /// Requests that joined another one for the same.
     public var joined = 0
@@ -14,7 +14,7 @@ public struct CacheStatistics: Sendable, Hashable {
     public var stored = 0
     /// Operations of the store that failed.
     public var storeFailures = 0
-    /// What the store holds, and how many it has dropped to make room.
+    /// The contents of the store, and the number of evicted responses.
     public var usage = CacheUsage()
 
     /// Nothing so far.

@@ -1,16 +1,15 @@
 public import RxHTTP
 public import RxLite
 
-/// Where a cache keeps answers. It decides nothing about them but which make room for others.
+/// The storage of a cache. It decides nothing about them but which make room for others.
 ///
-/// What its methods return is cold: each subscription does the work once. Operations take effect in the order in
+/// The streams of its methods are cold: each subscription does the work once. Operations take effect in the order in
 /// which they are subscribed to, so a lookup sees every ``store(_:)`` that was begun before it. Subscribing is safe
-/// from any thread and keeps none waiting; values come on whatever thread has them, and the subscriber's stream
-/// takes them to its own scheduler. Cancelling a subscription gives up the answer; what was begun may still happen.
+/// from any thread and does not block; values may arrive on any thread, and the subscriber's stream moves them to its
+/// own scheduler. Cancelling a subscription discards the result; an operation that has begun may still complete.
 ///
-/// A store that fails makes nobody fail but who asked it: for the requests of a client it is a miss. An entry that
-/// is broken (cut off, of another format, not the bytes that were stored) is left out of a lookup, removed, and no
-/// failure.
+/// A store's failure fails only its direct caller: for the requests of a client it is a miss. An entry that is broken
+/// (cut off, of another format, not the bytes that were stored) is left out of a lookup, removed, and no failure.
 public protocol CacheStore: Sendable {
     /// One value: all variants of `key`, the ones that came last first; empty where there are none. Has them used
     /// last, where that decides which make room.

@@ -1,10 +1,10 @@
 public import FoundationEssentials
 
-/// For how long a kept answer may be used, and what for: read once from its fields, when it comes.
+/// How long a stored response may be used, and for what: read once from its fields, when it comes.
 ///
 /// All times are in seconds.
 public struct CacheTerms: Hashable, Sendable, Codable {
-    /// When the answer came, or was last confirmed by a 304.
+    /// The time of arrival, or of the latest confirmation by a 304.
     public var date: Date
     /// How old it was then (`corrected_initial_age`, RFC 9111 §4.2.3).
     public var initialAge: TimeInterval
@@ -34,8 +34,8 @@ public struct CacheTerms: Hashable, Sendable, Codable {
         self.neverStale = neverStale
     }
 
-    /// How old the answer is (RFC 9111 §4.2.3); infinite where the clock has been set back to before it came, since
-    /// nobody knows then.
+    /// The age of the response (RFC 9111 §4.2.3); infinite if the clock has been set back to before its arrival, since
+    /// the age is unknown then.
     public func age(at now: Date) -> TimeInterval {
         let resident = now.timeIntervalSince(date)
         return resident < 0 ? .infinity : initialAge + resident

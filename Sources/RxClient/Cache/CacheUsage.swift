@@ -1,8 +1,8 @@
-/// What a ``CacheStore`` holds.
+/// The contents of a ``CacheStore``.
 public struct CacheUsage: Sendable, Hashable {
-    /// How many answers there are.
+    /// The number of responses.
     public var entries: Int
-    /// What they take: bodies, heads, keys.
+    /// Their size: bodies, heads, keys.
     public var bytes: Int
     /// How many have been dropped since the store was made, so that others find room.
     public var evicted: Int

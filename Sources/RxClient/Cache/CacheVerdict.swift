@@ -2,11 +2,11 @@ import FoundationEssentials
 
 /// What becomes of a request for which an answer is kept.
 enum CacheVerdict: Equatable {
-    /// It is the answer.
+    /// The stored response is used.
     case use(isStale: Bool)
-    /// It is the answer, and the server is asked for a newer one meanwhile (RFC 5861 §3).
+    /// The stored response is used, and renewed in the background (RFC 5861 §3).
     case useAndRefresh
-    /// The server is asked.
+    /// The request is sent.
     case ask
 }
 

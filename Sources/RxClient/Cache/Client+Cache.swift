@@ -22,8 +22,8 @@ extension Client {
             decoder: configuration.decoder)
     }
 
-    /// The answer from the cache, or from `ask`, which may be that of another request for the same. Looks at what is at hand
-    /// when it is called, once for each subscription.
+    /// The answer from the cache, or from `ask`, which may be that of another request for the same. Looks at what is at
+    /// hand when it is called, once for each subscription.
     func answer(
         _ cached: CachedRequest?, joining stages: @escaping @Sendable () -> ClientStages?,
         _ session: Session?, _ trace: Trace?,

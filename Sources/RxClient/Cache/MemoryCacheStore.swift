@@ -2,9 +2,9 @@ public import RxHTTP
 public import RxLite
 import Synchronization
 
-/// Keeps answers in memory, up to a number of bytes: the one that has not been used for longest goes first.
+/// Stores responses in memory, up to a number of bytes: the one that has not been used for longest goes first.
 ///
-/// What it returns comes at once, on the thread that subscribes, and never fails. Safe from any thread.
+/// Its streams deliver at once, on the subscribing thread, and never fail. Safe from any thread.
 public final class MemoryCacheStore: CacheStore {
     /// The most bytes it holds, by ``CacheEntry/byteCount``.
     public let limit: Int
@@ -23,7 +23,7 @@ public final class MemoryCacheStore: CacheStore {
         self.entryLimit = min(entryLimit ?? limit / 4, limit)
     }
 
-    /// What it holds.
+    /// Its contents.
     public var usage: CacheUsage { contents.withLock { $0.usage } }
 
     /// All variants of a key, the ones that came last first.

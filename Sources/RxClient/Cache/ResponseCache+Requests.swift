@@ -4,28 +4,28 @@ public import RxHTTP
 public import RxLite
 
 extension ResponseCache {
-    /// The answer to a request made by hand: what is kept, where the rules let it be used, or what `fetch` gets.
+    /// The response to a request made by hand: a stored one, if the rules allow its use, or that of `fetch`.
     ///
     /// ```swift
     /// cache.response(to: request) { request in client.exchange(request).response(to: request) }
     /// ```
     ///
-    /// `fetch` gets the request with the conditions that a kept answer needs, and gives any status; a 304 to these
-    /// conditions becomes the kept answer. Whatever it gives is kept where the policy says so; by ``CachePolicy/http``
-    /// that can be an error status, as RFC 9111 has it. Requests for the same that are under way at the same time are
-    /// fetched once, by the first one's `fetch`. After a successful request of a method that is not safe, what is kept
-    /// of its URL is removed.
+    /// `fetch` gets the request with the conditions that revalidate a stored response, and may return any status; a 304
+    /// to these conditions becomes the stored response. The policy decides what is stored; with ``CachePolicy/http``
+    /// that can be an error status, as in RFC 9111. Equal requests that are under way at the same time are fetched
+    /// once, by the `fetch` of the first one. An unsafe request that gets a response of 2xx or 3xx removes the stored
+    /// responses of its URL (RFC 9111 §4.4).
     ///
     /// - Parameters:
-    ///   - request: what is asked for.
-    ///   - policy: which answers are kept. Default those of RFC 9111.
-    ///   - mode: what this request wants. Default as the policy says.
-    ///   - identity: who asks, where that is not seen from the request: answers of one are never given to another.
-    ///     Default nobody.
-    ///   - tags: names under which the answer can be removed.
-    ///   - jar: where `fetch` takes the request's cookies from, for answers that vary by them.
+    ///   - request: the request.
+    ///   - policy: the responses that are stored. Default those of RFC 9111.
+    ///   - mode: the use of the cache by this request. Default as the policy says.
+    ///   - identity: the requester, if the request does not show it: responses of one are never given to another.
+    ///     Default empty.
+    ///   - tags: names by which the response can be removed.
+    ///   - jar: the jar that `fetch` takes the request's cookies from, for responses that vary by them.
     ///   - joins: whether it joins a request for the same. Default yes.
-    ///   - decoder: how the answer decodes JSON.
+    ///   - decoder: decodes the response's JSON.
     ///   - fetch: sends a request.
     public func response(
         to request: Request, policy: CachePolicy = .http, mode: CacheMode = .standard, identity: String = "",

@@ -3,16 +3,16 @@ public import RxHTTP
 public import RxLite
 import Synchronization
 
-/// Keeps answers and uses them again, as the policy of each request says.
+/// Stores responses and reuses them, by the policy of each request.
 ///
 /// ```swift
 /// var configuration = ClientConfiguration(baseURL: "https://api.example.com/v1")
 /// configuration.cachePolicy = .http
 /// ```
 ///
-/// A cache can be shared by several clients: it tells accounts apart. All of it is safe from any thread.
+/// A cache can be shared by several clients: it keeps accounts apart. All of it is safe from any thread.
 public final class ResponseCache: Sendable {
-    /// Where the answers are.
+    /// The storage of the responses.
     public let store: any CacheStore
     let clock: ClientClock
     let flights = CacheFlights()
@@ -23,9 +23,9 @@ public final class ResponseCache: Sendable {
     /// Creates a cache.
     ///
     /// - Parameters:
-    ///   - store: where the answers are. Default: in memory, up to 32 MiB.
-    ///   - currentDate: what their age is measured with. Default: the virtual date of the cache's first client, if it has
-    ///     such, otherwise the system's.
+    ///   - store: the storage of the responses. Default: in memory, up to 32 MiB.
+    ///   - currentDate: what their age is measured with. Default: the virtual date of the cache's first client, if it
+    ///     has such, otherwise the system's.
     public init(
         store: any CacheStore = MemoryCacheStore(),
         currentDate: (@Sendable () -> Date)? = nil
@@ -36,20 +36,20 @@ public final class ResponseCache: Sendable {
 
     func currentDate() -> Date { clock.date }
 
-    /// What the cache has done so far, and what it holds now.
+    /// The counts of the cache so far, and its contents.
     public var statistics: CacheStatistics {
         var statistics = counters.withLock { $0 }
         statistics.usage = store.usage
         return statistics
     }
 
-    /// Removes answers. One value when it is done: how many there were.
+    /// Removes responses. One value when it is done: how many there were.
     ///
     /// ```swift
     /// cache.remove(.tag("cart")).subscribe()
     /// ```
     ///
-    /// Answers that are on their way are not kept when they come, and nobody who begins later joins their requests.
+    /// Responses that are under way are not stored, and later requests do not join theirs.
     public func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> {
         .deferred {
             self.history.noteRemoval(of: selection)

@@ -2,8 +2,8 @@ public import RxHTTP
 public import RxLite
 import Synchronization
 
-/// A store in memory over a slower one: what memory has is given at once, what it has not is looked up below and kept
-/// in memory from then on.
+/// A store in memory over a slower one: responses in memory are returned at once, others are looked up below and then
+/// kept in memory.
 ///
 /// ```swift
 /// let store = TieredCacheStore(over: DiskCacheStore(folder: "/var/cache/shop"))
@@ -22,14 +22,14 @@ public final class TieredCacheStore: CacheStore {
     /// Puts `memory` over `lower`.
     ///
     /// - Parameters:
-    ///   - memory: empty, and nobody else's. Default: one with its own defaults.
-    ///   - lower: nobody else's in this process, so that memory does not fall behind it.
+    ///   - memory: empty, and not shared. Default: one with its own defaults.
+    ///   - lower: not used elsewhere in this process, so that memory does not become outdated.
     public init(_ memory: MemoryCacheStore = MemoryCacheStore(), over lower: any CacheStore) {
         self.memory = memory
         self.lower = lower
     }
 
-    /// What the lower store holds, which is everything. ``memory`` tells its part itself.
+    /// The contents of the lower store, which holds all responses. See ``memory`` for its part.
     public var usage: CacheUsage { lower.usage }
 
     /// All variants of a key, the ones that came last first: from memory if it has all of them.

@@ -1,15 +1,15 @@
 public import FoundationEssentials
 public import RxHTTP
 
-/// What happens to a ``CookieJar``.
+/// An event of a ``CookieJar``.
 public enum CookieEvent: Sendable {
     /// A cookie was set: it is new, has a new value, or the same once more.
     case stored(Cookie)
     /// A cookie is gone: taken back by its server, removed by the app, expired, or pushed out by the limits.
     case removed(Cookie)
-    /// What the server at this URL tried to set was not taken.
+    /// A cookie of the server at this URL was refused.
     case refused(CookieRefusal, from: URL)
-    /// The storage could not be read or written, or what it held is no jar. The jar goes on in memory.
+    /// The storage could not be read or written, or what it held is no jar. The jar continues in memory.
     case storageFailed(NetworkError)
 }
 

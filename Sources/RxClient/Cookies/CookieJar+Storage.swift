@@ -8,9 +8,9 @@ extension CookieJar {
 
     /// Takes in what the storage holds; the first request does so as well. One value, then the end.
     ///
-    /// What holds no jar is reported and written over with the next save. What cannot be read fails, is never
-    /// written over, and is tried again by the next call or request; the jar goes on in memory meanwhile.
-    /// Cookies that were set before stay.
+    /// Content that is not a jar is reported and overwritten by the next save. An unreadable storage fails, is never
+    /// overwritten, and is read again by the next call or request; the jar works in memory meanwhile. Cookies that were
+    /// set before stay.
     public func restore() -> Observable<Void, NetworkError> {
         .deferred {
             self.contents.withLock { contents in

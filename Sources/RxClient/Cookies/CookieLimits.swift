@@ -1,14 +1,13 @@
 public import FoundationEssentials
 
-/// How much a ``CookieJar`` keeps. What is too much makes it forget expired cookies first, then those without
-/// `Secure`, then the ones that have not been used for longest (RFC 6265bis §5.7).
+/// How much a ``CookieJar`` keeps. Over a limit, expired cookies are evicted first, then those without `Secure`, then
+/// the least recently used (RFC 6265bis §5.7).
 public struct CookieLimits: Sendable, Equatable {
     /// The most cookies of one domain. Default 180.
     public var perDomain: Int
     /// The most cookies in all. Default 3,000.
     public var total: Int
-    /// The longest life of a cookie, in seconds; what wants to live longer is cut. Default 400 days
-    /// (RFC 6265bis §5.5).
+    /// The longest lifetime of a cookie, in seconds; longer ones are cut. Default 400 days (RFC 6265bis §5.5).
     public var lifetime: TimeInterval
 
     /// Creates limits.

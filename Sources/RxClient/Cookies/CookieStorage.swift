@@ -10,8 +10,7 @@ public struct CookieStorage: Sendable {
     ///
     /// - Parameters:
     ///   - load: gives what was saved last; `nil` where nothing has been.
-    ///   - save: puts bytes in place of what was saved before, whole or not at all, and ends when they are
-    ///     safe. Called for one save at a time.
+    ///   - save: replaces the saved bytes atomically, and ends when they are safe. Called for one save at a time.
     public init(
         load: Observable<[UInt8]?, NetworkError>,
         save: @escaping @Sendable ([UInt8]) -> Observable<Void, NetworkError>
@@ -20,8 +19,8 @@ public struct CookieStorage: Sendable {
         self.save = save
     }
 
-    /// A file, replaced as a whole at each save, with mode 0600. One that is a symbolic link or belongs to another user is
-    /// not read: that fails with `untrustedFile`.
+    /// A file, replaced as a whole at each save, with mode 0600. One that is a symbolic link or belongs to another user
+    /// is not read: that fails with `untrustedFile`.
     public static func file(_ path: String, on files: any FileSystem) -> CookieStorage {
         // The most that a jar at its limits can take, doubled.
         let limit = 64 << 20

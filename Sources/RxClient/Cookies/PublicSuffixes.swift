@@ -16,7 +16,7 @@ public struct PublicSuffixes: Sendable {
 
     private init() { contains = nil }
 
-    /// No list. Every domain may be a public suffix then, so that a cookie goes back to the very host which
-    /// set it, whatever domain it names.
+    /// No list. Every domain may be a public suffix then, so that a cookie goes back only to the host that set it,
+    /// whatever its domain.
     public static let unknown = PublicSuffixes()
 }

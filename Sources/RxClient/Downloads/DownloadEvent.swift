@@ -1,8 +1,8 @@
 public import RxHTTP
 
-/// What happens to a download.
+/// An event of a download.
 public enum DownloadEvent: Sendable {
-    /// So much of the file is on the disk beside its place, what was there from before included.
+    /// The bytes of the file on the disk, including those of earlier runs.
     case progress(TransferProgress)
     /// The file is at its place, whole and synced. The last value.
     case finished(DownloadedFile)
@@ -16,6 +16,6 @@ public struct DownloadedFile: Sendable {
     public var size: Int64
     /// How many of these were there before the last request.
     public var resumedFrom: Int64
-    /// The last answer: 200 for the whole, 206 for what was missing, 416 where nothing was.
+    /// The last response: 200 for the whole, 206 for what was missing, 416 where nothing was.
     public var head: ResponseHead
 }

@@ -39,7 +39,7 @@ extension Envelope.Codes: ExpressibleByIntegerLiteral, ExpressibleByBooleanLiter
     /// One text.
     public init(stringLiteral value: String) { self.init(value) }
 
-    /// Any of several; none of an empty list.
+    /// Any of several codes; an empty list matches no code.
     public init(arrayLiteral codes: Envelope.Codes...) {
         self.init { code in codes.contains { $0.includes(code) } }
     }

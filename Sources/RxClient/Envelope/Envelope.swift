@@ -1,6 +1,6 @@
 import RxHTTP
 
-/// The wrapping that many servers put around every answer, such as `{"errcode":200,"msg":"ok","data":…}`.
+/// The wrapping that many servers put around every response, such as `{"errcode":200,"msg":"ok","data":…}`.
 ///
 /// ```swift
 /// Envelope(code: "errcode", message: "msg", payload: "data", success: 200)
@@ -16,14 +16,14 @@ public struct Envelope: Sendable {
     public var code: Keys { didSet { lookup = paths } }
     /// Where the server's message is.
     public var message: Keys { didSet { lookup = paths } }
-    /// Where the content is; `""` for an envelope whose keys stand among those of the content.
+    /// The place of the content; `""` for an envelope whose keys are among those of the content.
     public var payload: Keys { didSet { lookup = paths } }
     /// Which codes mean success. All others are failures.
     public var success: Codes
     /// Which failures mean that the login has expired: they are of the kind `loginExpired`, and a session that goes by
     /// ``SessionExpiry/unauthorized(envelopeCodes:)`` logs in again. Default none.
     public var loginExpired: Codes
-    /// Which failures mean that there is nothing: they are of the kind `noContent`. Default none.
+    /// The codes of failures that mean no content: they are of the kind `noContent`. Default none.
     public var noContent: Codes
     /// Which failures mean that the request is to be sent again later: they are of the kind `retryLater`, which retry
     /// policies try again where that is safe. Default none.

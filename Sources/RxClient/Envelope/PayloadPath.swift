@@ -6,7 +6,7 @@
 /// let whole: PayloadPath = ""
 /// ```
 public struct PayloadPath: Sendable, Hashable {
-    /// The keys, outermost first; none for the whole document.
+    /// The keys, outermost first; empty for the whole document.
     public var keys: [String]
 
     /// Creates a path from its keys.
@@ -19,7 +19,7 @@ extension PayloadPath: ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
         self.init(text.split(separator: ".", omittingEmptySubsequences: true).map(String.init))
     }
 
-    /// Keys just as they are, outermost first.
+    /// Literal keys, outermost first.
     public init(arrayLiteral keys: String...) { self.init(keys) }
 }
 

@@ -2,7 +2,7 @@
 public struct EventSourceWaits: Sendable, Hashable {
     /// The wait until the server says something else (`retry`). Default 3 s.
     public var first: Duration
-    /// The shortest wait, whatever the server says. Default 0.1 s.
+    /// The shortest wait, also if the server asks for less. Default 0.1 s.
     public var shortest: Duration
     /// The longest wait after connections that failed, unless the server's own is longer. Default 60 s.
     public var longest: Duration

@@ -11,9 +11,9 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Adding is subscribing to what `queued(in:)` makes: the stream waits until it is its turn, first come, first served.
-/// A cancel takes it out. It ends for the queue when its subscriber has been told of the end. Safe from any thread,
-/// for streams of any client and any scheduler.
+/// Subscribing to a stream of `queued(in:)` adds it: the stream waits until it is its turn, first come, first served. A
+/// cancel takes it out. For the queue it ends when its subscriber has received the end. Safe from any thread, for
+/// streams of any client and any scheduler.
 public final class RequestQueue: Sendable {
     /// How many run at the same time at most.
     public let limit: Int

@@ -6,11 +6,10 @@ public import RxHTTP
 ///
 /// For each request that begins while ``Client/traffic`` is listened to there is one ``Kind/started``, then what
 /// happens to it in the order in which it happens, then one ``Kind/ended(_:)``, whether it succeeds, fails or is
-/// cancelled. Each hop of each attempt is an exchange of its own: ``Kind/sent``, then ``Kind/transfer(_:)`` for
-/// what the transport tells of it, then its end, which is `transfer(.finished)`, ``Kind/broken(_:)`` or
-/// ``Kind/abandoned``.
+/// cancelled. Each hop of each attempt is a separate exchange: ``Kind/sent``, then ``Kind/transfer(_:)`` for the
+/// transport's events, then its end, which is `transfer(.finished)`, ``Kind/broken(_:)`` or ``Kind/abandoned``.
 ///
-/// The events hold the requests and answers as they are, credentials included. Show what you show of them through
+/// The events hold unchanged requests and responses, including credentials. Show what you show of them through
 /// ``RxHTTP/Request/redaction``.
 public struct TrafficEvent: Sendable {
     /// What happened.
@@ -19,29 +18,29 @@ public struct TrafficEvent: Sendable {
         case started
         /// An exchange begins: the request goes to the transport with everything in it.
         case sent
-        /// What the transport tells: the head, the chunks, the end. Also that a redirect is followed, with the
-        /// request that comes next.
+        /// An event of the transport: the head, the chunks, the end. Also that a redirect is followed, with the request
+        /// that comes next.
         case transfer(TransferEvent)
         /// The exchange broke off.
         case broken(NetworkError)
         /// The exchange was given up: cancelled, out of time, or a redirect whose body is of no interest.
         case abandoned
-        /// The session is asked to log in again, and the request is then sent once more.
+        /// The session logs in again, and the request is then repeated.
         case relogin(because: NetworkError)
         /// The request is tried again after a wait.
         case retry(after: Duration, because: NetworkError)
-        /// A cache gives the answer, of which this is the head; or, with ``RxHTTP/CacheUse/joined``, the request waits for
-        /// the answer to another one.
+        /// The cache provides the response with this head; or, with ``RxHTTP/CacheUse/joined``, the request waits for
+        /// the response to another one.
         case cached(CacheUse, ResponseHead?)
         /// The request would be tried again, but the host's ``RetryBudget`` is spent: the error stands.
         case retryRefused(because: NetworkError)
         /// The request waits for its turn in the client's ``ClientConfiguration/limits``.
         case queued
-        /// Its turn has come, or nobody waits for it any more.
+        /// Its turn has come, or it has been cancelled.
         case admitted(after: Duration)
         /// The attempt takes long, and a second one is begun beside it.
         case hedged(after: Duration)
-        /// The server did not answer, and the request goes to this one of the service's servers.
+        /// The server did not respond, and the request goes to this server of the service.
         case failover(to: ServerRole, because: NetworkError)
         /// Nothing more happens to this request.
         case ended(Summary)
@@ -49,7 +48,7 @@ public struct TrafficEvent: Sendable {
 
     /// What happened.
     public let kind: Kind
-    /// The request as it stands by now. Its ``RxHTTP/Request/id`` is the same in all events of one request.
+    /// The current state of the request. Its ``RxHTTP/Request/id`` is the same in all events of one request.
     public let request: Request
     /// Counts the exchanges of the request from 1; 0 before the first.
     public let exchange: Int
@@ -60,7 +59,7 @@ public struct TrafficEvent: Sendable {
 }
 
 extension TrafficEvent {
-    /// How a request ended and what it took.
+    /// The outcome and duration of a request.
     public struct Summary: Sendable {
         /// How it ended.
         public enum Outcome: Sendable {
@@ -74,7 +73,7 @@ extension TrafficEvent {
 
         /// How it ended.
         public var outcome: Outcome
-        /// The status of the last answer, if one had begun.
+        /// The status of the last response, if one had begun.
         public var status: HTTPResponse.Status?
         /// Decoded bytes of body received, of all exchanges.
         public var bytesReceived: Int64

@@ -36,8 +36,8 @@ extension Client {
     /// client.traffic.log(to: Logger(label: "api"))
     /// ```
     ///
-    /// Events come from whatever thread the request runs on, those of one request in their order; a listener holds
-    /// that thread up, so one that takes its time goes behind ``RxLite/Observable/observe(on:)``. Ends when the
-    /// client is released. Without listeners it costs nothing.
+    /// Events arrive on the request's thread, those of one request in order. A subscriber blocks that thread, so put a
+    /// slow one behind ``RxLite/Observable/observe(on:)``. Ends when the client is released. Without listeners it costs
+    /// nothing.
     public var traffic: Observable<TrafficEvent, Never> { trafficHub.events }
 }

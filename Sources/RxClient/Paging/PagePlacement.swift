@@ -1,8 +1,8 @@
 public import FoundationEssentials
 
-/// How a request asks for one page: with parameters of its own, or with another URL.
+/// How a request asks for one page: with additional parameters, or with another URL.
 public struct PagePlacement: Sendable {
-    /// What is added to the endpoint's own parameters, in the query or in the body.
+    /// Parameters to add to the endpoint's own, in the query or in the body.
     public var parameters: Parameters.Values
     /// The URL to go to in place of the endpoint's.
     public var link: URL?

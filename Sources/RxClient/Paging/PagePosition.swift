@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// Where a page is. Can be saved, to go on there later: ``PagingState/position``, ``PagingOptions/start``.
+/// Where a page is. Can be saved, to continue there later: ``PagingState/position``, ``PagingOptions/start``.
 public enum PagePosition: Hashable, Codable, Sendable {
     /// The page of that number.
     case number(Int)

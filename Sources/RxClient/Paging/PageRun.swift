@@ -22,7 +22,8 @@ struct PageRun<Item: Sendable> {
     private var received: Int
     /// The most items that a page had.
     private var largestPage = 0
-    /// How many items there were before the first of `items`; less than none after going back from a start in the middle.
+    /// How many items there were before the first of `items`; less than none after going back from a start in the
+    /// middle.
     private var taken = 0
     /// The same for pages, and how many of them `items` come from.
     private var takenPages = 0
@@ -58,8 +59,8 @@ struct PageRun<Item: Sendable> {
 
     /// Takes in the next page and moves on.
     ///
-    /// - Throws: `paging` if the server names no page that can come after this one, or one that has been there. The page
-    ///   has been taken in nevertheless, and there are no more.
+    /// - Throws: `paging` if the server names no page that can come after this one, or one that has been there. The
+    ///   page has been taken in nevertheless, and there are no more.
     mutating func receive(_ page: Page<Item>, in response: Response) throws(NetworkError) {
         let (count, _) = received.addingReportingOverflow(page.items.count)
         received = count

@@ -1,12 +1,12 @@
-/// What a list of pages is told to do.
+/// A command to a list of pages.
 public enum PagingCommand: Sendable, Hashable {
     /// Loads the next page, or tries again the one that failed.
     case next
-    /// Loads the page before the first that is there.
+    /// Loads the page before the first one in the list.
     case previous
-    /// Begins anew, with the first page, wherever the list has begun.
+    /// Starts over with the first page, wherever the list began.
     case reload
-    /// The item of this index is on the screen: loads the next page, or the one before, where the end of what is there
-    /// is no more than ``PagingOptions/prefetchDistance`` away.
+    /// The item of this index is on the screen: loads the next or the previous page if that end of the list is at most
+    /// ``PagingOptions/prefetchDistance`` items away.
     case visible(Int)
 }

@@ -1,10 +1,10 @@
-/// What to make of the pages of a list.
+/// Options of a list of pages.
 public struct PagingOptions<Item: Sendable>: Sendable {
     /// Tells items apart. One that comes again takes the place of the one before. Default: all are kept.
     public var identity: (@Sendable (Item) -> AnyHashable)?
     /// The most pages that are loaded; then the list is at its end, in both directions. Default no limit.
     public var maxPages: Int?
-    /// The most items that are kept; then the list is at its end, in both directions. Those that a ``window`` has dropped
+    /// The most items of the list; at that number it ends in both directions. Those that a ``window`` has dropped
     /// count. Default no limit.
     public var maxItems: Int?
     /// The most pages that are held at a time: a page loaded at one end drops the one at the other, which can be loaded
@@ -12,11 +12,11 @@ public struct PagingOptions<Item: Sendable>: Sendable {
     public var window: Int?
     /// How near to the end the item of ``PagingCommand/visible(_:)`` lets more be loaded, in items. Default 5.
     public var prefetchDistance = 5
-    /// How many pages are fetched ahead of the one that is being taken by `items`, in parallel, where the rule can tell
-    /// their places (by number, by offset). The order is kept. Default 0.
+    /// The number of pages that `items` fetches ahead, in parallel, if the rule knows their positions (by number, by
+    /// offset). The order is kept. Default 0.
     public var ahead = 0
-    /// Where to begin, such as a saved ``PagingState/position``. Default `nil`: at the rule's first page, where a reload
-    /// begins in any case.
+    /// Where to begin, such as a saved ``PagingState/position``. Default `nil`: at the rule's first page, where a
+    /// reload begins in any case.
     public var start: PagePosition?
 
     /// Creates options.

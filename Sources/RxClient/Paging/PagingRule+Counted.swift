@@ -1,8 +1,8 @@
 extension PagingRule {
     /// Pages by number: `page=1&pageSize=20`, `page=2&pageSize=20` …
     ///
-    /// The last page is the one that brings the total, by items or by pages, where the server tells it; else the one
-    /// that `last` says; an empty one always. The parameters travel with the endpoint's own, in the query or in the
+    /// The last page is the one that completes the total, by items or by pages, if the server sends it; else the one
+    /// that `last` defines; an empty page always. The parameters travel with the endpoint's own, in the query or in the
     /// body.
     ///
     /// - Parameters:
@@ -10,7 +10,8 @@ extension PagingRule {
     ///   - first: the number of the first page. Default 1.
     ///   - pageKey: the name of the page number. Default `page`.
     ///   - sizeKey: the name of the size. Default `pageSize`.
-    ///   - startKey: the name under which the number of items before the page is sent (such as `page_start`), if at all.
+    ///   - startKey: the name under which the number of items before the page is sent (such as `page_start`), if at
+    ///     all.
     ///   - last: which page is the last without totals. Default ``LastPage/short``: one after the first
     ///     page that is shorter than `size` and than a page before it.
     public static func numbered(

@@ -5,14 +5,14 @@ import RxHTTP
 extension PagingRule {
     /// Pages by a cursor that each page names for the next: `limit=20`, then `cursor=abc&limit=20` …
     ///
-    /// The last page names none, or an empty one, or is empty. The first is asked for without a cursor. A cursor that
-    /// has been there before fails with `paging`.
+    /// The last page has no cursor, or an empty one, or no items. The first page is requested without a cursor. A
+    /// cursor that has been there before fails with `paging`.
     ///
     /// - Parameters:
     ///   - size: items a page; `nil` sends no size.
     ///   - cursorKey: the name of the cursor in requests. Default `cursor`.
     ///   - sizeKey: the name of the size. Default `limit`.
-    ///   - header: the field of the answer that has the next cursor. Default `nil`: the content has it, as
+    ///   - header: the field of the response with the next cursor. Default `nil`: the content has it, as
     ///     ``Page/nextCursor``.
     public static func cursor(
         size: Int? = nil, cursorKey: String = "cursor", sizeKey: String = "limit",
@@ -38,9 +38,9 @@ extension PagingRule {
     /// Pages joined by `Link: <…>; rel="next"` (RFC 8288). The last has no such link; `rel="prev"` leads back.
     ///
     /// A link to another origin is followed without credentials: without `Authorization`, `Cookie`,
-    /// `Proxy-Authorization`, the fields marked secret and the session's credential. The request's method, its
-    /// body and all its other header fields go along. Only GET and HEAD are sent there; with another method
-    /// such a link fails with `paging`, as does one to what is no http or https URL.
+    /// `Proxy-Authorization`, the fields marked secret and the session's credential. The request's method, its body and
+    /// all its other header fields go along. Only GET and HEAD are sent there; with another method such a link fails
+    /// with `paging`, and so does a link that is not an http or https URL.
     public static let link: PagingRule = {
         var rule = PagingRule(first: nil) { position in
             guard case .link(let url) = position else { return PagePlacement() }
@@ -54,11 +54,11 @@ extension PagingRule {
 }
 
 extension PagingRule {
-    /// Pages whose content has the URL of the next, as ``Page/nextCursor``: `next` of Django REST framework, `next_url` of
-    /// datasette. The last names none, or an empty one; ``Page/previousCursor`` leads back.
+    /// Pages whose content has the URL of the next, as ``Page/nextCursor``: `next` of Django REST framework, `next_url`
+    /// of datasette. The last page has no URL, or an empty one; ``Page/previousCursor`` leads back.
     ///
-    /// A relative URL is resolved against the one that answered (RFC 3986 §5). One of another origin is followed as with
-    /// ``link``, without credentials. What is no http or https URL fails with `paging`.
+    /// A relative URL is resolved against the URL of the response (RFC 3986 §5). One of another origin is followed as
+    /// with ``link``, without credentials. Other URLs than http and https fail with `paging`.
     ///
     /// ```swift
     /// client.items(Users(), .nextURL) { Page($0.results, total: $0.count, nextCursor: $0.next) }

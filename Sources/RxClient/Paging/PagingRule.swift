@@ -1,6 +1,6 @@
 public import RxHTTP
 
-/// How a server divides a list into pages: what to ask for first, and what comes after and before a page.
+/// How a server divides a list into pages: the first request, and the positions after and before a page.
 ///
 /// The rules of most servers are here. Another is a value of closures:
 ///
@@ -21,10 +21,11 @@ public struct PagingRule: Sendable {
     public var next: @Sendable (PageArrival) throws(NetworkError) -> PagePosition?
     /// Where the page before one is; `nil` before the first. Default: nowhere.
     public var previous: @Sendable (PageArrival) throws(NetworkError) -> PagePosition? = { _ in nil }
-    /// Where the page after the one here will be if that is full, before it has come; `nil` where nobody can tell, and
-    /// beyond an end that the newest page, the second argument, has told. Default: nobody can tell.
+    /// The position after a page that has not arrived yet, if that page will be full; `nil` if it cannot be known, and
+    /// beyond an end that the newest page, the second argument, shows. Default: nobody can tell.
     public var expectedNext: @Sendable (PagePosition, PageArrival?) -> PagePosition? = { _, _ in nil }
-    /// Statuses that say of a page after the first that it is beyond the end, such as 404. Default none: they are failures.
+    /// Statuses that say of a page after the first that it is beyond the end, such as 404. Default none: they are
+    /// failures.
     public var endStatuses: Set<Int> = []
     /// How many items come before a page, where that is known. Default 0.
     public var itemsBefore: @Sendable (PagePosition) -> Int = { _ in 0 }
@@ -39,7 +40,7 @@ public struct PagingRule: Sendable {
         self.next = next
     }
 
-    /// Which page is the last, where the server tells no total.
+    /// How the last page is recognized if the server sends no total.
     public enum LastPage: Sendable {
         /// The first after the first page that is shorter than was asked for, and shorter than one before it: servers
         /// that give fewer items a page than were asked for give as many each time.

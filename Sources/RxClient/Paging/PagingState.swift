@@ -6,14 +6,14 @@ public struct PagingState<Item: Sendable>: Sendable {
     public enum Phase: Sendable {
         /// Nothing; there is more to load.
         case idle
-        /// Loading the first page. After a reload the old items stay until it is there.
+        /// Loading the first page. After a reload the old items stay until the first page has arrived.
         case loadingFirst
         /// Loading a further page.
         case loadingMore
-        /// Loading the page before the first that is there.
+        /// Loading the page before the first one in the list.
         case loadingPrevious
-        /// The last load failed. What was there is still there; `next` tries the same page again. After
-        /// `paging`, where the server names no page that could come next, only a reload goes on.
+        /// The last load failed. The items are still in the list; `next` tries the same page again. After `paging`,
+        /// when the server names no valid next page, only a reload continues.
         case failed(NetworkError)
         /// Everything has been loaded.
         case end
@@ -25,9 +25,9 @@ public struct PagingState<Item: Sendable>: Sendable {
     public var page = 0
     /// What the list is doing.
     public var phase = Phase.loadingFirst
-    /// How many items there are in all, if the server tells.
+    /// The total number of items, if the server sends it.
     public var total: Int?
-    /// Where the next page is: save it, and go on there with ``PagingOptions/start``. `nil` at the end, and before the
+    /// Where the next page is: save it to continue there with ``PagingOptions/start``. `nil` at the end, and before the
     /// first page has come.
     public var position: PagePosition?
     /// Whether there is a page before the first of `items`, for ``PagingCommand/previous``.

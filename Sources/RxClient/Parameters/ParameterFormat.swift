@@ -9,6 +9,6 @@ public enum ParameterFormat: Sendable {
     case query
     /// As a `multipart/form-data` body, where each value is a text.
     case multipart
-    /// As a body that is written by a rule of one's own.
+    /// As a body by a custom serializer.
     case custom(ParameterSerializer)
 }

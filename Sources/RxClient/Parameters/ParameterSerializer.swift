@@ -15,9 +15,10 @@ public struct ParameterSerializer: Sendable {
     /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - contentType: the MIME type of what is written.
-    ///   - write: gets the model, or where parameters have been added or taken out, a tree of the same content. What it
-    ///     throws fails the request with `invalidParameters`, unless it is a ``NetworkError``; nothing is sent then.
+    ///   - contentType: the MIME type of the content.
+    ///   - write: gets the model, or where parameters have been added or taken out, a tree of the same content. A
+    ///     thrown error fails the request with `invalidParameters`, unless it is a ``NetworkError``; nothing is sent
+    ///     then.
     public init(
         contentType: String, _ write: @escaping @Sendable (any Encodable & Sendable) throws -> [UInt8]
     ) {

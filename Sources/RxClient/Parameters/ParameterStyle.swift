@@ -27,8 +27,8 @@ public struct ParameterStyle: Sendable {
     /// How a member of an object is named. Default in brackets.
     public var objects: Objects
 
-    /// Writes a query from its pairs, for servers with rules of their own. Default `nil`: `name=value`, each
-    /// escaped down to RFC 3986's unreserved characters, joined by `&`.
+    /// Writes a query from its pairs, for servers with special rules. Default `nil`: `name=value`, each escaped down to
+    /// RFC 3986's unreserved characters, joined by `&`.
     public var query: (@Sendable ([ParameterPair]) throws(NetworkError) -> String)?
 
     /// Creates a style.

@@ -12,9 +12,10 @@ public import RxHTTP
 /// ["id": 7]                                      // as the client's format says
 /// ```
 ///
-/// Values come from a dictionary or any `Encodable` model and follow the client's encoder; the keys of a
-/// dictionary stay as they are. What is `nil` in a dictionary is left out. In a query or a form, so is `null`, names go out in alphabetical order, and
-/// lists and nested objects are written as the ``ParameterStyle`` says: this one's, or else the client's.
+/// Values are a dictionary or any `Encodable` model and follow the client's encoder, which does not change the keys of
+/// a dictionary. `nil` values of a dictionary are left out. In a query or a form, so is `null`, names go out in
+/// alphabetical order, and lists and nested objects are written as the ``ParameterStyle`` says: this one's, or else the
+/// client's.
 public struct Parameters: Sendable {
     /// The names and values of parameters given in place. One whose value is `nil` is left out, in JSON as well.
     public typealias Values = [String: (any Encodable & Sendable)?]
@@ -69,8 +70,8 @@ public struct Parameters: Sendable {
         }
     }
 
-    // The overloads for models yield to those for dictionaries, so that a literal whose values are of one type is no model:
-    // of that `nil` would be sent as `null`.
+    // The overloads for models yield to those for dictionaries, so that a literal whose values are of one type is no
+    // model: of that `nil` would be sent as `null`.
 
     /// No parameters.
     public static let none = Parameters(.query)
@@ -113,13 +114,13 @@ public struct Parameters: Sendable {
         Parameters(.form, .model(model))
     }
 
-    /// As a `text/plain` body, exactly as it is.
+    /// As a `text/plain` body, unchanged.
     public static func text(_ text: String) -> Parameters { Parameters(.text(text)) }
 
     /// As a `multipart/form-data` body: texts, bytes and files, which are read from the disk while they are sent.
     public static func multipart(_ parts: [Part]) -> Parameters { Parameters(.multipart(parts)) }
 
-    /// As the body, just as it is: a file, a stream, bytes.
+    /// As the unchanged body: a file, a stream, bytes.
     ///
     /// - Parameter contentType: its MIME type. Default none: then it is for the header fields to say.
     public static func body(_ body: Body, contentType: String? = nil) -> Parameters {
@@ -135,8 +136,8 @@ public struct Parameters: Sendable {
         body(.file(path), contentType: contentType)
     }
 
-    /// The same with `values` besides, those that are `nil` excepted, over members of the same name. In a multipart form they are texts; beside a
-    /// text, a file or another body they go into the query.
+    /// The same with `values` added, which replace members of the same name; `nil` values are skipped. In a multipart
+    /// form they are texts; beside a text, a file or another body they go into the query.
     public func adding(_ values: Values) -> Parameters {
         var parameters = self
         let members = values.present
@@ -153,8 +154,8 @@ public struct Parameters: Sendable {
         return parameters
     }
 
-    /// The same, travelling in this format whatever the client's is and whatever the method. A text, a file or another
-    /// body stays what it is.
+    /// The same in this format, regardless of the client's format and the method. A text, a file or another body stays
+    /// what it is.
     ///
     /// ```swift
     /// client.post("/photos", .standard(["title": title]).sent(as: .multipart))
@@ -175,8 +176,8 @@ public struct Parameters: Sendable {
         return parameters
     }
 
-    /// The same with the values of these names kept secret: no log, error or export shows them, in the request or
-    /// in its answer.
+    /// The same with secret values for these names: no log, error or export shows them, in the request or in its
+    /// response.
     ///
     /// ```swift
     /// .form(["user": "anna", "pin": pin]).hiding("pin")

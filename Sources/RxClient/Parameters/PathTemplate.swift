@@ -1,6 +1,6 @@
 import RxHTTP
 
-/// What the placeholders of a path stand for, such as `["id": 7]` for `/users/{id}`.
+/// The values of a path's placeholders, such as `["id": 7]` for `/users/{id}`.
 public typealias PathValues = [String: any CustomStringConvertible & Sendable]
 
 /// A path with placeholders: RFC 6570's simple expansion, where each value is one path segment or part of one.
@@ -49,9 +49,9 @@ struct PathTemplate {
 }
 
 extension String {
-    /// Whether the path, up to a query or fragment, has a segment `.` or `..`, which servers take for a way to somewhere
-    /// else (RFC 3986 §5.2.4, WHATWG URL §4.1): in plain, escaped, between escaped separators, or with parameters behind
-    /// a semicolon (RFC 3986 §3.3).
+    /// Whether the path, up to a query or fragment, has a segment `.` or `..`, which servers take for a way to
+    /// somewhere else (RFC 3986 §5.2.4, WHATWG URL §4.1): in plain, escaped, between escaped separators, or with
+    /// parameters behind a semicolon (RFC 3986 §3.3).
     var hasDotSegments: Bool {
         guard utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }) else {
             return false

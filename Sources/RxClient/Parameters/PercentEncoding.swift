@@ -23,7 +23,8 @@ extension String {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// The bytes with every `%XX` decoded, and what comes out of that again, until no escape is left. Takes linear time.
+    /// The bytes with every `%XX` decoded, and what comes out of that again, until no escape is left. Takes linear
+    /// time.
     var fullyUnescaped: [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(utf8.count)

@@ -8,10 +8,10 @@ public import RxHTTP
 /// }
 /// ```
 ///
-/// It is asked last, over the final parameters, and anew for each attempt, so that a time or a nonce in it is
-/// fresh. The session's credential is put in afterwards and is not signed.
+/// It runs last, over the final parameters, and again for each attempt, so that a time or a nonce in it is fresh. The
+/// session's credential is put in afterwards and is not signed.
 public struct Signature: Sendable {
-    /// What is signed.
+    /// The content to sign.
     public struct Content: Sendable {
         /// The request as it would be sent without a signature.
         public let request: Request
@@ -23,7 +23,7 @@ public struct Signature: Sendable {
         public var canonicalQuery: String { parameters.encodedAsQuery }
     }
 
-    /// What is added to the request.
+    /// The additions to the request.
     public struct Addition: Sendable {
         var parameters: Parameters.Values = [:]
         var headers: Headers = [:]

@@ -5,7 +5,7 @@ extension CircuitBreaker {
         public var failureRatio: Double
         /// How many requests there must have been within the window. Default 20.
         public var minimumRequests: Int
-        /// How far back is looked; it slides in tenths. Default 10 s.
+        /// The length of the window, which slides in tenths. Default 10 s.
         public var window: Duration
         /// How long it is open before it is probed. Default 30 s.
         public var openDuration: Duration

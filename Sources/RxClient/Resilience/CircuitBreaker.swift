@@ -2,16 +2,16 @@ import RxHTTP
 public import RxLite
 import Synchronization
 
-/// Spares a host that is in trouble: when too many requests fail, none is sent for a while, and each fails at once
-/// with ``RxHTTP/NetworkError/Code/circuitOpen``. Then a few probe whether the host is well again.
+/// Spares a host that is in trouble: when too many requests fail, further ones are not sent for a while, and fail at
+/// once with ``RxHTTP/NetworkError/Code/circuitOpen``. Then a few probe whether the host is well again.
 ///
 /// ```swift
 /// configuration.circuitBreaker = CircuitBreaker.Policy(failureRatio: 0.5, minimumRequests: 20)
 /// ```
 ///
-/// A client with a policy has a breaker for each host; ``Client/circuitBreaker(of:)`` gives it. A failure is what the
-/// transport could not do, and a status from 500 on. What the server refuses (400 to 499), what the client itself
-/// decides (an invalid request, a full queue), and what is cancelled is none. Safe from any thread.
+/// A client with a policy has a breaker for each host; ``Client/circuitBreaker(of:)`` returns it. Errors of the
+/// transport and statuses from 500 on are failures. A refusal by the server (400 to 499), an error of the client itself
+/// (an invalid request, a full queue) and a cancellation are not. Safe from any thread.
 public final class CircuitBreaker: Sendable {
     private let clock: any Scheduler
     private let circuit: Mutex<Circuit>

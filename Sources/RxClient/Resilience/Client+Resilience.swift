@@ -9,6 +9,6 @@ extension Client {
         servers.pair[server]?.host?.breaker
     }
 
-    /// Who lets requests in by ``ClientConfiguration/limits`` and ``ClientConfiguration/hostLimits``; `nil` without.
+    /// The limiter of ``ClientConfiguration/limits`` and ``ClientConfiguration/hostLimits``; `nil` without limits.
     public var limiter: RequestLimiter? { hosts.limiter }
 }

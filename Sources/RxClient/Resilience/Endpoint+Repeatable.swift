@@ -3,7 +3,7 @@ import RxHTTP
 
 extension Endpoint {
     /// Whether its requests may be sent twice, by their method (RFC 9110 §9.2.2), ``isIdempotent`` or an
-    /// `Idempotency-Key` of its own, and their body can be.
+    /// `Idempotency-Key`, and have a replayable body.
     public var isRepeatable: Bool {
         switch method {
         case .get, .head, .options, .trace, .put, .delete: parameters.isReplayable

@@ -9,8 +9,8 @@ extension Observable where Failure == NetworkError {
     /// client.response(goods).hedge(.after(.milliseconds(80)), if: goods.isRepeatable)
     /// ```
     ///
-    /// A failure before the second attempt began is the stream's; after that the other attempt is waited for, and the
-    /// last failure stands.
+    /// A failure before the second attempt fails the stream; later the stream waits for the other attempt, and the last
+    /// failure stands.
     ///
     /// - Parameters:
     ///   - hedging: how long the first attempt may take alone.

@@ -4,8 +4,8 @@
 /// configuration.hedging = .percentile(0.95)
 /// ```
 ///
-/// The first answer counts and the other attempt is cancelled. Only requests that may be sent twice and whose body can
-/// be are hedged, and each hedge is taken from the ``RetryBudget``.
+/// The first response counts and the other attempt is cancelled. Only requests that may be sent twice and whose body
+/// can be are hedged, and each hedge is taken from the ``RetryBudget``.
 public struct Hedging: Sendable, Hashable {
     private enum Rule: Sendable, Hashable {
         case never

@@ -4,7 +4,7 @@ import RxHTTP
 public import RxLite
 import Synchronization
 
-/// Lets requests begin within limits; who finds no place waits for its turn. Hosts take turns, and for each host the
+/// Lets requests begin within limits; further requests wait for their turn. Hosts take turns, and for each host the
 /// order is that of arrival.
 ///
 /// ```swift
@@ -12,8 +12,8 @@ import Synchronization
 /// client.response(GoodsList(keyword: "tea")).limited(by: limiter, host: "api.example.com")
 /// ```
 ///
-/// A client has one if its configuration has limits. An answer 429 with `Retry-After` (RFC 6585 §4) closes its host
-/// until then, for ``longestPause`` at most. Safe from any thread.
+/// A client has one if its configuration has limits. A 429 with `Retry-After` (RFC 6585 §4) holds all requests to its
+/// host until then, for at most ``longestPause``. Safe from any thread.
 public final class RequestLimiter: Sendable {
     /// How many hosts are remembered before the idle ones are forgotten.
     private static let placeLimit = 1024

@@ -6,14 +6,14 @@ public struct RequestRate: Sendable, Hashable {
     /// How many there are at most, and at first.
     public var burst: Int
 
-    /// So many requests in a second.
+    /// A number of requests per second.
     ///
     /// - Parameter burst: how many may begin at once after a pause. Default 1: evenly spaced.
     public static func perSecond(_ count: Double, burst: Int = 1) -> RequestRate {
         RequestRate(perSecond: count, burst: burst)
     }
 
-    /// So many requests in a time.
+    /// A number of requests in a time.
     public static func count(_ count: Int, per time: Duration, burst: Int = 1) -> RequestRate {
         RequestRate(perSecond: Double(count) / max(time / .seconds(1), 1e-9), burst: burst)
     }

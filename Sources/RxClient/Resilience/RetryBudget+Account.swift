@@ -2,7 +2,7 @@ import RxLite
 import Synchronization
 
 extension RetryBudget {
-    /// What one host's requests allow and its retries have used. Safe from any thread.
+    /// The budget of one host: the allowance by its requests, and the use by its retries. Safe from any thread.
     public final class Account: Sendable {
         private struct Contents {
             /// Requests, and retries.

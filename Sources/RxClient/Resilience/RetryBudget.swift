@@ -2,8 +2,8 @@ public import RxHTTP
 public import RxLite
 import Synchronization
 
-/// Keeps retries and hedges from becoming most of what a host in trouble gets to do: of the requests to one host in
-/// the last ten seconds at most so many may be repetitions. When the budget is spent, the first error stands.
+/// Keeps retries and hedges from becoming most of the load of a failing host: of the requests to one host in the last
+/// ten seconds at most so many may be repetitions. When the budget is spent, the first error stands.
 ///
 /// ```swift
 /// configuration.retryBudget = RetryBudget(ratio: 0.1)
@@ -27,7 +27,7 @@ public final class RetryBudget: Sendable {
     ///   - ratio: how many retries there may be for each request. Default 0.2.
     ///   - floor: how many there may be per second however few the requests are, taken over the whole window.
     ///     Default 10, which is 100 in ten seconds.
-    ///   - window: the time that is looked back on, which slides in tenths. Default 10 s.
+    ///   - window: the length of the window, which slides in tenths. Default 10 s.
     ///   - clock: keeps the time. Default: that of the first client that sends something to a host, else a clock of
     ///     the library's.
     public init(

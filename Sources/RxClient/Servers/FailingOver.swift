@@ -3,15 +3,15 @@ public import RxHTTP
 public import RxLite
 
 extension Observable where Failure == NetworkError {
-    /// This stream, or `vice` where the main server does not answer, as ``Failover`` says.
+    /// This stream, or `vice` if the main server does not respond, by the rules of ``Failover``.
     ///
     /// ```swift
     /// client.response(goods, from: .main)
     ///     .failover(to: client.response(goods, from: .vice), through: client.servers)
     /// ```
     ///
-    /// At each subscription `servers` says which of the two begins; what becomes of it is noted there. Where the
-    /// client has no ``ClientConfiguration/failover`` the active server is the only one that is asked.
+    /// At each subscription `servers` says which of the two begins; what becomes of it is noted there. Without
+    /// ``ClientConfiguration/failover`` only the active server is used.
     ///
     /// - Parameters:
     ///   - vice: the same of the vice server.

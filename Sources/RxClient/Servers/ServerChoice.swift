@@ -1,9 +1,9 @@
 /// Which server an endpoint's requests go to.
 public enum ServerChoice: Sendable, Hashable {
-    /// The active one (``Servers/active``); with a ``Failover``, the other one too where the first does not answer.
+    /// The active server (``Servers/active``); with a ``Failover``, also the other one if the first does not respond.
     case active
-    /// The main server, whatever state it is in.
+    /// Always the main server.
     case main
-    /// The vice server. A client that has none fails with `invalidURL`.
+    /// The vice server. Fails with `invalidURL` if the client has no vice server.
     case vice
 }

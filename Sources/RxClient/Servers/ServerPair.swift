@@ -20,8 +20,8 @@ struct ServerPair: Sendable {
         return origin == main.origin || origin == vice?.origin
     }
 
-    /// Where a request goes as far as cookies care. They belong to the service: at the vice server they are those of the
-    /// same place at the main one; `Secure` cookies only if both are reached by https.
+    /// Where a request goes as far as cookies care. They belong to the service: at the vice server they are those of
+    /// the same place at the main one; `Secure` cookies only if both are reached by https.
     func cookieOrigin(of url: URL) -> CookieOrigin? {
         let origin = CookieOrigin(url)
         guard let vice, let origin, vice.path(of: url.absoluteString) != nil,

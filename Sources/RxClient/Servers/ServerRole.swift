@@ -2,7 +2,7 @@
 public enum ServerRole: Sendable, Hashable {
     /// The one that the service usually is at.
     case main
-    /// The one that stands in for it, or has the rest of the API.
+    /// The server that replaces it, or has the rest of the API.
     case vice
 
     var other: ServerRole { self == .main ? .vice : .main }

@@ -46,7 +46,7 @@ public final class Servers: Sendable {
         }
     }
 
-    /// The base URL of the vice server; `nil` if there is none, which makes the main server the active one.
+    /// The base URL of the vice server; `nil` removes it, and makes the main server the active one.
     public var vice: String? {
         get { pair.vice?.baseURL }
         set {

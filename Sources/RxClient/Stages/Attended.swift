@@ -6,8 +6,8 @@ extension Observable where Failure == NetworkError {
     /// ``Accessory/willStop`` and one ``Accessory/didStop`` for each subscription, however it ends.
     ///
     /// - Parameters:
-    ///   - accessories: who is called.
-    ///   - request: what they are told of.
+    ///   - accessories: the closures to call.
+    ///   - request: the request that they get.
     ///   - isWhole: whether one value is the whole result, so that the outcome is known with it. Default true.
     public func accompanied(
         by accessories: [Accessory], as request: Request, isWhole: Bool = true

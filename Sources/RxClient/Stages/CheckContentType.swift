@@ -3,7 +3,7 @@ public import RxHTTP
 public import RxLite
 
 extension Observable where Element == Response, Failure == NetworkError {
-    /// Fails with `contentType` unless the answer is of one of these types. The error keeps the body.
+    /// Fails with `contentType` unless the response has one of these types. The error keeps the body.
     public func checkContentType(_ types: ContentTypes) -> Observable<Response, NetworkError> {
         guard types != .any else { return self }
         return map { response throws(NetworkError) in

@@ -3,10 +3,10 @@ public import RxLite
 
 extension Observable where Failure == NetworkError {
     /// Fails with `unreachable`, and starts nothing, while the machine has no network; `unknown` counts as a network.
-    /// Looks anew at each subscription.
+    /// Checks at each subscription.
     ///
     /// - Parameters:
-    ///   - reachability: who knows. Without anybody the stream is as it was.
+    ///   - reachability: the source of network status. `nil` disables the check.
     ///   - request: whose failure it is, for the error.
     public func checkReachability(
         by reachability: (any Reachability)?, of request: Request? = nil

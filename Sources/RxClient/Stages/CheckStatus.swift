@@ -4,16 +4,16 @@ public import RxHTTP
 public import RxLite
 
 extension Observable where Element == Response, Failure == NetworkError {
-    /// Fails with `status` unless the answer's status is a success (200 to 299).
+    /// Fails with `status` unless the response's status is a success (200 to 299).
     ///
-    /// The error keeps the body, and its message is the server's own where the body is JSON of up to 256 KiB and has one
-    /// under `envelope`'s keys or one of the usual names: those of problem details (RFC 9457), and the forms of Django REST
-    /// framework and FastAPI, with the errors of several fields one after the other. A code to which the envelope gives a meaning makes the error
-    /// one of that kind, whatever the status.
+    /// The error keeps the body. Its message is the server's own if the body is JSON of up to 256 KiB with a message
+    /// under `envelope`'s keys or one of the usual names: those of problem details (RFC 9457), and the forms of Django
+    /// REST framework and FastAPI, with the errors of several fields one after the other. If the envelope declares a
+    /// kind for the code, the error has that kind, whatever the status. Larger bodies are not parsed.
     ///
     /// - Parameters:
-    ///   - envelope: where the server's message stands.
-    ///   - accepted: statuses that are let through as well.
+    ///   - envelope: the keys of the server's code and message.
+    ///   - accepted: further statuses that do not fail.
     public func checkStatus(
         envelope: Envelope? = nil, accepting accepted: Set<Int> = []
     ) -> Observable<Response, NetworkError> {
@@ -30,7 +30,7 @@ extension Response {
         var error = NetworkError(.status, status.reasonPhrase, request: request)
         error.head = head
         error.body = body
-        // A body that is no JSON, or too large to be read on the stream's scheduler, has no message.
+        // A body that is not JSON, or too large to be parsed on the stream's scheduler, has no message.
         if body.count <= Decoding.inPlaceLimit, var reader = ErrorMessageReader(body) {
             let isProblem = MediaType(head[.contentType]).name == "application/problem+json"
             error.message = reader.message(at: envelope?.message, isProblem: isProblem) ?? error.message
@@ -41,7 +41,7 @@ extension Response {
 }
 
 extension Envelope {
-    /// Puts into the error of a refused request what the envelope in its body says.
+    /// Adds the code of the envelope in a refused request's body to its error.
     fileprivate func explain(_ error: inout NetworkError, by reader: ErrorMessageReader) {
         guard let code = reader.scalar(at: code) else { return }
         error.envelopeCode = code

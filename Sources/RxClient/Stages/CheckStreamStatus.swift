@@ -3,13 +3,13 @@ public import RxHTTP
 public import RxLite
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
-    /// Fails with `status`, once the body is there, unless the answer's status is a success (200 to 299); nothing of
-    /// such an answer is sent on. As ``checkStatus(envelope:)`` of a response, for an answer that is a stream.
+    /// Fails with `status`, once the body has arrived, unless the response's status is a success (200 to 299); none of
+    /// its events are sent. Like ``checkStatus(envelope:)`` of a response, for a response as a stream.
     ///
     /// - Parameters:
-    ///   - request: what is answered, for the error.
-    ///   - accepted: statuses that are let through as well.
-    ///   - envelope: where the server's message stands.
+    ///   - request: the request of the response, for the error.
+    ///   - accepted: further statuses that do not fail.
+    ///   - envelope: the keys of the server's code and message.
     public func checkStatus(
         of request: Request, accepting accepted: Set<Int> = [], envelope: Envelope? = nil
     ) -> Observable<TransferEvent, NetworkError> {

@@ -7,9 +7,9 @@ extension Observable where Element == Response, Failure == NetworkError {
     /// was unwrapped.
     ///
     /// A document that does not fit fails with `decoding`, which names the place and keeps the body. The response of a
-    /// ``Call`` that names no types of content has to be of the client's (``ClientConfiguration/contentTypes``), as that
-    /// of an endpoint; other types fail with `contentType`. Of a 204 or 205 an optional is `nil`. Bodies
-    /// above 256 KiB are decoded off the stream's scheduler, so that other streams there go on meanwhile.
+    /// ``Call`` without content types must have one of the client's (``ClientConfiguration/contentTypes``), like that
+    /// of an endpoint; other types fail with `contentType`. For a 204 or 205 an optional is `nil`. Bodies above 256 KiB
+    /// are decoded off the stream's scheduler, so that its other streams continue.
     public func decode<T: Decodable & Sendable>(
         _ type: T.Type = T.self
     ) -> Observable<T, NetworkError> {

@@ -2,8 +2,8 @@ import RxHTTP
 
 /// Finds in the JSON body of a refusal the server's reason, for a person.
 ///
-/// It reads the tape of the document, each part of it a bounded number of times, so that its time is linear in the size of
-/// the body.
+/// It reads the tape of the document, each part of it a bounded number of times, so that its time is linear in the size
+/// of the body.
 struct ErrorMessageReader {
     private let tape: JSONTape
     private let bytes: [UInt8]

@@ -8,7 +8,7 @@ extension Observable where Element == Response, Failure == NetworkError {
     /// client.get("/goods").unwrap(envelope).part("page.count").decode(Int.self)
     /// ```
     ///
-    /// Nothing is looked up before the content is decoded; a part that is not there counts as a missing payload then.
+    /// The part is looked up when the content is decoded; a missing part counts as a missing payload.
     public func part(_ path: PayloadPath) -> Observable<Response, NetworkError> {
         guard !path.keys.isEmpty else { return self }
         return map { response in

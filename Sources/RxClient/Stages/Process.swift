@@ -53,7 +53,8 @@ private final class Processing<T: Sendable>: @unchecked Sendable {
     }
 
     private func transformElsewhere(_ response: Response) {
-        // On the runtime's pool of threads, with nothing of whoever receives: a clock, or an event loop, would stand still.
+        // On the runtime's pool of threads, with nothing of whoever receives: a clock, or an event loop, would stand
+        // still.
         Task.detached {
             let result: Result<T, NetworkError>
             do throws(NetworkError) {

@@ -9,15 +9,15 @@ extension RetryPolicy<NetworkError> {
 
     /// Again after failures that pass, with growing waits.
     ///
-    /// Tried again are requests that may be sent twice (see ``Request/isIdempotent``): after a broken
-    /// connection, a first byte, idle or attempt timeout, and the statuses 408, 425, 429, 500, 502, 503, 504,
-    /// and 413 where the server says when, or an envelope that says `retryLater`; and any request that was certainly not sent, unless it was held up
-    /// in the queue. A server's `Retry-After` (RFC 9110 §10.2.3) is the least wait. The last error stands, with
-    /// the number of attempts.
+    /// Tried again are requests that may be sent twice (see ``Request/isIdempotent``): after a broken connection, a
+    /// first byte, idle or attempt timeout, and the statuses 408, 425, 429, 500, 502, 503, 504, and 413 where the
+    /// server says when, or an envelope that says `retryLater`; and any request that was certainly not sent, unless it
+    /// was held up in the queue. A server's `Retry-After` (RFC 9110 §10.2.3) is the least wait. The last error stands,
+    /// with the number of attempts.
     ///
     /// - Parameters:
     ///   - maxRetries: attempts after the first. Default 2.
-    ///   - backoff: the wait where the server names none. Default full jitter from 300 ms up to 30 s.
+    ///   - backoff: the wait if the server names none. Default full jitter from 300 ms up to 30 s.
     ///   - maxDelay: a server that asks for a longer wait is not tried again. Default 30 s.
     ///   - random: numbers from 0 up to 1 for the jitter.
     ///   - currentDate: what a `Retry-After` date is measured against. Default: the date by the clock of the retry.
@@ -60,8 +60,8 @@ extension NetworkError {
         }
     }
 
-    /// The wait that the server asks for: in its envelope, or in `Retry-After` as seconds or as a date; zero for a date in the past; `nil` for
-    /// none and for what cannot be read.
+    /// The wait that the server asks for: in its envelope, or in `Retry-After` as seconds or as a date; zero for a date
+    /// in the past; `nil` for none and for what cannot be read.
     func retryAfter(now: Date) -> Duration? {
         if let retryDelay { return min(max(retryDelay, .zero), Self.longestWait) }
         guard let value = head?[.retryAfter] else { return nil }

@@ -6,8 +6,8 @@ extension Observable where Element == Response, Failure == NetworkError {
     /// Opens the envelope: success lets the response through with its content marked for decoding, failure
     /// becomes an error with the server's code and message: `envelope`, or what the envelope says of that code.
     ///
-    /// A body that is no such envelope fails with `decoding`. Without an envelope everything is let through, and so is a
-    /// 204 or 205, which has no body to hold one.
+    /// A body that is no such envelope fails with `decoding`. Without an envelope everything is let through, and so is
+    /// a 204 or 205, which has no body to hold one.
     public func unwrap(_ envelope: Envelope?) -> Observable<Response, NetworkError> {
         guard let envelope else { return self }
         return process { response throws(NetworkError) in try envelope.open(response) }

@@ -2,7 +2,7 @@ public import RxHTTP
 public import RxLite
 
 extension Observable where Failure == NetworkError {
-    /// Looks at each value, and fails with what `check` throws: for answers that came well and mean nothing good.
+    /// Checks each value, and fails with the error that `check` throws.
     ///
     /// ```swift
     /// client.get("/goods").decode([Goods].self).validate { goods throws(NetworkError) in

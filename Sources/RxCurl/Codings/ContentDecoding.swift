@@ -45,8 +45,8 @@ final class ContentDecoding {
 
     deinit { unsafe buffer.deallocate() }
 
-    /// A coding whose content has begun and is not complete, once nothing is pending. Nothing at all is complete: that is
-    /// the body of many a redirect with `Content-Encoding`.
+    /// A coding whose content has begun and is not complete, once nothing is pending. Nothing at all is complete: that
+    /// is the body of many a redirect with `Content-Encoding`.
     var brokenOff: ContentCoding? { last.brokenOff }
 
     /// Takes a copy of the next bytes as they came.

@@ -41,8 +41,8 @@ final class InflateDecoder: ContentDecoder {
 
     /// Opens the stream for the format that the first byte tells of.
     private func open(_ first: UInt8) {
-        // The lower half of zlib's first byte is 8 (RFC 1950 §2.2). In deflate without its header that would be a stored
-        // block with a bit of padding set, which no encoder writes.
+        // The lower half of zlib's first byte is 8 (RFC 1950 §2.2). In deflate without its header that would be a
+        // stored block with a bit of padding set, which no encoder writes.
         let bits: Int32 = isGzip ? 15 + 16 : first & 0x0F == 8 ? 15 : -15
         let status = unsafe rxzlib_inflate_init(stream, bits)
         // The arguments are right, so that only memory can be lacking, which Swift gives up at as well.

@@ -1,8 +1,8 @@
 #if Zstd
     internal import CZstd
 
-    /// Decodes Zstandard (RFC 8878): frames, one behind the other, of which some may be skippable. Bytes behind the last
-    /// that begin no further frame are ignored, as ``InflateDecoder`` does.
+    /// Decodes Zstandard (RFC 8878): frames, one behind the other, of which some may be skippable. Bytes behind the
+    /// last that begin no further frame are ignored, as ``InflateDecoder`` does.
     @safe
     final class ZstdDecoder: ContentDecoder {
         // Safe: the stream lives from init to deinit.

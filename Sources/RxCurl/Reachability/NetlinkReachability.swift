@@ -16,14 +16,15 @@ public import RxLoop
 /// configuration.reachability = reachability
 /// ```
 ///
-/// A kernel that has more to tell than the socket holds drops some of it; then everything is looked at anew.
+/// If the socket's buffer overflows, the kernel drops messages; then the whole state is read again.
 ///
-/// The kernel tells of changes on a `NETLINK_ROUTE` socket (rtnetlink(7)); what there is now is read from the
+/// The kernel reports changes on a `NETLINK_ROUTE` socket (rtnetlink(7)); the current state is read from the
 /// interfaces: one counts that is up and running, is no loopback, and has an address that is not only good for its own
 /// link. Of several, hardware comes before virtual ones, and a cable before Wi-Fi before a mobile network. Where no
 /// such socket is to be had, as on other systems, the status stays `unknown`.
 ///
-/// Watching goes on until ``stop()`` or the end of the loop, also when nobody holds it any more. Safe from any thread.
+/// Watching continues until ``stop()`` or the end of the loop, also after the last reference is released. Safe from any
+/// thread.
 public final class NetlinkReachability: Reachability, @unchecked Sendable {
     // Unchecked: `watch` is touched only on the loop, which is asserted.
     private let loop: EventLoop

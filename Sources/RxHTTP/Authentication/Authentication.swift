@@ -32,7 +32,7 @@ public struct Authentication: Sendable {
 
     private let kind: Kind
 
-    /// Name and password as they are, in UTF-8 (RFC 7617): for https. The name holds no colon.
+    /// Name and password in clear text, in UTF-8 (RFC 7617): for https. The name holds no colon.
     public static func basic(user: String, password: String) -> Authentication {
         Authentication(kind: .basic(user: user, password: password))
     }
@@ -40,14 +40,15 @@ public struct Authentication: Sendable {
     /// A token (RFC 6750 §2.1).
     public static func bearer(_ token: String) -> Authentication { Authentication(kind: .bearer(token)) }
 
-    /// A proof of the password that does not tell it, made for the server's challenge (RFC 7616; MD5, SHA-256 and
+    /// A proof of the password that does not reveal it, made for the server's challenge (RFC 7616; MD5, SHA-256 and
     /// SHA-512/256, their `-sess` forms, `qop=auth` or none).
     ///
     /// The first request to an origin goes out twice: without credentials, and if it has content, without that; then
-    /// with a proof for the challenge in the 401, which is not seen. Later requests with this value, or a copy of it, go out once,
-    /// for the challenge is remembered, until the server names another nonce (`nextnonce`) or says that the nonce is too
-    /// old (`stale`). If the server refuses a proof for its own challenge, its 401 is the response. A server that asks
-    /// for nothing has got an empty request first. Content that can be sent only once is never sent before a challenge.
+    /// with a proof for the challenge in the 401, which is not seen. Later requests with this value, or a copy of it,
+    /// go out once, for the challenge is remembered, until the server names another nonce (`nextnonce`) or says that
+    /// the nonce is too old (`stale`). If the server refuses a proof for its own challenge, its 401 is the response. A
+    /// server that asks for nothing has got an empty request first. Content that can be sent only once is never sent
+    /// before a challenge.
     public static func digest(user: String, password: String) -> Authentication {
         Authentication(kind: .digest(Digest(user: user, password: password)))
     }
@@ -80,7 +81,7 @@ public struct Authentication: Sendable {
 }
 
 extension Authentication: CustomStringConvertible, CustomReflectable {
-    /// The scheme, and nothing of what is secret.
+    /// The scheme, without secrets.
     public var description: String {
         switch kind {
         case .basic: "Basic"
@@ -96,10 +97,10 @@ extension Authentication: CustomStringConvertible, CustomReflectable {
 extension Request {
     /// Has the request prove whose it is, in place of how it did before.
     ///
-    /// To another origin a redirect takes none of it.
+    /// A redirect to another origin drops it.
     ///
     /// - Throws: ``NetworkError/Code/invalidParameters`` if the user holds a colon, or user or password a control
-    ///   character; ``NetworkError/Code/invalidHeader`` for a token that is none.
+    ///   character; ``NetworkError/Code/invalidHeader`` for an invalid token.
     public mutating func authenticate(by authentication: Authentication) throws(NetworkError) {
         try authentication.apply(to: &self)
     }

@@ -30,6 +30,6 @@ public enum Body: Sendable, Hashable {
         }
     }
 
-    /// Whether it is certain that there is nothing to send.
+    /// Whether the body is certainly empty.
     public var isEmpty: Bool { count == 0 }
 }

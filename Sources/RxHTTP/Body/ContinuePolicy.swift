@@ -1,8 +1,8 @@
-/// Whether the server is asked before a body is sent (`Expect: 100-continue`, RFC 9110 §10.1.1), so that a large
-/// one is not sent in vain.
+/// When the server is asked before a body is sent (`Expect: 100-continue`, RFC 9110 §10.1.1), so that a large one is
+/// not sent in vain.
 ///
-/// A server that does not answer the question gets the body after ``wait``. One that answers it with 417 gets the
-/// request again without it. HTTP/1.1 only.
+/// A server that does not respond gets the body after ``wait``. After a 417 the request is repeated without the
+/// expectation. HTTP/1.1 only.
 public struct ContinuePolicy: Sendable, Hashable {
     /// The least number of bytes to ask for; `nil` to never ask. A body of unknown length counts as large.
     public var threshold: Int64?

@@ -2,9 +2,9 @@ public import RxLite
 
 /// Content that is made while it is sent, piece by piece, as fast as the network takes it.
 public struct StreamedBody: Sendable {
-    /// What is to be sent, once that is known.
+    /// The content to send, once it is known.
     public struct Content: Sendable {
-        /// The number of bytes; `nil` if nobody can say, and they are sent in chunks (RFC 9112 §7.1).
+        /// The number of bytes; `nil` if it is unknown, so that they are sent in chunks (RFC 9112 §7.1).
         public var length: Int64? { didSet { file = nil } }
         /// The bytes. Paused while the network is slow; cancelled when the transfer ends before they do.
         public var chunks: Observable<[UInt8], NetworkError> { didSet { file = nil } }
@@ -61,7 +61,7 @@ extension StreamedBody: Hashable {
         first.identity === second.identity
     }
 
-    /// Hashes what tells it from others.
+    /// Hashes its identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(identity)) }
 }
 
@@ -93,7 +93,7 @@ extension Body {
             })
     }
 
-    /// Whatever a stream of chunks gives, as it comes. A slow network pauses the stream.
+    /// The chunks of a stream, as they arrive. A slow network pauses the stream.
     ///
     /// A failure of the stream fails the request; the server does not take what it got for the whole.
     ///

@@ -1,4 +1,4 @@
-/// What is known of a file without reading it.
+/// The metadata of a file.
 public struct FileStatus: Sendable, Equatable {
     /// The size in bytes.
     public var size: Int64

@@ -1,11 +1,11 @@
 public import RxLite
 
-/// What bodies, downloads, cookies and caches need of the machine's files.
+/// The file operations that bodies, downloads, cookies and caches need.
 ///
-/// Every operation is a cold stream that does its work away from the subscriber's thread, so that no event loop
-/// waits for a disk. What fails, fails with ``NetworkError/Code/file`` and says which file and why; a file system
-/// that has been shut down fails with ``NetworkError/Code/shutDown``. Operations on one path are to be subscribed
-/// to one after another; their order is not kept otherwise.
+/// Every operation is a cold stream that does its work away from the subscriber's thread, so that no event loop waits
+/// for a disk. Operations fail with ``NetworkError/Code/file``, with the file and the reason in the message; after a
+/// shutdown they fail with ``NetworkError/Code/shutDown``. Subscribe to operations on one path one after another;
+/// otherwise their order is undefined.
 public protocol FileSystem: Sendable {
     /// What is known of the file; `nil` where there is none. One value, then the end.
     func status(of path: String) -> Observable<FileStatus?, NetworkError>
@@ -20,11 +20,11 @@ public protocol FileSystem: Sendable {
         _ path: String, from offset: Int64, count: Int64?, expecting expected: FileStatus?
     ) -> Observable<[UInt8], NetworkError>
 
-    /// The whole of a small file that this library keeps for itself, such as cookies or a credential; `nil` where there is
-    /// none. One value, then the end.
+    /// The whole of a small file that this library keeps for itself, such as cookies or a credential; `nil` where there
+    /// is none. One value, then the end.
     ///
-    /// Fails with ``NetworkError/Code/untrustedFile`` if the path is a symbolic link, or the file belongs to another user,
-    /// and with ``NetworkError/Code/tooLarge`` if it has more than `limit` bytes.
+    /// Fails with ``NetworkError/Code/untrustedFile`` if the path is a symbolic link, or the file belongs to another
+    /// user, and with ``NetworkError/Code/tooLarge`` if it has more than `limit` bytes.
     func contents(of path: String, limit: Int) -> Observable<[UInt8]?, NetworkError>
 
     /// Cuts the file to `offset` bytes, creating it where there is none, and writes the chunks behind
@@ -41,8 +41,8 @@ public protocol FileSystem: Sendable {
     ) -> Observable<Int64, NetworkError>
 
     /// Puts `bytes` in place of the file, whole or not at all: a file of mode 0600 beside it is written, synced and
-    /// renamed. A symbolic link at the path is replaced and not followed. Files beside it that a process left there when it
-    /// ended in the middle of this are removed. One value, then the end.
+    /// renamed. A symbolic link at the path is replaced and not followed. Files beside it that a process left there
+    /// when it ended in the middle of this are removed. One value, then the end.
     func replace(_ path: String, with bytes: [UInt8]) -> Observable<Void, NetworkError>
 
     /// Gives the file another path in the same file system, in place of what is there, and makes that last
@@ -51,8 +51,8 @@ public protocol FileSystem: Sendable {
 
     /// Keeps other processes that do the same away from the file, which is created, empty, where there is none. One
     /// value, which gives it back when it is called, then the end. Fails with ``NetworkError/Code/file`` if another
-    /// process has it, and with ``NetworkError/Code/untrustedFile`` for a symbolic link and a file of another user. The lock goes with the process that has it, and a file that is still empty when it is given
-    /// back is removed.
+    /// process has it, and with ``NetworkError/Code/untrustedFile`` for a symbolic link and a file of another user. The
+    /// lock goes with the process that has it, and a file that is still empty when it is given back is removed.
     ///
     /// Within the process it keeps nobody away. Bytes may be appended meanwhile; a file that was moved or removed is
     /// not that file any more.
@@ -63,7 +63,7 @@ public protocol FileSystem: Sendable {
 }
 
 extension FileSystem {
-    /// The bytes from `offset`, at most `count` of them, in pieces, of whatever the file is at the moment.
+    /// The bytes from `offset`, at most `count` of them, in pieces, of the file's current content.
     public func read(
         _ path: String, from offset: Int64 = 0, count: Int64? = nil
     ) -> Observable<[UInt8], NetworkError> {

@@ -37,8 +37,8 @@ extension String {
     }
 }
 
-/// Dictionaries by String, whose keys are data and are not converted. A protocol, because it takes one to know such a type
-/// and its values' type at run time.
+/// Dictionaries by String, whose keys are data and are not converted. A protocol, because it takes one to know such a
+/// type and its values' type at run time.
 protocol JSONStringKeyed {
     init(unconverted decoder: JSONValueDecoder) throws
 }

@@ -9,8 +9,8 @@ import FoundationEssentials
 ///
 /// It reads through pointers. Places and offsets are those of a tape that was made of these bytes, which are in bounds.
 /// The pointers are to the caller's arrays during ``decode(_:at:of:options:userInfo:)``; whoever keeps a container
-/// longer holds the document, which then has copies of its own. It belongs to one call, on one thread, so that nothing is
-/// read while the pointers change.
+/// longer holds the document, which then has copies of its own. It belongs to one call, on one thread, so that nothing
+/// is read while the pointers change.
 @safe final class JSONDocument {
     @exclusivity(unchecked) private(set) var bytes: UnsafePointer<UInt8>
     @exclusivity(unchecked) private var words: UnsafePointer<UInt64>

@@ -1,10 +1,10 @@
-/// What the machine is connected by.
+/// The machine's connection to the network.
 public enum NetworkStatus: Sendable, Hashable {
-    /// Nobody has looked, or nobody can tell. Counts as reachable.
+    /// Not checked yet, or not known. Counts as reachable.
     case unknown
     /// By nothing: no request would get anywhere.
     case unreachable
-    /// By a cable, or by a virtual interface that stands for one.
+    /// By a cable, or by a virtual interface.
     case wired
     /// By Wi-Fi.
     case wifi

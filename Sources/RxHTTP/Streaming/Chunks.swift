@@ -1,7 +1,7 @@
 public import RxLite
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
-    /// The body as it comes, in decoded pieces of whatever size the network gives.
+    /// The body as it arrives, in decoded chunks of any size.
     ///
     /// While the subscriber is paused, nothing is read from the network (see ``Transport``).
     ///

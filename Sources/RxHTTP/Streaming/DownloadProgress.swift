@@ -4,8 +4,8 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     /// How much of the body has arrived: decoded bytes, at most 20 values a second by the stream's clock, and the
     /// last one always.
     ///
-    /// The first value comes with the head. What is expected is the answer's `Content-Length`, unless the body is
-    /// compressed or comes in chunks; with the end it is what has come.
+    /// The first value comes with the head. The expected bytes are the response's `Content-Length`, unless the body is
+    /// compressed or chunked; at the end they are the received bytes.
     public func downloadProgress() -> Observable<TransferProgress, NetworkError> {
         let clock = scheduler ?? ActorScheduler.shared
         return Observable<TransferProgress, NetworkError>(scheduler: scheduler) { observer in

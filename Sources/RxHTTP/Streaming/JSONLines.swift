@@ -4,8 +4,8 @@ public import RxLite
 extension Observable where Element == TransferEvent, Failure == NetworkError {
     /// The body as JSON values, one a line (JSON Lines, NDJSON). Blank lines are skipped.
     ///
-    /// A line that does not fit fails with `decoding`: the message tells line and place, the error's body is the
-    /// line. The values before it have been sent. Lines above 256 KiB are decoded off the stream's scheduler.
+    /// A line that does not fit fails with `decoding`: the message names line and place, the error's body is the line.
+    /// The values before it have been sent. Lines above 256 KiB are decoded off the stream's scheduler.
     ///
     /// ```swift
     /// client.stream(Call(.get, "/goods.jsonl")).jsonLines(Goods.self)

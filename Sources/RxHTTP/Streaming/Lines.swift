@@ -1,7 +1,7 @@
 public import RxLite
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
-    /// The body line by line, as UTF-8 text without the line ends (LF or CR LF); bytes that are none show as U+FFFD.
+    /// The body line by line, as UTF-8 text without the line ends (LF or CR LF); invalid bytes become U+FFFD.
     ///
     /// Text after the last line end is a line, too, once the body is complete; of a body that breaks off it is not
     /// sent. While the subscriber is paused, lines wait and nothing is read from the network.

@@ -2,11 +2,12 @@ import HTTPTypes
 public import RxLite
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
-    /// Writes the body to a file and tells how far it is; ends when the file is at `path`, whole and synced.
+    /// Writes the body to a file and reports the progress; ends when the file is at `path`, complete and synced.
     ///
     /// Until then the bytes are beside it, in `path` with `.part` behind; when the stream fails or is cancelled these
-    /// are of no use, and the next download to the path replaces them. A slow disk stops the network. There is no
-    /// limit of size. A 204 or 205 fails with `noContent`, and what is at `path` stays. A client's `download` can go on from where it was interrupted.
+    /// are of no use, and the next download to the path replaces them. A slow disk stops the network. There is no limit
+    /// of size. A 204 or 205 fails with `noContent`, and an existing file at `path` stays. Use a client's `download` to
+    /// resume after an interruption.
     ///
     /// ```swift
     /// client.stream(Call(.post, "/report", .json(["year": 2026]))).file(at: "/tmp/report.pdf", in: files)

@@ -1,6 +1,6 @@
 extension Observable {
-    /// What an asynchronous closure returns, then the end; or the error it throws. Each subscription runs it
-    /// anew, in a task of its own.
+    /// The value that an asynchronous closure returns, then the end; or the error it throws. Each subscription runs it
+    /// again, in a new task.
     ///
     /// ```swift
     /// let goods = Observable<Goods, StoreError>.async { () throws(StoreError) in try await store.load() }

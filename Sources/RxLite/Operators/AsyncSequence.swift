@@ -1,8 +1,8 @@
 import Synchronization
 
 extension Observable {
-    /// The elements of an asynchronous sequence, then its end or error. Each subscription iterates anew, in a
-    /// task of its own.
+    /// The elements of an asynchronous sequence, then its end or error. Each subscription iterates again, in a new
+    /// task.
     ///
     /// ```swift
     /// let bytes: AsyncThrowingStream<UInt8, any Error> = …
@@ -14,7 +14,7 @@ extension Observable {
     ///                      --1---2-3--|     as they come
     /// ```
     ///
-    /// An element is asked for when the one before has been delivered and the subscription is not paused.
+    /// The next element is requested when the previous one has been delivered and the subscription is not paused.
     /// Cancelling the stream cancels the task.
     public init<Elements: AsyncSequence & Sendable>(_ elements: Elements)
     where Elements.Element == Element, Elements.Failure == Failure {

@@ -16,8 +16,8 @@ extension Observable {
         lift { observer in CountBuffer(max(count, 1), max(step ?? count, 1), into: observer).input }
     }
 
-    /// The values of each `time` in one list, an empty one if there were none. What has come until the end is
-    /// delivered with it, at an error dropped.
+    /// The values of each `time` in one list, an empty one if there were none. Remaining values are delivered with the
+    /// end, and dropped at an error.
     ///
     /// ```
     ///                    -1-2-----3-|
@@ -34,7 +34,7 @@ extension Observable {
     }
 
     /// The values in lists that are closed when they are `time` old, empty or not, or have `count` values; the
-    /// next list begins then. What has come until the end is delivered with it, at an error dropped.
+    /// next list begins then. Remaining values are delivered with the end, and dropped at an error.
     ///
     /// ```
     ///                              -123-----4-|

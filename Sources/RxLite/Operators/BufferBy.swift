@@ -1,6 +1,6 @@
 extension Observable {
-    /// The values in lists: each value of `notifier` closes one, empty or not, and the next list begins. What has come
-    /// until the end is delivered with it, at an error dropped. An end of `notifier` changes nothing, its error ends
+    /// The values in lists: each value of `notifier` closes one, empty or not, and the next list begins. Remaining
+    /// values are delivered with the end, and dropped at an error. An end of `notifier` changes nothing, its error ends
     /// the stream.
     ///
     /// ```

@@ -1,5 +1,5 @@
 extension Observable {
-    /// On an error, goes on with the stream that `recover` returns; the failed one is closed first.
+    /// After an error, continues with the stream that `recover` returns; the failed stream is closed first.
     ///
     /// ```
     ///                     --1--2--#

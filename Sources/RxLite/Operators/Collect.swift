@@ -8,8 +8,8 @@ extension Observable {
     ///           -----------([1,2,3]|)
     /// ```
     ///
-    /// Awaited, `collect()` returns the array itself. Where neither `await` nor what follows tells them apart,
-    /// in an async function, the type does: `let list: Observable<[Int], Never> = numbers.collect()`.
+    /// Awaited, `collect()` returns the array itself. If neither `await` nor a following operator distinguishes them,
+    /// in an async function, a type does: `let list: Observable<[Int], Never> = numbers.collect()`.
     @inlinable
     public func collect() -> Observable<[Element], Failure> {
         lift { observer in

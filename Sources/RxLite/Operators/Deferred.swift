@@ -1,5 +1,5 @@
 extension Observable {
-    /// The stream that `make` returns, made anew for each subscription. A thrown error is the stream's.
+    /// The stream that `make` returns, created for each subscription. A thrown error is the stream's.
     ///
     /// ```
     /// deferred { --1-| }

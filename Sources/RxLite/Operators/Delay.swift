@@ -7,8 +7,8 @@ extension Observable {
     ///             ----1--2-|
     /// ```
     ///
-    /// All that is on its way is kept (``BufferPolicy/unbounded``). While the subscriber is paused it waits, and
-    /// the source is paused as well.
+    /// All delayed values are kept (``BufferPolicy/unbounded``). While the subscriber is paused it waits, and the
+    /// source is paused as well.
     ///
     /// - Parameter scheduler: keeps the time. Default: the stream's own, else a clock of the library's.
     @inlinable

@@ -1,6 +1,5 @@
 extension Observable {
-    /// The values that differ from the one sent before, as `areEquivalent(before, value)` tells. A thrown
-    /// error ends the stream.
+    /// The values that differ from the previous one, by `areEquivalent(before, value)`. A thrown error ends the stream.
     ///
     /// ```
     ///                        --1--1--2--2--1--|

@@ -7,9 +7,9 @@ extension Observable {
     ///                    --1--2--|action
     /// ```
     ///
-    /// An operator below that goes on after the end (`catch`, `retry`, `concat` …) closes what has ended
-    /// before it begins anything else; `action` runs then. Of several, the one nearest to the source runs
-    /// first; what the source itself tears down comes before them all.
+    /// An operator below that continues after the end (`catch`, `retry`, `concat` …) closes the ended stream before it
+    /// starts another; `action` runs then. Of several, the one nearest to the source runs first; what the source itself
+    /// tears down comes before them all.
     ///
     /// ```swift
     /// upload.finally { progressBar.hide() }

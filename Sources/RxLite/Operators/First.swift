@@ -8,8 +8,8 @@ extension Observable {
     ///         --(1|)
     /// ```
     ///
-    /// Awaited, `first()` returns the value itself. Where neither `await` nor what follows tells them
-    /// apart, in an async function, the type does: `let first: Observable<Int, Never> = numbers.first()`.
+    /// Awaited, `first()` returns the value itself. If neither `await` nor a following operator distinguishes them, in
+    /// an async function, a type does: `let first: Observable<Int, Never> = numbers.first()`.
     @inlinable
     public func first() -> Observable { take(1) }
 

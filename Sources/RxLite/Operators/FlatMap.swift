@@ -1,4 +1,4 @@
-/// What ``Observable/flatMap(_:_:)`` does with a value that comes while earlier inner streams run.
+/// The treatment by ``Observable/flatMap(_:_:)`` of a value that arrives while earlier inner streams run.
 public enum FlattenStrategy: Sendable, Equatable {
     /// All inner streams run side by side, `limit` at most (one if it is less); further values wait for
     /// their turn, and a source that can pause does.

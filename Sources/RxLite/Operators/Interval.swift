@@ -6,7 +6,7 @@ extension Observable where Element == Int {
     ///     ---0--1--2--3--
     /// ```
     ///
-    /// The beat does not drift. A number that is a whole period late comes at once, and the beat goes on from
+    /// The beat does not drift. A number that is a whole period late is sent at once, and the interval continues from
     /// there. With a period of zero or less, each turn of the scheduler brings a number.
     ///
     /// - Parameter scheduler: keeps the time and delivers. Default: a clock of the library's own.

@@ -8,13 +8,13 @@ extension Observable {
     ///                       --1-2-3-|     on elsewhere, as soon as it has time
     /// ```
     ///
-    /// What arrives faster than it can be delivered waits in order. A view that shows only what is current
-    /// takes `.latest(1)`.
+    /// Values that arrive faster than they can be delivered wait in order. A view that shows only what is current takes
+    /// `.latest(1)`.
     ///
     /// - Parameters:
     ///   - scheduler: delivers.
-    ///   - policy: how many values may wait, and what happens to more. Default: when 256 wait the source is
-    ///     paused, and goes on when they are down to 64.
+    ///   - policy: the number of values that may wait, and the treatment of more. Default: when 256 wait the source is
+    ///     paused, until 64 are left.
     ///   - droppedCount: counts up with each value that `policy` has no room for. Default: not counted.
     @inlinable
     public func observe(

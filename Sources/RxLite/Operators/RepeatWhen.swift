@@ -1,6 +1,6 @@
 extension Observable {
-    /// When the stream has finished, leaves it to another stream when to start it again: one that `notices` makes of the
-    /// numbers of finished runs.
+    /// When the stream has finished, leaves it to another stream when to start it again: one that `notices` makes of
+    /// the numbers of finished runs.
     ///
     /// ```
     ///                                   --1|

@@ -1,5 +1,5 @@
 extension Observable {
-    /// On an error, starts the stream again, up to `count` times. The error after the last try stands.
+    /// On an error, starts the stream again, up to `count` times. The error of the last attempt stands.
     ///
     /// ```
     ///          --1#

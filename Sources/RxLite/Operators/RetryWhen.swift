@@ -13,10 +13,10 @@ extension Observable {
     /// })
     /// ```
     ///
-    /// Each notice that comes after an error starts the stream again; the failed attempt is closed by then.
-    /// One that comes while an attempt runs changes nothing. The stream ends when an attempt finishes, or as
-    /// the notices do, whatever is running then and even if their end follows a notice at once. `notices` is
-    /// called with the first error of each subscription.
+    /// Each notice that comes after an error starts the stream again; the failed attempt is closed by then. One that
+    /// comes while an attempt runs changes nothing. The stream ends when an attempt finishes, or like the notifier,
+    /// regardless of a running attempt and even if the notifier's end follows a notice at once. `notices` is called
+    /// with the first error of each subscription.
     @inlinable
     public func retry<Notice, E>(
         when notices: @escaping @Sendable (Observable<Failure, Never>) -> Observable<Notice, E>

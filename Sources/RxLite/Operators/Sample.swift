@@ -1,6 +1,6 @@
 extension Observable {
-    /// The latest value each time `notifier` sends, if there is one that has not been sent yet. What waits at
-    /// the end is dropped; an end of `notifier` changes nothing, its error ends the stream.
+    /// The latest value each time `notifier` sends, if there is one that has not been sent yet. A value that waits at
+    /// the end is dropped; an end of `notifier` has no effect, its error ends the stream.
     ///
     /// ```
     ///             --1-2-----3---|

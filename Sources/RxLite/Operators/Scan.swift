@@ -1,6 +1,6 @@
 extension Observable {
-    /// The running result of combining each value with what came before; starts over with `initial` for
-    /// each subscription. A thrown error ends the stream.
+    /// The running result of combining each value with the earlier ones; starts with `initial` for each subscription. A
+    /// thrown error ends the stream.
     ///
     /// ```
     ///           --1--2--3--|

@@ -6,8 +6,8 @@ extension Observable {
     ///                 (123|)
     /// ```
     ///
-    /// Endless sequences are fine: after each element it looks whether anybody still listens, and while the
-    /// subscription is paused it takes no further element. On a scheduler, other work has its turn after every 1024.
+    /// Endless sequences are fine: after each element it checks whether the subscription is open, and while it is
+    /// paused it takes no further element. On a scheduler, other work has its turn after every 1024.
     @inlinable
     public static func sequence(_ elements: some Swift.Sequence<Element> & Sendable) -> Observable {
         Observable(pulling: elements)

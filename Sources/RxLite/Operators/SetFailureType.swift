@@ -1,5 +1,5 @@
 extension Observable where Failure == Never {
-    /// The same stream where one that can fail is asked for.
+    /// The same stream as one that can fail.
     ///
     /// ```
     ///                  --1--2--|     Failure == Never

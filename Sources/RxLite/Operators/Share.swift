@@ -17,7 +17,7 @@ public struct ShareReset: OptionSet, Sendable {
 }
 
 extension Observable {
-    /// One run of the stream for all who subscribe while it lasts.
+    /// One run of the stream for all subscribers while it lasts.
     ///
     /// ```
     ///         --1--2--3--|        runs once
@@ -28,11 +28,10 @@ extension Observable {
     ///            1-2--3--|        the same, with the value before at once
     /// ```
     ///
-    /// The first subscriber starts it. Replayed and live values come in one order, none twice and none
-    /// left out.
+    /// The first subscriber starts it. Replayed and live values come in order, without duplicates or gaps.
     ///
-    /// A paused subscriber holds up nobody else: the others get their values, and its own wait for it. The source is
-    /// paused while all of its subscribers are, and where `policy` says so.
+    /// A paused subscriber does not block the others: the others get their values, and its own wait for it. The source
+    /// is paused while all of its subscribers are, and where `policy` says so.
     ///
     /// - Parameters:
     ///   - replay: how many of the latest values a later subscriber gets first. Default 0.
@@ -41,7 +40,7 @@ extension Observable {
     ///     ``share(replay:reset:buffering:countingDropped:when:)``.
     ///   - policy: how many values may wait for one subscriber that is paused, or slower than the source. Default: when
     ///     256 wait for any of them the source is paused, until they are down to 64. With
-    ///     ``BufferPolicy/fail(above:with:)`` the subscriber that falls behind fails, and the others go on.
+    ///     ``BufferPolicy/fail(above:with:)`` the subscriber that falls behind fails, and the others continue.
     ///   - droppedCount: counts up with each value that `policy` has no room for. Default: not counted.
     @inlinable
     public func share(

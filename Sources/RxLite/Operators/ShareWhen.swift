@@ -1,5 +1,5 @@
 extension Observable {
-    /// One run of the stream for all who subscribe while it lasts, forgotten when another stream says so.
+    /// One run of the stream for all subscribers while it lasts, forgotten when another stream sends.
     ///
     /// ```
     ///                                       --1--2--3--4--|        runs once, joined from 0 to 3 ms
@@ -14,9 +14,9 @@ extension Observable {
     /// })
     /// ```
     ///
-    /// When the last subscriber has left, or the source has ended, `notices` makes a stream whose first value forgets the
-    /// run; if the source still runs, it is cancelled. A subscriber that joins a running source withdraws the notice
-    /// and cancels that stream; so does the end of the source, for which `notices` is called anew. A subscriber that
+    /// When the last subscriber has left, or the source has ended, `notices` makes a stream whose first value forgets
+    /// the run; if the source still runs, it is cancelled. A subscriber that joins a running source calls the reset off
+    /// and cancels that stream; so does the end of the source, for which `notices` is called again. A subscriber that
     /// joins after the end gets the replay and the end until the notice comes.
     ///
     /// A stream of notices that ends without a value, or never sends one, leaves the run remembered for good: a source
@@ -28,7 +28,7 @@ extension Observable {
     ///   - policy: how many values may wait for one subscriber; see ``share(replay:reset:buffering:countingDropped:)``.
     ///   - droppedCount: counts up with each value that `policy` has no room for. Default: not counted.
     ///   - notices: called with the source's end, or with `nil` when the last subscriber has left before it; on the
-    ///     thread where that happens. A value that it sends at once resets before anybody sees the end.
+    ///     thread where that happens. A value that it sends at once resets before the end is delivered.
     @inlinable
     public func share<Notice>(
         replay: Int = 0, reset: ShareReset = .always,

@@ -3,8 +3,8 @@ public import Synchronization
 /// One run of a shared stream: where its source lives, whom it sends to, and its brake.
 @usableFromInline
 final class SharedConnection<Element: Sendable, Failure: Error>: @unchecked Sendable {
-    // Unchecked, and spared the checks of exclusivity: `isPaused` is touched only from inside the scope's lane, which is
-    // serial.
+    // Unchecked, and spared the checks of exclusivity: `isPaused` is touched only from inside the scope's lane, which
+    // is serial.
     @usableFromInline let hub: Hub<Element, Failure>
     @usableFromInline let scope: Scope
     @usableFromInline let demand = Mutex(SharedDemand())

@@ -1,7 +1,7 @@
 public import Synchronization
 
-/// One subscriber of a shared stream. It takes values at once while it can; those that it cannot take wait here, as many
-/// as the policy lets.
+/// One subscriber of a shared stream. It takes values at once while it can; those that it cannot take wait here, as
+/// many as the policy lets.
 @usableFromInline
 final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline
@@ -55,8 +55,8 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
 
     /// Begins to listen, and to have its pauses count. Only from inside the observer's lane.
     ///
-    /// It counts as one that listens only when that lane is left: a source that then goes on, and sends at once, must find
-    /// it able to take values.
+    /// It counts as one that listens only when that lane is left: a source that then goes on, and sends at once, must
+    /// find it able to take values.
     @usableFromInline
     func join() {
         let input = Observer<Element, Failure>(

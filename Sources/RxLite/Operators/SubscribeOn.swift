@@ -13,8 +13,8 @@ extension Observable {
     /// query.flatMap(.latest) { words in index.matches(words).subscribe(on: background) }
     /// ```
     ///
-    /// A stream that has no scheduler of its own lives on this one from here on; one that has keeps it.
-    /// Events of a hot source are missed until `scheduler` has run.
+    /// A stream without a scheduler runs on this one from here on; a stream with a scheduler keeps it. Events of a hot
+    /// source are missed until `scheduler` has run.
     public func subscribe(on scheduler: any Scheduler) -> Observable {
         guard self.scheduler == nil || self.scheduler === scheduler else {
             return Observable(scheduler: self.scheduler) { observer in

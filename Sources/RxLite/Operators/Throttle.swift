@@ -1,5 +1,5 @@
 extension Observable {
-    /// At most one value for each `window`, which begins with a value that comes while none is open.
+    /// At most one value for each `window`, which begins with a value that arrives while no window is open.
     ///
     /// ```
     ///                                               -12---3-4--|

@@ -1,8 +1,8 @@
-/// What a ``Observable/timeout(_:until:on:error:)`` waits for.
+/// The event that ``Observable/timeout(_:until:on:error:)`` waits for.
 public enum TimeoutPhase: Sendable {
     /// The first value or the end.
     case firstValue
-    /// Each next value or the end, counted anew from the value before.
+    /// Each next value or the end, measured from the previous value.
     case nextValue
     /// The end.
     case end

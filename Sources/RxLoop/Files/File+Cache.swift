@@ -4,11 +4,10 @@ extension File {
     /// Reads what the system has in memory of the bytes from `offset`, and never waits for a disk (`preadv2` with
     /// `RWF_NOWAIT`). Unlike the other calls it may be made on a loop.
     ///
-    /// A file on tmpfs is in memory anyway: what of it has been swapped out is waited for as it is with any other
-    /// memory of the process.
+    /// A file on tmpfs is in memory anyway: swapped-out pages are waited for, as with any other memory of the process.
     ///
-    /// - Returns: how many bytes, perhaps fewer than fit; 0 at the end of the file; `nil` if it would have to wait,
-    ///   or cannot be told, which are most network file systems and everything but Linux. Errors are `nil` too:
+    /// - Returns: the number of bytes, perhaps fewer than fit; 0 at the end of the file; `nil` if it would have to
+    ///   wait, or if that is unknown, as on most network file systems and all systems but Linux. Errors are `nil` too:
     ///   ``read(at:count:)`` says which.
     public func readCached(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         if isInMemory {

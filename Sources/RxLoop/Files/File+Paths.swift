@@ -1,7 +1,7 @@
 internal import CLibuv
 
 extension File {
-    /// What is known of a file without reading it.
+    /// The metadata of a file.
     public struct Status: Sendable, Equatable {
         /// The size in bytes.
         public var size: Int64
@@ -17,7 +17,7 @@ extension File {
         return status
     }
 
-    /// Gives a file another path, in place of what is there, and makes that last (`uv_fs_rename`, and
+    /// Moves a file to another path, replaces an existing file there, and syncs the change (`uv_fs_rename`, and
     /// `uv_fs_fsync` of the directory).
     public static func rename(_ path: String, to target: String) throws(UVError) {
         try check(path)
@@ -26,7 +26,7 @@ extension File {
         try synchronizeDirectory(of: target)
     }
 
-    /// Removes a file (`uv_fs_unlink`); ``UVError/notFound`` where there is none.
+    /// Removes a file (`uv_fs_unlink`); ``UVError/notFound`` if it does not exist.
     public static func remove(_ path: String) throws(UVError) {
         try check(path)
         _ = try unsafe call { unsafe uv_fs_unlink(nil, $0, path, nil) }

@@ -5,8 +5,8 @@ extension File {
     /// Puts bytes in the place of a file, whole or not at all: a new file of mode 0600 beside it is written, synced and
     /// renamed. A symbolic link at the path is replaced.
     ///
-    /// Such new files that a process left when it ended in the middle of this are removed, once for each path in the life of
-    /// this process.
+    /// Such new files that a process left when it ended in the middle of this are removed, once for each path in the
+    /// life of this process.
     public static func replace(_ path: String, with bytes: [UInt8]) throws(UVError) {
         removeLeftDrafts(of: path)
         // Somebody who removes left drafts may take one that has just been made for one; not for ever.

@@ -33,11 +33,11 @@ public final class File: @unchecked Sendable {
         try checkOwner()
     }
 
-    /// Opens a file for writing, and creates it where there is none. It has mode 0600 from then on.
+    /// Opens a file for writing, and creates it if necessary. It has mode 0600 from then on.
     ///
     /// Throws ``UVError/symbolicLink`` for a symbolic link, and ``UVError/notPermitted`` for a file of another user.
     ///
-    /// - Parameter isNew: whether one that is there is an error, ``UVError/alreadyExists``.
+    /// - Parameter isNew: whether an existing file is an error, ``UVError/alreadyExists``.
     public convenience init(writing path: String, isNew: Bool = false) throws(UVError) {
         let new = isNew ? UV_FS_O_EXCL : 0
         try self.init(path, UV_FS_O_WRONLY | UV_FS_O_CREAT | UV_FS_O_NONBLOCK | UV_FS_O_NOFOLLOW | new)
@@ -85,8 +85,8 @@ public final class File: @unchecked Sendable {
         return bytes
     }
 
-    /// The same, in place of what is in `bytes`. Memory that nobody else holds, and that is of the right size, is
-    /// used again: for large pieces that spares what it costs to get it from the system.
+    /// The same, replacing the content of `bytes`. Unshared memory of the right size is reused: for large pieces that
+    /// spares what it costs to get it from the system.
     public func read(at offset: Int64, count: Int, into bytes: inout [UInt8]) throws(UVError) {
         if bytes.count != count {
             bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in

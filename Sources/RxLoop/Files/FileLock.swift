@@ -10,8 +10,8 @@ import Synchronization
 /// Keeps other processes that do the same away from a file (`flock`). The lock goes with the process, however that
 /// ends.
 ///
-/// Within the process it keeps nobody away: whoever takes a lock that the process has already shares it, and it is
-/// given back when all have. Making one blocks, so it belongs into ``EventLoop/work(_:)``.
+/// It has no effect within the process: a lock that the process already has is shared, and released with its last
+/// holder. Making one blocks, so it belongs into ``EventLoop/work(_:)``.
 ///
 /// Threads: any.
 public final class FileLock: Sendable {
@@ -27,7 +27,7 @@ public final class FileLock: Sendable {
     private let identity: File.Identity
     private let isReleased = Atomic(false)
 
-    /// Takes the lock of the file, which is created with mode 0600 where there is none.
+    /// Takes the lock of the file, which is created with mode 0600 if necessary.
     ///
     /// Throws ``UVError/tryAgain`` if another process has it.
     public init(_ path: String) throws(UVError) {

@@ -10,12 +10,12 @@ public import RxLite
 /// ```
 ///
 /// It runs the operator over sources that send at once, over time, without end, not at all, from several threads, and
-/// on another scheduler than the subscriber's; lets them end, cancels them at once, from within each value, and between values; pauses
-/// and resumes them. Each time it looks for events that overlap, come after the end or after the cancel, for
-/// sources that were not stopped or torn down exactly once, and for timers, values and callbacks that are
-/// left behind.
+/// on another scheduler than the subscriber's; lets them end, cancels them at once, from within each value, and between
+/// values; pauses and resumes them. Each time it looks for events that overlap, come after the end or after the cancel,
+/// for sources that were not stopped or torn down exactly once, and for timers, values and callbacks that are left
+/// behind.
 public enum ContractChecker {
-    /// What an operator does with a source and a clock.
+    /// Applies an operator to a source and a clock.
     public typealias Application<Output: Sendable, Failure: Error> =
         @Sendable (Observable<ContractElement, ContractFailure>, VirtualScheduler) -> Observable<
             Output, Failure

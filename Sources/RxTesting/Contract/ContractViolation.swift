@@ -10,7 +10,7 @@ public struct ContractViolation: Error, Sendable, Equatable, CustomStringConvert
         case nothingAfterEnd
         /// An event after the subscription had been cancelled or its scope closed.
         case silentAfterCancel
-        /// What a source registered with `onClose` ran more than once.
+        /// A teardown that a source registered with `onClose` ran more than once.
         case teardownOnce
         /// A source was not torn down at the end.
         case teardown
@@ -32,7 +32,7 @@ public struct ContractViolation: Error, Sendable, Equatable, CustomStringConvert
     public let rule: Rule
     /// In which of the checker's situations.
     public let situation: String
-    /// What was seen.
+    /// The observation.
     public let detail: String
 
     /// One line.

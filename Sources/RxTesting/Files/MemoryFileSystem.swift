@@ -2,7 +2,7 @@ public import RxHTTP
 public import RxLite
 import Synchronization
 
-/// Files that exist in memory and virtual time only, for tests of what reads and writes them.
+/// Files in memory and virtual time, for tests of code that reads and writes files.
 ///
 /// ```swift
 /// let files = MemoryFileSystem(on: clock)
@@ -10,8 +10,8 @@ import Synchronization
 /// files.fail(.write, of: "/tmp/note", "disk full")
 /// ```
 ///
-/// Every operation takes ``latency`` of virtual time, and what runs at the same time sees each other's work. Safe
-/// from any thread.
+/// Every operation takes ``latency`` of virtual time, and concurrent operations see each other's changes. Safe from any
+/// thread.
 public final class MemoryFileSystem: FileSystem {
     /// The steps that can be made to fail.
     public enum Operation: Sendable {
@@ -20,9 +20,9 @@ public final class MemoryFileSystem: FileSystem {
 
     /// The time that operations live in.
     public let clock: VirtualScheduler
-    /// How long each step takes. Default none; it is still not done within the subscribing call.
+    /// How long each step takes. Default zero; an operation still never completes within the subscribing call.
     public let latency: Duration
-    /// What is read at a time. Default 64 KiB.
+    /// The size of the pieces that are read. Default 64 KiB.
     public let pieceSize: Int
 
     private struct Contents {
@@ -59,7 +59,7 @@ public final class MemoryFileSystem: FileSystem {
         self.pieceSize = max(1, pieceSize)
     }
 
-    /// The content of a file; `nil` where there is none. Setting it changes the file at once.
+    /// The content of a file; `nil` if it does not exist. Setting it changes the file at once.
     public subscript(path: String) -> [UInt8]? {
         get { contents.withLock { $0.files[path]?.bytes } }
         set { contents.withLock { $0.set(path, newValue) } }

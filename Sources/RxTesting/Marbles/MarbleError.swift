@@ -34,7 +34,7 @@ public struct MarbleError: Error, Sendable, Equatable, CustomStringConvertible {
         self.text = text
     }
 
-    /// The text with a caret under the place, and what is wrong there.
+    /// The text with a caret under the place, and the problem.
     public var description: String {
         let what =
             switch problem {

@@ -9,18 +9,17 @@ import RxLite
 ///                ^
 /// ```
 ///
-/// Here everything at one instant stands in one column, so that the columns of both agree; long waits are
-/// written as a time.
+/// Events at one instant share a column, so that both lines stay aligned; long waits are written as a time.
 public struct MarbleMismatch: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What should have happened.
+    /// The expected events.
     public let expected: String
-    /// What happened.
+    /// The actual events.
     public let actual: String
     /// The column of the first difference in both, from 0.
     public let column: Int
     /// The virtual time of the first difference.
     public let time: Duration
-    /// What the letters stand for that the test gave no meaning, one a line.
+    /// The values of letters that the test did not define, one per line.
     public let legend: [String]
 
     /// Both diagrams, with a caret under the first difference.

@@ -1,7 +1,7 @@
 public import RxLite
 import Synchronization
 
-/// A stream that sends what a diagram says, and remembers who was subscribed when. Made by
+/// A stream that sends the events of a diagram, and records the time span of each subscription. Made by
 /// ``VirtualScheduler/cold(_:values:error:frame:)`` and ``VirtualScheduler/hot(_:values:error:frame:)``.
 public final class MarbleSource<Element: Sendable, Failure: Error>: Sendable {
     private struct Contents {
@@ -28,7 +28,7 @@ public final class MarbleSource<Element: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// The stream; it lives on the virtual scheduler. A cold one begins anew for each subscriber.
+    /// The stream; it lives on the virtual scheduler. A cold source starts again for each subscriber.
     public var observable: Observable<Element, Failure> {
         Observable(scheduler: clock) { observer in
             guard observer.scope.isOpen else { return }
@@ -99,12 +99,11 @@ public final class MarbleSource<Element: Sendable, Failure: Error>: Sendable {
 }
 
 extension VirtualScheduler {
-    /// A source that begins anew for each subscriber: time zero of the diagram is their subscription.
+    /// A source that starts again for each subscriber: time zero of the diagram is their subscription.
     ///
-    /// The notation is that of RxJS. `-` is one frame of time; a letter or digit is a value, and `|` the
-    /// end, `#` an error, each taking one frame; what stands in parentheses happens at the instant of the
-    /// opening one, and takes as many frames as there are characters. `10ms`, `1s`, `2m` between spaces
-    /// are time; spaces mean nothing.
+    /// The notation is that of RxJS. `-` is one frame of time; a letter or digit is a value, and `|` the end, `#` an
+    /// error, each taking one frame; events in parentheses happen at the instant of the opening one, and take as many
+    /// frames as characters. `10ms`, `1s`, `2m` between spaces are time; spaces mean nothing.
     ///
     /// ```swift
     /// let goods: MarbleSource<Int, Never> = try clock.cold("--a--(bc|)", values: ["a": 1, "b": 2, "c": 3])
@@ -123,8 +122,8 @@ extension VirtualScheduler {
         return MarbleSource(events, on: self, isHot: false)
     }
 
-    /// A source that runs whether or not somebody listens. Its time begins now, at `^` if there is one: what
-    /// stands before has gone by.
+    /// A source that runs with or without subscribers. Its time begins now, at `^` if there is one: earlier events are
+    /// past.
     ///
     /// For the notation and the parameters see ``cold(_:values:error:frame:)``.
     public func hot<Element: Sendable, Failure: Error>(
@@ -135,7 +134,7 @@ extension VirtualScheduler {
         return MarbleSource(events, on: self, isHot: true)
     }
 
-    /// A source that begins anew for each subscriber, from its events: for what no diagram can say.
+    /// A source that starts again for each subscriber, from its events: for what no diagram can say.
     ///
     /// - Parameter events: what it sends, in order, with the times since the subscription. Those before zero are left
     ///   out, and nothing may follow an end.
@@ -145,7 +144,7 @@ extension VirtualScheduler {
         MarbleSource(events, on: self, isHot: false)
     }
 
-    /// A source that runs whether or not somebody listens, from its events. Its time begins now.
+    /// A source that runs with or without subscribers, from its events. Its time begins now.
     ///
     /// - Parameter events: what it sends, in order, with the times since now. Those before zero have gone by, and
     ///   nothing may follow an end.

@@ -1,4 +1,4 @@
-/// From when to when somebody was subscribed.
+/// The time span of a subscription.
 ///
 /// In a diagram `^` is the beginning and `!` the end, by cancel or with the stream.
 public struct SubscriptionSpan: Sendable, Equatable, CustomStringConvertible {

@@ -2,13 +2,13 @@ public import HTTPTypes
 public import RxHTTP
 
 extension ScriptedTransport {
-    /// One step of an answer.
+    /// One step of a scripted response.
     public enum Step: Sendable {
         /// Time passes, also while the subscriber is paused.
         case wait(Duration)
         /// So much of the request body has been sent.
         case uploaded(bytes: Int64, of: Int64?)
-        /// An informational answer.
+        /// An informational response.
         case interim(ResponseHead)
         /// The status line and header fields.
         case head(ResponseHead)
@@ -16,15 +16,15 @@ extension ScriptedTransport {
         case chunk([UInt8])
         /// The fields after the body.
         case trailers(HTTPFields)
-        /// The whole answer was there.
+        /// The end of the response.
         case finish
-        /// The exchange breaks off. An `error` without a request is told about the one it answers.
+        /// The exchange breaks off. An `error` without a request gets the request that it responds to.
         case fail(NetworkError)
         /// Nothing more comes, and no end; the exchange runs until it is cancelled.
         case stall
     }
 
-    /// What is sent back for one request, step by step. A script that ends without ``Step/finish``,
+    /// The scripted response to one request, step by step. A script that ends without ``Step/finish``,
     /// ``Step/fail(_:)`` or ``Step/stall`` fails with ``RxHTTP/NetworkError/Code/unscripted``.
     public struct Answer: Sendable {
         /// The steps, in order.
@@ -39,7 +39,7 @@ extension ScriptedTransport.Answer {
     /// The answer made of `steps`.
     public static func steps(_ steps: ScriptedTransport.Step...) -> Self { Self(steps) }
 
-    /// A whole answer: head, body in one chunk where there is one, end.
+    /// A complete response: head, body in one chunk where there is one, end.
     public static func bytes(
         _ body: [UInt8], status: HTTPResponse.Status = .ok, headers: HTTPFields = [:],
         after delay: Duration = .zero
@@ -48,8 +48,8 @@ extension ScriptedTransport.Answer {
         return Self([.wait(delay), .head(head)] + (body.isEmpty ? [] : [.chunk(body)]) + [.finish])
     }
 
-    /// A whole answer with a JSON text as its body. `Content-Type` is `application/json` unless `headers`
-    /// has another.
+    /// A complete response with a JSON text as its body. `Content-Type` is `application/json` unless `headers` has
+    /// another.
     public static func json(
         _ text: String, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:],
         after delay: Duration = .zero
@@ -59,7 +59,7 @@ extension ScriptedTransport.Answer {
         return .bytes(Array(text.utf8), status: status, headers: headers, after: delay)
     }
 
-    /// A whole answer without body.
+    /// A complete response without a body.
     public static func status(
         _ status: HTTPResponse.Status, headers: HTTPFields = [:], after delay: Duration = .zero
     ) -> Self {
@@ -80,7 +80,7 @@ extension ScriptedTransport.Answer {
         return Self([.wait(delay), .fail(error)])
     }
 
-    /// No answer ever.
+    /// No response, ever.
     public static let stall = Self([.stall])
 }
 

@@ -1,7 +1,7 @@
 public import RxHTTP
 
 extension ScriptedTransport {
-    /// One subscription to one request, and what became of it.
+    /// One subscription to one request, and its outcome.
     public struct Exchange: Sendable {
         /// The request as it was sent.
         public let request: Request
@@ -9,17 +9,17 @@ extension ScriptedTransport {
         public let startedAt: Duration
         /// The virtual time of the end or the cancel; `nil` while it runs.
         public internal(set) var endedAt: Duration?
-        /// What has become of it so far.
+        /// Its outcome so far.
         public internal(set) var outcome: Outcome = .running
     }
 }
 
 extension ScriptedTransport.Exchange {
-    /// What became of an exchange.
+    /// The outcome of an exchange.
     public enum Outcome: Sendable, Equatable {
         /// Neither ended nor cancelled.
         case running
-        /// The whole answer was delivered.
+        /// The complete response was delivered.
         case finished
         /// It broke off.
         case failed(NetworkError.Code)

@@ -4,19 +4,19 @@ import RxHTTP
 import Synchronization
 
 extension ScriptedTransport {
-    /// Which requests are answered how.
+    /// A rule that selects requests and their responses.
     public struct Rule: Sendable {
         let method: HTTPRequest.Method?
         let path: String
         let answers: [Answer]
 
-        /// Answers requests of `method` to `path`: the first with the first of `answers`, and so on; when
-        /// they are used up the last one repeats. Without `answers` it never answers.
+        /// Answers requests of `method` to `path`: the first with the first of `answers`, and so on; the last one
+        /// repeats. Without `answers` it never responds.
         ///
         /// - Parameters:
         ///   - method: `nil` matches all.
-        ///   - path: the path of the URL without query, with the slash at its end if there is one; or, beginning with `http`, scheme, host, port and
-        ///     path. A `*` at its end matches anything that follows.
+        ///   - path: the path of the URL without query, with the slash at its end if there is one; or, beginning with
+        ///     `http`, scheme, host, port and path. A `*` at its end matches anything that follows.
         public static func when(
             _ method: HTTPRequest.Method?, _ path: String, _ answers: Answer...
         ) -> Rule {

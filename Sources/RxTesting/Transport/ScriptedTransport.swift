@@ -2,7 +2,7 @@ public import RxHTTP
 public import RxLite
 import Synchronization
 
-/// A transport that answers by script, in virtual time, and remembers what it was asked.
+/// A transport with scripted responses, in virtual time, which records its requests.
 ///
 /// ```swift
 /// let clock = VirtualScheduler()
@@ -12,9 +12,9 @@ import Synchronization
 /// ])
 /// ```
 ///
-/// It keeps the contract of ``Transport``: nothing is sent before a subscription, each subscription is one
-/// exchange, cancelling closes it, and while the subscription is paused no event is delivered. Nothing is
-/// answered from inside the subscribing call: advance the clock.
+/// It keeps the contract of ``Transport``: nothing is sent before a subscription, each subscription is one exchange,
+/// cancelling closes it, and while the subscription is paused no event is delivered. No response comes from inside the
+/// subscribing call: advance the clock.
 ///
 /// A request that no rule matches fails with ``NetworkError/Code/unscripted``.
 public final class ScriptedTransport: Transport {
@@ -24,13 +24,13 @@ public final class ScriptedTransport: Transport {
     private let answer: @Sendable (Request) -> Answer
     private let log = Mutex<[Exchange]>([])
 
-    /// Creates a transport that asks `answer` at each subscription.
+    /// Creates a transport that calls `answer` at each subscription.
     public init(on scheduler: VirtualScheduler, answer: @escaping @Sendable (Request) -> Answer) {
         self.clock = scheduler
         self.answer = answer
     }
 
-    /// Creates a transport that answers by the first of `rules` which matches.
+    /// Creates a transport that responds by the first matching rule.
     public convenience init(on scheduler: VirtualScheduler, _ rules: [Rule]) {
         let book = RuleBook(rules)
         self.init(on: scheduler) { request in book.answer(to: request) }

@@ -1,7 +1,7 @@
 import RxNetworking
 
 extension Client {
-    /// What is about to be bought.
+    /// The goods about to be bought.
     var cart: CartService { CartService(client: self) }
 }
 

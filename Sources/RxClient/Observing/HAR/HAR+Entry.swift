@@ -1,15 +1,15 @@
 extension HAR {
-    /// One exchange: a request as it was sent, and what came back.
+    /// One exchange: a request as it was sent, and its response.
     public struct Entry: Codable, Sendable, Equatable {
         /// When it began, as in ISO 8601.
         public var startedDateTime: String
         /// How long it took, in milliseconds: the sum of the timings.
         public var time: Double
-        /// What was sent.
+        /// The request.
         public var request: Request
-        /// What came back. The status is 0 if nothing did.
+        /// The response. The status is 0 if nothing did.
         public var response: Response
-        /// What a cache knew of it: nothing is recorded.
+        /// The cache's state of it: nothing is recorded.
         public var cache = Cache()
         /// The phases.
         public var timings: Timings
@@ -23,7 +23,7 @@ extension HAR {
         public var requestID: String
         /// Which attempt it was, from 1.
         public var attempt: Int
-        /// Why there is no whole answer, if there is none.
+        /// The reason for a missing or incomplete response.
         public var error: String?
 
         private enum CodingKeys: String, CodingKey {
@@ -35,7 +35,7 @@ extension HAR {
         }
     }
 
-    /// What a cache knew.
+    /// The state of a cache.
     public struct Cache: Codable, Sendable, Equatable {}
 
     /// The phases of an exchange in milliseconds; −1 for those that it did not have.
@@ -48,9 +48,9 @@ extension HAR {
         public var connect: Double = -1
         /// Sending the request.
         public var send: Double
-        /// From the request's last byte to the answer's first.
+        /// From the request's last byte to the response's first.
         public var wait: Double
-        /// From the first to the last byte of the answer.
+        /// From the first to the last byte of the response.
         public var receive: Double
         /// Agreeing upon TLS; also part of `connect`.
         public var ssl: Double = -1

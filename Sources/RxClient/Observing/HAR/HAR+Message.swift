@@ -9,7 +9,7 @@ extension HAR {
         public var httpVersion: String
         /// The cookies that went with it.
         public var cookies: [Cookie]
-        /// The header fields that were set on it. What the transport adds is not recorded.
+        /// The header fields that were set on it. Additions of the transport are not recorded.
         public var headers: [Pair]
         /// The parameters in the URL.
         public var queryString: [Pair]
@@ -21,9 +21,9 @@ extension HAR {
         public var bodySize: Int
     }
 
-    /// An answer as it came.
+    /// A response as it was received.
     public struct Response: Codable, Sendable, Equatable {
-        /// The status; 0 if none came.
+        /// The status; 0 without a response.
         public var status = 0
         /// The reason.
         public var statusText = ""
@@ -61,7 +61,7 @@ extension HAR {
         public var path: String?
         /// To whom it is sent.
         public var domain: String?
-        /// Until when it is kept, as in ISO 8601.
+        /// Its expiry, in ISO 8601.
         public var expires: String?
         /// Whether scripts do not see it.
         public var httpOnly: Bool?
@@ -81,7 +81,7 @@ extension HAR {
         public var comment: String?
     }
 
-    /// The body of an answer.
+    /// The body of a response.
     public struct Content: Codable, Sendable, Equatable {
         /// Bytes, decoded.
         public var size: Int

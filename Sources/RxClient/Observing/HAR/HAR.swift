@@ -8,11 +8,11 @@ public struct HAR: Codable, Sendable, Equatable {
     /// The one member of the document.
     public var log: Log
 
-    /// The exchanges and who wrote them down.
+    /// The exchanges and the program that recorded them.
     public struct Log: Codable, Sendable, Equatable {
         /// The version of the format.
         public var version = "1.2"
-        /// Who wrote it.
+        /// The recording program.
         public var creator = Creator()
         /// The exchanges, in the order in which they began.
         public var entries: [Entry]

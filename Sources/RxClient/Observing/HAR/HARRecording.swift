@@ -11,7 +11,7 @@ import Synchronization
 /// try recording.archive.encoded().write(to: file)
 /// ```
 ///
-/// Each hop of each attempt is an entry. Secrets are replaced before anything is kept; values of cookies always.
+/// Each hop of each attempt is an entry. Secrets are replaced before anything is recorded; values of cookies always.
 /// When there are more entries than wanted, or they hold more than wanted, the oldest go. Safe from any thread.
 public final class HARRecording: Sendable {
     private struct Contents {
@@ -28,7 +28,7 @@ public final class HARRecording: Sendable {
     ///
     /// - Parameters:
     ///   - traffic: what is recorded: ``Client/traffic``, or a part of it.
-    ///   - bodyLimit: the most bytes kept of each body. Default 0: bodies are not kept.
+    ///   - bodyLimit: the most bytes recorded of each body. Default 0: bodies are not recorded.
     ///   - entryLimit: the most entries. Default 1000.
     ///   - byteLimit: the most bytes in all entries together, about. Default 16 MiB.
     public init(
@@ -43,10 +43,10 @@ public final class HARRecording: Sendable {
 
     deinit { stop() }
 
-    /// What has been recorded so far: the exchanges that have ended.
+    /// The recording so far: the exchanges that have ended.
     public var archive: HAR { HAR(log: HAR.Log(entries: contents.withLock { $0.entries.all })) }
 
-    /// Ends the recording. What has been recorded stays.
+    /// Ends the recording. Recorded exchanges stay.
     public func stop() {
         subscription.withLock { $0.take() }?.cancel()
     }

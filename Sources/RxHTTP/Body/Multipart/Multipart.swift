@@ -11,21 +11,20 @@
 /// is a stream of unknown length. It can be sent again if all of its parts can.
 ///
 /// Names and file names go out in UTF-8, with `"` as `%22` as browsers write it (WHATWG HTML §4.10.21.8). Names with
-/// CR, LF or NUL, and whatever would not be one boundary, fail with ``NetworkError/Code/invalidParameters`` before
-/// anything is sent.
+/// CR, LF or NUL, and an invalid boundary, fail with ``NetworkError/Code/invalidParameters`` before anything is sent.
 public struct Multipart: Sendable {
     /// The parts, in the order in which they are sent.
     public let parts: [Part]
-    /// What separates them.
+    /// The separator of the parts.
     public let boundary: String
 
-    /// Creates a form with a random boundary that occurs in none of the parts that are in memory.
+    /// Creates a form with a random boundary that occurs in no part in memory.
     public init(_ parts: [Part]) {
         var generator = SystemRandomNumberGenerator()
         self.init(parts, using: &generator)
     }
 
-    /// Creates a form with a boundary from `generator` that occurs in none of the parts that are in memory.
+    /// Creates a form with a boundary from `generator` that occurs in no part in memory.
     public init(_ parts: [Part], using generator: inout some RandomNumberGenerator) {
         var boundary: String
         repeat {

@@ -61,8 +61,8 @@ extension UInt8 {
 }
 
 extension [UInt8] {
-    /// Where `pattern` first occurs from an offset on, by the algorithm of Horspool: it looks at every n-th byte where a
-    /// pattern of n bytes mostly is not.
+    /// Where `pattern` first occurs from an offset on, by the algorithm of Horspool: it looks at every n-th byte where
+    /// a pattern of n bytes mostly is not.
     func firstOffset(of pattern: [UInt8], from start: Int = 0) -> Int? {
         guard let last = pattern.last else { return start }
         var steps = [Int](repeating: pattern.count, count: 256)

@@ -2,12 +2,12 @@
 public struct Part: Sendable {
     /// The name of the form's field.
     public var name: String
-    /// What the file is called, for servers that keep it; makes the field one of files.
+    /// The file name that the server gets; makes the part a file.
     public var fileName: String?
     /// The MIME type of the content; `nil` leaves it out, which means plain text.
     public var contentType: String?
-    /// Header fields of the part besides `Content-Disposition` and `Content-Type`, which the other properties make.
-    /// Servers may ignore them (RFC 7578 §4.8).
+    /// Header fields of the part in addition to `Content-Disposition` and `Content-Type`, which the other properties
+    /// define. Servers may ignore them (RFC 7578 §4.8).
     public var headers: Headers
     /// The content.
     public var body: Body
