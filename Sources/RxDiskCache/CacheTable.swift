@@ -19,8 +19,8 @@ struct CacheTable {
         self.salt = Array(salt)
     }
 
-    /// The key as it stands on the disk: who asked and what was sent are not to be found out by trying names. Each database
-    /// has a salt of its own.
+    /// The key as it stands on the disk: who asked and what was sent are not to be found out by trying names. Each
+    /// database has a salt of its own.
     private func salted(_ key: CacheKey) -> CacheKey {
         var key = key
         key.identity = salted(key.identity)
@@ -29,7 +29,7 @@ struct CacheTable {
     }
 
     private func salted(_ text: String) -> String {
-        text.isEmpty ? "" : Digest.sha256(salt + Array(text.utf8))
+        text.isEmpty ? "" : HexDigest.sha256(salt + Array(text.utf8))
     }
 
     /// One more would drop the one of a key that was used longest ago. A lookup reads them all.

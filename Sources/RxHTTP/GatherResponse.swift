@@ -3,7 +3,7 @@ import HTTPTypes
 public import RxLite
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
-    /// The whole answer to `request`, once its body is complete.
+    /// The whole response to `request`, once its body is complete.
     ///
     /// A body larger than the request's ``Request/bodyLimit`` fails with `tooLarge` and stops the transfer.
     ///
@@ -50,9 +50,9 @@ private final class Gathering: @unchecked Sendable {
         case .uploaded: break
         case .interim(let head): interim.append(head)
         case .trailers(let fields): trailers = fields
-        case .redirected(let request, by: _):
+        case .redirected(let request, by: let head):
             self.request = request
-            isRedirected = true
+            if !head.isUpgrade { isRedirected = true }
             interim = []
         case .head(let head): self.head = head
         case .chunk(let bytes):

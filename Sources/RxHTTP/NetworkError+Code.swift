@@ -15,10 +15,12 @@ extension NetworkError {
         public static let invalidHeader = Code(rawValue: "invalidHeader")
         /// The parameters cannot be encoded.
         public static let invalidParameters = Code(rawValue: "invalidParameters")
+        /// The transport's configuration holds a value that it cannot use.
+        public static let invalidConfiguration = Code(rawValue: "invalidConfiguration")
         /// A file could not be read or written.
         public static let file = Code(rawValue: "file")
-        /// A file or folder that is trusted only as this user's own belongs to another user, can be written by others, or is a
-        /// symbolic link.
+        /// A file or folder that is trusted only as this user's own belongs to another user, can be written by others,
+        /// or is a symbolic link.
         public static let untrustedFile = Code(rawValue: "untrustedFile")
         /// The request's body came out longer or shorter than announced.
         public static let bodyLength = Code(rawValue: "bodyLength")
@@ -28,8 +30,7 @@ extension NetworkError {
         /// The machine has no network, by the client's ``Reachability``.
         public static let unreachable = Code(rawValue: "unreachable")
 
-        /// Too many requests to the host have failed: its circuit breaker lets none through for now; see
-        /// ``NetworkError/openCircuit``.
+        /// Too many requests to the host have failed: its circuit breaker is open; see ``NetworkError/openCircuit``.
         public static let circuitOpen = Code(rawValue: "circuitOpen")
 
         // On the way
@@ -47,17 +48,17 @@ extension NetworkError {
         public static let tls = Code(rawValue: "tls")
         /// The connection broke while sending or receiving.
         public static let connectionLost = Code(rawValue: "connectionLost")
-        /// The server closed without an answer.
+        /// The server closed the connection without a response.
         public static let emptyReply = Code(rawValue: "emptyReply")
-        /// The answer ended before all of its body was there.
+        /// The response ended before its body was complete.
         public static let partialBody = Code(rawValue: "partialBody")
-        /// What came is not HTTP, or not decodable.
+        /// The response is not HTTP, or not decodable.
         public static let invalidResponse = Code(rawValue: "invalidResponse")
         /// The request's turn did not come, or no connection was free, within ``Timeouts/queue``.
         public static let queueTimeout = Code(rawValue: "queueTimeout")
         /// There was no connection within ``Timeouts/connect``.
         public static let connectTimeout = Code(rawValue: "connectTimeout")
-        /// No answer began within ``Timeouts/firstByte``.
+        /// No response began within ``Timeouts/firstByte``.
         public static let firstByteTimeout = Code(rawValue: "firstByteTimeout")
         /// Nothing moved for as long as ``Timeouts/idle``.
         public static let idleTimeout = Code(rawValue: "idleTimeout")
@@ -89,9 +90,9 @@ extension NetworkError {
         public static let loginExpired = Code(rawValue: "loginExpired")
         /// The body is not what was to be decoded.
         public static let decoding = Code(rawValue: "decoding")
-        /// The next page is nowhere: a link in a circle, to what is no http URL, or to where it must not lead.
+        /// The next page is nowhere: a link in a circle, to another URL than http or https, or to a forbidden place.
         public static let paging = Code(rawValue: "paging")
-        /// The answer is well-formed but holds nothing of use: by the envelope, or by a validator.
+        /// The response is well-formed but has no useful content: by the envelope, or by a validator.
         public static let noContent = Code(rawValue: "noContent")
     }
 }

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import HTTPTypes
 
-/// Which redirects are followed.
+/// The rules for following redirects.
 public struct RedirectPolicy: Sendable, Equatable {
-    /// The most redirects of one request. Default 10; 0 hands every redirect answer to the caller.
+    /// The most redirects of one request. Default 10; 0 returns every redirect to the caller.
     public var limit: Int
 
     /// Whether 301 and 302 repeat a POST with its body, as RFC 9110 §15.4 allows, instead of turning it into a GET, as
@@ -11,11 +11,11 @@ public struct RedirectPolicy: Sendable, Equatable {
     public var keepsPost: Bool
 
     /// Origins that get a request's secrets when it is redirected there: `Authorization`, `Cookie`,
-    /// `Proxy-Authorization`, the fields marked secret, and the session's credential. From https to http none is
-    /// followed. Default none: secrets stay at the origin they were made for.
+    /// `Proxy-Authorization`, the fields marked secret, and the session's credential. Redirects from https to http are
+    /// never followed. Default none: secrets stay at the origin they were made for.
     public var trustedOrigins: Set<Origin>
 
-    /// Whether a redirect answer fails with `invalidRedirect` instead.
+    /// Whether every redirect fails with `invalidRedirect`.
     private var isRefusing = false
 
     /// Creates a policy.
@@ -30,28 +30,32 @@ public struct RedirectPolicy: Sendable, Equatable {
         self.trustedOrigins = trustedOrigins
     }
 
-    /// Every redirect answer goes to the caller.
+    /// Returns every redirect to the caller.
     public static let manual = RedirectPolicy(limit: 0)
 
-    /// Every redirect answer (301, 302, 303, 307, 308) fails with `invalidRedirect`.
+    /// Every redirect (301, 302, 303, 307, 308) fails with `invalidRedirect`.
     public static let refused: RedirectPolicy = {
         var policy = RedirectPolicy.manual
         policy.isRefusing = true
         return policy
     }()
 
-    /// The request that `head`, the response to `request`, asks for instead, or `nil` if it is a response like
-    /// any other (RFC 9110 §15.4), as one with an empty `Location` is.
+    /// The next request after `head`, the response to `request`; `nil` if that is no redirect (RFC 9110 §15.4), such as
+    /// one with an empty `Location`.
     ///
-    /// 301 and 302 turn POST into GET unless ``keepsPost``, 303 turns all but GET and HEAD into GET, 307 and 308 repeat
-    /// method and body. A body that would have to be repeated and can be sent only once is not: the response stands. To
-    /// another origin that is not among the ``trustedOrigins`` the request goes without `Authorization`, `Cookie`,
-    /// `Proxy-Authorization`, the fields marked secret, and whatever a credential or a signature has added to its fields,
+    /// 301 and 302 turn POST into GET unless ``keepsPost``, 303 turns all methods but GET and HEAD into GET, 307 and
+    /// 308 repeat method and body. If the body would be repeated but can be sent only once, the response stands.
+    /// Another origin that is not among the ``trustedOrigins`` gets the request without `Authorization`, `Cookie`,
+    /// `Proxy-Authorization`, the fields marked secret, and the additions of a credential or a signature to its fields,
     /// its content or its query.
     ///
-    /// - Throws: `tooManyRedirects` if `count` have been followed already; `invalidRedirect` if none is allowed, from https to
-    ///   http, to another scheme, to what is no URL, or to two different ones.
-    func redirect(_ request: Request, to head: ResponseHead, count: Int) throws(NetworkError) -> Request? {
+    /// - Throws: `tooManyRedirects` if `limit` redirects have been followed already; `invalidRedirect` if the policy is
+    ///   ``refused``, from https to http, to another scheme, to an invalid URL, or to two different ones.
+    ///
+    /// - Parameter upgrade: the https URL in place of an http one whose host is to be reached over TLS only.
+    func redirect(
+        _ request: Request, to head: ResponseHead, count: Int, upgrading upgrade: (URL) -> URL? = { _ in nil }
+    ) throws(NetworkError) -> Request? {
         guard 300..<400 ~= head.status.code else { return nil }
         if isRefusing, [301, 302, 303, 307, 308].contains(head.status.code) {
             throw NetworkError(
@@ -68,7 +72,8 @@ public struct RedirectPolicy: Sendable, Equatable {
         guard next.body.isReplayable else { return nil }
         let locations = Set(head.headerFields[values: .location])
         guard let location = locations.first, locations.count == 1,
-            let target = URL(reference: location, base: request.url)?.inheritingFragment(of: request.url),
+            let named = URL(reference: location, base: request.url)?.inheritingFragment(of: request.url),
+            case let target = upgrade(named) ?? named,
             let origin = Origin(target)
         else {
             throw NetworkError(

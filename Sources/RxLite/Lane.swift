@@ -137,7 +137,6 @@ public final class Lane: Sendable {
     @inlinable
     func hold(_ work: () -> Void) {
         takeUnshared()
-        noteEntering()
         work()
         leave()
     }

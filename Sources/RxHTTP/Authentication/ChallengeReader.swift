@@ -30,7 +30,11 @@ struct ChallengeReader {
         while index < bytes.count {
             let name = token()
             guard !name.isEmpty else {
-                if current == UInt8(ascii: "\"") { _ = quotedString() } else { index += 1 }
+                if current == UInt8(ascii: "\"") {
+                    _ = QuotedString.read(from: bytes, at: &index)
+                } else {
+                    index += 1
+                }
                 continue
             }
             skipBlanks()
@@ -40,7 +44,7 @@ struct ChallengeReader {
             }
             index += 1
             skipBlanks()
-            let value = current == UInt8(ascii: "\"") ? quotedString() : token()
+            let value = current == UInt8(ascii: "\"") ? QuotedString.read(from: bytes, at: &index) : token()
             let key = name.lowercased()
             if found[found.count - 1].parameters[key] == nil {
                 found[found.count - 1].parameters[key] = value
@@ -59,19 +63,6 @@ struct ChallengeReader {
         let start = index
         while let byte = current, byte.isTokenCharacter { index += 1 }
         return String(decoding: bytes[start..<index], as: UTF8.self)
-    }
-
-    /// A quoted string with its escapes resolved (RFC 9110 §5.6.4).
-    private mutating func quotedString() -> String {
-        var content: [UInt8] = []
-        index += 1
-        while let byte = current, byte != UInt8(ascii: "\"") {
-            if byte == UInt8(ascii: "\\"), index + 1 < bytes.count { index += 1 }
-            content.append(bytes[index])
-            index += 1
-        }
-        index = min(index + 1, bytes.count)
-        return String(decoding: content, as: UTF8.self)
     }
 }
 

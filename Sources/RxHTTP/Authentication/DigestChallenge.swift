@@ -7,9 +7,9 @@ struct DigestChallenge: Equatable {
 
         func hash(_ text: String) -> String {
             switch self {
-            case .md5: Digest.md5(text.utf8)
-            case .sha256: Digest.sha256(text.utf8)
-            case .sha512Half: Digest.sha512Half(text.utf8)
+            case .md5: HexDigest.md5(text.utf8)
+            case .sha256: HexDigest.sha256(text.utf8)
+            case .sha512Half: HexDigest.sha512Half(text.utf8)
             }
         }
     }

@@ -110,7 +110,7 @@ package struct FairQueue<Element> {
     /// Gives the origins more places, as many as are waited for there, where the first in the queue `isOverdue`.
     @inlinable
     package mutating func widen(_ isOverdue: (Element) -> Bool) {
-        for origin in origins.values where origin.width < perOrigin {
+        for origin in origins.values where !origin.isHeld && origin.width < perOrigin {
             guard let first = origin.waiting.first, isOverdue(first) else { continue }
             origin.width = min(perOrigin, origin.taken + origin.waiting.count)
             takeTurn(origin)

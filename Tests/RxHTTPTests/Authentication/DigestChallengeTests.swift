@@ -73,11 +73,11 @@ import Testing
         let challenge = try #require(
             DigestChallenge.first(in: #"Digest realm="r", nonce="n", algorithm=md5-sess, qop=auth"#))
         var session = DigestSession(challenge, user: "u", password: "p", clientNonce: "c")
-        let secret = Digest.md5("\(Digest.md5("u:r:p".utf8)):n:c".utf8)
-        let request = Digest.md5("GET:/".utf8)
+        let secret = HexDigest.md5("\(HexDigest.md5("u:r:p".utf8)):n:c".utf8)
+        let request = HexDigest.md5("GET:/".utf8)
         for nonce in ["n", "m"] {
             if nonce == "m" { session.renew(nonce) }
-            let response = Digest.md5("\(secret):\(nonce):00000001:c:auth:\(request)".utf8)
+            let response = HexDigest.md5("\(secret):\(nonce):00000001:c:auth:\(request)".utf8)
             #expect(session.authorization(method: "GET", target: "/").contains("response=\"\(response)\""))
         }
     }

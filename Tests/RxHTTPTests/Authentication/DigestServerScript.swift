@@ -68,9 +68,9 @@ final class DigestServerScript: Sendable {
     }
 
     private func response(to values: [String: String], _ request: Request) -> String {
-        let secret = Digest.md5("anna:tea:\(password)".utf8)
-        let sent = Digest.md5("\(request.method):\(values["uri"] ?? "")".utf8)
-        return Digest.md5(
+        let secret = HexDigest.md5("anna:tea:\(password)".utf8)
+        let sent = HexDigest.md5("\(request.method):\(values["uri"] ?? "")".utf8)
+        return HexDigest.md5(
             "\(secret):\(values["nonce"] ?? ""):\(values["nc"] ?? ""):\(values["cnonce"] ?? ""):auth:\(sent)"
                 .utf8)
     }

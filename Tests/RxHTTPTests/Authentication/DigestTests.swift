@@ -36,6 +36,6 @@ import Testing
         ),
     ])
     func digests(_ text: String, _ digest: String) {
-        #expect(Digest.sha256(text.utf8) == digest)
+        #expect(HexDigest.sha256(text.utf8) == digest)
     }
 }

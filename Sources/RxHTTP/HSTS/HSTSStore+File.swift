@@ -1,0 +1,97 @@
+public import RxLite
+import Synchronization
+
+extension HSTSStore {
+    // MARK: Reading
+
+    /// Reads the file; the first request does so as well. One value, then the end.
+    ///
+    /// A file that cannot be read fails, is never written over, and is tried again by the next call or request; until
+    /// then the store knows what it has learnt since. Lines that are none are passed over.
+    public func restore() -> Observable<Void, NetworkError> {
+        .deferred {
+            self.contents.withLock { contents in
+                guard !contents.isRestored, let file = self.file else { return .just(()) }
+                if let running = contents.restoring { return running }
+                let run = self.restore(file.path, on: file.files).share(replay: 1, reset: [])
+                contents.restoring = run
+                return run
+            }
+        }
+    }
+
+    /// The same for requests, which are sent whatever comes of it.
+    package var restored: Observable<Void, NetworkError> { restore().catch { _ in .just(()) } }
+
+    package var isRestored: Bool { contents.withLock { $0.isRestored } }
+
+    private func restore(_ path: String, on files: any FileSystem) -> Observable<Void, NetworkError> {
+        files.contents(of: path, limit: HSTSFile.sizeLimit)
+            .map { bytes in self.endRestoring(HSTSFile.entries(bytes ?? [])) }
+            .catch { error in
+                let ended = self.contents.withLock { $0.restoring.take() }
+                return withExtendedLifetime(ended) { .fail(error) }
+            }
+    }
+
+    private func endRestoring(_ saved: [(host: String, entry: HSTSHosts.Entry)]) {
+        let ended = contents.withLock { contents in
+            if !contents.isCleared {
+                for (host, entry) in saved { contents.hosts.restore(entry, for: host) }
+            }
+            contents.isRestored = true
+            return contents.restoring.take()
+        }
+        withExtendedLifetime(ended) {}
+    }
+
+    // MARK: Writing
+
+    /// Waits until everything up to this moment is in the file: one value, then the end. Fails if it cannot be
+    /// written; the next change or flush tries again.
+    public func flush() -> Observable<Void, NetworkError> {
+        .create { emitter in
+            guard self.file != nil, self.saving.withLock({ $0.wait(emitter) }) else {
+                emitter.send(())
+                return emitter.finish()
+            }
+            self.write()
+        }
+    }
+
+    /// Has a change saved.
+    func save() {
+        guard file != nil else { return }
+        saving.withLock { $0.noteChange(isUrgent: true) }
+        write()
+    }
+
+    private func write() {
+        guard let file, let change = saving.withLock({ $0.beginWriting() }) else { return }
+        restored
+            .flatMap { () throws(NetworkError) -> Observable<Void, NetworkError> in
+                let entries = self.contents.withLock { $0.isRestored ? $0.hosts.entries : nil }
+                guard let entries else {
+                    throw NetworkError(.file, "the HSTS hosts are not saved over what cannot be read")
+                }
+                return file.files.replace(file.path, with: HSTSFile.bytes(entries))
+            }
+            .subscribe(onNext: {}) { self.endWriting(change, $0) }
+    }
+
+    private func endWriting(_ change: Int, _ completion: Completion<NetworkError>) {
+        let isSaved = if case .finished = completion { true } else { false }
+        let (ready, isAwaited) = saving.withLock { saving in
+            (saving.endWriting(change, isSaved: isSaved), saving.isAwaited)
+        }
+        for waiter in ready {
+            if case .failed(let error) = completion {
+                waiter.fail(error)
+            } else {
+                waiter.send(())
+                waiter.finish()
+            }
+        }
+        if isAwaited { write() }
+    }
+}
