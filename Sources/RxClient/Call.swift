@@ -2,32 +2,32 @@ public import HTTPTypes
 public import RxHTTP
 public import RxLite
 
-/// An endpoint written in place, for requests that need no type of their own. Its output is the response.
+/// An endpoint written in place, for requests without an endpoint type. Its output is the response.
 ///
 /// ```swift
 /// client.request(Call(.get, "/goods/1")).decode(Goods.self)
 /// ```
 public struct Call: Endpoint {
-    /// The response as it is.
+    /// The unchanged response.
     public typealias Output = Response
 
     /// The method.
     public var method: HTTPRequest.Method
     /// The path below the client's base URL, or an absolute URL of the same origin.
     public var path: String
-    /// What the placeholders of the path stand for.
+    /// The values of the path's placeholders.
     public var pathValues: PathValues
     /// The parameters.
     public var parameters: Parameters
-    /// Parameters for the URL's query besides a body.
+    /// Parameters for the URL's query, in addition to a body.
     public var query: Parameters.Values
     /// Header fields, over the client's.
     public var headers: Headers
-    /// The envelope of the answer. Default the client's.
+    /// The envelope of the response. Default the client's.
     public var envelope = EnvelopeChoice.client
-    /// Which types of content are accepted; others fail with `contentType`. Default any for the response, and the client's
-    /// for what is decoded of it; `nil` for the client's in either case.
-    public var contentTypes: ContentTypes? = .any
+    /// Which types of content are accepted; others fail with `contentType`. Default `nil`: any for the response, and
+    /// the client's for what is decoded of it.
+    public var contentTypes: ContentTypes?
     /// Which part of the content is decoded. Default all of it.
     public var part: PayloadPath = ""
     /// When to try again. Default `nil`: the client's policy.
@@ -46,22 +46,22 @@ public struct Call: Endpoint {
     public var hedging: Hedging?
     /// Whether the request carries the session's credential. Default true.
     public var usesSession = true
-    /// Whether the request carries the jar's cookies, and its answers fill it. Default true.
+    /// Whether the request carries the jar's cookies, and its responses fill the jar. Default true.
     public var usesCookies = true
-    /// Which answers are kept and used again. Default `nil`: as the client does.
+    /// The responses that are stored and reused. Default `nil`: as the client does.
     public var cachePolicy: CachePolicy?
-    /// What this request wants of the cache. Default: as the policy says.
+    /// The use of the cache by this request. Default: as the policy says.
     public var cacheMode = CacheMode.standard
     /// How the body is compressed on its way. Default not at all.
     public var compression = Compression.none
-    /// Whether the response's content codings are asked for and undone. Default true; see ``Request/decodesContent``.
+    /// Whether content codings are requested and decoded. Default true; see ``Request/decodesContent``.
     public var decodesContent = true
     /// Whether the server is asked before the body is sent. Default `nil`: as the client does.
     public var continuePolicy: ContinuePolicy?
-    /// What a person is shown of it. Default all: indicator, accessories, error tips.
+    /// The parts of it that the user sees. Default all: indicator, accessories, error tips.
     public var presentation = Presentation.all
-    /// Names under which ``Client/cancel(_:)`` finds its requests, besides their URL and id, and
-    /// ``ResponseCache/remove(_:)`` its answers. Default none.
+    /// Names by which ``Client/cancel(_:)`` finds its requests, besides their URL and id, and
+    /// ``ResponseCache/remove(_:)`` its responses. Default none.
     public var tags: Set<String> = []
 
     /// Creates a call.

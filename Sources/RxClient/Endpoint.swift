@@ -2,7 +2,7 @@ public import HTTPTypes
 public import RxHTTP
 public import RxLite
 
-/// One operation of a server, as a type: where it is, what it takes, what it gives.
+/// One operation of a server, as a type: its path, its parameters, its output.
 ///
 /// ```swift
 /// struct GoodsList: Endpoint {
@@ -75,8 +75,9 @@ public protocol Endpoint<Output>: Sendable {
     /// endpoints that share a rule through a protocol of their own.
     func rewrite(_ parameters: Parameters) throws(NetworkError) -> Parameters
 
-    /// Which types of content are accepted; others fail with `contentType`. Default: any; `nil`, the client's, where the
-    /// output is decoded from JSON.
+    /// Which types of content are accepted; others fail with `contentType`. Default: any; where the output is decoded
+    /// from JSON `nil`, the client's; where it is a response `nil`, any for the response and the client's for what is
+    /// decoded of it.
     var contentTypes: ContentTypes? { get }
     /// Which part of the content the output is made of. Default all of it: what the envelope's payload holds, or the
     /// body where there is no envelope.
@@ -96,7 +97,7 @@ public protocol Endpoint<Output>: Sendable {
     func validate(_ answer: Answer<Output>) throws(NetworkError)
 }
 
-/// Which envelope an endpoint's answer comes in.
+/// The envelope of an endpoint's response.
 public enum EnvelopeChoice: Sendable {
     /// The client's, if it has one.
     case client
@@ -156,7 +157,7 @@ extension Endpoint {
     /// All of it.
     public var part: PayloadPath { "" }
 
-    /// The parameters as they are.
+    /// The unchanged parameters.
     public func rewrite(_ parameters: Parameters) throws(NetworkError) -> Parameters { parameters }
 
     /// It is of use.
@@ -174,7 +175,10 @@ extension Endpoint where Output: Decodable {
 }
 
 extension Endpoint where Output == Response {
-    /// The response as it is.
+    /// Any for the response, the client's for what is decoded of it.
+    public var contentTypes: ContentTypes? { nil }
+
+    /// The unchanged response.
     public func output(from response: Response) throws(NetworkError) -> Response { response }
 }
 

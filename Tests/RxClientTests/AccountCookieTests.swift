@@ -109,8 +109,25 @@ import Testing
         #expect(jar.cookies.map(\.value) == ["bert"])
     }
 
-    @Test("Where there was no account, what the login has set stays, and what an earlier process left goes")
-    func loginThatSetsCookies() throws {
+    @Test("… nor does a hop to another origin, which carries no credential")
+    func nextHopElsewhere() throws {
+        let (bench, jar) = bench()
+        bench.server.contents.withLock {
+            $0.answers["/from"] = [.status(.found, headers: [.location: "https://other.test/to"])]
+            $0.delays["/from"] = .milliseconds(50)
+        }
+        _ = bench.get("/from")
+        try clock.advance(by: .milliseconds(5))
+        bench.session.logIn(with: Credential(token: "B"))
+        try jar.set("sid=bert", from: #require(URL(string: "https://other.test/")))
+        try clock.run()
+        #expect(sent(bench, "/to") == ["- -"])
+    }
+
+    @Test(
+        "Where there was no account, what the login has set stays, and what an earlier process left goes",
+        arguments: [false, true])
+    func loginThatSetsCookies(byClosure: Bool) throws {
         do {
             let (_, jar) = bench(isStored: true)
             try set("sid=anna; Max-Age=1000", in: jar)
@@ -123,10 +140,10 @@ import Testing
         #expect(open.events.isEmpty && sent(bench, "/public") == ["sid=anna; theme=dark -"])
         open.cancel()
         try set("sid=bert", in: jar)
-        bench.session.logIn(with: Credential(token: "t0"))
+        if !byClosure { bench.session.logIn(with: Credential(token: "t0")) }
         _ = bench.get("/1")
         try clock.advance(by: .seconds(2))
-        #expect(sent(bench, "/1").first == "sid=bert t0")
+        #expect(sent(bench, "/1").first == (byClosure ? "sid=bert t1" : "sid=bert t0"))
         #expect(!storage.text.contains("theme"))
     }
 

@@ -95,7 +95,7 @@ import Testing
         call.contentTypes = ["image/*"]
         #expect(try run(page.request(call)).failure?.code == .contentType)
         call.contentTypes = nil
-        #expect(try run(page.request(call)).failure?.code == .contentType)
+        #expect(try run(page.request(call)).values.first?.text == "<html>")
     }
 
     @Test("What is decoded of a response by hand is of the types that an endpoint's would be")
@@ -111,7 +111,10 @@ import Testing
         call.contentTypes = ["text/html"]
         #expect(try run(page.request(call).decode(Int.self)).values == [7])
         call.contentTypes = .any
+        #expect(try run(page.request(call).decode(Int.self)).values == [7])
         call.envelope = .none
+        #expect(try run(page.request(call).decode(Int.self)).values == [7])
+        call.contentTypes = nil
         #expect(try run(page.request(call).decode(Int.self)).failure?.code == .contentType)
         #expect(try run(page.request(Fetch<Int>(types: .any))).values == [7])
         #expect(try run(client("7", type: nil).get("/x").decode(Int.self)).values == [7])

@@ -102,6 +102,14 @@ import Testing
         #expect(try saved()?.token == "t1")
     }
 
+    @Test("It is saved with the name of its account, which a login need not repeat")
+    func savedAccount() throws {
+        let bench = bench(Credential(token: "old", account: "anna"))
+        _ = bench.get("/1")
+        try clock.run()
+        #expect(try saved() == Credential(token: "t1", account: "anna"))
+    }
+
     @Test(
         "What holds no credential counts as logged out and is told; the server's refusal logs in",
         arguments: [

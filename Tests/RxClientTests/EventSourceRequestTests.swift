@@ -8,49 +8,21 @@ import Testing
 
 /// An endpoint says what an event source sends; what comes back besides events is seen, and trouble is waited out.
 @Suite struct EventSourceRequestTests {
-    private let clock = VirtualScheduler()
-
-    private static func answer(
-        _ text: String, type: String? = "text/event-stream", status: HTTPResponse.Status = .ok,
-        then end: ScriptedTransport.Step = .finish
-    ) -> ScriptedTransport.Answer {
-        var fields = HTTPFields()
-        fields[.contentType] = type
-        return .steps(
-            .head(ResponseHead(status: status, headerFields: fields)), .chunk(Array(text.utf8)), end)
-    }
-
-    private func source(
-        _ answers: ScriptedTransport.Answer..., call: Call = Call(.get, "/events"), lastEventID: String = ""
-    ) -> (Recorder<String, NetworkError>, ScriptedTransport) {
-        let book = Book(answers)
-        let transport = ScriptedTransport(on: clock) { _ in book.next() }
-        let client = Client(
-            configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
-        let recorder = Recorder(
-            client.events(call, lastEventID: lastEventID, limit: 50).map { update in
-                switch update {
-                case .open(let head): "open \(head.status.code)"
-                case .message(let event): "\(event.type) \(event.data) \(event.lastEventID)"
-                case .comment(let text): "comment \(text)"
-                case .reconnecting(let delay, let error):
-                    "again in \(delay / .milliseconds(1)): \(error?.code.rawValue ?? "closed")"
-                }
-            }, on: clock)
-        return (recorder, transport)
-    }
+    private let bench = EventSourceBench()
+    private var clock: VirtualScheduler { bench.clock }
 
     @Test("What must not be sent twice has one connection, with its body; its end is the stream's")
     func post() throws {
         let call = Call(.post, "/events", ["prompt": "tea"])
-        let (recorder, transport) = source(Self.answer("data: a\n\n"), call: call)
+        let (recorder, transport) = bench.source(EventSourceBench.answer("data: a\n\n"), call: call)
         try clock.run()
         #expect(recorder.values == ["open 200", "message a "])
         #expect(recorder.isFinished)
         #expect(transport.requests.map(\.method) == [.post])
         #expect(transport.requests.first?.body.isEmpty == false)
-        let (broken, other) = source(
-            Self.answer("data: a\n\n", then: .fail(NetworkError(.connectionLost, "cut"))), call: call)
+        let (broken, other) = bench.source(
+            EventSourceBench.answer("data: a\n\n", then: .fail(NetworkError(.connectionLost, "cut"))),
+            call: call)
         try clock.run()
         #expect(broken.failure?.code == .connectionLost)
         #expect(other.exchanges.count == 1)
@@ -60,7 +32,8 @@ import Testing
     func idempotentPost() throws {
         var call = Call(.post, "/events", ["topic": "tea"])
         call.isIdempotent = true
-        let (recorder, transport) = source(Self.answer("id: 1\ndata: a\n\n"), .status(.noContent), call: call)
+        let (recorder, transport) = bench.source(
+            EventSourceBench.answer("id: 1\ndata: a\n\n"), .status(.noContent), call: call)
         try clock.run()
         #expect(recorder.isFinished)
         #expect(transport.requests.map(\.method) == [.post, .post])
@@ -72,7 +45,7 @@ import Testing
     func ownFields() throws {
         let call = Call(
             .get, "/events", headers: ["Cache-Control": "no-store", "Accept": "text/event-stream, */*"])
-        let (_, transport) = source(.status(.noContent), call: call)
+        let (_, transport) = bench.source(.status(.noContent), call: call)
         try clock.run()
         #expect(transport.requests.map { $0.headerFields[.cacheControl] } == ["no-store"])
         #expect(transport.requests.map { $0.headerFields[.accept] } == ["text/event-stream, */*"])
@@ -80,7 +53,8 @@ import Testing
 
     @Test("Comments are seen where they stand")
     func comments() throws {
-        let (recorder, _) = source(Self.answer(": keep\ndata: a\n:\n\n:alive\n", then: .stall))
+        let (recorder, _) = bench.source(
+            EventSourceBench.answer(": keep\ndata: a\n:\n\n:alive\n", then: .stall))
         try clock.run()
         #expect(recorder.values == ["open 200", "comment keep", "comment ", "message a ", "comment alive"])
     }
@@ -100,7 +74,7 @@ import Testing
 
     @Test("It waits for a circuit that is open, and for a network that is gone")
     func patience() throws {
-        let book = Book([.failure(.connect), Self.answer("data: a\n\n", then: .stall)])
+        let book = Book([.failure(.connect), EventSourceBench.answer("data: a\n\n", then: .stall)])
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
         let reachability = ScriptedReachability()
         var configuration = ClientConfiguration(baseURL: "http://shop.test")

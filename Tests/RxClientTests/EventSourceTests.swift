@@ -7,42 +7,14 @@ import RxTesting
 import Testing
 
 @Suite struct EventSourceTests {
-    private let clock = VirtualScheduler()
-
-    private static func answer(
-        _ text: String, type: String? = "text/event-stream", status: HTTPResponse.Status = .ok,
-        then end: ScriptedTransport.Step = .finish
-    ) -> ScriptedTransport.Answer {
-        var fields = HTTPFields()
-        fields[.contentType] = type
-        return .steps(
-            .head(ResponseHead(status: status, headerFields: fields)), .chunk(Array(text.utf8)), end)
-    }
-
-    private func source(
-        _ answers: ScriptedTransport.Answer..., call: Call = Call(.get, "/events"), lastEventID: String = ""
-    ) -> (Recorder<String, NetworkError>, ScriptedTransport) {
-        let book = Book(answers)
-        let transport = ScriptedTransport(on: clock) { _ in book.next() }
-        let client = Client(
-            configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
-        let recorder = Recorder(
-            client.events(call, lastEventID: lastEventID, limit: 50).map { update in
-                switch update {
-                case .open(let head): "open \(head.status.code)"
-                case .message(let event): "\(event.type) \(event.data) \(event.lastEventID)"
-                case .comment(let text): "comment \(text)"
-                case .reconnecting(let delay, let error):
-                    "again in \(delay / .milliseconds(1)): \(error?.code.rawValue ?? "closed")"
-                }
-            }, on: clock)
-        return (recorder, transport)
-    }
+    private let bench = EventSourceBench()
+    private var clock: VirtualScheduler { bench.clock }
 
     @Test("Opens, sends, connects again with the last id, and ends with 204")
     func life() throws {
-        let (recorder, transport) = source(
-            Self.answer("id: 1\ndata: a\n\ndata: b\n\nid: 2\n\n"), Self.answer("data: c\n\ndata: half"),
+        let (recorder, transport) = bench.source(
+            EventSourceBench.answer("id: 1\ndata: a\n\ndata: b\n\nid: 2\n\n"),
+            EventSourceBench.answer("data: c\n\ndata: half"),
             .status(.noContent))
         try clock.run()
         #expect(
@@ -61,7 +33,8 @@ import Testing
         "A first id that no field can carry is an error, and nothing is sent",
         arguments: ["a\r\nX-Evil: 1", "a\rb", "a\nb", "a\0b", "\n", "a\u{1}b", " a", "a\t"])
     func illegalFirstID(id: String) throws {
-        let (recorder, transport) = source(Self.answer("data: a\n\n"), .status(.noContent), lastEventID: id)
+        let (recorder, transport) = bench.source(
+            EventSourceBench.answer("data: a\n\n"), .status(.noContent), lastEventID: id)
         try clock.run()
         #expect(recorder.failure?.code == .invalidHeader)
         #expect(transport.requests.isEmpty)
@@ -69,8 +42,9 @@ import Testing
 
     @Test("An id of the server's goes back as it came, in UTF-8; one that no field can carry does not count")
     func idsOfTheServer() throws {
-        let (recorder, transport) = source(
-            Self.answer("id: grün 🍵\ndata: a\n\n"), Self.answer("id: a\u{1}b\ndata: b\n\n"),
+        let (recorder, transport) = bench.source(
+            EventSourceBench.answer("id: grün 🍵\ndata: a\n\n"),
+            EventSourceBench.answer("id: a\u{1}b\ndata: b\n\n"),
             .status(.noContent))
         try clock.run()
         #expect(recorder.isFinished)
@@ -80,8 +54,9 @@ import Testing
 
     @Test("The server's retry counts from then on; nothing is tried sooner than in 0.1 s")
     func retryField() throws {
-        let (recorder, transport) = source(
-            Self.answer("retry: 500\n\n"), Self.answer("data: a\n\n"), Self.answer("retry: 0\n"),
+        let (recorder, transport) = bench.source(
+            EventSourceBench.answer("retry: 500\n\n"), EventSourceBench.answer("data: a\n\n"),
+            EventSourceBench.answer("retry: 0\n"),
             .status(.noContent))
         try clock.run()
         #expect(recorder.isFinished)
@@ -96,7 +71,8 @@ import Testing
         let failures = Array(repeating: ScriptedTransport.Answer.failure(.connect), count: 7)
         let book = Book(
             failures + [
-                Self.answer("", then: .fail(NetworkError(.connectionLost, "cut"))), .status(.noContent),
+                EventSourceBench.answer("", then: .fail(NetworkError(.connectionLost, "cut"))),
+                .status(.noContent),
             ])
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
         let client = Client(
@@ -115,7 +91,8 @@ import Testing
             .firstByteTimeout, .idleTimeout, .unreachable, .circuitOpen,
         ])
     func passing(code: NetworkError.Code) throws {
-        let (recorder, _) = source(.failure(code), Self.answer("data: a\n\n"), .status(.noContent))
+        let (recorder, _) = bench.source(
+            .failure(code), EventSourceBench.answer("data: a\n\n"), .status(.noContent))
         try clock.run()
         #expect(
             recorder.values == [
@@ -129,7 +106,7 @@ import Testing
             NetworkError.Code.tls, .invalidURL, .invalidHeader, .tooManyRedirects, .shutDown, .loginExpired,
         ])
     func lasting(code: NetworkError.Code) throws {
-        let (recorder, transport) = source(.failure(code))
+        let (recorder, transport) = bench.source(.failure(code))
         try clock.run()
         #expect(recorder.values.isEmpty)
         #expect(recorder.failure?.code == code)
@@ -140,7 +117,8 @@ import Testing
         "Every status but 200 and 204 fails for good",
         arguments: [201, 202, 205, 206, 304, 401, 404, 500, 503])
     func status(code: Int) throws {
-        let (recorder, transport) = source(Self.answer("data: a\n\n", status: .init(code: code)))
+        let (recorder, transport) = bench.source(
+            EventSourceBench.answer("data: a\n\n", status: .init(code: code)))
         try clock.run()
         #expect(recorder.values.isEmpty)
         #expect(recorder.failure?.code == .status)
@@ -158,7 +136,8 @@ import Testing
             ("Text/Event-Stream", true), ("text/event-stream ;x", true),
         ] as [(String?, Bool)])
     func type(type: String?, isRight: Bool) throws {
-        let (recorder, transport) = source(Self.answer("data: a\n\n", type: type, then: .stall))
+        let (recorder, transport) = bench.source(
+            EventSourceBench.answer("data: a\n\n", type: type, then: .stall))
         try clock.run()
         #expect(recorder.values == (isRight ? ["open 200", "message a "] : []))
         #expect(recorder.failure?.code == (isRight ? nil : .invalidResponse))
@@ -168,7 +147,8 @@ import Testing
 
     @Test("It can begin after an event that is known")
     func beginning() throws {
-        let (recorder, transport) = source(Self.answer("data: a\n\n", then: .stall), lastEventID: "täglich 7")
+        let (recorder, transport) = bench.source(
+            EventSourceBench.answer("data: a\n\n", then: .stall), lastEventID: "täglich 7")
         try clock.run()
         #expect(recorder.values == ["open 200", "message a täglich 7"])
         #expect(transport.requests[0].headerFields[.init("Last-Event-ID")!] == "täglich 7")
@@ -176,8 +156,8 @@ import Testing
 
     @Test("An event over the limit ends it")
     func limit() throws {
-        let (recorder, _) = source(
-            Self.answer("data: a\n\ndata: " + String(repeating: "x", count: 50), then: .stall))
+        let (recorder, _) = bench.source(
+            EventSourceBench.answer("data: a\n\ndata: " + String(repeating: "x", count: 50), then: .stall))
         try clock.run()
         #expect(recorder.values == ["open 200", "message a "])
         #expect(recorder.failure?.code == .tooLarge)
@@ -191,7 +171,9 @@ import Testing
             let method = HTTPRequest.Method.get
             let timeouts: Timeouts? = Timeouts(idle: .seconds(40), attempt: .seconds(1), total: .seconds(1))
         }
-        let transport = ScriptedTransport(on: clock) { _ in Self.answer("data: a\n\n", then: .stall) }
+        let transport = ScriptedTransport(on: clock) { _ in
+            EventSourceBench.answer("data: a\n\n", then: .stall)
+        }
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
         configuration.timeouts = Timeouts(attempt: .seconds(1), total: .seconds(1))
         let client = Client(configuration: configuration, transport: transport)
@@ -207,10 +189,10 @@ import Testing
 
     @Test("Cancelling while connected, and while waiting, ends everything", arguments: [1, 4])
     func cancel(second: Int) throws {
-        let (recorder, transport) = source(
-            Self.answer("", then: .stall))
+        let (recorder, transport) = bench.source(
+            EventSourceBench.answer("", then: .stall))
         _ = recorder
-        let (waiting, other) = source(.failure(.connect))
+        let (waiting, other) = bench.source(.failure(.connect))
         try clock.advance(by: .seconds(second))
         recorder.cancel()
         waiting.cancel()
@@ -222,7 +204,9 @@ import Testing
 
     @Test("One who is slow gets each event once, and holds the next connection back")
     func brake() throws {
-        let book = Book([Self.answer("id: 1\ndata: a\n\nid: 2\ndata: b\n\n"), .status(.noContent)])
+        let book = Book([
+            EventSourceBench.answer("id: 1\ndata: a\n\nid: 2\ndata: b\n\n"), .status(.noContent),
+        ])
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
         let client = Client(
             configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
@@ -236,7 +220,9 @@ import Testing
 
     @Test("A thousand reconnections keep no timer and no transfer")
     func long() throws {
-        let transport = ScriptedTransport(on: clock) { _ in Self.answer("retry: 1000\ndata: a\n\n") }
+        let transport = ScriptedTransport(on: clock) { _ in
+            EventSourceBench.answer("retry: 1000\ndata: a\n\n")
+        }
         let client = Client(
             configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
         let recorder = Recorder(client.events(Call(.get, "/")).messages().take(1000), on: clock)

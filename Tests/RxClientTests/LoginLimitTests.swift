@@ -58,6 +58,30 @@ import Testing
         #expect(bench.lines.count == 41, "the first is refused, the others renew ahead")
     }
 
+    @Test("… by events and by a chain made by hand as well", arguments: [false, true])
+    func helpfulLoginsElsewhere(byHand: Bool) throws {
+        let bench = LoginBench()
+        let client = bench.client
+        let head = ResponseHead(status: .ok, headerFields: [.contentType: "text/event-stream"])
+        for index in 1...20 {
+            bench.server.contents.withLock {
+                $0.token = "unknown"
+                $0.answers["/events"] = [
+                    .status(.unauthorized),
+                    .steps(.head(head), .chunk(Array("data: \(index)\n\n".utf8)), .finish),
+                ]
+            }
+            let stream =
+                byHand
+                ? client.response(Call(.get, "/1")).relogin(through: bench.session).map(\.text)
+                : client.events(Call(.get, "/events")).messages().take(1).map(\.data)
+            let recorder = Recorder(stream, on: bench.clock)
+            try bench.clock.advance(by: .milliseconds(100))
+            #expect(recorder.isFinished && recorder.failure == nil)
+        }
+        #expect(bench.server.logins == 20)
+    }
+
     @Test("The limit is the app's to choose")
     func chosenLimit() throws {
         let bench = LoginBench(loginLimit: LoginLimit(1, within: .seconds(10)))

@@ -127,9 +127,12 @@ import Testing
     )
     func requestsThatFeedRequests() async throws {
         let tokens = TokenServer()
-        let (answers, logins) = (try Gate(), try Gate())
+        let (arrivals, answers, logins) = (try Gate(), try Gate(), try Gate())
+        let requests = Atomic(0)
         let refusals = Atomic(0)
         let server = try RawServer { request in
+            // None is answered before all sixty are there: one that comes after the first refusal waits for the login.
+            if requests.add(1, ordering: .relaxed).newValue == 60 { arrivals.open() }
             // Twenty are served without a look at their token, when the other forty have been refused.
             guard request.method == "GET", let number = Int(request.target.dropFirst()), number < 20 else {
                 let steps = tokens.answer(request)
@@ -139,9 +142,9 @@ import Testing
                 {
                     answers.open()
                 }
-                return steps
+                return [.wait(arrivals)] + steps
             }
-            return [.wait(answers), .respond(200, body: "\"\(request.target)\"")]
+            return [.wait(arrivals), .wait(answers), .respond(200, body: "\"\(request.target)\"")]
         }
         let client = client(server, session(server))
         let taken = Atomic(0)

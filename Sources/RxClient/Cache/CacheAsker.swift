@@ -30,7 +30,7 @@ struct CacheAsker: Sendable {
         if let userInfo { proofs.append("user info \(userInfo)") }
         guard !proofs.isEmpty else { return name }
         let text = proofs.sorted().joined(separator: "\n")
-        return name + "/" + Digest.sha256(text.utf8)
+        return name + "/" + HexDigest.sha256(text.utf8)
     }
 
     /// The header fields that `request` would be sent with at this moment; `nil` while a login or the reading of stored
@@ -44,13 +44,13 @@ struct CacheAsker: Sendable {
         guard let jar, !request.isCredentialFree, let origin = cookieOrigin(of: request) else {
             return sent.headerFields
         }
-        return jar.isRestored ? jar.adding(to: sent, at: origin)?.request.headerFields : nil
+        return jar.isRestored ? jar.adding(to: sent, at: origin, isSent: false)?.request.headerFields : nil
     }
 
     /// The cookies that the jar would add to `request` at this moment.
     func cookies(of request: Request) -> String {
         guard let jar, !request.isCredentialFree, let origin = cookieOrigin(of: request) else { return "" }
-        return jar.adding(to: request, at: origin)?.added ?? ""
+        return jar.adding(to: request, at: origin, isSent: false)?.added ?? ""
     }
 
     private func cookieOrigin(of request: Request) -> CookieOrigin? {

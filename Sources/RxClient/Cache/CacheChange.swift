@@ -8,13 +8,20 @@ final class CacheChange: Sendable {
     private let request: Request
     private let cache: ResponseCache
     private let servers: ServerPair?
+    private let mayBeUpgraded: Bool
     private let isOver = Atomic<Bool>(false)
 
-    /// - Parameter servers: the service, whose resources the cache knows by their URLs at the main server.
-    init(_ request: Request, in cache: ResponseCache, at servers: ServerPair? = nil) {
+    /// - Parameters:
+    ///   - servers: the service, whose resources the cache knows by their URLs at the main server.
+    ///   - mayBeUpgraded: whether what is sent to https may have been asked for, and cached, by an http URL (RFC 6797).
+    init(
+        _ request: Request, in cache: ResponseCache, at servers: ServerPair? = nil,
+        mayBeUpgraded: Bool = false
+    ) {
         self.request = request
         self.cache = cache
         self.servers = servers
+        self.mayBeUpgraded = mayBeUpgraded
     }
 
     /// The request is sent: what was asked for before may be out of date when it comes.
@@ -37,12 +44,20 @@ final class CacheChange: Sendable {
             head[name].flatMap { URL(reference: $0, base: url) }
         }
         let changed = ([url] + named).filter { isSameService($0) }.map(resource)
-        for url in targets.union(changed) { cache.perform(cache.remove(.url(url))) }
+        for url in targets.union(withPlain(changed)) { cache.perform(cache.remove(.url(url))) }
     }
 
     private func note() { cache.history.noteChange(of: targets.map(CacheSelection.url)) }
 
-    private var targets: Set<String> { [request.resource ?? request.cacheURL, resource(request.url)] }
+    private var targets: Set<String> {
+        withPlain([request.resource ?? request.cacheURL, resource(request.url)])
+    }
+
+    /// The URLs, and the http ones that may have become https ones of them.
+    private func withPlain(_ urls: [String]) -> Set<String> {
+        let upgraded = mayBeUpgraded ? urls.filter { $0.hasPrefix("https://") } : []
+        return Set(urls).union(upgraded.map { "http://" + $0.dropFirst("https://".count) })
+    }
 
     private func isSameService(_ url: URL) -> Bool {
         guard let origin = Origin(url), let own = Origin(request.url) else { return false }

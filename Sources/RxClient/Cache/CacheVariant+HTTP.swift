@@ -43,7 +43,7 @@ extension CacheVariant {
         of name: String, in sent: HTTPFields, _ secret: Set<HTTPField.Name>
     ) -> String? {
         guard let field = HTTPField.Name(name), let value = sent[field] else { return nil }
-        if secret.contains(field) { return Digest.sha256(value.utf8) }
+        if secret.contains(field) { return HexDigest.sha256(value.utf8) }
         return value.split(separator: ",", omittingEmptySubsequences: false).map { $0.trimmingBlanks() }
             .joined(separator: ",")
     }

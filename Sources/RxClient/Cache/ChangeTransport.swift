@@ -9,10 +9,11 @@ struct ChangeTransport: Transport {
     let servers: ServerPair
 
     var scheduler: any Scheduler { transport.scheduler }
+    var hsts: HSTSStore? { transport.hsts }
 
     func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         guard !request.isSafe else { return transport.send(request) }
-        let change = CacheChange(request, in: cache, at: servers)
+        let change = CacheChange(request, in: cache, at: servers, mayBeUpgraded: hsts != nil)
         return transport.send(request).handleEvents(
             onSubscribe: { change.begin() },
             onNext: { event in if case .head(let head) = event { change.end(with: head) } },

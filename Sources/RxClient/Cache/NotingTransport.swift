@@ -7,6 +7,7 @@ struct NotingTransport: Transport {
     let sentFields: SentFields
 
     var scheduler: any Scheduler { transport.scheduler }
+    var hsts: HSTSStore? { transport.hsts }
 
     func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         transport.send(request).handleEvents(onSubscribe: { sentFields.note(request.headerFields) })

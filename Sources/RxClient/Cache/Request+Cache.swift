@@ -30,7 +30,7 @@ extension Request {
         case .bytes(let content): bytes = canonical(content)
         case .streamed: return nil
         }
-        return Digest.sha256(Array((headerFields[.contentType] ?? "").utf8) + [0] + bytes)
+        return HexDigest.sha256(Array((headerFields[.contentType] ?? "").utf8) + [0] + bytes)
     }
 
     /// A zero byte before what is in canonical form, which tells it from what only looks like it.

@@ -18,12 +18,12 @@ public struct Cookie: Sendable, Hashable, Codable {
     public let expires: Date?
     /// Whether it goes out over https only.
     public let isSecure: Bool
-    /// Whether it is meant to be kept from scripts.
+    /// Whether it is meant to be hidden from scripts.
     public let isHTTPOnly: Bool
-    /// What the server said of requests from other sites. Kept and not acted upon: requests of an app come
-    /// from no site.
+    /// The server's rule for requests from other sites. Kept and not acted upon: requests of an app come from no site.
     public let sameSite: SameSite?
-    /// When it was first set; a new value of the same cookie keeps the time.
+    /// When it was first set; a new value of the same cookie keeps the time. Of a cookie that was in no jar yet, when
+    /// it was made.
     public internal(set) var created: Date
     /// When it was last set or sent.
     public internal(set) var lastUsed: Date
@@ -34,8 +34,8 @@ public struct Cookie: Sendable, Hashable, Codable {
         case strict
         /// Those, and following a link.
         case lax
-        /// All requests.
-        case none
+        /// All requests: the attribute's `None`.
+        case unrestricted = "none"
     }
 
     /// Creates a cookie, to be given to ``CookieJar/set(_:)``.
@@ -44,23 +44,31 @@ public struct Cookie: Sendable, Hashable, Codable {
     ///   - name: the name; empty for a bare value.
     ///   - value: the value.
     ///   - domain: the host it belongs to, with or without a leading dot.
-    ///   - isHostOnly: whether hosts below the domain do not get it. Default true.
+    ///   - isHostOnly: whether hosts below the domain do not get it. Default `nil`: unless the domain has a leading
+    ///     dot.
     ///   - path: the path it is sent to, and below. Default `/`.
     ///   - expires: when it ends. Default `nil`: with the session.
     ///   - isSecure: whether it goes out over https only. Default false.
-    ///   - isHTTPOnly: whether it is meant to be kept from scripts. Default false.
-    ///   - sameSite: the `SameSite` attribute. Default none.
-    ///   - created: when it was first set. Default now.
-    ///   - lastUsed: when it was last set or sent. Default: when it was created.
+    ///   - isHTTPOnly: whether it is meant to be hidden from scripts. Default false.
+    ///   - sameSite: the `SameSite` attribute. Default `nil`: it has none.
     public init(
-        name: String, value: String, domain: String, isHostOnly: Bool = true, path: String = "/",
-        expires: Date? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false, sameSite: SameSite? = nil,
-        created: Date = Date(), lastUsed: Date? = nil
+        name: String, value: String, domain: String, isHostOnly: Bool? = nil, path: String = "/",
+        expires: Date? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false, sameSite: SameSite? = nil
     ) {
+        self.init(
+            name: name, value: value, domain: domain, isHostOnly: isHostOnly, path: path, expires: expires,
+            isSecure: isSecure, isHTTPOnly: isHTTPOnly, sameSite: sameSite, created: Date())
+    }
+
+    init(
+        name: String, value: String, domain: String, isHostOnly: Bool?, path: String, expires: Date?,
+        isSecure: Bool, isHTTPOnly: Bool, sameSite: SameSite?, created: Date, lastUsed: Date? = nil
+    ) {
+        let isDotted = domain.hasPrefix(".")
         self.name = name
         self.value = value
-        self.domain = CookieOrigin.canonical(domain.hasPrefix(".") ? String(domain.dropFirst()) : domain)
-        self.isHostOnly = isHostOnly
+        self.domain = CookieOrigin.canonical(isDotted ? String(domain.dropFirst()) : domain)
+        self.isHostOnly = isHostOnly ?? !isDotted
         self.path = path
         self.expires = expires
         self.isSecure = isSecure

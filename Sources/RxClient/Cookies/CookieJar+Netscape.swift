@@ -4,8 +4,8 @@ import RxHTTP
 /// Cookies in the text files that curl, wget and browser extensions read and write
 /// (https://curl.se/docs/http-cookies.html): a line for each, with seven fields between tabs.
 extension CookieJar {
-    /// The cookies that have not expired, as such a file. What it cannot say is left out: the `SameSite` attribute, and
-    /// cookies with a tab in name or path.
+    /// The cookies that have not expired, as such a file. The format has no place for some attributes, which are left
+    /// out: the `SameSite` attribute, and cookies with a tab in name or path.
     ///
     /// - Parameter includingSessionCookies: whether those without an end are in it, with 0 as the end. Default true.
     public func netscapeFile(includingSessionCookies: Bool = true) -> String {
@@ -13,8 +13,8 @@ extension CookieJar {
         return (["# Netscape HTTP Cookie File"] + lines).joined(separator: "\n") + "\n"
     }
 
-    /// Takes in the cookies of such a file, in place of cookies of the same name, domain and path. Left out are comments, lines
-    /// that are no cookies, and cookies that have expired or that no server could have set.
+    /// Takes in the cookies of such a file, in place of cookies of the same name, domain and path. Left out are
+    /// comments, lines that are no cookies, and cookies that have expired or that no server could have set.
     ///
     /// - Returns: the cookies that were taken.
     @discardableResult
@@ -41,6 +41,8 @@ extension CookieJar {
     /// - Throws: `unsound` for a cookie that no server could have set.
     public func set(_ cookie: Cookie) throws(CookieRefusal) {
         let now = clock.date
+        var cookie = cookie
+        (cookie.created, cookie.lastUsed) = (now, now)
         guard emptyStore.isSound(cookie) else { throw .unsound }
         if cookie.isExpired(at: now) {
             remove(cookie)
@@ -78,7 +80,7 @@ extension Cookie {
             name: fields[5], value: fields[6], domain: fields[0],
             isHostOnly: fields[1].uppercased() != "TRUE",
             path: fields[2], expires: expires, isSecure: fields[3].uppercased() == "TRUE",
-            isHTTPOnly: isHTTPOnly, created: created)
+            isHTTPOnly: isHTTPOnly, sameSite: nil, created: created)
     }
 }
 

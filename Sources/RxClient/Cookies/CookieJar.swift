@@ -15,8 +15,8 @@ import Synchronization
 /// A client with a jar reads and fills it at each request, at each redirect on its way too. A jar can be
 /// shared by several clients: cookies belong to hosts, not to clients. All of it is safe from any thread.
 ///
-/// The jar of a client with a ``Session`` holds its account's cookies: when the account goes they go, and requests that are
-/// still under way for it neither carry nor set any.
+/// The jar of a client with a ``Session`` holds its account's cookies: when the account goes they go, and requests that
+/// are still under way for it neither carry nor set any.
 ///
 /// A jar with a storage restores it before the first request goes out, and saves what has changed a second
 /// later, several changes at once; ``flush()`` does not wait.
@@ -55,7 +55,7 @@ public final class CookieJar: Sendable {
     ///
     /// - Parameters:
     ///   - publicSuffixes: the domains that no cookie may be set for.
-    ///   - limits: how much is kept.
+    ///   - limits: the limits of number and size.
     ///   - storage: where cookies outlive the process. Default: nowhere.
     ///   - keepsSessionCookies: whether cookies without an end are saved too. Default no: they end with the
     ///     process.
@@ -75,7 +75,7 @@ public final class CookieJar: Sendable {
         self.clock = ClientClock(clock, nil)
     }
 
-    /// What happens to the jar, from the time of subscription on. What is restored is no event.
+    /// The jar's events from the time of subscription on. Restored cookies cause no event.
     public var events: Observable<CookieEvent, Never> { signal.observable }
 
     /// Every cookie that has not expired, in the order of their creation.
@@ -129,7 +129,7 @@ public final class CookieJar: Sendable {
 
     // MARK: - Removing
 
-    /// Removes every cookie, also those which answers under way would set, and saves at once: logging out.
+    /// Removes every cookie, also those that responses under way would set, and saves at once: logging out.
     public func removeAll() {
         remove(isAll: true) { _ in true }
     }
@@ -161,18 +161,25 @@ public final class CookieJar: Sendable {
 
     // MARK: - Carrying requests
 
-    /// `request` with its cookies, those as text, and what ``store(_:for:at:epoch:as:)`` wants to know later; `nil` where
-    /// its account has gone, and the jar is no longer its.
+    /// `request` with its cookies, those as text, and what ``store(_:for:at:epoch:as:)`` wants to know later; `nil`
+    /// where its account has gone, and the jar is no longer its.
     ///
     /// A `Cookie` field that the request has stands first, and the jar's cookies of the same names are left out.
     ///
-    /// - Parameter origin: where it goes, as far as cookies care.
+    /// - Parameters:
+    ///   - origin: where it goes, as far as cookies care.
+    ///   - account: whose request it is; `nil` for nobody's in particular.
+    ///   - isSent: whether it goes out with them, which counts as a use.
     func adding(
-        to request: Request, at origin: CookieOrigin, as account: Account? = nil
+        to request: Request, at origin: CookieOrigin, as account: Account? = nil, isSent: Bool = true
     ) -> (request: Request, added: String, epoch: Int)? {
         let now = clock.date
-        let taken = contents.withLock { contents in
-            contents.holds(account) ? (contents.store.take(for: origin, at: now), contents.epoch) : nil
+        let taken = contents.withLock { contents -> ([Cookie], Int)? in
+            guard contents.holds(account) else { return nil }
+            let cookies =
+                isSent
+                ? contents.store.take(for: origin, at: now) : contents.store.cookies(for: origin, at: now)
+            return (cookies, contents.epoch)
         }
         guard let (cookies, epoch) = taken else { return nil }
         guard !cookies.isEmpty else { return (request, "", epoch) }

@@ -12,6 +12,7 @@ struct CookieTransport: Transport {
     let account: CookieJar.Account?
 
     var scheduler: any Scheduler { transport.scheduler }
+    var hsts: HSTSStore? { transport.hsts }
 
     func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         Observable(scheduler: scheduler) { observer in

@@ -4,8 +4,8 @@ public import RxHTTP
 public import RxLite
 
 extension Client {
-    /// Downloads to a file, and goes on where an earlier download to the same path was interrupted, by whatever: a
-    /// failure, a cancel, the end of the process.
+    /// Downloads to a file, and resumes an earlier download to the same path after any interruption: a failure, a
+    /// cancel, the end of the process.
     ///
     /// ```swift
     /// client.download(Call(.get, "/map.osm"), to: "/var/lib/app/map.osm")
@@ -17,22 +17,22 @@ extension Client {
     ///     })
     /// ```
     ///
-    /// The file appears at `path` whole or not at all, and replaces what was there. Until then its bytes are beside
-    /// it in `path.part`, with a record of what they are in `path.part.json`. They are only added to if the server
-    /// says that the file is the same: the record's URL, `If-Range` with the strong entity tag or the date, and a
-    /// `Content-Range` that fits exactly (RFC 9110 §13.1.5, §14). Otherwise it begins anew. The body is asked for
-    /// uncompressed, and has no limit of size.
+    /// The file appears at `path` whole or not at all, and replaces what was there. Until then its bytes are beside it
+    /// in `path.part`, with a record of what they are in `path.part.json`. They are only added to if the server says
+    /// that the file is the same: the record's URL, `If-Range` with the strong entity tag or the date, and a
+    /// `Content-Range` that fits exactly (RFC 9110 §13.1.5, §14). Otherwise it starts over. The body is requested
+    /// uncompressed, and has no size limit.
     ///
-    /// A failure leaves what has come for the next attempt, be it the client's retry policy's or a later
-    /// download. An answer that is no success fails with `status` and never reaches a file; nor does a 204 or 205, which
-    /// fails with `noContent` and leaves what is at `path`. Two downloads to one
-    /// path at the same time are refused with `file`, those of other processes included.
+    /// A failure leaves what has come for the next attempt, be it the client's retry policy's or a later download. An
+    /// error status fails with `status` and never reaches a file; nor does a 204 or 205, which fails with `noContent`
+    /// and leaves the file at `path`. Two downloads to one path at the same time are refused with `file`, those of
+    /// other processes included.
     ///
     /// - Parameters:
-    ///   - endpoint: what is asked for. Only GET can go on; everything else begins anew.
+    ///   - endpoint: what is asked for. Only GET can resume; other methods start over.
     ///   - path: where the file is to be. Its folder must exist.
-    ///   - ignored: names of query parameters that do not say which file it is, such as signatures that the URL
-    ///     came with. What the client's own signature adds does not count anyway.
+    ///   - ignored: names of query parameters that do not say which file it is, such as signatures that the URL came
+    ///     with. Additions of the client's own signature never count.
     ///   - files: where `path` is. Default: the configuration's.
     /// - Returns: the progress, at most 20 values a second and always the last; then what is at the path.
     public func download(
@@ -119,13 +119,13 @@ extension URL {
     fileprivate func identifying(ignoring names: Set<String>) -> String {
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
             // What cannot be taken apart is recorded as nothing that another URL could be.
-            return "sha256 " + Digest.sha256(absoluteString.utf8)
+            return "sha256 " + HexDigest.sha256(absoluteString.utf8)
         }
         (parts.user, parts.password, parts.fragment) = (nil, nil, nil)
         if !names.isEmpty {
             let kept = parts.queryItems?.filter { !names.contains($0.name) }
             parts.queryItems = kept?.isEmpty == false ? kept : nil
         }
-        return parts.string ?? "sha256 " + Digest.sha256(absoluteString.utf8)
+        return parts.string ?? "sha256 " + HexDigest.sha256(absoluteString.utf8)
     }
 }

@@ -53,7 +53,7 @@ extension Client {
     /// One connection.
     private func connection(
         _ endpoint: some Endpoint, lastEventID: String, limit: Int
-    ) -> Observable<EventSource.Signal, NetworkError> {
+    ) -> Observable<EventSource.ConnectionEvent, NetworkError> {
         drafted(endpoint, isWhole: false) { draft throws(NetworkError) in
             guard HTTPField.isValidValue(lastEventID) else {
                 throw NetworkError(
@@ -83,6 +83,7 @@ extension Client {
                         .startWith(.open(head))
                     }
             }
+            .handleEvents(onNext: { _ in session?.noteSuccess(of: attempts.stamp) })
             .relogin(through: session, replay: attempts.replay, trace: attempts.trace)
             .traced(by: attempts.trace, isWhole: false)
         }
@@ -103,11 +104,10 @@ extension Request {
 extension ResponseHead {
     fileprivate func checkEventStream(of request: Request) throws(NetworkError) {
         let type = self[.contentType] ?? ""
-        let essence = type.prefix { $0 != ";" }.trimmingPrefix { $0 == " " || $0 == "\t" }
         var error: NetworkError
         if status != .ok {
             error = NetworkError(.status, "the answer to an event source is 200", request: request)
-        } else if essence.lowercased().split(whereSeparator: \.isWhitespace) != ["text/event-stream"] {
+        } else if MediaType(type).name != "text/event-stream" {
             error = NetworkError(
                 .invalidResponse, "the answer is no text/event-stream but \(type.debugDescription)",
                 request: request)

@@ -7,7 +7,7 @@ final class EventSource: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
 
     /// What a connection tells.
-    enum Signal: Sendable {
+    enum ConnectionEvent: Sendable {
         case open(ResponseHead)
         case found(EventStreamParser.Output)
         /// The server wants no further connection.
@@ -18,7 +18,7 @@ final class EventSource: @unchecked Sendable {
     }
 
     private let clock: any Scheduler
-    private let connect: @Sendable (_ lastEventID: String) -> Observable<Signal, NetworkError>
+    private let connect: @Sendable (_ lastEventID: String) -> Observable<ConnectionEvent, NetworkError>
     private var lastEventID: String
     private let waits: EventSourceWaits
     private var reconnectionTime: Duration
@@ -32,7 +32,7 @@ final class EventSource: @unchecked Sendable {
 
     init(
         lastEventID: String, waits: EventSourceWaits, isRepeatable: Bool, on clock: any Scheduler,
-        connect: @escaping @Sendable (_ lastEventID: String) -> Observable<Signal, NetworkError>
+        connect: @escaping @Sendable (_ lastEventID: String) -> Observable<ConnectionEvent, NetworkError>
     ) {
         self.lastEventID = lastEventID
         self.waits = waits
@@ -51,7 +51,7 @@ final class EventSource: @unchecked Sendable {
             .compactMap { self.update(for: $0) }
     }
 
-    private var connection: Observable<Signal, NetworkError> {
+    private var connection: Observable<ConnectionEvent, NetworkError> {
         cause = nil
         isOpen = false
         return connect(lastEventID).catch { error in
@@ -61,7 +61,7 @@ final class EventSource: @unchecked Sendable {
         }
     }
 
-    private var wait: Observable<Signal, NetworkError> {
+    private var wait: Observable<ConnectionEvent, NetworkError> {
         if !isOpen { failures += 1 }
         let base = max(reconnectionTime, waits.shortest)
         let backoff = min(base * (1 << min(max(failures - 1, 0), 16)), max(base, waits.longest))
@@ -79,7 +79,7 @@ final class EventSource: @unchecked Sendable {
         if HTTPField.isValidValue(id) { lastEventID = id }
     }
 
-    private func update(for signal: Signal) -> EventSourceUpdate? {
+    private func update(for signal: ConnectionEvent) -> EventSourceUpdate? {
         switch signal {
         case .open(let head):
             isOpen = true

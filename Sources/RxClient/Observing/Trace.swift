@@ -141,6 +141,7 @@ private struct TracedTransport: Transport {
     let trace: Trace
 
     var scheduler: any Scheduler { transport.scheduler }
+    var hsts: HSTSStore? { transport.hsts }
 
     func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         trace.exchange(request, over: transport)

@@ -47,7 +47,11 @@ struct LinkHeader: Equatable {
         /// The next `<target>; name=value; …`, whatever stands before it.
         mutating func nextLink() -> Link? {
             while let byte = current, byte != UInt8(ascii: "<") {
-                if byte == UInt8(ascii: "\"") { _ = quotedString() } else { index += 1 }
+                if byte == UInt8(ascii: "\"") {
+                    _ = QuotedString.read(from: bytes, at: &index)
+                } else {
+                    index += 1
+                }
             }
             guard current != nil else { return nil }
             index += 1
@@ -79,7 +83,9 @@ struct LinkHeader: Equatable {
             guard current == UInt8(ascii: "=") else { return (name.trimmed.lowercased(), "") }
             index += 1
             while let byte = current, byte == 0x20 || byte == 0x09 { index += 1 }
-            if current == UInt8(ascii: "\"") { return (name.trimmed.lowercased(), quotedString()) }
+            if current == UInt8(ascii: "\"") {
+                return (name.trimmed.lowercased(), QuotedString.read(from: bytes, at: &index))
+            }
             let value = text { [UInt8(ascii: ";"), UInt8(ascii: ",")].contains($0) }
             return (name.trimmed.lowercased(), value.trimmed)
         }
@@ -89,19 +95,6 @@ struct LinkHeader: Equatable {
             let start = index
             while let byte = current, !isEnd(byte) { index += 1 }
             return String(decoding: bytes[start..<index], as: UTF8.self)
-        }
-
-        /// A quoted string with its escapes resolved (RFC 9110 §5.6.4).
-        private mutating func quotedString() -> String {
-            var content: [UInt8] = []
-            index += 1
-            while let byte = current, byte != UInt8(ascii: "\"") {
-                if byte == UInt8(ascii: "\\"), index + 1 < bytes.count { index += 1 }
-                content.append(bytes[index])
-                index += 1
-            }
-            index = min(index + 1, bytes.count)
-            return String(decoding: content, as: UTF8.self)
         }
     }
 }

@@ -2,11 +2,11 @@
 public struct Page<Item: Sendable>: Sendable {
     /// The items.
     public var items: [Item]
-    /// How many items there are in all, if the server tells.
+    /// The total number of items, if the server sends it.
     public var total: Int?
-    /// How many pages there are in all, if the server tells.
+    /// The total number of pages, if the server sends it.
     public var totalPages: Int?
-    /// The cursor of the next page, if it is in the content; none, or an empty one, at the end.
+    /// The cursor of the next page, if it is in the content; `nil` or empty at the end.
     public var nextCursor: String?
     /// The cursor of the page before, likewise.
     public var previousCursor: String?
@@ -22,4 +22,12 @@ public struct Page<Item: Sendable>: Sendable {
         self.nextCursor = nextCursor
         self.previousCursor = previousCursor
     }
+}
+
+extension Page: CustomStringConvertible, CustomReflectable {
+    /// How many items it has; cursors can hold what is secret.
+    public var description: String { "page of \(items.count) items" }
+
+    /// The items, and nothing else.
+    public var customMirror: Mirror { Mirror(self, children: ["items": items]) }
 }

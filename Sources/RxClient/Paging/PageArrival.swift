@@ -1,6 +1,6 @@
 public import RxHTTP
 
-/// What a rule knows when a page has come.
+/// A page that has arrived, as a rule sees it.
 public struct PageArrival: Sendable {
     /// Where the page is; `nil` for the first, where that is as the endpoint says.
     public var position: PagePosition?
@@ -10,14 +10,22 @@ public struct PageArrival: Sendable {
     public var largestPage: Int
     /// How many items the list has up to and with this page.
     public var itemsSoFar: Int
-    /// How many items there are in all, if the server tells.
+    /// The total number of items, if the server sends it.
     public var total: Int?
-    /// How many pages there are in all, if the server tells.
+    /// The total number of pages, if the server sends it.
     public var totalPages: Int?
-    /// The cursor of the page after this one, if the content told one.
+    /// The cursor of the next page, if the content has one.
     public var nextCursor: String?
-    /// The cursor of the page before this one, if the content told one.
+    /// The cursor of the previous page, if the content has one.
     public var previousCursor: String?
-    /// The answer that brought it.
+    /// The response with the page.
     public var response: Response
+}
+
+extension PageArrival: CustomStringConvertible, CustomReflectable {
+    /// How many items it has; cursors can hold what is secret.
+    public var description: String { "page of \(itemCount) items, \(response)" }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

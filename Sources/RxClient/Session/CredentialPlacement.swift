@@ -15,47 +15,46 @@ public struct CredentialPlacement: Sendable {
 
     /// Places it where it is secret anyway, or is made so by the rule itself.
     private init(
-        isMarked: Bool, _ place: @escaping @Sendable (Credential, inout Request) throws(NetworkError) -> Void
+        secretly place: @escaping @Sendable (Credential, inout Request) throws(NetworkError) -> Void
     ) {
         self.place = place
     }
 
     /// `Authorization: Bearer <token>` (RFC 6750 §2.1).
-    public static let bearer = CredentialPlacement(isMarked: true) {
-        credential, request throws(NetworkError) in
+    public static let bearer = CredentialPlacement(secretly: { credential, request throws(NetworkError) in
         try request.setField(.authorization, to: "Bearer " + credential.token)
-    }
+    })
 
     /// A header field of its own, kept as secret as `Authorization`.
     public static func header(_ name: String) -> CredentialPlacement {
-        CredentialPlacement(isMarked: true) { credential, request throws(NetworkError) in
+        CredentialPlacement(secretly: { credential, request throws(NetworkError) in
             try request.setField(name, to: credential.token)
             if let name = HTTPField.Name(name) { request.secretFields.insert(name) }
-        }
+        })
     }
 
     /// A parameter in the URL's query, in the place of any of that name, kept as secret.
     public static func query(_ name: String) -> CredentialPlacement {
-        CredentialPlacement { credential, request throws(NetworkError) in
+        CredentialPlacement({ credential, request throws(NetworkError) in
             try request.setQuery(name, to: credential.token)
-        }
+        })
     }
 
     /// A parameter in the place of any of that name, kept as secret: of the body where that is a form
     /// (`application/x-www-form-urlencoded`), of the URL's query otherwise.
     public static func parameter(_ name: String) -> CredentialPlacement {
-        CredentialPlacement { credential, request throws(NetworkError) in
+        CredentialPlacement({ credential, request throws(NetworkError) in
             guard request.setFormMember(name, to: credential.token) else {
                 return try request.setQuery(name, to: credential.token)
             }
-        }
+        })
     }
 
     /// A cookie, before those of a jar and in the place of any of that name; kept as secret.
     ///
     /// A token that holds what no cookie can (RFC 6265 §4.1.1), such as a semicolon, fails with `invalidHeader`.
     public static func cookie(_ name: String) -> CredentialPlacement {
-        CredentialPlacement(isMarked: true) { credential, request throws(NetworkError) in
+        CredentialPlacement(secretly: { credential, request throws(NetworkError) in
             guard HTTPField.Name(name) != nil, credential.token.utf8.allSatisfy(\.isCookieOctet) else {
                 throw NetworkError(
                     .invalidHeader, "the credential cannot be the cookie \(name.debugDescription)",
@@ -65,7 +64,7 @@ public struct CredentialPlacement: Sendable {
                 .map { $0.drop { $0 == " " } }.filter { $0.prefix { $0 != "=" } != name }
             let pairs = ["\(name)=\(credential.token)"] + others.map(String.init)
             request.headerFields[.cookie] = pairs.joined(separator: "; ")
-        }
+        })
     }
 }
 
@@ -77,7 +76,7 @@ extension Request {
 
     /// `false` if there is no form to set it in.
     fileprivate mutating func setFormMember(_ name: String, to value: String) -> Bool {
-        let type = headerFields[.contentType]?.prefix { $0 != ";" }.lowercased()
+        let type = MediaType(headerFields[.contentType]).name
         guard case .bytes(let bytes) = body, type == "application/x-www-form-urlencoded" else { return false }
         let pairs = String(decoding: bytes, as: UTF8.self).split(separator: "&")
         let others = pairs.filter { pair in

@@ -86,8 +86,8 @@ extension Session {
             switch contents.state.loginSucceeded(number, credential, date: date) {
             case .unwanted: return nil
             case .renewed: return Change(contents.endLogin(), .renewed)
-            case .loggedIn(let hadAccount):
-                let jars = hadAccount ? contents.turnJars(from: former, to: credential, seed) : []
+            case .loggedIn:
+                let jars = contents.turnJars(from: former, to: credential, seed)
                 return Change(contents.endLogin(), .loggedIn, jars)
             }
         }

@@ -87,14 +87,19 @@ extension Session {
         }
     }
 
+    /// Notes that the server has accepted what requests carry now.
+    func noteSuccess() {
+        guard countsLogins.load(ordering: .relaxed) else { return }
+        noteSuccess(of: contents.withLock { $0.state.stamp })
+    }
+
     /// Notes that the server has accepted what a request carried.
     func noteSuccess(of stamp: CredentialStamp?) {
         guard let stamp, countsLogins.load(ordering: .relaxed) else { return }
-        let countsLogins = contents.withLock { contents in
+        contents.withLock { contents in
             contents.state.requestSucceeded(carried: stamp)
-            return contents.state.countsLogins
+            self.countsLogins.store(contents.state.countsLogins, ordering: .relaxed)
         }
-        if !countsLogins { self.countsLogins.store(false, ordering: .relaxed) }
     }
 
     func canRecover(from error: NetworkError) -> Bool {

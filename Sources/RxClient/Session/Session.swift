@@ -59,7 +59,8 @@ public final class Session: Sendable {
     }
 
     let contents: Mutex<Contents>
-    /// Whether there are logins of which nobody knows that they have helped. So that other requests need not lock.
+    /// Whether there are logins that have not helped so far. Written under the lock; read without, so that other requests
+    /// need not take it.
     let countsLogins = Atomic<Bool>(false)
     let signal = Signal<SessionEvent>()
     let accountChanged = Signal<Void>()
@@ -114,11 +115,12 @@ public final class Session: Sendable {
     /// The credential in use. With a store there is none before ``restore()``, or the first request, has ended.
     public var credential: Credential? { contents.withLock { $0.state.credential } }
 
-    /// Whose requests go out now: the number counts the session's accounts, the name is no other account's. It outlives
-    /// the process where the credential says whose it is.
+    /// Whose requests go out now: the number counts the session's accounts, the name is no other account's, nor that of
+    /// requests without a credential. It outlives the process where the credential says whose it is.
     var account: (number: Int, name: String) {
-        let (number, name) = contents.withLock { ($0.state.identity, $0.state.credential?.account) }
-        return (number, name.map { "account " + $0 } ?? "session \(seed) \(number)")
+        let (number, credential) = contents.withLock { ($0.state.identity, $0.state.credential) }
+        guard let credential else { return (number, "session \(seed) \(number) logged out") }
+        return (number, credential.account.map { "account " + $0 } ?? "session \(seed) \(number)")
     }
 
     /// What happens to the session, from the time of subscription on.
@@ -145,10 +147,10 @@ public final class Session: Sendable {
             let former = contents.state.credential
             contents.state.change(to: credential, date: date)
             contents.isRestored = true
+            countsLogins.store(false, ordering: .relaxed)
             stored?.note(credential)
             return (contents.endLogin(), contents.turnJars(from: former, to: credential, seed))
         }
-        countsLogins.store(false, ordering: .relaxed)
         for jar in jars { jar.finishTurn() }
         accountChanged.send()
         stored?.write()

@@ -43,7 +43,7 @@ struct SessionState {
         case unwanted
         case renewed
         /// There was no account before, or another one.
-        case loggedIn(hadAccount: Bool)
+        case loggedIn
     }
 
     private let limit: LoginLimit
@@ -190,7 +190,7 @@ struct SessionState {
         stamp.generation += 1
         failure = nil
         phase = .idle
-        return former == nil || isOther ? .loggedIn(hadAccount: isOther) : .renewed
+        return former == nil || isOther ? .loggedIn : .renewed
     }
 
     /// A login failed. Rejected credentials end the session; anything else keeps it. `false` if the login

@@ -2,8 +2,8 @@ import HTTPTypes
 import RxHTTP
 import RxLite
 
-/// How answers are opened: an accepted status, an accepted type of content, and the envelope off. The client has one for
-/// all endpoints that say nothing of their own.
+/// How answers are opened: an accepted status, an accepted type of content, and the envelope off. The client has one
+/// for all endpoints that say nothing of their own.
 final class Opening: Sendable {
     let envelope: Envelope?
     private let contentTypes: ContentTypes
@@ -46,13 +46,12 @@ extension Client {
     func opening<E: Endpoint>(of endpoint: E) -> Opening {
         let contentTypes = endpoint.contentTypes
         // Whoever decodes a response by hand gets what an endpoint with that output would.
-        let isUndecided = E.Output.self == Response.self && contentTypes == .any
-        if case .client = endpoint.envelope {
-            if contentTypes == nil { return opening }
-            if isUndecided { return responseOpening }
+        let isUndecided = E.Output.self == Response.self && contentTypes == nil
+        if case .client = endpoint.envelope, contentTypes == nil {
+            return isUndecided ? responseOpening : opening
         }
         return Opening(
-            envelope(of: endpoint), contentTypes ?? configuration.contentTypes,
+            envelope(of: endpoint), contentTypes ?? (isUndecided ? .any : configuration.contentTypes),
             decodable: isUndecided ? configuration.contentTypes : nil)
     }
 }

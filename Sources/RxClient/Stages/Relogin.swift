@@ -7,7 +7,8 @@ extension Observable where Failure == NetworkError {
     /// out, and sends the request once more. A second refusal stands.
     public func relogin(through session: Session) -> Observable {
         Observable(scheduler: scheduler) { observer in
-            self.relogin(through: session, replay: Replay()).subscribe(observer)
+            self.handleEvents(onNext: { _ in session.noteSuccess() })
+                .relogin(through: session, replay: Replay()).subscribe(observer)
         }
     }
 

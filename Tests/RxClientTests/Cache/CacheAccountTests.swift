@@ -42,6 +42,21 @@ import Testing
         #expect(try bench.run(Goods(), client).values.first?.response.isFromCache == true)
     }
 
+    @Test func whatNobodyGotIsNotGivenToWhoLogsInByTheClosure() throws {
+        let session = Session(clock: clock) { .just(Credential(token: "a")) }
+        let (client, transport) = bench.client(
+            .time(.seconds(600)),
+            .when(.get, "/goods", .json("[1]"), .json("[2]")),
+            .when(.get, "/cart", .status(.unauthorized), .json("[3]"))
+        ) { $0.session = session }
+        #expect(try bench.run(Goods(), client).values.first?.output == [1])
+        #expect(try bench.run(Goods(path: "/cart"), client).values.first?.output == [3])
+        #expect(session.credential?.token == "a")
+        #expect(try bench.run(Goods(), client).values.first?.output == [2])
+        #expect(try bench.run(Goods(), client).values.first?.response.isFromCache == true)
+        #expect(transport.exchanges.count == 4)
+    }
+
     @Test func aNamedAccountIsFoundAgainByAnotherSession() throws {
         let store = MemoryCacheStore()
         func outputs(_ credential: Credential) throws -> [[Int]?] {

@@ -91,7 +91,14 @@ import Testing
         state.position = .link(url)
         state.phase = .failed(error)
 
+        let arrival = PageArrival(
+            position: .cursor(canary), itemCount: 1, largestPage: 0, itemsSoFar: 1, nextCursor: canary,
+            previousCursor: canary, response: response)
+        let answer = Answer(output: 1, response: response)
+
         return [
+            ("Page", Page([1], nextCursor: canary, previousCursor: canary)), ("PageArrival", arrival),
+            ("Answer", answer), ("ProgressEvent", [ProgressEvent.answered(answer)]),
             ("Request", request), ("Response", response), ("ResponseHead", head), ("NetworkError", error),
             ("Body", request.body), ("Part", part), ("Multipart", form), ("Headers", configuration.headers),
             ("Headers.Field", configuration.headers.fields), ("Redaction", request.redaction),

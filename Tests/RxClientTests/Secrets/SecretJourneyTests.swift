@@ -69,6 +69,16 @@ import Testing
             placement: CredentialPlacement { credential, request throws(NetworkError) in
                 request.body = .text("a " + credential.token)
             }),
+        Addition(
+            "a path segment by a rule",
+            placement: CredentialPlacement { credential, request throws(NetworkError) in
+                request.url = URL(string: "https://a.test/x/\(credential.token)/1") ?? request.url
+            }),
+        Addition(
+            "a name without a value by a rule",
+            placement: CredentialPlacement { credential, request throws(NetworkError) in
+                request.url = URL(string: "https://a.test/x?\(credential.token)") ?? request.url
+            }),
         Addition("signed field", signature: .headers(["X-Sign": canary])),
         Addition("signed form", signature: .parameters(["sgn": canary])),
         Addition("signed JSON", Call(.post, "/x", .json(["a": 1])), signature: .parameters(["sgn": canary])),
@@ -98,16 +108,23 @@ import Testing
             "\(request.url.absoluteString)\n\(fields)\n\(String(decoding: request.body.known, as: UTF8.self))"
     }
 
+    /// What follows `/x` in the request's path, and its query; `nil` for other paths.
+    private static func rest(of request: Request) -> String? {
+        guard request.url.path.hasPrefix("/x") else { return nil }
+        return request.url.path.dropFirst(2) + (request.url.query().map { "?" + $0 } ?? "")
+    }
+
     private func holds(_ request: Request) -> Bool { wire(request).contains(Self.canary) }
 
-    @Test("No redirect takes it to another origin, nor does one that repeats the query", arguments: additions)
+    @Test(
+        "No redirect takes it to another origin, nor does one that repeats path and query",
+        arguments: additions)
     func redirects(_ addition: Addition) throws {
         for status in [301, 302, 303, 307, 308] {
             let clock = VirtualScheduler()
             let (client, transport) = client(addition, on: clock) { request in
-                guard request.url.path == "/x" else { return .json("1") }
-                let query = request.url.query().map { "?" + $0 } ?? ""
-                return .status(.init(code: status), headers: [.location: "https://b.test/y\(query)"])
+                guard let rest = Self.rest(of: request) else { return .json("1") }
+                return .status(.init(code: status), headers: [.location: "https://b.test/y\(rest)"])
             }
             let recorder = Recorder(client.request(addition.call), on: clock)
             try clock.run()
@@ -127,9 +144,8 @@ import Testing
     func redirectsWithin(_ addition: Addition) throws {
         let clock = VirtualScheduler()
         let (client, transport) = client(addition, on: clock) { request in
-            guard request.url.path == "/x" else { return .json("1") }
-            let query = request.url.query().map { "?" + $0 } ?? ""
-            return .status(.temporaryRedirect, headers: [.location: "/y\(query)"])
+            guard let rest = Self.rest(of: request) else { return .json("1") }
+            return .status(.temporaryRedirect, headers: [.location: "/y\(rest)"])
         }
         let recorder = Recorder(client.request(addition.call), on: clock)
         try clock.run()
@@ -171,7 +187,7 @@ import Testing
     func pages(_ addition: Addition) throws {
         let clock = VirtualScheduler()
         let (client, transport) = client(addition, on: clock) { request in
-            guard request.url.path == "/x" else { return .json("[]") }
+            guard request.url.path.hasPrefix("/x") else { return .json("[]") }
             return .json("[1]", headers: [.link: "<https://b.test/y>; rel=next"])
         }
         struct Numbers: Endpoint {

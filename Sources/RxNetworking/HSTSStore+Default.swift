@@ -1,0 +1,16 @@
+import RxCurl
+public import RxHTTP
+
+extension HSTSStore {
+    /// Creates a store in a text file of the machine, read and written by way of the loop that all clients share. See
+    /// ``RxHTTP/HSTSStore/init(file:on:)``.
+    ///
+    /// ```swift
+    /// connections.hsts = HSTSStore(file: "/var/lib/app/hsts.txt")
+    /// ```
+    ///
+    /// - Parameter path: the file; made by the first save. Its folder must exist.
+    public convenience init(file path: String) {
+        self.init(file: path, on: CurlTransport.shared.files)
+    }
+}
