@@ -49,6 +49,27 @@ extension Descriptor {
         return try Descriptor(checking: raw, of: "socket")
     }
 
+    /// A socket for datagrams at a port of 127.0.0.1.
+    static func datagramSocket(port: UInt16) throws(SystemError) -> Descriptor {
+        #if canImport(Glibc)
+            let type = CInt(SOCK_DGRAM.rawValue)
+        #else
+            let type = SOCK_DGRAM
+        #endif
+        let raw = withoutSpawning {
+            let raw = socket(AF_INET, type, 0)
+            if raw >= 0 { closeOnExec(raw) }
+            return raw
+        }
+        let descriptor = try Descriptor(checking: raw, of: "socket")
+        var address = sockaddr_in.loopback(port: port)
+        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        guard unsafe address.withSocketAddress({ unsafe bind(raw, $0, length) }) == 0 else {
+            throw SystemError("bind")
+        }
+        return descriptor
+    }
+
     /// Lets another socket have the port while connections of this one's are in TIME_WAIT; both need it.
     fileprivate borrowing func allowReuse() throws(SystemError) {
         var on: CInt = 1

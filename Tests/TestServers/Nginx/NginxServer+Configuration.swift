@@ -47,7 +47,7 @@ extension NginxServer {
 
     /// What it listens on.
     struct Ports {
-        let plain, tls, http2, certificates, tls13: UInt16
+        let plain, tls, http2, certificates, tls13, http1TLS: UInt16
     }
 
     static func writeFiles(in folder: String, _ ports: Ports) throws {
@@ -102,6 +102,24 @@ extension NginxServer {
                 ssl_certificate certificate.pem;
                 ssl_certificate_key key.pem;
                 ssl_protocols TLSv1.3;
+                include locations.conf;
+            }
+            # Few streams at a time, and few in all.
+            server {
+                listen 127.0.0.1:\(ports.tls13) ssl http2;
+                server_name limited.test;
+                ssl_certificate certificate.pem;
+                ssl_certificate_key key.pem;
+                ssl_protocols TLSv1.3;
+                http2_max_concurrent_streams 4;
+                keepalive_requests 50;
+                include locations.conf;
+            }
+            server {
+                listen 127.0.0.1:\(ports.http1TLS) ssl;
+                server_name localhost;
+                ssl_certificate certificate.pem;
+                ssl_certificate_key key.pem;
                 include locations.conf;
             }
             \(certificateServers(ports))

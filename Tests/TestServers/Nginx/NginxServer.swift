@@ -28,6 +28,8 @@ public final class NginxServer: Sendable {
     public let certificatePort: UInt16
     /// The port for https, TLS 1.3 only, on 127.0.0.1; what is served is the same as on ``tlsPort``.
     public let tls13Port: UInt16
+    /// The port for https without HTTP/2 on 127.0.0.1; what is served is the same as on ``tlsPort``.
+    public let http1TLSPort: UInt16
     /// The folder with the configuration, the logs, the certificate and the served files.
     public let folder: String
     private let process: SupervisedProcess
@@ -42,22 +44,24 @@ public final class NginxServer: Sendable {
         let http2 = try Listener()
         let certificates = try Listener()
         let tls13 = try Listener()
+        let http1TLS = try Listener()
         let ports = Ports(
             plain: plain.port, tls: tls.port, http2: http2.port, certificates: certificates.port,
-            tls13: tls13.port)
+            tls13: tls13.port, http1TLS: http1TLS.port)
         (port, tlsPort, http2Port) = (ports.plain, ports.tls, ports.http2)
-        (certificatePort, tls13Port) = (ports.certificates, ports.tls13)
+        (certificatePort, tls13Port, http1TLSPort) = (ports.certificates, ports.tls13, ports.http1TLS)
         folder = try TemporaryFolder.make("nginx")
         do {
             try Self.writeFiles(in: folder, ports)
             process = try SupervisedProcess(
                 script: Self.script,
                 environment: [
-                    "FOLDER": folder, "NGINX": "3;4;5;6;7;", "PATH": "/usr/sbin:/usr/local/sbin:" + Self.path,
+                    "FOLDER": folder, "NGINX": "3;4;5;6;7;8;",
+                    "PATH": "/usr/sbin:/usr/local/sbin:" + Self.path,
                 ],
                 descriptors: [
                     plain.descriptor.raw, tls.descriptor.raw, http2.descriptor.raw,
-                    certificates.descriptor.raw, tls13.descriptor.raw,
+                    certificates.descriptor.raw, tls13.descriptor.raw, http1TLS.descriptor.raw,
                 ])
         } catch {
             try? FileManager.default.removeItem(atPath: folder)  // the first error is the one to tell
@@ -69,6 +73,7 @@ public final class NginxServer: Sendable {
         _ = consume http2
         _ = consume certificates
         _ = consume tls13
+        _ = consume http1TLS
         try awaitFirstAnswer()
     }
 
@@ -80,6 +85,8 @@ public final class NginxServer: Sendable {
     public var tlsBaseURL: String { "https://127.0.0.1:\(tlsPort)" }
     /// `https://127.0.0.1:tls13Port`, with no slash at the end.
     public var tls13BaseURL: String { "https://127.0.0.1:\(tls13Port)" }
+    /// `https://127.0.0.1:http1TLSPort`, with no slash at the end.
+    public var http1TLSBaseURL: String { "https://127.0.0.1:\(http1TLSPort)" }
     /// The path of the Unix socket for http.
     public var unixSocketPath: String { folder + "/socket" }
     /// The server's self-signed certificate, for 127.0.0.1 and localhost, as PEM: its own authority.

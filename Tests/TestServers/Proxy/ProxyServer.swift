@@ -6,8 +6,8 @@ import Synchronization
     import Darwin
 #endif
 
-/// A proxy on loopback: HTTP with CONNECT and absolute URLs (RFC 9110 §9.3.6, RFC 9112 §3.2.2), or SOCKS 5
-/// (RFC 1928, RFC 1929).
+/// A proxy on loopback: HTTP with CONNECT and absolute URLs (RFC 9110 §9.3.6, RFC 9112 §3.2.2), SOCKS 5
+/// (RFC 1928, RFC 1929), or SOCKS 4 with 4a (https://www.openssh.com/txt/socks4.protocol, socks4a.protocol).
 ///
 /// Whatever host it is asked for, it connects to 127.0.0.1 at the port that was asked for; so names that do not
 /// exist can be used to show who resolved them.
@@ -18,6 +18,8 @@ public final class ProxyServer: Sendable {
         case http
         /// SOCKS 5.
         case socks5
+        /// SOCKS 4 and 4a.
+        case socks4
     }
 
     /// What it was asked for.
@@ -26,7 +28,7 @@ public final class ProxyServer: Sendable {
         public let method: String
         /// The host and port, or the absolute URL.
         public let target: String
-        /// `user:password` for SOCKS, the value of `Proxy-Authorization` for HTTP; empty if there was none.
+        /// `user:password` for SOCKS 5, the user for SOCKS 4, the value of `Proxy-Authorization` for HTTP; empty if there was none.
         public let credential: String
 
         /// Creates what is to be compared with.
@@ -63,6 +65,7 @@ public final class ProxyServer: Sendable {
             switch kind {
             case .http: session.serveHTTP()
             case .socks5: session.serveSOCKS()
+            case .socks4: session.serveSOCKS4()
             }
         }
         accepting = Mutex(try JoinableThread { loop.run() })

@@ -75,6 +75,30 @@ struct ProxySession {
         relay(to: upstream)
     }
 
+    func serveSOCKS4() {
+        guard let request = read(8), request[0] == 4, request[1] == 1, let user = readText() else { return }
+        let address = request[4...]
+        // 0.0.0.x stands for a name that comes after the user (4a).
+        let isName = address.starts(with: [0, 0, 0]) && address.last != 0
+        guard let host = isName ? readText() : address.map(String.init).joined(separator: ".") else { return }
+        let number = UInt16(request[2]) << 8 | UInt16(request[3])
+        record(.init(method: "SOCKS4", target: "\(host):\(number)", credential: user))
+        guard credential == nil || user == credential, let upstream = try? Descriptor.connected(to: number)
+        else { return send([0, 0x5B, 0, 0, 0, 0, 0, 0]) }
+        send([0, 0x5A] + request[2..<8])
+        relay(to: upstream)
+    }
+
+    /// Up to a zero.
+    private func readText() -> String? {
+        var bytes: [UInt8] = []
+        while let next = read(1) {
+            if next == [0] { return String(decoding: bytes, as: UTF8.self) }
+            bytes += next
+        }
+        return nil
+    }
+
     private func readHost(kind: UInt8) -> String? {
         switch kind {
         case 1: read(4)?.map(String.init).joined(separator: ".")

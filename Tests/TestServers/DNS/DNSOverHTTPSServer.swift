@@ -1,0 +1,85 @@
+/// A DNS server over HTTPS (RFC 8484) with a few names of its own: speaks HTTP, and stands behind something that speaks
+/// TLS, such as `/relay` of an ``NginxServer``.
+public final class DNSOverHTTPSServer: Sendable {
+    /// What was asked for.
+    public struct Question: Sendable, Hashable {
+        /// The name, in lower case.
+        public let name: String
+        /// The type of record: 1 for A, 28 for AAAA (RFC 3596).
+        public let type: UInt16
+
+        /// Creates what is to be compared with.
+        public init(name: String, type: UInt16) {
+            self.name = name
+            self.type = type
+        }
+    }
+
+    private let server: RawServer
+
+    /// Starts a server.
+    ///
+    /// - Parameters:
+    ///   - hosts: for each name its IPv4 address, as four bytes. Names that are not there do not exist.
+    ///   - before: what is done before each answer, such as waiting for a gate.
+    public init(hosts: [String: [UInt8]], before: [RawServer.Step] = []) throws(SystemError) {
+        server = try RawServer { request in
+            guard request.method == "POST", request.field("Content-Type") == "application/dns-message",
+                let question = Self.question(in: request.body)
+            else { return [.respond(400)] }
+            let answer = Self.answer(to: request.body, question, hosts[question.name])
+            let head = """
+                HTTP/1.1 200 OK\r
+                Content-Type: application/dns-message\r
+                Content-Length: \(answer.count)\r
+                \r
+
+                """
+            return before + [.send(Array(head.utf8) + answer)]
+        }
+    }
+
+    /// The port on 127.0.0.1.
+    public var port: UInt16 { server.port }
+
+    /// What was asked for so far.
+    public var questions: [Question] { server.record.requests.compactMap { Self.question(in: $0.body) } }
+
+    /// Waits for the next request.
+    public func nextRequest() async throws { _ = try await server.nextRequest() }
+
+    // MARK: Messages (RFC 1035 §4.1)
+
+    private static let headerSize = 12
+
+    /// The only question of a query; `nil` for what is no such query.
+    private static func question(in message: [UInt8]) -> Question? {
+        guard message.count > headerSize, message[4...5] == [0, 1] else { return nil }
+        var labels: [String] = []
+        var rest = message[headerSize...]
+        while let length = rest.popFirst(), length > 0 {
+            guard length < 64, rest.count >= length else { return nil }
+            labels.append(String(decoding: rest.prefix(Int(length)), as: UTF8.self).lowercased())
+            rest = rest.dropFirst(Int(length))
+        }
+        guard rest.count >= 4 else { return nil }
+        let type = rest.prefix(2).reduce(0) { UInt16($0) << 8 | UInt16($1) }
+        return Question(name: labels.joined(separator: "."), type: type)
+    }
+
+    private static func answer(to query: [UInt8], _ question: Question, _ address: [UInt8]?) -> [UInt8] {
+        let records: [UInt8]
+        if question.type == 1, let address {
+            // The name stands in the question, at byte 12. Type A, class IN, a lifetime of 60 seconds.
+            records = [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4] + address
+        } else {
+            records = []
+        }
+        // A response, recursion desired and available; 3 for a name that does not exist.
+        let flags: [UInt8] = [0x81, address == nil ? 0x83 : 0x80]
+        let counts: [UInt8] = [0, 1, 0, records.isEmpty ? 0 : 1, 0, 0, 0, 0]
+        // The question ends after its name, type and class; what comes behind (EDNS) is not sent back.
+        let nameSize = query[headerSize...].firstIndex(of: 0).map { $0 - headerSize + 1 } ?? 1
+        return query[0..<2] + flags + counts + query[headerSize..<headerSize + nameSize + 4] + records
+    }
+}
