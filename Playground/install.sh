@@ -38,6 +38,25 @@ need_trait_libraries() {
     need_library libzstd libzstd-dev zstd
 }
 
+# What virtual_environment needs.
+need_python() {
+    need_command python3 python3 python
+    # Debian has it apart from Python.
+    python3 -c 'import ensurepip' 2>/dev/null || missing_apt+=(python3-venv)
+}
+
+# Makes a virtual environment with the packages of a file of requirements, unless it has these already.
+#
+#   virtual_environment FOLDER REQUIREMENTS
+virtual_environment() {
+    ! cmp -s "$2" "$1/installed.txt" || return 0
+    echo "Installing the packages of $2 into $1" >&2
+    rm -rf "$1"
+    python3 -m venv "$1"
+    "$1/bin/pip" install --quiet --disable-pip-version-check -r "$2"
+    cp "$2" "$1/installed.txt"
+}
+
 install_missing() {
     if ! command -v swift >/dev/null; then
         echo "Swift is missing: https://www.swift.org/install" >&2

@@ -50,6 +50,7 @@ CASES = [
     Case("post-64", "post", "/post", 30_000, 64),
     Case("connect-64", "get", "/closing", 6_000, 64),
     Case("tls-64", "get", "/json", 30_000, 64, "tls"),
+    Case("http2-1", "http2", "/json", 12_000, 1, "http2"),
     Case("http2-64", "http2", "/json", 30_000, 64, "http2"),
     Case("discard", "discard", "/large", 6, 1, url_session_part=1),
     Case("download", "download", "/large", 4, 1, url_session_part=1),
@@ -111,7 +112,7 @@ def run(cases, programs, rounds, addresses, folder):
     for case in cases:
         # On Linux URLSession takes no certificate authorities but the system's. C decodes nothing.
         left_out = "urlsession" if case.server in ("tls", "http2") else "c" if case.kind == "typed" else None
-        results = {name: [] for name in programs if name != left_out}
+        results = {name: [] for name in programs if name.partition("@")[0] != left_out}
         for number in range(rounds):
             for name in list(results):
                 result = measure(case, name, programs[name], addresses, folder)
@@ -136,20 +137,25 @@ def median(results):
 
 # Tables
 
+def ours_beside(name):
+    """Ours with the libcurl that the peer has, named behind an @ where it is not the system's."""
+    return OURS + "".join(name.partition("@")[1:])
+
+
 def row(*cells):
     print("| " + " | ".join(cells) + " |", file=sys.stderr)
 
 
 def table(title, cases, names, medians, value, ratio):
     print(f"\n{title}\n", file=sys.stderr)
-    others = [name for name in names if name != OURS]
-    row("Case", *names, *(f"ours / {name}" for name in others if ratio))
+    others = [name for name in names if not name.startswith(OURS)]
+    row("Case", *names, *(f"{ours_beside(name)} / {name}" for name in others if ratio))
     row("---", *("---:" for _ in range(len(names) + (len(others) if ratio else 0))))
     for case in cases:
         cells = [medians.get((case.name, name)) for name in names]
-        ours = medians.get((case.name, OURS))
-        ratios = [f"{ours['figure'] / peer['figure']:.2f}" if ours and peer else "–"
-                  for peer in (medians.get((case.name, name)) for name in others)] if ratio else []
+        pairs = [(medians.get((case.name, ours_beside(name))), medians.get((case.name, name))) for name in others]
+        ratios = [f"{ours['figure'] / peer['figure']:.2f}" if ours and peer else "–" for ours, peer in pairs] \
+            if ratio else []
         row(case.name, *(value(case, cell) if cell else "–" for cell in cells), *ratios)
 
 

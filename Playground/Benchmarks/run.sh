@@ -3,6 +3,7 @@
 #
 #   Playground/Benchmarks/run.sh streams [COUNT [ROUNDS [TEXT]]]
 #   Playground/Benchmarks/run.sh http [CASE...]
+#   Playground/Benchmarks/run.sh libcurl VERSION [CASE...]
 #   Playground/Benchmarks/run.sh cancel [COUNT]
 #   Playground/Benchmarks/run.sh api [CASE...]
 #
@@ -14,6 +15,9 @@
 # with the same options, AsyncHTTPClient and URLSession, by turns, each in a process of its own, five rounds (ROUNDS in
 # the environment); medians. Only cases whose names begin with one of CASE. On stdout a JSON object for each
 # measurement and each median, on stderr tables.
+#
+# libcurl: ours and the C program with the system's libcurl and with another one, such as 8.14.1, in one run: 1 and 64
+# requests in flight over HTTP/1.1, and over HTTP/2 with TLS.
 #
 # cancel: COUNT transfers of 16 MiB (default 10000), 64 at a time, each cancelled at its first bytes, in five
 # rounds. After each a JSON line with the open descriptors and the resident memory, which must not grow.
@@ -29,6 +33,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 case "${1:-}" in
 streams) product=StreamsBenchmark ;;
 http) product=HTTPBenchmark ;;
+libcurl) product=HTTPBenchmark other=${2:?run.sh libcurl VERSION} ;;
 cancel) product=CancelBenchmark count=${2:-10000} ;;
 api) product=APIBenchmark ;;
 *)
@@ -44,12 +49,15 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 here=$root/Playground/Benchmarks
+scratch=$root/.build
 build_product() {
     echo "Building $1." >&2
-    local build=(swift build -c release --package-path "$here" --scratch-path "$root/.build/benchmarks")
+    local build=(swift build -c release --package-path "$here" --scratch-path "$scratch/benchmarks")
     "${build[@]}" --product "$1" >"$work/build.log" 2>&1 || { cat "$work/build.log" >&2; exit 1; }
     built=$("${build[@]}" --show-bin-path)
 }
+# The C program. The flags are words of their own.
+build_reference() { cc -O2 -o "$1" "$here/Reference/multi_uv.c" $(pkg-config --cflags --libs libcurl libuv); }
 
 source "$root/Playground/install.sh"
 need_libraries
@@ -78,9 +86,29 @@ if [ "$product" = APIBenchmark ]; then
         "$built/$product"
     exit
 fi
-build_product AsyncHTTPClientBenchmark
-build_product URLSessionBenchmark
-# The flags are words of their own.
-cc -O2 -o "$work/reference" "$here/Reference/multi_uv.c" $(pkg-config --cflags --libs libcurl libuv)
-python3 "$here/http.py" "$work/servers" --rounds "${ROUNDS:-5}" --cases "${@:2}" -- "c=$work/reference" \
-    "ours=$built/HTTPBenchmark" "ahc=$built/AsyncHTTPClientBenchmark" "urlsession=$built/URLSessionBenchmark"
+build_reference "$work/reference"
+programs=("c=$work/reference" "ours=$built/HTTPBenchmark")
+if [ -n "${other:-}" ]; then
+    cd "$root"
+    source Playground/libcurl.sh
+    use_libcurl "$other"
+    build_product "$product"
+    build_reference "$work/reference-$other"
+    # The servers keep the system's.
+    for program in "c@$other=$work/reference-$other" "ours@$other=$built/HTTPBenchmark"; do
+        wrapper=$work/${program%%=*}
+        printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$LD_LIBRARY_PATH" "${program#*=}" >"$wrapper"
+        chmod +x "$wrapper"
+        programs+=("${program%%=*}=$wrapper")
+    done
+    unset LD_LIBRARY_PATH
+    cases=("${@:3}")
+    [ ${#cases[@]} -gt 0 ] || cases=(get-1 get-64 http2-1 http2-64)
+else
+    build_product AsyncHTTPClientBenchmark
+    programs+=("ahc=$built/AsyncHTTPClientBenchmark")
+    build_product URLSessionBenchmark
+    programs+=("urlsession=$built/URLSessionBenchmark")
+    cases=("${@:2}")
+fi
+python3 "$here/http.py" "$work/servers" --rounds "${ROUNDS:-5}" --cases ${cases[@]+"${cases[@]}"} -- "${programs[@]}"

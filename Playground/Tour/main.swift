@@ -1,5 +1,6 @@
 import Foundation
 import PlaygroundServer
+import RxNetworking
 
 let usage = """
     usage: Playground/run.sh                    the tour, on a server of its own
@@ -14,6 +15,7 @@ switch arguments.first {
 case nil:
     let server = try await DemoAPI.start()
     let vice = try await DemoAPI.start()
+    say("\(CurlTransport.shared.features)")
     say("A shop's API is listening on \(server.baseURL), and a second one on \(vice.baseURL)")
     succeeded = await Tour(recipes: Recipe.all, baseURL: server.baseURL, viceURL: vice.baseURL).run()
     await vice.stop()

@@ -9,8 +9,11 @@ extension CurlError {
         case CURLE_SSL_CACERT_BADFILE: .caBundle
         case CURLE_SSL_CERTPROBLEM: .clientCertificate
         case CURLE_PEER_FAILED_VERIFICATION: verification
-        case CURLE_SSL_CONNECT_ERROR where says("alert protocol version", "unsupported protocol"):
+        case CURLE_SSL_CONNECT_ERROR
+        where says("alert protocol version", "unsupported protocol", "Error in protocol version"):
             .protocolVersion
+        // GnuTLS has no code of its own for what cannot be read.
+        case CURLE_SSL_CONNECT_ERROR where says("error reading X.509"): .clientCertificate
         // With TLS 1.3 the server looks at the client's certificate when the client takes itself for connected
         // (RFC 8446 §6.2 for the alerts).
         case CURLE_SSL_CONNECT_ERROR, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
@@ -23,6 +26,7 @@ extension CurlError {
     /// By OpenSSL's `X509_V_ERR_*` (openssl/x509_vfy.h). Host names curl compares by itself, and leaves no number.
     private var verification: TLSFailure? {
         if says("subject name") { return .hostMismatch }
+        if usesGnuTLS { return gnuTLSVerification }
         return switch verifyResult {
         case 9: .notYetValid
         case 10: .expired
@@ -32,6 +36,17 @@ extension CurlError {
         case 62: .hostMismatch
         default: nil
         }
+    }
+
+    /// By the bits of GnuTLS's `gnutls_certificate_status_t` (gnutls/gnutls.h), which does not distinguish a self-signed
+    /// certificate from one whose authority is unknown.
+    private var gnuTLSVerification: TLSFailure? {
+        guard verifyResult > 0 else { return nil }
+        let bits: [(Int, TLSFailure)] = [
+            (1 << 5, .revoked), (1 << 9, .notYetValid), (1 << 10, .expired),
+            (1 << 6 | 1 << 7, .unknownAuthority),
+        ]
+        return bits.first { verifyResult & $0.0 != 0 }?.1
     }
 
     private func says(_ words: String...) -> Bool { words.contains { message.contains($0) } }

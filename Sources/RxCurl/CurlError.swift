@@ -8,16 +8,26 @@ struct CurlError: Error {
     let message: String
     /// What came of verifying the server's certificate (`CURLINFO_SSL_VERIFYRESULT`); 0 if all was well.
     let verifyResult: Int
+    /// Whether that is one of GnuTLS's numbers.
+    let usesGnuTLS: Bool
+
+    /// `CURLE_TOO_LARGE`, which headers before 8.6 do not have.
+    private static let tooLarge = CURLcode(rawValue: 100)
 
     /// - Parameter detail: the error buffer's text; may be empty. What stands in it like user info is left out.
-    init(_ code: CURLcode, detail: String = "", verifyResult: Int = 0) {
+    init(
+        _ code: CURLcode, detail: String = "", verifyResult: Int = 0,
+        features: LibcurlFeatures = .running
+    ) {
         self.code = code
+        usesGnuTLS = features.usesGnuTLS
         self.verifyResult = verifyResult
         message =
             switch code {
             // An answer that curl has no more to say of, since it has no more to come.
             case CURLE_OK: "the server closed in the middle of a head"
-            case CURLE_OUT_OF_MEMORY: "more than libcurl takes, such as a header line over 100 KiB"
+            case CURLE_OUT_OF_MEMORY, Self.tooLarge:
+                "more than libcurl takes, such as a header line over 100 KiB"
             default:
                 detail.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : detail.withoutUserInfo
             }
@@ -43,7 +53,13 @@ struct CurlError: Error {
             isSent ? .connectionLost : .connectTimeout
         case CURLE_GOT_NOTHING, CURLE_OK: .emptyReply
         case CURLE_PARTIAL_FILE: .partialBody
-        case CURLE_RECV_ERROR where message.hasSuffix("chunked-encoding"): .invalidResponse
+        // TLS that ends without close_notify, from 8.0 on, in the words of OpenSSL and GnuTLS.
+        case CURLE_RECV_ERROR
+        where ["unexpected eof", "non-properly terminated", "recv error (-9)"].contains(
+            where: message.contains):
+            .partialBody
+        // There is no code of its own: "… in chunked-encoding", in 8.x also "chunk hex-length …", "invalid chunk size …".
+        case CURLE_RECV_ERROR where message.contains("chunk"): .invalidResponse
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SEND_FAIL_REWIND, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             .connectionLost
         case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR:
@@ -52,8 +68,10 @@ struct CurlError: Error {
         case CURLE_BAD_FUNCTION_ARGUMENT where isSent: .invalidResponse
         // The scheme has been checked: this is curl's word for HTTP/0.9.
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT: isSent ? .invalidResponse : .invalidURL
+        // libcurl 7.88 for a name that has no address, where it was looked up over HTTPS for one kind of them only.
+        case CURLE_OUT_OF_MEMORY where !isSent: .resolve
         // curl's own limits, such as 100 KiB for a header line, come out as this.
-        case CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY: .tooLarge
+        case CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY, Self.tooLarge: .tooLarge
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM,
             CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CRL_BADFILE,
             CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED,

@@ -1,4 +1,3 @@
-internal import CLibcurl
 internal import HTTPTypes
 public import RxHTTP
 public import RxLite
@@ -7,8 +6,8 @@ import Synchronization
 
 /// Carries requests over libcurl, on one event loop or on several.
 ///
-/// All transfers of one transport share its connections, those of a loop among themselves. Redirects are not followed, cookies not kept; see
-/// ``Transport``.
+/// All transfers of one transport share its connections, those of a loop among themselves. Redirects are not followed,
+/// cookies not stored; see ``Transport``.
 ///
 /// ```swift
 /// let transport = CurlTransport(loop: .shared)
@@ -25,8 +24,10 @@ public final class CurlTransport: Transport {
 
     /// The loop that everything happens on, or the first of several.
     public let loop: EventLoop
-    /// What all transfers have in common.
+    /// The settings of all transfers.
     public let configuration: Configuration
+    /// The libcurl that runs.
+    public let features: LibcurlFeatures
     let multi: Multi
     /// Those of all loops.
     private let multis: [Multi]
@@ -38,22 +39,34 @@ public final class CurlTransport: Transport {
         self.init(loops: [loop], configuration: configuration)
     }
 
-    /// Creates a transport that has work for several loops, each of which has a thread of its own.
+    /// Creates a transport on several loops, each with its own thread.
     ///
     /// A request is on one loop from its beginning to its end. It goes to a loop that has a free connection to its
     /// origin, else to the one with the fewest requests; redirects of it, and streams that are merged with it, stay
     /// there. ``Configuration/maxConnectionsPerOrigin``, ``Configuration/promptConnectionsPerOrigin``,
-    /// ``Configuration/maxConnections`` and ``Configuration/maxIdleConnections`` are divided among the loops, each of which has one at least.
+    /// ``Configuration/maxConnections`` and ``Configuration/maxIdleConnections`` are divided among the loops, each of
+    /// which has one at least.
     ///
     /// The loops stay their owner's to shut down. One that has been is not used any more.
     ///
-    /// - Parameter loops: at least one, none of them twice.
-    public init(loops: [EventLoop], configuration: Configuration = Configuration()) {
+    /// - Parameter loops: at least one, without duplicates.
+    public convenience init(loops: [EventLoop], configuration: Configuration = Configuration()) {
+        self.init(loops: loops, configuration: configuration, features: .running)
+    }
+
+    /// Creates a transport that takes libcurl for one with the features given.
+    init(loops: [EventLoop], configuration: Configuration, features: LibcurlFeatures) {
         precondition(!loops.isEmpty, "a transport needs a loop")
         loop = loops[0]
         self.configuration = configuration
+        self.features = features
         let share = configuration.divided(by: loops.count)
-        multis = loops.enumerated().map { Multi(on: $1, at: $0, configuration: share) }
+        let alternatives = AlternativeServices(
+            path: configuration.alternativeServicesPath, onFailure: configuration.onAlternativeServicesFailure
+        )
+        multis = loops.enumerated().map {
+            Multi(on: $1, at: $0, configuration: share, features: features, alternatives: alternatives)
+        }
         multi = multis[0]
         shares = loops.count > 1 ? LoopShares(loops: loops.count) : nil
         for multi in multis { multi.closeWithLoop() }
@@ -64,14 +77,6 @@ public final class CurlTransport: Transport {
         close()
     }
 
-    /// The libcurl that runs, which may be another than the one compiled against (`curl_version_info`).
-    public static let libcurlVersion: (major: Int, minor: Int, patch: Int) = {
-        // The first member of any age of the structure: 8.4.0 is 0x080400.
-        guard let info = unsafe curl_version_info(CURLVERSION_FIRST) else { return (0, 0, 0) }
-        let number = unsafe Int(info.pointee.version_num)
-        return (number >> 16 & 0xFF, number >> 8 & 0xFF, number & 0xFF)
-    }()
-
     /// The loop; of several, one for the next stream.
     public var scheduler: any Scheduler { scheduler(for: nil) }
 
@@ -79,6 +84,9 @@ public final class CurlTransport: Transport {
     public func scheduler(for origin: Origin?) -> any Scheduler {
         shares == nil ? loop : choose(for: origin).loop
     }
+
+    /// ``Configuration/hsts``.
+    public var hsts: HSTSStore? { configuration.hsts }
 
     /// The machine's files, on the transport's first loop.
     public var files: LoopFileSystem { LoopFileSystem(loop: loop) }
@@ -99,8 +107,8 @@ public final class CurlTransport: Transport {
         }
     }
 
-    /// Ends what runs with ``NetworkError/Code/shutDown``, closes all connections and frees everything.
-    /// Whatever is sent afterwards fails with the same. The loop's own shutdown does this too.
+    /// Ends what runs with ``NetworkError/Code/shutDown``, closes all connections and frees everything. Later requests
+    /// fail with the same error. The loop's own shutdown does this too.
     ///
     /// Returns at once; it happens on the loops.
     public func shutDown() { close() }
@@ -126,11 +134,18 @@ public final class CurlTransport: Transport {
     }
 
     /// Runs in the observer's lane, on the subscriber's thread.
-    private func start(_ request: Request, _ observer: Observer<TransferEvent, NetworkError>) {
+    ///
+    /// - Parameter isRestored: whether the HSTS store has been asked to read its file, whatever came of it.
+    private func start(
+        _ request: Request, _ observer: Observer<TransferEvent, NetworkError>, isRestored: Bool = false
+    ) {
         guard observer.scope.isOpen else { return }
+        if let hsts, !isRestored, !hsts.isRestored { return restore(hsts, then: request, observer) }
+        let request = hsts.flatMap { request.upgraded(by: $0, at: loop.currentDate) } ?? request
         let target: Target
         do throws(NetworkError) {
             target = try Target(of: request)
+            try checkVersion(target, of: request)
             if request.method == .head, !request.body.isEmpty {
                 throw NetworkError(.invalidParameters, "HEAD carries no content", request: request)
             }
@@ -139,6 +154,20 @@ public final class CurlTransport: Transport {
             error.isUnsent = true
             return observer.scope.perform { [error] in observer.fail(error) }
         }
+        guard !target.isPlain, let alternatives = multi.alternatives, alternatives.isAwaited else {
+            return prepare(request, to: target, observer)
+        }
+        alternatives.whenLoaded(on: multi.loop) { [self] in
+            observer.scope.lane.enter { [self] in
+                if observer.scope.isOpen { prepare(request, to: target, observer) }
+            }
+        }
+    }
+
+    /// Finds a loop for the request, and what content there is.
+    private func prepare(
+        _ request: Request, to target: Target, _ observer: Observer<TransferEvent, NetworkError>
+    ) {
         switch (request.body, request.compression) {
         case (.empty, _):
             begin(request, .none, to: target, on: multi(for: request, in: observer.scope.lane), observer)
@@ -148,6 +177,17 @@ public final class CurlTransport: Transport {
                 on: multi(for: request, in: observer.scope.lane), observer)
         default: open(request, to: target, observer)
         }
+    }
+
+    /// Starts once it is known which hosts want TLS, or that nobody can know.
+    private func restore(
+        _ hsts: HSTSStore, then request: Request, _ observer: Observer<TransferEvent, NetworkError>
+    ) {
+        let loop = multi(for: request, in: observer.scope.lane).loop
+        hsts.restored.flatMap {
+            Observable(scheduler: loop) { [self] in start(request, $0, isRestored: true) }
+        }
+        .subscribe(observer)
     }
 
     /// Finds out what there is to send before curl is told of the request.

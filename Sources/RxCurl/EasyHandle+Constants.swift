@@ -24,13 +24,18 @@ extension EasyHandle {
 
     private func setVersion(_ multi: Multi) {
         switch multi.httpVersion {
-        case .automatic, .http1: set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
-        case .http2:
-            set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-            set(CURLOPT_PIPEWAIT, 1)
-        case .http2PriorKnowledge:
-            set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
-            set(CURLOPT_PIPEWAIT, 1)
+        case .automatic, .http1: set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        case .http2, .http3, .http3Only: set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        case .http2PriorKnowledge: set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
+        }
+    }
+
+    /// Asks for HTTP/3, or for what the transport asks for otherwise.
+    func setVersion(_ http3: HTTP3Request, _ multi: Multi) {
+        switch http3 {
+        case .none: setVersion(multi)
+        case .raced: set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_3))
+        case .only: set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_3ONLY))
         }
     }
 
@@ -42,6 +47,8 @@ extension EasyHandle {
         }
         set(CURLOPT_DNS_CACHE_TIMEOUT, Self.seconds(configuration.nameLifetime))
         if let overrides = multi.hostOverrides { unsafe set(CURLOPT_RESOLVE, overrides.raw) }
+        if let list = multi.connectTo { unsafe set(CURLOPT_CONNECT_TO, list.raw) }
+        setNames(configuration)
         switch configuration.addressFamily {
         case .any: set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_WHATEVER))
         case .ipv4: set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
@@ -51,14 +58,26 @@ extension EasyHandle {
         if let interface = configuration.networkInterface { set(CURLOPT_INTERFACE, interface) }
         if let path = configuration.unixSocketPath { set(CURLOPT_UNIX_SOCKET_PATH, path) }
         if let proxy = multi.proxy { set(CURLOPT_PROXY, proxy) }
+        if configuration.proxy.tunnelsHTTP { set(CURLOPT_HTTPPROXYTUNNEL, 1) }
+        if let mask = configuration.proxy.authenticationMask { set(CURLOPT_PROXYAUTH, mask) }
         // Unless this is set curl looks for exceptions in the environment, with every request.
-        if let exceptions = configuration.proxy.noProxy { set(CURLOPT_NOPROXY, exceptions) }
+        let exceptions = multi.proxy == "" ? "" : configuration.proxy.noProxy
+        if let exceptions { set(CURLOPT_NOPROXY, exceptions) }
+    }
+
+    /// The lookups are transfers of curl's own on handles of its own, which take from this one the files of
+    /// authorities, but not whether to verify (`doh.c`).
+    private func setNames(_ configuration: CurlTransport.Configuration) {
+        guard let url = configuration.dnsOverHTTPS else { return }
+        set(CURLOPT_DOH_URL, url)
+        set(CURLOPT_DOH_SSL_VERIFYPEER, configuration.tls.verifiesServer ? 1 : 0)
+        set(CURLOPT_DOH_SSL_VERIFYHOST, configuration.tls.verifiesServer ? 2 : 0)
     }
 
     /// An https proxy is held to the same as a server, but for the pin and the client's certificate.
     private func setTLS(_ tls: TLSConfiguration) {
         let oldest = tls.minimumVersion == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
-        for option in [CURLOPT_SSLVERSION, CURLOPT_PROXY_SSLVERSION] { set(option, oldest) }
+        for option in [CURLOPT_SSLVERSION, CURLOPT_PROXY_SSLVERSION] { set(option, Int(oldest)) }
         for option in [CURLOPT_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYPEER] {
             set(option, tls.verifiesServer ? 1 : 0)
         }

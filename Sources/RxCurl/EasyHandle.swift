@@ -52,6 +52,8 @@ final class EasyHandle {
         var connectTimeout: Duration?? = nil
         var headers: HeaderList?
         var isOneUse = false
+        var expectsSharing = false
+        var http3 = HTTP3Request.none
     }
 
     /// A new handle with what is the same for all transfers of `multi`.
@@ -65,8 +67,7 @@ final class EasyHandle {
         unsafe self.address = unsafe address
         unsafe errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-        // libcurl 7.88 fails with CURLE_HTTP2 where it uses an HTTP/2 connection without TLS a second time.
-        isOneUse = multi.httpVersion == .http2PriorKnowledge && CurlTransport.libcurlVersion < (8, 4, 0)
+        isOneUse = multi.httpVersion == .http2PriorKnowledge && multi.features.has(.breaksReusedPlainHTTP2)
         setConstants(multi)
         if failure != nil { return nil }
         limits = LoopTimer(on: multi.loop) { [unowned multi, unowned self] in
@@ -96,6 +97,15 @@ final class EasyHandle {
             set(CURLOPT_FRESH_CONNECT, settings.isOneUse ? 1 : 0)
             set(CURLOPT_FORBID_REUSE, settings.isOneUse ? 1 : 0)
         }
+        let expectsSharing = transfer.multi.expectsSharing(transfer)
+        if settings.expectsSharing != expectsSharing {
+            settings.expectsSharing = expectsSharing
+            set(CURLOPT_PIPEWAIT, expectsSharing ? 1 : 0)
+        }
+        if settings.http3 != transfer.http3 {
+            settings.http3 = transfer.http3
+            setVersion(transfer.http3, transfer.multi)
+        }
         if settings.headers !== headers {
             unsafe set(CURLOPT_HTTPHEADER, headers.raw)
             settings.headers = headers
@@ -123,7 +133,7 @@ final class EasyHandle {
             isSpent = true
             throw CurlError(CURLE_URL_MALFORMAT, detail: unsafe String(cString: curl_url_strerror(code)))
         }
-        // What curl calls the URL of the transfer; it reads it no more.
+        // The name of the URL in messages; libcurl does not parse it again.
         set(CURLOPT_URL, text)
     }
 
@@ -176,7 +186,7 @@ final class EasyHandle {
         }
     }
 
-    /// What curl sends at a time of a body that is streamed. It halves the system calls and the server's wake-ups;
+    /// The size of the pieces in which a streamed body is sent. It halves the system calls and the server's wake-ups;
     /// curl has the buffer only while it sends.
     private static let streamBuffer = 128 << 10
     /// curl's default.
@@ -198,58 +208,12 @@ final class EasyHandle {
         return max(1, Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
     }
 
-    /// Has curl close the connection with a transfer that is not finished, unless others are on it, for libcurl 7.88
-    /// keeps the frame that ends an HTTP/2 stream until it has more to say on the connection. For a handle that is
-    /// not used again.
+    /// Has curl close the connection with a transfer that is not finished, unless others are on it, since it would keep
+    /// the frame that ends an HTTP/2 stream (``LibcurlFault/delaysHTTP2Resets``). For a handle that is not used again.
     func forbidReuse() { set(CURLOPT_FORBID_REUSE, 1) }
 
-    // MARK: Results
-
-    /// Adds what curl knows of the last transfer: times (`CURLINFO_*_TIME_T`) and bytes.
-    func complete(_ metrics: inout TransferMetrics) {
-        var connections = 0
-        unsafe _ = rxcurl_easy_getinfo_long(raw, CURLINFO_NUM_CONNECTS, &connections)
-        metrics.isConnectionReused = connections == 0
-        if connections > 0 {
-            metrics.resolved = time(CURLINFO_NAMELOOKUP_TIME_T)
-            metrics.connected = time(CURLINFO_CONNECT_TIME_T)
-            metrics.secured = time(CURLINFO_APPCONNECT_TIME_T)
-        }
-        metrics.sent = time(CURLINFO_PRETRANSFER_TIME_T)
-        metrics.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
-        metrics.total = time(CURLINFO_TOTAL_TIME_T)
-        metrics.bodyBytesReceived = receivedBytes
-    }
-
-    /// The socket of the last transfer's connection, if that is still open (`CURLINFO_ACTIVESOCKET`).
-    var socket: curl_socket_t? {
-        var value = curl_socket_t(-1)
-        unsafe _ = rxcurl_easy_getinfo_socket(raw, CURLINFO_ACTIVESOCKET, &value)
-        return value >= 0 ? value : nil
-    }
-
-    /// The bytes of the body received so far, as they were on the wire.
-    var receivedBytes: Int { offset(CURLINFO_SIZE_DOWNLOAD_T) }
-
-    /// The bytes of content sent so far.
-    var sentBytes: Int { offset(CURLINFO_SIZE_UPLOAD_T) }
-
-    /// The result of the last transfer, with curl's words for it.
-    func error(_ code: CURLcode) -> CurlError {
-        var verifyResult = 0
-        if code == CURLE_PEER_FAILED_VERIFICATION {
-            unsafe _ = rxcurl_easy_getinfo_long(raw, CURLINFO_SSL_VERIFYRESULT, &verifyResult)
-        }
-        return unsafe CurlError(code, detail: String(cString: errorBuffer), verifyResult: verifyResult)
-    }
-
-    private func time(_ info: CURLINFO) -> Duration { .microseconds(offset(info)) }
-
-    private func offset(_ info: CURLINFO) -> Int {
-        var value: curl_off_t = 0
-        unsafe _ = rxcurl_easy_getinfo_offset(raw, info, &value)
-        return Int(value)
-    }
+    /// How long the last transfer could take to connect, in nanoseconds.
+    var connectLimit: UInt64 { UInt64(Self.milliseconds(settings.connectTimeout ?? nil)) * 1_000_000 }
 
     // MARK: Setting options
 

@@ -21,11 +21,17 @@ extension HeaderList {
             decodesContent = transfer.request.decodesContent
         }
 
+        /// The fields without codings that could not be decoded: a range is one of the coded content (RFC 9110 §14.2),
+        /// and of that no part can be.
+        func sent(_ fields: [HTTPField]) -> [HTTPField] {
+            guard decodesContent, fields.contains(where: { $0.name == .range }) else { return fields }
+            return fields.filter { $0.name != .acceptEncoding }
+        }
+
         /// Lines as curl takes them. A name alone takes out what curl would add to content by itself: a form's
         /// `Content-Type`, and `Expect`, which costs a round trip or a second's wait.
         ///
-        /// `Accept-Encoding` names the codings that are decoded here. A range is one of the coded content (RFC 9110
-        /// §14.2), and of that no part can be decoded.
+        /// `Accept-Encoding` names the codings that are decoded here.
         func lines(besides fields: [HTTPField]) -> [String] {
             func has(_ name: HTTPField.Name) -> Bool { fields.contains { $0.name == name } }
             var lines: [String] = []

@@ -15,7 +15,7 @@ final class HeaderList {
     init(_ fields: [HTTPField], _ extras: Extras, request: Request) throws(NetworkError) {
         var list: UnsafeMutablePointer<curl_slist>?
         var flaw: String?
-        let fields = Self.withOneCookie(fields)
+        let fields = extras.sent(Self.withOneCookie(fields))
         for field in fields where flaw == nil {
             flaw = Self.flaw(in: field, extras)
             guard flaw == nil else { break }

@@ -5,11 +5,14 @@ internal import RxLoop
 extension Multi {
     /// Gives a transfer that has found a place a handle, and hands it over to curl.
     ///
-    /// One that asks before its content, and does not know whether there is any, waits for the first byte of it: a client
-    /// does not ask where there is none (RFC 9110 §10.1.1).
+    /// One that asks before its content, and does not know whether there is any, waits for the first byte of it: a
+    /// client does not ask where there is none (RFC 9110 §10.1.1).
     func begin(_ transfer: Transfer) {
+        transfer.decideHTTP3()
+        transfer.decideToAsk()
         do throws(CurlError) {
             _ = try unsafe open()
+            lookups.removeFinished(now: loop.nanoseconds)
             guard let handle = pool.take() ?? EasyHandle(for: self) else {
                 throw CurlError(CURLE_FAILED_INIT)
             }

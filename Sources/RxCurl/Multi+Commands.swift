@@ -81,7 +81,9 @@ extension Multi {
         case .add(let transfer): add(transfer)
         case .proceed(let transfer): proceed(transfer)
         case .cancel(let transfer):
-            if transfer.breakOff() { drop(transfer) }
+            guard transfer.breakOff() else { return }
+            yield(transfer)
+            drop(transfer)
         case .resume(let transfer): transfer.resume()
         case .timeOut(let transfer, let code):
             guard !transfer.isOver else { return }

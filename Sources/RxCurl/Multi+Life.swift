@@ -28,9 +28,8 @@ extension Multi {
         unsafe raw = unsafe made
         unsafe setCallbacks(made)
         unsafe setLimits(made)
-        // Before curl 8.12 a TLS session belongs to an easy handle; shared, any of them can resume it. One
-        // thread needs no lock functions.
-        unsafe share = unsafe curl_share_init()
+        // Any handle can resume a session that is shared. One thread needs no lock functions.
+        if features.has(.keepsTLSSessionsPerHandle) { unsafe share = unsafe curl_share_init() }
         if let share = unsafe share {
             unsafe _ = rxcurl_share_setopt_long(
                 share, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue))
@@ -39,20 +38,26 @@ extension Multi {
     }
 
     /// The queue lets no more in than there may be connections, so this limit has curl close idle ones for new ones
-    /// and never makes it wait.
+    /// and never makes it wait. While a name is looked up over HTTPS there may be two more for each request: one for
+    /// each kind of addresses.
     private func setLimits(_ raw: UnsafeMutableRawPointer) {
         if let limit = configuration.maxConnections {
-            unsafe _ = rxcurl_multi_setopt_long(raw, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, limit))
+            let needed = configuration.dnsOverHTTPS == nil ? 1 : 3
+            let count = min(max(1, limit), Int(Int32.max) / needed) * needed
+            unsafe _ = rxcurl_multi_setopt_long(raw, CURLMOPT_MAX_TOTAL_CONNECTIONS, count)
         }
     }
 
-    /// The version to ask for, by the libcurl that is there at run time.
-    static func version(_ wanted: CurlTransport.HTTPVersion) -> CurlTransport.HTTPVersion {
-        guard case .automatic = wanted else { return wanted }
-        guard let info = unsafe curl_version_info(CURLVERSION_FIRST) else { return .http1 }
-        let isThere = unsafe info.pointee.features & CURL_VERSION_HTTP2 != 0
-        let isGood = CurlTransport.libcurlVersion >= (8, 4, 0)
-        return isGood && isThere ? .http2 : .http1
+    /// The version to ask for, by the libcurl that runs.
+    static func version(
+        _ wanted: CurlTransport.HTTPVersion, with features: LibcurlFeatures
+    ) -> CurlTransport.HTTPVersion {
+        switch wanted {
+        case .http1, .http2, .http2PriorKnowledge: return wanted
+        case .http3Only: return .http2
+        case .automatic, .http3: break
+        }
+        return features.hasHTTP2 && !features.has(.endsHTTP2BodiesEarly) ? .http2 : .http1
     }
 
     /// Ends what runs and frees everything. Nothing starts after this.
@@ -84,6 +89,7 @@ extension Multi {
         pool.removeAll()
         if let raw = unsafe raw { unsafe _ = curl_multi_cleanup(raw) }
         unsafe raw = nil
+        lookups.removeAll()
         if let share = unsafe share { unsafe _ = curl_share_cleanup(share) }
         unsafe share = nil
         closeHandles()

@@ -1,8 +1,9 @@
 internal import RxHTTP
 internal import RxLoop
 
-/// libcurl below 8.4 asks for a writable socket as long as an HTTP/2 upload is not done, though the server's window is
-/// used up and there is nothing it may write. A socket is nearly always writable, so that the loop would spin.
+/// A libcurl with ``LibcurlFault/spinsOnHTTP2Uploads`` asks for a writable socket as long as an HTTP/2 upload is not
+/// done, though the server's window is used up and there is nothing it may write. A socket is nearly always writable, so
+/// that the loop would spin.
 extension Multi {
     /// How many times in a row there may be nothing to write: more than it takes to send what curl holds already,
     /// 64 KiB, when a socket has room for a few KiB at a time.
@@ -12,7 +13,9 @@ extension Multi {
     ///
     /// - Parameter isIdle: whether curl asked for no content to write.
     func noteWrite(_ index: Int, isIdle: Bool) {
-        guard index < sockets.count, sockets[index].started.contains(.writable) else { return }
+        guard features.has(.spinsOnHTTP2Uploads), index < sockets.count,
+            sockets[index].started.contains(.writable)
+        else { return }
         sockets[index].idleWrites = isIdle ? sockets[index].idleWrites + 1 : 0
         if sockets[index].idleWrites >= Self.patience { mute(index) }
     }
@@ -35,7 +38,7 @@ extension Multi {
     /// Where curl has all of an HTTP/2 answer it reads no more, so that it would not hear of a window that opens, nor
     /// that the server wants no more of the request (RFC 9113 §8.1): the answer is the end of that.
     private func wrapUpUploads() {
-        let answered = running.compactMap(\.transfer).filter { $0.httpVersion == .http2 }
+        let answered = running.compactMap(\.transfer).filter { $0.isMultiplexed }
         for transfer in answered {
             if let handle = transfer.handle, transfer.isAnswerWhole(handle) { perform(.wrapUp(transfer)) }
         }

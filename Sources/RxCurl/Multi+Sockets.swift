@@ -11,9 +11,9 @@ internal import RxLoop
 /// One socket of curl's, as the loop watches it.
 struct Watch {
     var poll: Poll?
-    /// What curl waits for.
+    /// The events that curl waits for.
     var wanted: Poll.Events = []
-    /// What the loop reports.
+    /// The events that the loop reports.
     var started: Poll.Events = []
     /// Whether curl opened it through us.
     var isOwned = false
@@ -100,7 +100,7 @@ extension Multi {
             sockets[index].poll?.stop()
             sockets[index].started = []
             // curl waits for nothing on the connection of a paused transfer either.
-            if sockets[index].isKept, !sockets[index].isShared, !isHeld(index) { retire(index) }
+            if isUnclean(index) { retire(index) }
             return
         }
         // libuv has stopped the poll. Whether it was the peer, and whether there still is something to read,
@@ -121,6 +121,12 @@ extension Multi {
             poll.start(after.wanted)
             sockets[index].started = after.wanted
         }
+    }
+
+    /// Whether an idle connection on which something came is lost.
+    private func isUnclean(_ index: Int) -> Bool {
+        features.has(.reusesUncleanConnections) && sockets[index].isKept && !sockets[index].isShared
+            && !isHeld(index)
     }
 
     /// Whether the connection is that of a transfer that is paused with bytes that curl keeps.
@@ -146,10 +152,9 @@ extension Multi {
         }
     }
 
-    /// Closes both directions of an idle connection on which something came, so that libcurl takes it for dead: 7.88
-    /// uses one again that was closed or reset, or that has bytes to read, such as a 408, which it takes for the next
-    /// response. Over TLS it may have been a ticket of the session's; the connection is lost all the same, since only
-    /// reading would tell.
+    /// Closes both directions of an idle connection on which something came, so that libcurl takes it for dead
+    /// (``LibcurlFault/reusesUncleanConnections``). Over TLS it may have been a ticket of the session's; the connection
+    /// is lost all the same, since only reading would tell.
     private func retire(_ index: Int) {
         let socket = Int32(index)
         _ = shutdown(socket, Int32(SHUT_RDWR))
@@ -159,7 +164,7 @@ extension Multi {
     }
 
     /// A transfer came to its end on this socket. From then on curl closes it through us; one that is not
-    /// connected yet libcurl 7.88 closes without a word (`cf_socket_close`).
+    /// connected yet libcurl before 8.2 closes without a word (`cf_socket_close`).
     ///
     /// - Parameters:
     ///   - isShared: whether many transfers may be on it at a time.
@@ -203,10 +208,17 @@ extension Multi {
     }
 }
 
+#if canImport(Glibc)
+    private let datagrams = Int32(SOCK_DGRAM.rawValue)
+#else
+    private let datagrams = SOCK_DGRAM
+#endif
+
 let onOpenSocket: curl_opensocket_callback = { context, _, address in
     unsafe EasyHandle.callback(context, else: -1) { transfer in
         guard let found = unsafe address, unsafe transfer.allows(found) else { return -1 }
         let address = unsafe found.pointee
+        if address.socktype == datagrams, !transfer.allowsDatagrams() { return -1 }
         #if canImport(Glibc)
             let kind = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
         #else

@@ -24,13 +24,26 @@ final class Multi: @unchecked Sendable {
     /// Which of the transport's loops it is.
     let index: Int
     let configuration: CurlTransport.Configuration
+    let features: LibcurlFeatures
     /// The value of `CURLOPT_PROXY`. Where neither the configuration nor the environment names a proxy it is
     /// empty, which keeps curl from looking for one with every request.
     let proxy: String?
     /// The version to ask for; never automatic.
     let httpVersion: CurlTransport.HTTPVersion
+    /// When HTTP/3 is asked for.
+    let http3: HTTP3Use
+    /// The alternatives that origins have named.
+    let alternatives: AlternativeServices?
+    /// Whether curl is told to pause over HTTP/2 and HTTP/3.
+    let pausesHTTP2: Bool
     /// The value of `CURLOPT_RESOLVE`, if there is one.
     let hostOverrides: StringList?
+    /// The value of `CURLOPT_CONNECT_TO`, if there is one.
+    let connectTo: StringList?
+    /// The reason why the configuration is invalid, if it is: no request is sent then.
+    let flaw: String?
+    /// Whether a handle outlives the look-up of its name.
+    let keepsLookups: Bool
     /// ``CurlTransport/Configuration/connectionDelay`` in nanoseconds.
     let connectionDelay: UInt64
     /// Whether the transport has been shut down. Readable from any thread.
@@ -54,13 +67,16 @@ final class Multi: @unchecked Sendable {
     @safe @exclusivity(unchecked) var muted: [Int] = []
     /// How often curl has asked for content.
     @safe @exclusivity(unchecked) var contentReads = 0
-    /// What is common to all answers of a server.
+    /// The status line, which most responses of a server share.
     @safe @exclusivity(unchecked) var statusLine = StatusLine()
     @safe @exclusivity(unchecked) var addresses = AddressCache()
 
     @safe @exclusivity(unchecked) var pool = EasyHandlePool()
+    @safe @exclusivity(unchecked) var lookups = UnfinishedLookups()
     @safe @exclusivity(unchecked) var queue: FairQueue<Transfer>
     @safe @exclusivity(unchecked) var latestOrigin: LatestOrigin?
+    /// By the origins' keys in the queue.
+    @safe @exclusivity(unchecked) var negotiations: [String: Negotiation] = [:]
     @safe @exclusivity(unchecked) var headers = HeaderListCache()
     @safe @exclusivity(unchecked) var running: [EasyHandle] = []
     @safe @exclusivity(unchecked) var commands: [Command] = []
@@ -76,10 +92,14 @@ final class Multi: @unchecked Sendable {
     @safe @exclusivity(unchecked) var isDue = false
     var shutdownHook: (any Cancellable)?
 
-    init(on loop: EventLoop, at index: Int, configuration: CurlTransport.Configuration) {
+    init(
+        on loop: EventLoop, at index: Int, configuration: CurlTransport.Configuration,
+        features: LibcurlFeatures, alternatives: AlternativeServices? = nil
+    ) {
         self.loop = loop
         self.index = index
         self.configuration = configuration
+        self.features = features
         queue = FairQueue(
             perOrigin: configuration.maxConnectionsPerOrigin,
             atOnce: configuration.promptConnectionsPerOrigin,
@@ -91,10 +111,17 @@ final class Multi: @unchecked Sendable {
             let variables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
             proxy = variables.contains { unsafe getenv($0) != nil } ? nil : ""
         }
-        httpVersion = Self.version(configuration.httpVersion)
+        http3 = HTTP3Use(
+            configuration, features, isDirect: proxy == "" && configuration.unixSocketPath == nil)
+        self.alternatives = http3 == .whenNamed || http3 == .always ? alternatives : nil
+        httpVersion = Self.version(configuration.httpVersion, with: features)
+        pausesHTTP2 = configuration.pausesHTTP2 ?? !features.has(.stallsPausedHTTP2)
+        keepsLookups = configuration.dnsOverHTTPS != nil && features.has(.freesLookupsUnderWay)
         connectionDelay = Timeouts.Limit(configuration.connectionDelay).nanoseconds
+        flaw = configuration.flaw
         let overrides = configuration.hostOverrides
         hostOverrides = overrides.isEmpty ? nil : StringList(overrides.map(\.text))
+        connectTo = configuration.connectTo.isEmpty ? nil : StringList(configuration.connectTo.map(\.text))
     }
 
     /// Has the loop close everything before it ends. The hook keeps this object until ``close()``.
@@ -115,6 +142,7 @@ final class Multi: @unchecked Sendable {
         guard !isClosed.load(ordering: .relaxed) else {
             return transfer.end(.shutDown, "the transport has been shut down")
         }
+        if let flaw { return transfer.end(.invalidConfiguration, flaw) }
         if enter(transfer) { begin(transfer) }
     }
 
@@ -137,6 +165,7 @@ final class Multi: @unchecked Sendable {
         }
         if handle.isSpent { handle.forbidReuse() }
         if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }
+        if handle.isSpent, keepsLookups, handle.hasNoAddress { lookups.keep(handle, now: loop.nanoseconds) }
         let last = running.removeLast()
         if last !== handle {
             running[handle.slot] = last

@@ -33,6 +33,13 @@ struct Target {
         }
     }
 
+    /// Whether `url` is an https URL that curl may be given.
+    static func isSecure(_ url: String) -> Bool {
+        var url = url
+        guard case .success = url.withUTF8({ bytes in unsafe Self.inspect(bytes) }) else { return false }
+        return url.utf8.dropFirst(4).first != UInt8(ascii: ":")
+    }
+
     private enum Flaw: String, Error {
         case scheme = "the URL is not an absolute http or https URL"
         case host = "the URL has no host"

@@ -40,11 +40,32 @@ extension Transfer {
     func deliverHead() {
         while !interim.isEmpty { deliverInterim() }
         deliverUploadEnd()
-        if let head { deliver(.head(head)) }
+        guard let head else { return }
+        learnHSTS(from: head)
+        deliver(.head(head))
+    }
+
+    /// A host may say over TLS only that it is to be reached over nothing else, and only one that has proven to be it
+    /// (RFC 6797 §8.1).
+    private func learnHSTS(from head: ResponseHead) {
+        let configuration = multi.configuration
+        guard let hsts = configuration.hsts, !target.isPlain, configuration.tls.verifiesServer else { return }
+        hsts.learn(from: head, of: request.url, at: multi.loop.currentDate)
     }
 
     /// Whether curl can be told to pause.
-    var canWait: Bool { httpVersion != .http2 || multi.configuration.pausesHTTP2 }
+    var canWait: Bool { !isMultiplexed || multi.pausesHTTP2 }
+
+    /// Whether the connection may be that of others too.
+    var isMultiplexed: Bool { httpVersion?.isMultiplexed ?? false }
+
+    /// Tells the others of the version that the origin speaks.
+    func noteVersion() {
+        guard let httpVersion else { return }
+        negotiation?.note(httpVersion)
+        if isMultiplexed, let origin { multi.queue.multiplex(origin) }
+        noteRace()
+    }
 
     func deliverSpooled() {
         guard let chunk = spool.next() else { return }
@@ -100,10 +121,16 @@ extension Transfer {
         var kind = error.kind(isSent: state.isSent)
         // Of an HTTP/2 stream that was closed before the head, curl says the same as in the body.
         if kind == .partialBody, head == nil { kind = .connectionLost }
-        return self.error(kind, kind == .connectTimeout ? text(of: kind) : error.message, error)
+        let message =
+            switch kind {
+            case .connectTimeout: text(of: kind)
+            case .resolve where error.code == CURLE_OUT_OF_MEMORY: "the name has no address"
+            default: error.message
+            }
+        return self.error(kind, message, error)
     }
 
-    /// What is to be said of a limit that has passed.
+    /// The message for a limit that has passed.
     func text(of code: NetworkError.Code) -> String {
         func after(_ limit: Duration?) -> String { limit.map { "\($0)" } ?? "the system's limit" }
         let limits = request.timeouts

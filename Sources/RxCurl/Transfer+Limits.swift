@@ -6,7 +6,7 @@ extension Transfer {
     /// The attempt begins: its limits count from now.
     func start() {
         if isStreamed { startedAt = multi.loop.now }
-        if let time = clock.begin(at: multi.loop.nanoseconds) { handle?.limits?.start(at: time) }
+        if let time = clock.begin(at: multi.loop.nanoseconds - heldTime) { handle?.limits?.start(at: time) }
     }
 
     /// Whether a limit has passed by now.

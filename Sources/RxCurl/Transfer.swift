@@ -17,8 +17,8 @@ final class Transfer: @unchecked Sendable {
     private let transport: CurlTransport
     /// The one among the transport's that it is on.
     let multi: Multi
-    /// Its place in what the loops have to do, where there are several. Given back before the end is told, since whoever
-    /// hears of it may send the next request at once.
+    /// Its place in what the loops have to do, where there are several. Given back before the end is told, since
+    /// whoever hears of it may send the next request at once.
     @safe @exclusivity(unchecked) private var share: LoopShares.Share?
 
     let observer: Observer<TransferEvent, NetworkError>
@@ -37,7 +37,7 @@ final class Transfer: @unchecked Sendable {
     @safe @exclusivity(unchecked) var status: HTTPResponse.Status?
     @safe @exclusivity(unchecked) var httpVersion: HTTPVersion?
     @safe @exclusivity(unchecked) var upload: UploadProgress?
-    /// What curl had counted as sent when it was done.
+    /// The bytes that curl had counted as sent at the end.
     @safe @exclusivity(unchecked) private(set) var sentAtEnd = 0
     let content: TransferContent
     /// How long curl waits for `100 Continue` before it sends the content; `nil` if it does not ask.
@@ -53,6 +53,15 @@ final class Transfer: @unchecked Sendable {
     /// Whose place it takes, or waits for.
     @safe @exclusivity(unchecked) var origin: FairQueue<Transfer>.Origin?
     @safe @exclusivity(unchecked) var waiting: Waiting?
+    @safe @exclusivity(unchecked) var negotiation: Negotiation?
+    /// How long it waited for another one's connection, in nanoseconds; a part of the time to connect.
+    @safe @exclusivity(unchecked) var heldTime: UInt64 = 0
+    /// How it asks for HTTP/3.
+    @safe @exclusivity(unchecked) var http3 = HTTP3Request.none
+    /// How many sockets for datagrams have been opened for it.
+    @safe @exclusivity(unchecked) var datagramSockets = 0
+    /// Whether the server may be asked before the content is sent.
+    @safe @exclusivity(unchecked) var mayAsk = true
     @safe @exclusivity(unchecked) private var isWatchingResume = false
 
     init(
@@ -60,11 +69,7 @@ final class Transfer: @unchecked Sendable {
         for observer: consuming Observer<TransferEvent, NetworkError>, by transport: consuming CurlTransport,
         on multi: consuming Multi, counted share: consuming LoopShares.Share?
     ) {
-        let policy = request.continuePolicy
         let length = content.length
-        // With HTTP/2 a server refuses by closing the stream, and curl would wait for nothing.
-        let isAsked = multi.httpVersion == .http1 && policy.asks(before: length)
-        continueWait = isAsked ? policy.wait : nil
         clock = TransferClock(request.timeouts)
         state = TransferState(of: request, on: multi)
         if length != 0 { upload = UploadProgress(total: length) }
@@ -84,6 +89,8 @@ final class Transfer: @unchecked Sendable {
 
     func willSend(to peer: Peer) -> Bool {
         guard allows(peer), state.willSend() else { return false }
+        multi.settle(self)
+        handle?.forgetFailedAttempts()
         metrics.remoteAddress = peer.address
         metrics.remotePort = peer.port
         metrics.localPort = peer.localPort
@@ -101,6 +108,7 @@ final class Transfer: @unchecked Sendable {
             if isStreamed, answeredAt == nil { answeredAt = multi.loop.now }
             status = unsafe multi.statusLine.read(line)
             httpVersion = multi.statusLine.version
+            noteVersion()
             action = state.receiveStatusLine(
                 status: status?.code, byteCount: line.count, asksFirst: asksFirst)
             if !fieldLines.isEmpty { fieldLines.removeAll(keepingCapacity: true) }
@@ -112,6 +120,7 @@ final class Transfer: @unchecked Sendable {
             action = state.receiveEndOfHead(byteCount: line.count, isPaused: isPaused)
             if state.phase == .body, head == nil {
                 makeHead()
+                noteAlternatives()
                 noteEarlyAnswer()
             }
         } else {
@@ -143,8 +152,9 @@ final class Transfer: @unchecked Sendable {
         if state.refusal == .expectation, !isOver { return sendWithoutAsking(handle) }
         let isPaused = observer.scope.isPaused
         if isPaused { watchResume() }
-        // Who has the answer need not care that the server did not take all of the request.
-        let isStopped = result == CURLE_SEND_ERROR || result == CURLE_HTTP2_STREAM
+        // The response is complete, so it does not matter that the server did not take all of the request.
+        let isReset = result == CURLE_HTTP2_STREAM && multi.features.has(.losesResponsesToResets)
+        let isStopped = result == CURLE_SEND_ERROR || isReset
         let succeeded = result == CURLE_OK || isStopped && isAnswerWhole(handle)
         switch state.complete(succeeded: succeeded, isPaused: isPaused) {
         case .finish(let headFirst):
@@ -160,7 +170,9 @@ final class Transfer: @unchecked Sendable {
             release(handle)
             resume()
         case .fail:
-            let error = failure(handle.error(result))
+            let cause = handle.error(result)
+            noteFaultOfHTTP3(cause)
+            let error = failure(cause)
             share = nil
             release(handle)
             fail(error)
@@ -173,11 +185,10 @@ final class Transfer: @unchecked Sendable {
         if isStreamed { sentAtEnd = handle.sentBytes }
         handle.complete(&metrics)
         metrics.httpVersion = httpVersion
-        if httpVersion == .http2, let origin { multi.queue.multiplex(origin) }
         metrics.headBytesReceived = state.headBytes
         metrics.bodyBytesSent = Int(uploadedBytes)
         if !metrics.isConnectionReused, let socket = handle.socket {
-            let isShared = httpVersion == .http2
+            let isShared = isMultiplexed
             multi.keepWatching(socket, isShared: isShared, as: share?.connection(isShared: isShared))
         }
         if let startedAt, let answeredAt { metrics.firstByte = answeredAt - startedAt }

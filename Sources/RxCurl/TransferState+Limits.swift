@@ -56,6 +56,7 @@ extension TransferState {
     init(of request: borrowing Request, on multi: borrowing Multi) {
         self.init(
             isRepeatable: request.isIdempotent,
+            awaitsChallenge: multi.configuration.proxy.authentication == .digest,
             limits: .init(multi.configuration))
     }
 }

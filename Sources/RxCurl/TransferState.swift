@@ -28,6 +28,10 @@ struct TransferState {
     private let limits: Limits
     /// Whether sending the request twice does no harm.
     private let isRepeatable: Bool
+    /// Whether curl may meet a challenge of the proxy's, once.
+    private var awaitsChallenge: Bool
+    /// The response is a challenge of the proxy's: curl sends the request again, or hands the response out.
+    private(set) var isChallenged = false
     /// Bytes of all header lines so far.
     private(set) var headBytes = 0
     private var interimHeads = 0
@@ -53,8 +57,9 @@ struct TransferState {
     /// The transfer is complete but something has to be delivered before, or the consumer paused.
     private var holdsEnd = false
 
-    init(isRepeatable: Bool, limits: Limits = Limits()) {
+    init(isRepeatable: Bool, awaitsChallenge: Bool = false, limits: Limits = Limits()) {
         self.isRepeatable = isRepeatable
+        self.awaitsChallenge = awaitsChallenge
         self.limits = limits
     }
 
@@ -70,7 +75,12 @@ struct TransferState {
     /// - Returns: whether it may.
     mutating func willSend() -> Bool {
         guard !isOver else { return false }
-        if isSent {
+        if isChallenged {
+            // The proxy has passed nothing on.
+            isChallenged = false
+            holdsHead = false
+            phase = .statusLine
+        } else if isSent {
             guard isRepeatable, phase != .body else {
                 refusal = .sentTwice
                 return false
@@ -99,6 +109,7 @@ struct TransferState {
         guard let status, (100...999).contains(status) else { return refuse(.malformedStatusLine) }
         guard status != 101 else { return refuse(.switchedProtocols) }
         if status == 417, asksFirst { return refuse(.expectation) }
+        if status == 407, awaitsChallenge { (isChallenged, awaitsChallenge) = (true, false) }
         let isInterim = status < 200
         if isInterim {
             interimHeads += 1
@@ -133,7 +144,7 @@ struct TransferState {
             return isPaused ? .holdInterim : .deliverInterim
         case .fieldLines(isInterim: false):
             phase = .body
-            holdsHead = isPaused
+            holdsHead = isPaused || isChallenged
             if holdsHead { return .skip }
             heldInterimHeads = 0
             return .deliver
@@ -166,6 +177,7 @@ struct TransferState {
         count: Int, isPaused: Bool, canWait: () -> Bool = { true }
     ) -> BodyAction {
         guard phase == .body, refusal == nil else { return .refuse }
+        isChallenged = false
         if isPaused || holdsCoded, spooledChunks == 0, canWait() {
             holdsCurl = true
             return .wait
@@ -217,7 +229,7 @@ struct TransferState {
     /// The consumer may have resumed. To be asked again after each action, since a consumer can pause anew
     /// at any event.
     mutating func resume(isPaused: Bool) -> ResumeAction? {
-        guard !isOver, !isPaused else { return nil }
+        guard !isOver, !isPaused, !isChallenged else { return nil }
         if heldInterimHeads > 0 {
             heldInterimHeads -= 1
             return .deliverInterim
@@ -252,6 +264,7 @@ struct TransferState {
     /// curl says that the transfer is done.
     mutating func complete(succeeded: Bool, isPaused: Bool) -> EndAction {
         guard !isOver, !holdsEnd else { return .nothing }
+        isChallenged = false
         guard succeeded, refusal == nil, phase == .body else {
             phase = .ended
             return .fail

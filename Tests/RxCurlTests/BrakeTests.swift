@@ -92,6 +92,7 @@ import Testing
             let request = try Request.to(server.baseURL)
             let isHeld = Atomic(false)
             let mayGoOn = Atomic(false)
+            defer { mayGoOn.store(true, ordering: .releasing) }
             let count = Atomic(0)
             let stream = Observable<Int, NetworkError>.just(1).subscribe(on: busy)
                 .flatMap { _ in transport.send(request) }

@@ -179,7 +179,9 @@ import Testing
             }
             _ = try await recording.until { $0.kinds == kinds ? true : nil }
             recording.cancel()
-            #expect(try await server.connectionEnded(0) == .clientClosed)
+            // What the client has not read by then makes the kernel's close a reset.
+            let end = try await server.connectionEnded(0)
+            #expect(end == .clientClosed || (kinds.isEmpty && end == .clientReset))
             try await expectSilence(recording, kinds: kinds, transport, server.baseURL)
         }
     }

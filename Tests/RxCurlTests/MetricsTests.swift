@@ -36,7 +36,8 @@ import Testing
                 #expect(metrics.remotePort == Int(isTLS ? server.tlsPort : server.port))
                 #expect(metrics.localPort == first.localPort)
                 #expect(metrics.localPort > 0)
-                #expect(metrics.httpVersion == .http11)
+                let isHTTP2 = isTLS && LibcurlFeatures.running.version >= .init(8, 4)
+                #expect(metrics.httpVersion == (isHTTP2 ? .http2 : .http11))
             }
         }
     }

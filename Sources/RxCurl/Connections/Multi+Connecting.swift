@@ -1,12 +1,12 @@
 internal import CLibcurl
 
-/// Where an address of several refuses a connection, libcurl before 8.14 goes on to the next one only when it is called
-/// again for that transfer, but watches no socket until then and asks for no timer before half of the limit has passed
-/// (`is_connected`, 7.88).
+/// Where an address of several refuses a connection, a libcurl with ``LibcurlFault/waitsAfterRefusals`` goes on to the
+/// next one only when it is called again for that transfer, but watches no socket until then and asks for no timer before
+/// half of the limit has passed (`is_connected`, 7.88).
 extension Multi {
     /// Notes a socket on which a connection is begun.
     func noteConnecting(_ index: Int, _ transfer: Transfer) {
-        guard Self.losesRefusals else { return }
+        guard features.has(.waitsAfterRefusals) else { return }
         sockets[index].connecting = transfer
         unwatched.append(index)
     }
@@ -32,13 +32,11 @@ extension Multi {
         unwatched.removeAll(keepingCapacity: true)
         for transfer in refused where !transfer.isOver && !transfer.state.isSent {
             guard let handle = transfer.handle else { continue }
-            // A change of the pause makes the transfer due at once (`curl_easy_pause`); before the request is sent there
-            // is nothing that could pause.
+            // A change of the pause makes the transfer due at once (`curl_easy_pause`); before the request is sent
+            // there is nothing that could pause.
             unsafe _ = curl_easy_pause(handle.raw, CURLPAUSE_RECV)
             unsafe _ = curl_easy_pause(handle.raw, CURLPAUSE_CONT)
         }
         refused.removeAll(keepingCapacity: true)
     }
-
-    private static let losesRefusals = CurlTransport.libcurlVersion < (8, 14, 0)
 }

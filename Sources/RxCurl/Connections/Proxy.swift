@@ -4,7 +4,7 @@
     internal import Darwin
 #endif
 
-/// What stands between this machine and the servers.
+/// The proxy between this machine and the servers.
 ///
 /// ```swift
 /// configuration.proxy = Proxy("http://proxy.example.com:3128", exceptions: ["localhost", ".example.com"])
@@ -16,21 +16,37 @@ public struct Proxy: Sendable, Equatable {
         case server(String)
     }
 
-    let choice: Choice
-    private let exceptions: [String]
-    private let honorsEnvironmentExceptions: Bool
+    /// The authentication scheme for an HTTP proxy (`CURLOPT_PROXYAUTH`). SOCKS 5 has its own (RFC 1929).
+    public enum Authentication: Sendable {
+        /// User and password are sent with every request (RFC 7617), readable on the way to a proxy without TLS.
+        case basic
+        /// A digest in response to the proxy's challenge (RFC 7616). The first request of an easy handle is sent
+        /// without its body, and again after the challenge; later ones carry a digest at once. If its nonce has
+        /// expired, a body that can be sent only once fails with ``NetworkError/Code/connectionLost``.
+        case digest
+    }
 
-    /// What the environment says: `http_proxy`, `https_proxy`, `all_proxy`, and `no_proxy` for exceptions.
+    let choice: Choice
+    let exceptions: [String]
+    private let honorsEnvironmentExceptions: Bool
+    /// The authentication scheme for an HTTP proxy. Default ``Authentication/basic``.
+    public var authentication = Authentication.basic
+    /// Whether http requests use a tunnel (`CONNECT`), as https requests do (`CURLOPT_HTTPPROXYTUNNEL`). Many proxies
+    /// allow tunnels to port 443 only. Default false.
+    public var tunnelsHTTP = false
+
+    /// The proxy of the environment: `http_proxy`, `https_proxy`, `all_proxy`, and `no_proxy` for exceptions.
     public static let environment = Proxy(.environment)
-    /// No proxy, whatever the environment says.
+    /// No proxy, regardless of the environment.
     public static let none = Proxy(.none)
 
     /// A proxy.
     ///
     /// - Parameters:
-    ///   - url: where it is, and of which kind: `http://`, `https://` (TLS to the proxy itself), `socks5://`, or
-    ///     `socks5h://`, which leaves the names to the proxy (`CURLOPT_PROXY`). User and password stand in the URL,
-    ///     percent-encoded: `http://user:password@host:3128`. They are sent to the proxy alone, and shown nowhere.
+    ///   - url: where it is, and of which kind: `http://`, `https://` (TLS to the proxy itself), `socks4://`,
+    ///     `socks5://`, or `socks4a://` and `socks5h://`, which leave the names to the proxy (`CURLOPT_PROXY`). User
+    ///     and password are part of the URL, percent-encoded: `http://user:password@host:3128`. They are sent to the
+    ///     proxy alone, and shown nowhere.
     ///   - exceptions: hosts that are reached without it: names, which include all names below them, addresses,
     ///     ranges such as `10.0.0.0/8`, or `*` for all (`CURLOPT_NOPROXY`).
     ///   - honorsEnvironmentExceptions: whether the hosts that `no_proxy` names are exceptions too. Default false: a

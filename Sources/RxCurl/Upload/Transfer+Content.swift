@@ -10,6 +10,14 @@ extension Transfer {
         return unsafe source.read(into: buffer, for: self)
     }
 
+    /// Decides whether the server is asked before the content is sent. With HTTP/2 it refuses by closing the stream, and
+    /// curl would wait for nothing.
+    func decideToAsk() {
+        let policy = request.continuePolicy
+        let isAsked = mayAsk && policy.asks(before: content.length) && multi.speaksHTTP1(self)
+        continueWait = isAsked ? policy.wait : nil
+    }
+
     /// Whether it asks before content of which it is not known whether there is any.
     var awaitsContent: Bool { continueWait != nil && content.source.map { $0.length == nil } ?? false }
 

@@ -9,7 +9,7 @@ extension Transfer {
 
     /// Starts over, without the question that the server does not understand.
     func sendWithoutAsking(_ handle: EasyHandle) {
-        continueWait = nil
+        mayAsk = false
         state = TransferState(of: request, on: multi)
         handle.isSpent = true
         content.source?.keep()
@@ -21,7 +21,7 @@ extension Transfer {
     /// Has a look at an answer that says no while there is still content to send, once curl has returned: curl sends
     /// on if the server closes after the answer, and waits for ever if there was nothing to send at the moment.
     func noteEarlyAnswer() {
-        guard content.source != nil, let status = head?.status, status.code >= 300,
+        guard !state.isChallenged, content.source != nil, let status = head?.status, status.code >= 300,
             !isContentSent
         else {
             return

@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func theDefaultIsHTTP1WhereLibcurlIsNotUpToMore() async throws {
-        let isGood = CurlTransport.libcurlVersion >= (8, 4, 0)
+        let isGood = LibcurlFeatures.running.version >= .init(8, 4)
         try await withTransport(caBundlePath: server.certificatePath) { transport in
             let metrics = try await transport.get(server.tlsBaseURL + "/json").metrics
             #expect(metrics.httpVersion == (isGood ? .http2 : .http11))

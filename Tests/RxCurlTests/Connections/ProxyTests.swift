@@ -68,6 +68,34 @@ import Testing
         #expect(echo.host == host)
     }
 
+    @Test(arguments: [("socks4", false), ("socks4a", true)])
+    func socks4(scheme: String, leavesNames: Bool) async throws {
+        let proxy = try ProxyServer(.socks4, credential: "me")
+        let host = leavesNames ? "far.test" : "127.0.0.1"
+        let (echo, _) = try await echo(
+            "http://\(host):\(server.port)/echo", through: Proxy("\(scheme)://me@127.0.0.1:\(proxy.port)"))
+        #expect(
+            proxy.requests == [.init(method: "SOCKS4", target: "\(host):\(server.port)", credential: "me")])
+        #expect(echo.host == host)
+        let error = try await failure(
+            "http://\(host):\(server.port)/echo", through: Proxy("\(scheme)://127.0.0.1:\(proxy.port)"))
+        #expect(error.code == .proxy)
+        #expect(error.isUnsent)
+    }
+
+    @Test func plainRequestsThroughATunnel() async throws {
+        let proxy = try ProxyServer(.http)
+        var tunnel = Proxy("http://127.0.0.1:\(proxy.port)")
+        tunnel.tunnelsHTTP = true
+        let (echo, _) = try await echo("http://far.test:\(server.port)/echo?q=1", through: tunnel)
+        #expect(
+            proxy.requests == [
+                .init(method: "CONNECT", target: "far.test:\(server.port)", credential: "")
+            ])
+        #expect(echo.target == "/echo?q=1")
+        #expect(echo.host == "far.test")
+    }
+
     /// nginx takes requests in the absolute form as any server must, so its TLS port is such a proxy.
     @Test func overTLSToTheProxyItself() async throws {
         let (echo, metrics) = try await echo(
@@ -115,7 +143,7 @@ import Testing
         for (scheme, port) in [("http", http.port), ("socks5", socks.port), ("gopher", 1), ("http", 0)] {
             let proxy = Proxy("\(scheme)://me:s3cret@127.0.0.1:\(port)")
             let error = try await failure(server.tlsBaseURL + "/echo", through: proxy)
-            #expect([.proxy, .connect].contains(error.code))
+            #expect([.proxy, .connect, .invalidConfiguration].contains(error.code))
             #expect(error.isUnsent)
             #expect(!error.message.isEmpty)
             for text in ["\(error)", String(reflecting: error), error.message, "\(proxy)"] {

@@ -1,4 +1,5 @@
 import HTTPTypes
+import RxCurl
 import RxHTTP
 import RxLite
 import TestServers
@@ -213,9 +214,10 @@ extension Fault {
             "a trailer without colon", chunks: "2\r\nok\r\n0\r\nnonsense\r\n\r\n",
             .fails(.invalidResponse, status: 200)),
         sends("more after the last chunk", chunks: "2\r\nok\r\n0\r\n\r\ngarbage", .answers(body: "ok")),
+        // A newer libcurl does not wait for the end of the head.
         sends(
             "an unknown transfer coding", fields: ["Transfer-Encoding: odd"], body: "ok",
-            .fails(.invalidResponse, status: 200)),
+            .fails(.invalidResponse, status: LibcurlFeatures.running.version < .init(8, 0) ? 200 : nil)),
     ]
 
     static let uploads: [Fault] = [

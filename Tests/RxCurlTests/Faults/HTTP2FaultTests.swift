@@ -96,4 +96,27 @@ import Testing
         #expect([.connectionLost, .partialBody].contains(log.error?.code))
         #expect(log.metrics == nil)
     }
+
+    /// The server says that it has not looked at the stream (RFC 9113 §6.8). Only what may be sent twice is sent again:
+    /// the transport cannot tell this from a connection that broke.
+    @Test(arguments: [HTTPRequest.Method.get, .post])
+    func aStreamThatTheServerHasNotTakenIsSentAnewIfItMay(method: HTTPRequest.Method) async throws {
+        let server = try RawServer([
+            Self.connection(Frame.goAway(last: 0, 0)),
+            Self.connection(Frame.ok, Frame.data("enough", endsStream: true)),
+        ])
+        try await withTransport(configured: { $0.httpVersion = .http2PriorKnowledge }) { transport in
+            let body: Body = method == .get ? .empty : .text("a")
+            let log = try await Recording(transport.send(try .to(server.baseURL, method: method, body: body)))
+                .ended()
+            // libcurl 7.88 sends nothing again.
+            if method == .get, transport.features.version >= .init(8, 0) {
+                #expect(log.body == Array("enough".utf8))
+                #expect(server.record.connections.count == 2)
+            } else {
+                #expect(log.error?.code == .connectionLost)
+                #expect(log.error?.isUnsent == false)
+            }
+        }
+    }
 }

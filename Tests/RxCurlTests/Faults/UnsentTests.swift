@@ -73,7 +73,10 @@ import Testing
     ])
     func aTLSHandshakeThatFails(steps: [RawServer.Step]) async throws {
         let server = try RawServer([steps])
-        try await expect(.tls, .to("https://127.0.0.1:\(server.port)/"))
+        // A libcurl with GnuTLS says the same of a connection that breaks in the handshake as of one that breaks before.
+        let isGnuTLS = LibcurlFeatures.running.tlsBackend?.hasPrefix("GnuTLS") == true
+        let isBroken = steps.contains { if case .closeWithoutReading = $0 { true } else { false } }
+        try await expect(isGnuTLS && isBroken ? .connect : .tls, .to("https://127.0.0.1:\(server.port)/"))
     }
 
     // MARK: Requests that are none

@@ -7,7 +7,8 @@ import TestServers
     import Darwin
 #endif
 
-/// Asks for a digest (RFC 7616) and looks whether it is right.
+/// Asks for a digest (RFC 7616), as a server or as an HTTP proxy, and looks whether it is right. As a proxy it also is what
+/// its tunnels lead to.
 struct DigestServer: Sendable {
     enum Algorithm: String, CaseIterable, Sendable {
         case md5 = "MD5"
@@ -17,24 +18,32 @@ struct DigestServer: Sendable {
     var algorithm = Algorithm.md5
     var user = "anna"
     var password = "p:ä\"ß"
+    var isProxy = false
     /// Besides the challenge.
     var fields = ""
 
     func serve() throws -> RawServer {
         try RawServer { request in
+            // In a tunnel.
+            if isProxy, request.target.hasPrefix("/") { return [.respond(200, body: "well")] }
             guard isRight(request) else {
+                let status = isProxy ? "407 No" : "401 No"
+                let name = isProxy ? "Proxy-Authenticate" : "WWW-Authenticate"
                 let challenge =
                     "Digest realm=\"tea\", qop=\"auth\", algorithm=\(algorithm.rawValue), nonce=\"n1\", opaque=\"o\""
                 return [
-                    .send("HTTP/1.1 401 No\r\nContent-Length: 2\r\nWWW-Authenticate: \(challenge)\r\n\r\nno")
+                    .send("HTTP/1.1 \(status)\r\nContent-Length: 2\r\n\(name): \(challenge)\r\n\r\nno")
                 ]
             }
+            if request.method == "CONNECT" { return [.send("HTTP/1.1 200 Connected\r\n\r\n")] }
             return [.respond(200, body: "well")]
         }
     }
 
     private func isRight(_ request: RawServer.Request) -> Bool {
-        guard let text = request.field("Authorization"), text.hasPrefix("Digest ") else { return false }
+        guard let text = request.field(isProxy ? "Proxy-Authorization" : "Authorization"),
+            text.hasPrefix("Digest ")
+        else { return false }
         var values: [String: String] = [:]
         for part in text.dropFirst(7).split(separator: ",") {
             let sides = part.split(separator: "=", maxSplits: 1)
@@ -44,11 +53,18 @@ struct DigestServer: Sendable {
         }
         guard let cnonce = values["cnonce"], !cnonce.isEmpty, let count = values["nc"],
             values["nonce"] == "n1", values["opaque"] == "o", values["qop"] == "auth",
-            values["realm"] == "tea", values["uri"] == request.target, values["username"] == user
+            values["realm"] == "tea", let uri = values["uri"], uri == expectedURI(of: request),
+            values["username"] == user
         else { return false }
         let secret = hash("\(user):tea:\(password)")
-        let what = hash("\(request.method):\(request.target)")
+        let what = hash("\(request.method):\(uri)")
         return values["response"] == hash("\(secret):n1:\(count):\(cnonce):auth:\(what)")
+    }
+
+    /// Before a proxy that is sent the absolute form, curl says the path.
+    private func expectedURI(of request: RawServer.Request) -> String {
+        guard isProxy, let scheme = request.target.firstRange(of: "://") else { return request.target }
+        return String(request.target[scheme.upperBound...].drop { $0 != "/" })
     }
 
     private func hash(_ text: String) -> String {

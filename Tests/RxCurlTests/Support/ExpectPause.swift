@@ -7,9 +7,12 @@ import Testing
 
 /// Expects that an upload without end stops asking its source while `server` does not read, until a cancel.
 ///
-/// - Parameter gate: what the server waits at.
+/// - Parameters:
+///   - gate: what the server waits at.
+///   - isLengthKnown: whether the length is announced.
 func expectPause(
-    of transport: CurlTransport, to url: String, _ server: RawServer, _ gate: Gate
+    of transport: CurlTransport, to url: String, _ server: RawServer, _ gate: Gate,
+    isLengthKnown: Bool = false
 ) async throws {
     let made = Board(0)
     let piece = [UInt8](repeating: 7, count: 64 << 10)
@@ -18,7 +21,8 @@ func expectPause(
         made.update { $0 += 1 }
         return piece
     }
-    let recording = Recording(transport.send(try .to(url, method: .post, body: .stream(source))))
+    let body = Body.stream(source, length: isLengthKnown ? 100_000 * Int64(piece.count) : nil)
+    let recording = Recording(transport.send(try .to(url, method: .post, body: body)))
     _ = try await made.until { $0 > 4 ? true : nil }
     // Until two looks with many rounds of the loop in between find no progress.
     var seen = -1

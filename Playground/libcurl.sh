@@ -1,0 +1,76 @@
+# Sourced: `use_libcurl VERSION` has what is built from here on use another libcurl than the system's, unpacked from
+# Debian's backports in .build-libcurl-VERSION, never over the system's. Sets `root` to that folder, and `scratch` to the
+# place of its builds; for the system's, to .build. Works on Debian 12. To be sourced
+# and called in the root of the project.
+
+# apt with a list of sources, and a state, of its own.
+apt_backports() {
+    local tool=$1
+    shift
+    "$tool" -q -o Dir::Etc::sourcelist="$root/apt/sources.list" -o Dir::Etc::sourceparts=/dev/null \
+        -o Dir::State::Lists="$root/apt/lists" -o Dir::Cache="$root/apt/cache" "$@"
+}
+
+unpack() {
+    local package found
+    [ "$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" = bookworm ] ||
+        { echo "libcurl $version is unpacked on Debian 12 (bookworm) only." >&2; exit 1; }
+    rm -rf "$root"
+    mkdir -p "$root/apt/lists/partial" "$root/apt/cache/archives/partial" "$root/prefix"
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
+        "http://deb.debian.org/debian bookworm-backports main" >"$root/apt/sources.list"
+    apt_backports apt-get update >&2
+    for package in "$@"; do
+        # The version's last part moves.
+        found=$(apt_backports apt-cache madison "$package" | awk '{ print $3; exit }')
+        (cd "$root/apt" && apt_backports apt-get download "$package=$found" >&2)
+    done
+    for package in "$root"/apt/*.deb; do dpkg -x "$package" "$root/prefix"; done
+}
+
+# Copies of the .pc files, without the folders that SwiftPM would put before ours.
+write_pkg_config() {
+    local triplet=$1 name=$2 include lib pc
+    mkdir -p "$root/pkgconfig"
+    for name in libuv libpsl zlib sqlite3 libbrotlidec libbrotlicommon libzstd; do
+        pc=$(pkg-config --variable=pcfiledir "$name")/$name.pc
+        sed -e '/^Libs/s/-L[^ ]*//g' -e '/^\(Libs\|Requires\).private/d' "$pc" >"$root/pkgconfig/$name.pc"
+    done
+    lib=$root/prefix/usr/lib/$triplet
+    include=$root/prefix/usr/include
+    [ ! -d "$include/$triplet/curl" ] || include=$include/$triplet
+    # The module map links with -lcurl.
+    mkdir -p "$root/lib"
+    ln -sf "$lib/$2.so.4" "$root/lib/libcurl.so"
+    printf '%s\n' "Name: libcurl" "Description: libcurl $version" "Version: $number" \
+        "Libs: -L$root/lib -lcurl" "Cflags: -I$include" >"$root/pkgconfig/libcurl.pc"
+    ln -sfn "$lib" "$root/run"
+}
+
+use_libcurl() {
+    local version=$1 system triplet
+    number=${version%-*}
+    root=$PWD/.build-libcurl-$version
+    scratch=.build
+    system=$(pkg-config --modversion libcurl)
+    [ "$version" != "$system" ] || return 0
+    if [ ! -e "$root/pkgconfig/libcurl.pc" ]; then
+        triplet=$(dpkg-architecture -q DEB_HOST_MULTIARCH 2>/dev/null || gcc -print-multiarch)
+        case "$version" in
+        8.14.1)
+            unpack libcurl4 libcurl4-openssl-dev
+            write_pkg_config "$triplet" libcurl
+            ;;
+        8.14.1-gnutls)
+            unpack libcurl3-gnutls libcurl4-gnutls-dev libnghttp3-9 libngtcp2-16 libngtcp2-crypto-gnutls8
+            write_pkg_config "$triplet" libcurl-gnutls
+            ;;
+        *)
+            echo "The system's libcurl is $system, and there is no package of $version." >&2
+            exit 1
+            ;;
+        esac
+    fi
+    scratch=$root/build
+    export PKG_CONFIG_PATH=$root/pkgconfig LD_LIBRARY_PATH=$root/run
+}

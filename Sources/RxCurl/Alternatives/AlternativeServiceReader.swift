@@ -1,0 +1,124 @@
+/// Reads the value of an `Alt-Svc` field from its beginning to its end, each byte once.
+struct AlternativeServiceReader {
+    private let bytes: [UInt8]
+    private var index = 0
+
+    init(_ value: some Sequence<UInt8>) { bytes = Array(value) }
+
+    /// The alternatives up to the first malformed one, and no more than are looked at; or the one word that takes
+    /// everything back, the case of which matters.
+    mutating func field() -> AlternativeServiceField {
+        var services: [AlternativeService] = []
+        while services.count < AlternativeService.limit {
+            while skipBlanks(), take(",") {}
+            if takeClear() { return .clear }
+            guard index < bytes.count, let found = alternative() else { break }
+            if let service = found { services.append(service) }
+            guard isAtEnd else { break }
+        }
+        return .services(services)
+    }
+
+    /// Whether an element of the list ends here.
+    private var isAtEnd: Bool { index == bytes.count || bytes[index] == UInt8(ascii: ",") }
+
+    private mutating func takeClear() -> Bool {
+        let start = index
+        if token() == "clear", skipBlanks(), isAtEnd { return true }
+        index = start
+        return false
+    }
+
+    /// `protocol-id "=" alt-authority *( OWS ";" OWS parameter )`; `nil` for what is malformed, and `nil` within for
+    /// what is of no use.
+    private mutating func alternative() -> AlternativeService?? {
+        guard let name = token(), take("="), let authority = quotedString() else { return nil }
+        var age: Int? = AlternativeService.defaultAge
+        var persists = false
+        while skipBlanks(), take(";") {
+            _ = skipBlanks()
+            guard let name = token(), take("="), let value = token() ?? quotedString() else { return nil }
+            switch name {
+            case "ma": age = Self.number(value, atMost: AlternativeService.longestAge)
+            // Any other value is none (RFC 7838 §3.1).
+            case "persist": persists = value == "1"
+            default: break
+            }
+        }
+        guard let age, let (host, port) = Self.split(authority) else { return .some(nil) }
+        return AlternativeService(
+            protocolID: name, host: host, port: port, maxAge: age, persists: persists)
+    }
+
+    /// `[ uri-host ] ":" port`.
+    private static func split(_ authority: String) -> (host: String, port: Int)? {
+        guard let colon = authority.lastIndex(of: ":"), authority.utf8.count <= 300 else { return nil }
+        let digits = authority[authority.index(after: colon)...]
+        guard let port = number(String(digits), atMost: 65_536), 1...65_535 ~= port else { return nil }
+        var host = authority[..<colon].lowercased()
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        let isHost = host.utf8.allSatisfy {
+            isToken($0) || $0 == UInt8(ascii: ":")
+        }
+        return isHost ? (host, port) : nil
+    }
+
+    /// A number of digits alone, or `limit` if it is larger.
+    static func number(_ text: String, atMost limit: Int) -> Int? {
+        guard !text.isEmpty else { return nil }
+        var number = 0
+        for byte in text.utf8 {
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit <= 9 else { return nil }
+            number = min(limit, number * 10 + Int(digit))
+        }
+        return number
+    }
+
+    private mutating func token() -> String? {
+        let start = index
+        while index < bytes.count, Self.isToken(bytes[index]) { index += 1 }
+        return index > start ? String(decoding: bytes[start..<index], as: UTF8.self) : nil
+    }
+
+    private mutating func quotedString() -> String? {
+        guard take("\"") else { return nil }
+        var text: [UInt8] = []
+        while index < bytes.count {
+            defer { index += 1 }
+            switch bytes[index] {
+            case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                index += 1
+                guard index < bytes.count else { return nil }
+                text.append(bytes[index])
+            default: text.append(bytes[index])
+            }
+        }
+        return nil
+    }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard index < bytes.count, bytes[index] == UInt8(ascii: character) else { return false }
+        index += 1
+        return true
+    }
+
+    /// Always true, so that it can stand in a condition.
+    private mutating func skipBlanks() -> Bool {
+        while index < bytes.count, Self.isBlank(bytes[index]) { index += 1 }
+        return true
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    /// RFC 9110 §5.6.2.
+    private static func isToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}

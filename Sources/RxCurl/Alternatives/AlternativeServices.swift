@@ -1,0 +1,131 @@
+import FoundationEssentials
+internal import RxHTTP
+internal import RxLite
+internal import RxLoop
+import Synchronization
+
+/// The alternatives that a transport knows, shared by its loops, and the file that keeps them for the next process.
+final class AlternativeServices: Sendable {
+    typealias Place = AlternativeTable.Place
+
+    private struct Contents {
+        var table = AlternativeTable()
+        var isLoaded: Bool
+        /// The callers that wait for the file to be read.
+        var waiting: [@Sendable () -> Void] = []
+        /// Whether the file is left alone, since it could not be read.
+        var isFileUnusable = false
+        var isSaving = false
+        var isChanged = false
+    }
+
+    private let contents: Mutex<Contents>
+    private let path: String?
+    private let onFailure: (@Sendable (NetworkError) -> Void)?
+    /// In seconds since 1970.
+    private let now: @Sendable () -> Int
+
+    /// - Parameters:
+    ///   - path: the file; `nil` for none.
+    ///   - onFailure: is told of what went wrong with it.
+    init(
+        path: String?, onFailure: (@Sendable (NetworkError) -> Void)? = nil,
+        now: @escaping @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
+    ) {
+        contents = Mutex(Contents(isLoaded: path == nil))
+        self.path = path
+        self.onFailure = onFailure
+        self.now = now
+    }
+
+    /// Whether HTTP/3 may be tried there: it did not fail a short time ago and, if `needsName`, the origin has named
+    /// it.
+    func offersHTTP3(_ place: Place, needsName: Bool) -> Bool {
+        let now = now()
+        return contents.withLock {
+            !$0.table.isBroken(place, at: now) && (!needsName || $0.table.namesHTTP3(place, at: now))
+        }
+    }
+
+    /// Takes the value of a response's `Alt-Svc` field.
+    func take(_ value: String, from place: Place, over version: HTTPVersion, on loop: EventLoop) {
+        let now = now()
+        let source = version >= .http2 ? "h\(version.major)" : "http/1.1"
+        let field = AlternativeServiceField(value.utf8)
+        let isChanged = contents.withLock { $0.table.take(field, from: place, over: source, at: now) }
+        if isChanged { save(on: loop) }
+    }
+
+    /// HTTP/3 could not be reached there, or was no good.
+    func noteFailure(_ place: Place) {
+        let now = now()
+        contents.withLock { $0.table.noteFailure(place, at: now) }
+    }
+
+    /// HTTP/3 was spoken there.
+    func noteSuccess(_ place: Place) { contents.withLock { $0.table.noteSuccess(place) } }
+
+    // MARK: The file
+
+    /// Whether there is a file that has not been read.
+    var isAwaited: Bool { path != nil && contents.withLock { !$0.isLoaded } }
+
+    /// Calls `body` once the file has been read: at once, or on a loop.
+    func whenLoaded(on loop: EventLoop, _ body: @escaping @Sendable () -> Void) {
+        let (isLoaded, isFirst) = contents.withLock { contents in
+            if !contents.isLoaded { contents.waiting.append(body) }
+            return (contents.isLoaded, contents.waiting.count == 1)
+        }
+        if isLoaded { return body() }
+        guard isFirst, let path else { return }
+        LoopFileSystem(loop: loop).contents(of: path, limit: AlternativeTable.fileLimit)
+            .subscribe(
+                onNext: { [self] text in
+                    let now = now()
+                    if let text { contents.withLock { $0.table.add(text, at: now) } }
+                },
+                onEnd: { [self] completion in loaded(completion) })
+    }
+
+    private func loaded(_ completion: Completion<NetworkError>) {
+        let error: NetworkError? = if case .failed(let error) = completion { error } else { nil }
+        let waiting = contents.withLock { contents in
+            contents.isLoaded = true
+            contents.isFileUnusable = error != nil
+            defer { contents.waiting = [] }
+            return contents.waiting
+        }
+        report(error)
+        for body in waiting { body() }
+    }
+
+    /// Writes everything, once for all changes that come while a write runs.
+    private func save(on loop: EventLoop) {
+        guard let path else { return }
+        let now = now()
+        let text: [UInt8]? = contents.withLock { contents in
+            contents.isChanged = true
+            guard !contents.isSaving, !contents.isFileUnusable else { return nil }
+            contents.isSaving = true
+            contents.isChanged = false
+            return contents.table.text(at: now)
+        }
+        guard let text else { return }
+        LoopFileSystem(loop: loop).replace(path, with: text)
+            .subscribe(
+                onNext: {},
+                onEnd: { [self] completion in
+                    if case .failed(let error) = completion { report(error) }
+                    let isChanged = contents.withLock { contents in
+                        contents.isSaving = false
+                        return contents.isChanged
+                    }
+                    if isChanged, case .finished = completion { save(on: loop) }
+                })
+    }
+
+    /// A loop that ends is no fault of the file's.
+    private func report(_ error: NetworkError?) {
+        if let error, error.code != .shutDown { onFailure?(error) }
+    }
+}

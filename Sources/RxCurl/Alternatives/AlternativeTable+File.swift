@@ -1,0 +1,123 @@
+import FoundationEssentials
+internal import RxHTTP
+
+/// The format of curl's own file, a line for each alternative (https://curl.se/docs/alt-svc.html):
+///
+/// ```
+/// h2 example.com 443 h3 example.com 443 "20301231 23:59:59" 0 0
+/// ```
+///
+/// Origin and alternative, each with protocol, host and port; when it ends, in UTC; whether it outlives a change of the
+/// network; a priority, which is not used.
+extension AlternativeTable {
+    /// How large a file is that is read.
+    static let fileLimit = 1 << 20
+
+    /// The text of all that is current.
+    func text(at now: Int) -> [UInt8] {
+        var lines = ["# Alternative services (RFC 7838), see https://curl.se/docs/alt-svc.html"]
+        for (place, entry) in entries.sorted(by: { ($0.key.host, $0.key.port) < ($1.key.host, $1.key.port) })
+        {
+            for (service, end) in zip(entry.services, entry.ends) where end > now {
+                guard let source = Self.curlName(entry.source), let name = Self.curlName(service.protocolID)
+                else {
+                    continue
+                }
+                let origin = "\(source) \(Self.written(place.host)) \(place.port)"
+                let alternative = "\(name) \(Self.written(service.host)) \(service.port)"
+                lines.append(
+                    "\(origin) \(alternative) \"\(Self.written(end))\" \(service.persists ? 1 : 0) 0")
+            }
+        }
+        return Array((lines.joined(separator: "\n") + "\n").utf8)
+    }
+
+    /// Adds what stands in a file and is current. Other lines are passed over.
+    mutating func add(_ text: [UInt8], at now: Int) {
+        var found: [Place: Entry] = [:]
+        for line in text.split(separator: UInt8(ascii: "\n")) {
+            guard let (place, source, service, end) = Self.read(line), end > now,
+                end <= now + AlternativeService.longestAge
+            else { continue }
+            guard found[place] != nil || found.count < Self.limit else { continue }
+            var entry = found[place] ?? Entry(source: source, services: [], ends: [])
+            guard entry.services.count < AlternativeService.limit else { continue }
+            var aged = service
+            aged.maxAge = end - now
+            entry.services.append(aged)
+            entry.ends.append(end)
+            found[place] = entry
+        }
+        for (place, entry) in found { add(entry, for: place, at: now) }
+    }
+
+    private static func read(
+        _ line: ArraySlice<UInt8>
+    ) -> (place: Place, source: String, service: AlternativeService, end: Int)? {
+        guard line.count <= 1024, line.first != UInt8(ascii: "#") else { return nil }
+        let words = line.split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+            .map { String(decoding: $0, as: UTF8.self) }
+        guard words.count == 10, let source = protocolID(words[0]), let name = protocolID(words[3]),
+            let place = place(words[1], words[2]), let other = self.place(words[4], words[5]),
+            let end = end(words[6], words[7])
+        else { return nil }
+        let service = AlternativeService(
+            protocolID: name, host: other.host, port: other.port, persists: words[8] == "1")
+        return (place, source, service, end)
+    }
+
+    private static func place(_ host: String, _ port: String) -> Place? {
+        guard let number = AlternativeServiceReader.number(port, atMost: 65_536), 1...65_535 ~= number else {
+            return nil
+        }
+        var host = host.lowercased()
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        return host.isEmpty || host.contains("\"") ? nil : Place(host: host, port: number)
+    }
+
+    /// `"20301231` and `23:59:59"`.
+    private static func end(_ day: String, _ time: String) -> Int? {
+        let parts = time.split(separator: ":", omittingEmptySubsequences: false)
+        guard day.utf8.count == 9, day.first == "\"", time.last == "\"", parts.count == 3 else { return nil }
+        let digits = Substring(day.dropFirst())
+        let numbers =
+            [
+                digits.prefix(4), digits.dropFirst(4).prefix(2), digits.suffix(2), parts[0], parts[1],
+                parts[2].dropLast(),
+            ]
+            .compactMap {
+                $0.utf8.count <= 4 ? AlternativeServiceReader.number(String($0), atMost: 9999) : nil
+            }
+        guard numbers.count == 6,
+            let date = Date(
+                year: numbers[0], month: numbers[1], day: numbers[2], hour: numbers[3], minute: numbers[4],
+                second: numbers[5])
+        else { return nil }
+        return Int(date.timeIntervalSince1970)
+    }
+
+    private static func written(_ end: Int) -> String {
+        Date(timeIntervalSince1970: Double(end)).formatted(
+            .iso8601.year().month().day().dateSeparator(.omitted).dateTimeSeparator(.space)
+                .time(includingFractionalSeconds: false).timeSeparator(.colon))
+    }
+
+    private static func written(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
+
+    /// curl's name of a protocol that it knows.
+    private static func curlName(_ protocolID: String) -> String? {
+        switch protocolID {
+        case "http/1.1": "h1"
+        case "h2", "h3": protocolID
+        default: nil
+        }
+    }
+
+    private static func protocolID(_ curlName: String) -> String? {
+        switch curlName {
+        case "h1": "http/1.1"
+        case "h2", "h3": curlName
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,20 @@
+internal import RxHTTP
+
+extension CurlTransport {
+    /// Throws where a request may be sent over HTTP/3 only and cannot be.
+    func checkVersion(_ target: Target, of request: Request) throws(NetworkError) {
+        guard multi.http3 == .only else { return }
+        if target.isPlain {
+            throw NetworkError(.invalidURL, "HTTP/3 is spoken with https URLs only", request: request)
+        }
+        let flaw: String? =
+            if !features.hasHTTP3 {
+                "\(features) does not speak HTTP/3"
+            } else if multi.proxy?.isEmpty == false || configuration.unixSocketPath != nil {
+                "HTTP/3 goes through no proxy and no Unix socket"
+            } else {
+                nil
+            }
+        if let flaw { throw NetworkError(.invalidConfiguration, "httpVersion: \(flaw)", request: request) }
+    }
+}

@@ -1,0 +1,71 @@
+internal import CLibcurl
+internal import HTTPTypes
+internal import RxHTTP
+
+extension Transfer {
+    /// Decides whether HTTP/3 is asked for. Without TLS libcurl takes that for an error.
+    func decideHTTP3() {
+        http3 = .none
+        guard let place = negotiation?.place else { return }
+        switch multi.http3 {
+        case .never: break
+        case .whenNamed:
+            if multi.alternatives?.offersHTTP3(place, needsName: true) == true { http3 = .raced }
+        case .always:
+            if multi.alternatives?.offersHTTP3(place, needsName: false) == true { http3 = .raced }
+        case .only: http3 = .only
+        }
+    }
+
+    /// Notes who won the race, if this transfer has begun one.
+    func noteRace() {
+        guard http3 == .raced, let place = negotiation?.place, let alternatives = multi.alternatives else {
+            return
+        }
+        if httpVersion == .http3 {
+            alternatives.noteSuccess(place)
+        } else if handle?.isOnNewConnection == true {
+            alternatives.noteFailure(place)
+        }
+    }
+
+    /// Notes what the response says of alternatives. Where it names HTTP/3 for the first time, the connection it came
+    /// on is closed after it: libcurl would use that again rather than make one of a higher version.
+    func noteAlternatives() {
+        guard let alternatives = multi.alternatives, let place = negotiation?.place, let httpVersion, let head
+        else {
+            return
+        }
+        // RFC 7838 §6.
+        if status?.code == 421, httpVersion == .http3 { alternatives.noteFailure(place) }
+        guard let value = head[.alternativeServices], multi.configuration.tls.verifiesServer else { return }
+        alternatives.take(value, from: place, over: httpVersion, on: multi.loop)
+        guard multi.http3 == .whenNamed, httpVersion < .http3,
+            alternatives.offersHTTP3(place, needsName: true), let handle
+        else { return }
+        handle.forbidReuse()
+        handle.isSpent = true
+    }
+
+    /// Notes that a connection of HTTP/3 broke down by what the server sent.
+    func noteFaultOfHTTP3(_ error: CurlError) {
+        guard http3 == .raced, [CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR].contains(error.code),
+            let place = negotiation?.place
+        else { return }
+        multi.alternatives?.noteFailure(place)
+    }
+
+    /// Whether another socket may be opened for datagrams. libcurl takes a server that refuses each handshake for one
+    /// that restarts, and begins anew without a pause.
+    func allowsDatagrams() -> Bool {
+        datagramSockets += 1
+        return datagramSockets <= Self.datagramSocketLimit
+    }
+
+    /// A host has fewer addresses.
+    private static let datagramSocketLimit = 32
+}
+
+extension HTTPField.Name {
+    fileprivate static let alternativeServices = HTTPField.Name("Alt-Svc")!
+}

@@ -1,0 +1,44 @@
+extension CurlTransport {
+    /// A host and port to connect to instead of those in a URL (`CURLOPT_CONNECT_TO`).
+    ///
+    /// Everything else follows the URL: the `Host` field, the name that TLS verifies, cookies, and the origin that
+    /// connections are counted for. Over an HTTP proxy such a connection uses a tunnel.
+    ///
+    /// ```swift
+    /// configuration.connectTo = [.init(host: "api.example.com", port: 443, toHost: "canary.example.net", toPort: 8443)]
+    /// ```
+    public struct ConnectTo: Sendable, Equatable {
+        /// The host in URLs: a name in ASCII or an address; `nil` for any.
+        public var host: String?
+        /// The port in URLs; `nil` for any.
+        public var port: Int?
+        /// The host that is connected to: a name or an address; `nil` for the URL's.
+        public var toHost: String?
+        /// The port that is connected to; `nil` for the URL's.
+        public var toPort: Int?
+
+        /// Creates an override.
+        public init(host: String? = nil, port: Int? = nil, toHost: String? = nil, toPort: Int? = nil) {
+            self.host = host
+            self.port = port
+            self.toHost = toHost
+            self.toPort = toPort
+        }
+
+        /// The line for curl. Only for an override without ``flaw``.
+        var text: String {
+            let ports = [port, toPort].map { $0.map(String.init) ?? "" }
+            let hosts = [host, toHost].map { $0.map(HostText.bracketed) ?? "" }
+            return "\(hosts[0]):\(ports[0]):\(hosts[1]):\(ports[1])"
+        }
+
+        /// The reason why it cannot be given to curl; `nil` if it can.
+        var flaw: String? {
+            let host = [host, toHost].lazy.compactMap(\.self)
+                .first { !HostText.isName($0) && !HostText.isAddress($0) }
+            if let host { return "\(host.debugDescription) is no host" }
+            let port = [port, toPort].lazy.compactMap(\.self).first { !(1...65535 ~= $0) }
+            return port.map { "\($0) is no port" }
+        }
+    }
+}

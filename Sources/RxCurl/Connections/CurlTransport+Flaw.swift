@@ -1,0 +1,10 @@
+extension CurlTransport.Configuration {
+    /// The first value that curl would parse differently than it was meant; `nil` if there is none.
+    var flaw: String? {
+        if let flaw = hostOverrides.lazy.compactMap(\.flaw).first { return "hostOverrides: \(flaw)" }
+        if let flaw = connectTo.lazy.compactMap(\.flaw).first { return "connectTo: \(flaw)" }
+        if let flaw = proxy.flaw { return "proxy: \(flaw)" }
+        if let url = dnsOverHTTPS, !Target.isSecure(url) { return "dnsOverHTTPS: it is no https URL" }
+        return nil
+    }
+}

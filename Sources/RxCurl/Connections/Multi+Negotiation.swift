@@ -1,0 +1,76 @@
+internal import RxHTTP
+internal import RxLoop
+
+extension Multi {
+    /// Whether the version of a request's connection is found out only when there is one.
+    func negotiates(_ target: Target) -> Bool { httpVersion == .http2 && !target.isPlain }
+
+    /// Whether a request looks out for a connection that is being made (`CURLOPT_PIPEWAIT`). Without TLS only one that
+    /// speaks HTTP/2 from the first byte does.
+    func expectsSharing(_ transfer: Transfer) -> Bool {
+        httpVersion == .http2PriorKnowledge || transfer.negotiation?.expectsSharing == true
+    }
+
+    /// Whether a request goes out over HTTP/1.1, as far as that is known. An origin that has not been heard of is taken
+    /// for one that speaks the highest version there is.
+    func speaksHTTP1(_ transfer: Transfer) -> Bool {
+        switch httpVersion {
+        case .automatic, .http1: true
+        case .http2, .http3, .http3Only:
+            transfer.target.isPlain || transfer.negotiation?.version.map { !$0.isMultiplexed } ?? false
+        case .http2PriorKnowledge: false
+        }
+    }
+
+    /// The state of the negotiation with an origin; `nil` if its version is not negotiated.
+    func negotiation(with key: String, of origin: Origin?, for target: Target) -> Negotiation? {
+        guard negotiates(target) else { return nil }
+        if let known = negotiations[key] { return known }
+        if negotiations.count >= Self.knownOrigins {
+            negotiations = negotiations.filter { !$0.value.isIdle }
+        }
+        let made = Negotiation(place: origin.flatMap(AlternativeTable.Place.init))
+        negotiations[key] = made
+        return made
+    }
+
+    private static let knownOrigins = 1024
+
+    /// Has others wait for the connection of a transfer that found a place, if it is the first one there.
+    func lead(_ transfer: Transfer) {
+        guard let origin = transfer.origin, transfer.negotiation?.enter(transfer) == true else { return }
+        queue.hold(origin)
+    }
+
+    /// Lets those go on that waited for the connection of a transfer: there is one, or there will be none.
+    func settle(_ transfer: Transfer) {
+        guard let origin = transfer.origin,
+            transfer.negotiation?.settle(transfer, at: loop.nanoseconds) == true
+        else { return }
+        queue.release(origin)
+    }
+
+    /// A transfer gives its place at an origin back.
+    func leavePlace(_ transfer: Transfer) {
+        settle(transfer)
+        transfer.negotiation.take()?.leave()
+        if let origin = transfer.origin.take() { queue.leave(origin) }
+    }
+
+    /// Has another one connect in place of a transfer that was cancelled.
+    func yield(_ transfer: Transfer) {
+        guard let origin = transfer.origin,
+            transfer.negotiation?.yield(transfer, at: loop.nanoseconds) == true
+        else { return }
+        queue.release(origin)
+    }
+
+    /// How long a transfer has waited, in nanoseconds: for another one's connection, which is a part of connecting, and
+    /// from then on in the queue.
+    func waitedTime(_ transfer: Transfer) -> (held: UInt64, queued: UInt64) {
+        guard let start = transfer.waiting?.start else { return (0, 0) }
+        let now = max(start, loop.nanoseconds)
+        let end = min(now, max(start, transfer.negotiation?.heldUntil ?? 0))
+        return (end - start, now - end)
+    }
+}

@@ -1,0 +1,150 @@
+import RxHTTP
+import Testing
+
+@testable import RxCurl
+
+/// The table of alternatives, with times in seconds.
+@Suite struct AlternativeTableTests {
+    private let place = AlternativeTable.Place(host: "a.test", port: 443)
+
+    private func table(_ value: String, at now: Int = 1000) -> AlternativeTable {
+        var table = AlternativeTable()
+        _ = table.take(AlternativeServiceField(value.utf8), from: place, over: "h2", at: now)
+        return table
+    }
+
+    @Test(
+        "HTTP/3 at the same host and port counts",
+        arguments: [
+            (#"h3=":443""#, true), (#"h3="a.test:443""#, true), (#"h2=":443", h3=":443""#, true),
+            (#"h3=":8443""#, false), (#"h3="b.test:443""#, false), (#"h3-29=":443""#, false),
+            (#"h2=":443""#, false),
+            (#"h3=":443"; ma=0"#, false), ("clear", false),
+        ])
+    func names(value: String, isNamed: Bool) {
+        #expect(table(value).namesHTTP3(place, at: 1000) == isNamed)
+    }
+
+    @Test func itHoldsForItsTime() {
+        let table = table(#"h3=":443"; ma=60"#)
+        #expect(table.namesHTTP3(place, at: 1059))
+        #expect(!table.namesHTTP3(place, at: 1060))
+    }
+
+    @Test(arguments: ["clear", #"h2=":443""#, #"h3=":443"; ma=0"#, ""])
+    func aLaterWordTakesThePlaceOfAnEarlierOne(value: String) {
+        var table = table(#"h3=":443""#)
+        let isChanged = table.take(AlternativeServiceField(value.utf8), from: place, over: "h2", at: 1001)
+        #expect(isChanged)
+        #expect(!table.namesHTTP3(place, at: 1001))
+    }
+
+    @Test func whatIsWorthSaving() {
+        var table = AlternativeTable()
+        func take(_ field: String, at now: Int) -> Bool {
+            table.take(AlternativeServiceField(field.utf8), from: place, over: "h2", at: now)
+        }
+        let field = #"h3=":443"; ma=1000"#
+        let results = [take(field, at: 0), take(field, at: 100)]
+        // The time counts from the latest response all the same.
+        #expect(table.namesHTTP3(place, at: 1099))
+        #expect(
+            results + [take(field, at: 201), take("clear", at: 202), take("clear", at: 203)] == [
+                true, false, true, true, false,
+            ])
+    }
+
+    @Test func theOneThatEndsFirstMakesRoom() {
+        var table = AlternativeTable()
+        for port in 1...AlternativeTable.limit + 1 {
+            let field = AlternativeServiceField(#"h3=":\#(port)"; ma=\#(port == 7 ? 50 : 100)"#.utf8)
+            let place = AlternativeTable.Place(host: "a.test", port: port)
+            _ = table.take(field, from: place, over: "h2", at: 0)
+        }
+        #expect(table.entries.count == AlternativeTable.limit)
+        #expect(table.entries[.init(host: "a.test", port: 7)] == nil)
+    }
+
+    // MARK: Failures
+
+    @Test func eachFailureKeepsItAwayForTwiceAsLong() {
+        var table = AlternativeTable()
+        var now = 0
+        for minutes in [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 2880, 2880, 2880] {
+            table.noteFailure(place, at: now)
+            // Of those that were under way.
+            table.noteFailure(place, at: now + 1)
+            #expect(table.isBroken(place, at: now + minutes * 60 - 1))
+            now += minutes * 60
+            #expect(!table.isBroken(place, at: now))
+        }
+        table.noteSuccess(place)
+        table.noteFailure(place, at: now)
+        #expect(!table.isBroken(place, at: now + 300))
+    }
+
+    @Test func aClockThatWasSetBackDoesNotKeepItAway() {
+        var table = AlternativeTable()
+        table.noteFailure(place, at: 1_000_000)
+        #expect(table.isBroken(place, at: 1_000_000))
+        #expect(!table.isBroken(place, at: 0))
+    }
+
+    @Test func failuresAreLimitedInNumber() {
+        var table = AlternativeTable()
+        for port in 1...2000 { table.noteFailure(.init(host: "a.test", port: port), at: port) }
+        #expect((1...2000).count { table.isBroken(.init(host: "a.test", port: $0), at: 2000) } < 1024)
+        #expect(table.isBroken(.init(host: "a.test", port: 2000), at: 2000))
+    }
+
+    // MARK: The file
+
+    @Test func itIsWrittenAsCurlWritesIt() {
+        // 2030-12-31 23:59:59.
+        let table = table(#"h3=":443"; ma=60; persist=1, h2="[::1]:8443"; ma=60, x=":1""#, at: 1_924_991_939)
+        let lines = String(decoding: table.text(at: 1_924_991_939), as: UTF8.self).split(separator: "\n")
+        #expect(lines.first?.hasPrefix("#") == true)
+        #expect(
+            lines.dropFirst() == [
+                #"h2 a.test 443 h3 a.test 443 "20301231 23:59:59" 1 0"#,
+                #"h2 a.test 443 h2 [::1] 8443 "20301231 23:59:59" 0 0"#,
+            ])
+    }
+
+    @Test func itIsReadAgain() {
+        let old = table(#"h3=":443"; ma=60; persist=1, h2="[::1]:8443"; ma=60"#)
+        var new = AlternativeTable()
+        new.add(old.text(at: 1000), at: 1030)
+        #expect(new.entries[place]?.ends == [1060, 1060])
+        #expect(new.entries[place]?.services.map(\.host) == ["a.test", "::1"])
+        #expect(new.entries[place]?.services.map(\.persists) == [true, false])
+        #expect(new.namesHTTP3(place, at: 1059))
+        #expect(new.text(at: 1030) == old.text(at: 1030))
+        #expect(!new.namesHTTP3(place, at: 1060))
+    }
+
+    @Test func whatIsKnownByNowIsNewerThanTheFile() {
+        let old = table(#"h3=":443""#)
+        var new = table(#"h2=":443""#)
+        new.add(old.text(at: 1000), at: 1000)
+        #expect(!new.namesHTTP3(place, at: 1000))
+    }
+
+    @Test(
+        "Lines that are none are passed over",
+        arguments: [
+            "", "#", "h3", #"h2 a.test 443 h3 a.test 443 "20301231 23:59:59" 0"#,
+            #"h2 a.test 443 h3 a.test 443 "20301331 23:59:59" 0 0"#,
+            #"h2 a.test 0 h3 a.test 443 "20301231 23:59:59" 0 0"#,
+            #"h9 a.test 443 h3 a.test 443 "20301231 23:59:59" 0 0"#,
+            #"h2 a.test 443 h3 a.test 443 20301231 23:59:59 0 0"#,
+            #"h2 a.test 443 h3 a.test 443 "20301231 23:59:5é" 0 0"#,
+            #"h2 a.test 443 h3 a.test 443 "20501231 23:59:59" 0 0"#, String(repeating: "h2 ", count: 1000),
+        ])
+    func lines(line: String) {
+        let good = #"h2 b.test 443 h3 b.test 443 "20301231 23:59:59" 0 0"#
+        var table = AlternativeTable()
+        table.add(Array("\(line)\r\n\(good)\n".utf8), at: 1_924_900_000)
+        #expect(Array(table.entries.keys) == [.init(host: "b.test", port: 443)])
+    }
+}

@@ -1,0 +1,54 @@
+import CLibcurl
+import RxHTTP
+import Testing
+
+@testable import RxCurl
+
+/// What curl's codes and words stand for, in the words of each version and TLS library.
+@Suite struct CurlErrorTests {
+    @Test(arguments: [
+        "Illegal or missing hexadecimal sequence in chunked-encoding", "chunk hex-length longer than 16",
+        "chunk hex-length char not a hex digit: 0x78", "invalid chunk size: '12345678901234567'",
+        "Failed reading the chunked-encoded stream",
+    ])
+    func aMalformedChunk(message: String) {
+        #expect(CurlError(CURLE_RECV_ERROR, detail: message).kind(isSent: true) == .invalidResponse)
+    }
+
+    @Test(arguments: [
+        "OpenSSL SSL_read: error:0A000126:SSL routines::unexpected eof while reading, errno 0",
+        "GnuTLS recv error (-110): The TLS connection was non-properly terminated.",
+        "GnuTLS recv error (-9): Error decoding the received TLS packet.",
+    ])
+    func anEndWithoutCloseNotify(message: String) {
+        #expect(CurlError(CURLE_RECV_ERROR, detail: message).kind(isSent: true) == .partialBody)
+    }
+
+    @Test func aReset() {
+        let error = CurlError(CURLE_RECV_ERROR, detail: "Recv failure: Connection reset by peer")
+        #expect(error.kind(isSent: true) == .connectionLost)
+    }
+
+    /// `CURLE_TOO_LARGE` has its number in every libcurl, and a name from 8.6 on.
+    @Test func tooLarge() {
+        #expect(CurlError(CURLcode(rawValue: 100)).kind(isSent: true) == .tooLarge)
+    }
+
+    /// The numbers of one library mean something else, or nothing, in the other.
+    @Test(
+        arguments: [
+            (10, .expired, nil), (18, .selfSigned, nil), (9, .notYetValid, nil), (23, .revoked, nil),
+            (1 << 1 | 1 << 10, nil, .expired), (1 << 1 | 1 << 9, nil, .notYetValid),
+            (1 << 1 | 1 << 5, nil, .revoked),
+            (1 << 1 | 1 << 6, nil, .unknownAuthority), (-50, nil, nil),
+        ] as [(Int, TLSFailure?, TLSFailure?)])
+    func verification(result: Int, openSSL: TLSFailure?, gnuTLS: TLSFailure?) {
+        func failure(_ backend: String) -> TLSFailure? {
+            let features = LibcurlFeatures(version: .init(8, 14, 1), tlsBackend: backend)
+            return CurlError(CURLE_PEER_FAILED_VERIFICATION, verifyResult: result, features: features)
+                .tlsFailure
+        }
+        #expect(failure("OpenSSL/3.0.17") == openSSL)
+        #expect(failure("GnuTLS/3.7.9") == gnuTLS)
+    }
+}

@@ -1,0 +1,142 @@
+import RxHTTP
+import RxLite
+import RxLoop
+import TestServers
+import Testing
+
+@testable import RxCurl
+
+/// Each workaround is on before the first version that does without it, and off from there on.
+@Suite(.timeLimit(.minutes(1))) struct LibcurlFaultTests {
+    @Test(
+        arguments: [
+            (.reusesUncleanConnections, (8, 0)), (.endsHTTP2BodiesEarly, (8, 4)),
+            (.stallsPausedHTTP2, (8, 4)),
+            (.spinsOnHTTP2Uploads, (8, 4)), (.breaksReusedPlainHTTP2, (8, 4)),
+            (.keepsTLSSessionsPerHandle, (8, 12)),
+            (.waitsAfterRefusals, (8, 14)), (.freesLookupsUnderWay, (8, 14)),
+            (.losesResponsesToResets, (8, 14)),
+        ] as [(LibcurlFault, (UInt8, UInt8))])
+    func endsWithAVersion(fault: LibcurlFault, end: (UInt8, UInt8)) {
+        #expect(LibcurlFeatures(version: .init(7, 88, 1)).has(fault))
+        #expect(LibcurlFeatures(version: .init(end.0, end.1 &- 1, 255)).has(fault) == (end.1 > 0))
+        #expect(!LibcurlFeatures(version: .init(end.0, end.1)).has(fault))
+        #expect(!LibcurlFeatures(version: .init(9, 0)).has(fault))
+    }
+
+    @Test func thoseWithoutAnEnd() {
+        #expect(LibcurlFault.allCases.filter { $0.end == nil } == [.delaysHTTP2Resets])
+        #expect(LibcurlFeatures(version: .init(8, 14, 1)).has(.delaysHTTP2Resets))
+    }
+
+    /// The decisions that a transport bases on the version; that libcurl need not be the one that runs.
+    @Test(
+        arguments: [
+            (.init(7, 88, 1), .http1, false, true), (.init(8, 3, 255), .http1, false, true),
+            (.init(8, 4), .http2, true, true),
+            (.init(8, 11, 255), .http2, true, true), (.init(8, 12), .http2, true, false),
+            (.init(8, 14, 1), .http2, true, false),
+        ] as [(LibcurlFeatures.Version, CurlTransport.HTTPVersion, Bool, Bool)])
+    func decides(
+        version: LibcurlFeatures.Version, http: CurlTransport.HTTPVersion, pauses: Bool, sharesSessions: Bool
+    ) async throws {
+        let server = try RawServer { _ in [.respond()] }
+        let loop = EventLoop(name: "test")
+        defer { loop.shutDown() }
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .none
+        let features = LibcurlFeatures(version: version)
+        let transport = CurlTransport(loops: [loop], configuration: configuration, features: features)
+        #expect(transport.features == features)
+        #expect(transport.multi.httpVersion == http)
+        #expect(transport.multi.pausesHTTP2 == pauses)
+        _ = try await transport.get(server.baseURL)
+        #expect(await loop.run { unsafe transport.multi.share != nil } == sharesSessions)
+    }
+
+    /// A handle that ends in the middle of its look-up over HTTPS is freed when the look-up can no longer be under way.
+    @Test(arguments: [(.init(8, 13, 255), true), (.init(8, 14), false)] as [(LibcurlFeatures.Version, Bool)])
+    func lookups(version: LibcurlFeatures.Version, areKept: Bool) async throws {
+        let silent = try RawServer([[.stall]])
+        let loop = EventLoop(name: "test")
+        defer { loop.shutDown() }
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .none
+        configuration.dnsOverHTTPS = "https://127.0.0.1:\(silent.port)/dns-query"
+        let features = LibcurlFeatures(version: version)
+        let transport = CurlTransport(loops: [loop], configuration: configuration, features: features)
+        var request = try Request.to("http://shop.test/")
+        request.timeouts.connect = .seconds(600)
+        let recording = Recording(transport.send(request))
+        _ = try await silent.until { $0.connections.isEmpty ? nil : true }
+        let multi = transport.multi
+        await loop.run {
+            weak var handle: EasyHandle?
+            handle = multi.running.first
+            #expect(handle != nil)
+            let start = loop.nanoseconds
+            recording.cancel()
+            #expect((handle != nil) == areKept)
+            multi.lookups.removeFinished(now: start + 600_000_000_000)
+            #expect((handle != nil) == areKept)
+            multi.lookups.removeFinished(now: loop.nanoseconds + 601_000_000_000)
+            #expect(handle == nil)
+        }
+    }
+
+    @Test func withoutHTTP2TheDefaultIsHTTP1() {
+        let features = LibcurlFeatures(version: .init(8, 14, 1), hasHTTP2: false)
+        #expect(Multi.version(.automatic, with: features) == .http1)
+        #expect(Multi.version(.http2, with: features) == .http2)
+    }
+
+    /// A connection of HTTP/2 without TLS is used once before 8.4. From there on as often as this libcurl can.
+    @Test(arguments: [.init(8, 3, 255), .init(8, 4)] as [LibcurlFeatures.Version])
+    func plainHTTP2(version: LibcurlFeatures.Version) async throws {
+        let nginx = try NginxServer.shared()
+        let loop = EventLoop(name: "test")
+        defer { loop.shutDown() }
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .none
+        configuration.httpVersion = .http2PriorKnowledge
+        let features = LibcurlFeatures(version: version)
+        let transport = CurlTransport(loops: [loop], configuration: configuration, features: features)
+        let url = "http://127.0.0.1:\(nginx.http2Port)/json"
+        _ = try await transport.get(url)
+        let second = try await Recording(transport.send(.to(url))).ended()
+        if features.has(.breaksReusedPlainHTTP2) {
+            #expect(second.metrics?.isConnectionReused == false)
+        } else if LibcurlFeatures.running.has(.breaksReusedPlainHTTP2) {
+            #expect(second.error?.code == .connectionLost)
+        } else {
+            #expect(second.metrics?.isConnectionReused == true)
+        }
+    }
+
+    /// A late 408 on an idle connection ends it before 8.0. From there on libcurl itself does not use it again.
+    @Test(arguments: [.init(7, 88, 1), .init(8, 0)] as [LibcurlFeatures.Version])
+    func uncleanConnections(version: LibcurlFeatures.Version) async throws {
+        let late = try Gate()
+        let server = try RawServer([
+            [
+                .readRequest, .respond(body: "first"), .wait(late), .respond(408, body: "late"),
+                .waitForClientClose,
+            ],
+            [.readRequest, .respond(body: "again")],
+        ])
+        let loop = EventLoop(name: "test")
+        defer { loop.shutDown() }
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .none
+        let features = LibcurlFeatures(version: version)
+        let transport = CurlTransport(loops: [loop], configuration: configuration, features: features)
+        #expect(try await transport.get(server.baseURL).text == "first")
+        let before = server.record.connections[0].bytesSent
+        late.open()
+        _ = try await server.until { $0.connections[0].bytesSent > before ? true : nil }
+        await loop.poll()
+        let isMistaken =
+            !features.has(.reusesUncleanConnections) && LibcurlFeatures.running.has(.reusesUncleanConnections)
+        #expect(try await transport.get(server.baseURL).text == (isMistaken ? "late" : "again"))
+    }
+}
