@@ -5,7 +5,12 @@ struct Options {
     var keepsCookies = false
     var cookieFile: String?
     var cache: ResponseCache?
-    var configuration = CurlTransport.Configuration()
+    /// HTTP/1.1 with every libcurl, unless HTTP/2 is asked for.
+    var configuration = {
+        var configuration = CurlTransport.Configuration()
+        configuration.httpVersion = .http1
+        return configuration
+    }()
 
     static let help = """
         Drives the client by JSON lines: commands on standard input, answers on standard output.
@@ -17,7 +22,7 @@ struct Options {
           --cookie-file FILE   keeps them in FILE, session cookies too, written at the end of input as well
           --proxy URL          sends everything through this proxy
           --cacert FILE        trusts the authorities in this PEM file
-          --http2              speaks HTTP/2 where the server does
+          --http2              speaks HTTP/2 where the server does; HTTP/1.1 without it
           --cache private|off  keeps answers in memory while it runs, by RFC 9111, as a private cache; off is the default
 
         commands:

@@ -7,6 +7,43 @@ import RxHTTP
 extension Parser {
     static let curl: [Parser] = [
         Parser(
+            "alternative services",
+            [
+                #"h3=":443"; ma=2592000; persist=1, h2="alt.test:8443";ma="60""#, "clear",
+                #"h3="[::1]:443\"", x="#,
+                #"h3=":443", h3=":444"; ma=99999999999999999999; foo="a,b\"c""#, #"w%3D="", ="", h3=:1"#,
+            ]
+        ) { bytes in
+            let field = AlternativeServiceField(bytes)
+            guard case .services(let services) = field else { return "clear" }
+            try demand(services.count <= AlternativeService.limit, "\(services.count) services")
+            for service in services {
+                try demand((1...65_535).contains(service.port), "port \(service.port)")
+                try demand(
+                    (0...AlternativeService.longestAge).contains(service.maxAge), "age \(service.maxAge)")
+                try demand(!service.host.utf8.contains { $0 <= 0x20 || $0 == 0x22 }, "host \(service.host)")
+            }
+            // What is taken is written as it is read.
+            let place = AlternativeTable.Place(host: "a.test", port: 443)
+            var (table, again) = (AlternativeTable(), AlternativeTable())
+            _ = table.take(field, from: place, over: "h2", at: 0)
+            again.add(table.text(at: 0), at: 0)
+            try demand(again.text(at: 0) == table.text(at: 0), "another text")
+            return "\(services)"
+        },
+        Parser(
+            "file of alternative services",
+            [
+                "# comment\n" + #"h2 a.test 443 h3 a.test 443 "19700131 23:59:59" 1 0"# + "\n",
+                #"h3 [::1] 443 h3 b.test 8443 "19701231 00:00:60" 0 0"# + "\r\nh1 a 1 h2 b 2 \"",
+            ]
+        ) { bytes in
+            var table = AlternativeTable()
+            table.add(bytes, at: 0)
+            try demand(table.entries.count <= AlternativeTable.limit, "\(table.entries.count) origins")
+            return "\(table.entries.count)"
+        },
+        Parser(
             "status line",
             ["HTTP/1.1 200 OK\r\n", "HTTP/2 404 \r\n", "HTTP/1.0 999\n", "HTTP/1.1 1000 X\r\n", "HTTP/ "]
         ) { bytes in

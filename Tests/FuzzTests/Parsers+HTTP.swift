@@ -34,6 +34,32 @@ extension Parser {
             return "\(date.timeIntervalSince1970)"
         },
         Parser(
+            "HSTS field",
+            text: [
+                "max-age=31536000; includeSubDomains", "max-age=\"60\" ; x=\"a;\\\"b\"", "MAX-AGE=0;;preload",
+                "max-age",
+            ]
+        ) { text in
+            guard let policy = HSTSPolicy(text) else { return "none" }
+            try demand((0...HSTSPolicy.longestAge).contains(policy.maxAge), "an age of \(policy.maxAge)")
+            return "\(policy)"
+        },
+        Parser(
+            "HSTS file",
+            [
+                "# c\n.a.test \"20271122 10:02:33\"\nb.test \"unlimited\"\r\n",
+                "127.0.0.1 \"20271122 10:02:33\"\n",
+            ]
+        ) { bytes in
+            let read = HSTSFile.entries(bytes)
+            for (host, _) in read { try demand(HSTSHosts.name(host) == host, "a host that is none: \(host)") }
+            let entries = Dictionary(read.map { ($0.host, $0.entry) }) { first, _ in first }
+            let written = HSTSFile.bytes(entries)
+            try demand(
+                HSTSFile.entries(written).count == entries.count, "hosts are lost when they are written")
+            return String(decoding: written, as: UTF8.self)
+        },
+        Parser(
             "redirect",
             text: [
                 "/x", "//b.test/x", "https://b.test:8443/?a#b", "http://a.test", "..", "", "?q", "mailto:a@b",

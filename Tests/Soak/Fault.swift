@@ -18,6 +18,8 @@ struct Fault: Sendable {
     var timeouts: Timeouts?
     /// Whether the client leaves before the end.
     var isCancelled = false
+    /// Whether the client may join it with others, and keep the response.
+    var isCached = false
 
     var path: String { "/" + name }
 
@@ -38,12 +40,14 @@ struct Fault: Sendable {
     }
 
     private func with(
-        _ method: HTTPRequest.Method = .get, timeouts: Timeouts? = nil, isCancelled: Bool = false
+        _ method: HTTPRequest.Method = .get, timeouts: Timeouts? = nil, isCancelled: Bool = false,
+        isCached: Bool = false
     ) -> Fault {
         var fault = self
         fault.method = method
         fault.timeouts = timeouts
         fault.isCancelled = isCancelled
+        fault.isCached = isCached
         return fault
     }
 
@@ -74,6 +78,8 @@ struct Fault: Sendable {
             gives: ["200"]),
         Fault("large", 40, whole(String(repeating: "x", count: 32 << 10)), gives: ["200"]),
         Fault("gzip", 40, gzipHead + gzip, .keep, gives: ["200"]),
+        Fault("cached", 40, whole(json, "Cache-Control: max-age=0\r\nETag: \"a\"\r\n"), gives: ["200"])
+            .with(isCached: true),
         Fault("post", 60, whole(json), gives: sentOnce).with(.post),
         Fault("early-hints", 10, "HTTP/1.1 103 Early\r\nA: b\r\n\r\n" + whole(json), gives: ["200"]),
         Fault("not-found", 20, whole("no", status: "404 No"), gives: ["404"]),

@@ -115,6 +115,7 @@ private struct SoakCall: Endpoint {
     var path: String { fault.path }
     var method: HTTPRequest.Method { fault.method }
     var timeouts: Timeouts? { fault.timeouts }
+    var cachePolicy: CachePolicy? { fault.isCached ? .http : CachePolicy.none }
     var parameters: Parameters {
         fault.method == .post ? .text(String(repeating: "o", count: 1024)) : .none
     }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import RxNetworking
 
 func configureConnections() {
@@ -12,19 +13,47 @@ func configureConnections() {
     let wide = CurlTransport(loops: loops, configuration: connections)
     show(wide)
 
+    connections.httpVersion = .automatic
+    connections.alternativeServicesPath = "/var/lib/app/alternatives.txt"
+    connections.onAlternativeServicesFailure = { error in show("\(error)") }
+
     connections.nameLifetime = .seconds(30)
     connections.hostOverrides = [.init(host: "api.example.com", port: 443, addresses: ["192.0.2.7"])]
+    connections.connectTo = [
+        .init(host: "api.example.com", port: 443, toHost: "canary.example.net", toPort: 8443)
+    ]
     connections.addressFamily = .ipv4
     connections.networkInterface = "if!eth1"
 
+    connections.dnsOverHTTPS = "https://192.0.2.53/dns-query"
+
     connections.proxy = Proxy(
         "http://me:secret@proxy.example.com:3128", exceptions: ["localhost", ".example.com"])
+
+    var office = Proxy("http://me:secret@proxy.example.com:3128")
+    office.authentication = .digest
+    office.tunnelsHTTP = true
+    connections.proxy = office
 }
 
 func takeBodiesAsTheyCome(client: Client) {
     var backup = Call(.get, "/backups/today", headers: ["Accept-Encoding": "gzip"])
     backup.decodesContent = false
     client.request(backup).subscribe(onNext: { response in show("\(response.body.count) bytes of gzip") })
+}
+
+func chooseRedirects() {
+    var configuration = ClientConfiguration(baseURL: "https://api.example.com/v1")
+    configuration.redirects = RedirectPolicy(limit: 5, keepsPost: true)
+    if let url = URL(string: "https://files.example.com"), let files = Origin(url) {
+        configuration.redirects.trustedOrigins = [files]
+    }
+    show(configuration)
+}
+
+func handOutARedirect(client: Client, request: Request) {
+    client.exchange(request, following: .manual).response(to: request)
+        .subscribe(onNext: { response in show(response.head[.location] ?? "no redirect") })
 }
 
 func forbidPrivateAddresses() {
@@ -42,6 +71,7 @@ func secureConnections(currentKey: String, nextKey: String) {
     secure.tls.clientKeyPath = "/etc/shop/client.key"
 
     secure.tls.pinnedPublicKey = "sha256//\(currentKey);sha256//\(nextKey)"
+    secure.hsts = HSTSStore(file: "/var/lib/shop/hsts.txt")
     show(secure)
 }
 
@@ -50,8 +80,8 @@ func tellTLSFailuresApart(client: Client) {
         switch error.tlsFailure {
         case .expired: print("the certificate has expired")
         case .hostMismatch: print("the certificate is for another host")
-        case .unknownAuthority, .selfSigned: print("nobody we trust vouches for this server")
-        case .pinMismatch: print("the key is none of ours")
+        case .unknownAuthority, .selfSigned: print("no trusted authority has signed the certificate")
+        case .pinMismatch: print("the key matches no pinned key")
         default: print(error)
         }
     })

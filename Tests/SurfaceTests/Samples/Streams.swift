@@ -25,7 +25,7 @@ func endingAndCancelling() {
     let subscription = ticks.observable.subscribe { print("tick") }
     ticks.send()
     subscription.cancel()
-    ticks.send()  // nobody hears it
+    ticks.send()  // not delivered
 
     Observable<Int, Never>.sequence(1...).take(3).subscribe { print($0) }
 }

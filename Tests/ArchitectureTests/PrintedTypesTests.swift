@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+/// No public type that could hold a secret is left out where printing is tested.
+@Suite struct PrintedTypesTests {
+    /// Those that `PrintingTests` need not print, and why.
+    private static let exempt: [String: [String]] = [
+        "tested beside the transport": [
+            "CurlTransport", "CurlTransport.Configuration", "CurlTransport.ConnectTo",
+            "CurlTransport.HostOverride", "Proxy",
+            "TLSConfiguration",
+        ],
+        "holds closures, whose contents nothing prints": [
+            "Accessory", "CookieStorage", "PagingOptions", "PagingRule", "ParameterFormat",
+            "ParameterSerializer", "PublicSuffixes", "SessionExpiry", "Signature", "StreamedBody",
+            "StreamedBody.Content", "ParameterStyle", "RedirectPolicy",
+        ],
+        "holds names, codes, sizes and hosts that the app or the system chose": [
+            "ContentTypes", "CredentialFile", "HSTSStore", "HSTSStore.Host", "DiskCacheStatistics",
+            "DiskCacheStore", "DownloadedFile",
+            "Envelope", "Envelope.Codes",
+            "Envelope.Keys", "EnvelopeChoice", "LibcurlFeatures", "NetworkError.Code", "NetlinkReachability",
+            "Origin",
+            "PayloadPath", "RequestLimiter", "RetryBudget.Account", "TLSFailure", "TransferMetrics",
+        ],
+        "is what the app asked for, and shows": ["ServerSentEvent"],
+        "is printed inside the value that holds it": ["PagingState.Phase", "TrafficEvent.Summary.Outcome"],
+        "is redacted before it is made": [
+            "HAR", "HAR.Content", "HAR.Cookie", "HAR.Entry", "HAR.Log", "HAR.Pair", "HAR.PostData",
+            "HAR.Request", "HAR.Response",
+        ],
+    ]
+
+    @Test("Every public type that can hold a text, bytes or header fields is printed, or has its reason")
+    func everyType() throws {
+        let path = "Tests/RxClientTests/Secrets/PrintingTests.swift"
+        let text = try String(contentsOf: SourceFile.root.appendingPathComponent(path), encoding: .utf8)
+        let printed = Set(text.matches(of: #/\(?"([A-Z][\w.]*)",/#).map { String($0.1) })
+        let suspects = try Self.suspects()
+        let exempt = Set(Self.exempt.values.joined())
+        #expect(suspects.isSuperset(of: ["Request", "Credential", "PagingState", "TrafficEvent.Kind"]))
+        let missing = suspects.subtracting(printed).subtracting(exempt)
+        #expect(missing.isEmpty, "print them in \(path), or say here why not: \(missing.sorted())")
+        let idle = exempt.subtracting(suspects).union(exempt.intersection(printed))
+        #expect(idle.isEmpty, "need no reason: \(idle.sorted())")
+    }
+
+    /// The public types with a stored property or a case that can hold a secret, or that holds such a type.
+    private static func suspects() throws -> Set<String> {
+        var types: [String: (isPublic: Bool, parts: Set<String>)] = [:]
+        for module in ["RxHTTP", "RxClient", "RxCurl", "RxDiskCache"] {
+            for file in try SourceFile.all(in: "Sources/\(module)") { collect(file, into: &types) }
+        }
+        var holders: Set<String> = [
+            "String", "Substring", "UInt8", "Data", "URL", "HTTPFields", "HTTPField",
+        ]
+        var count = 0
+        while count < holders.count {
+            count = holders.count
+            for (name, type) in types where !type.parts.isDisjoint(with: holders) {
+                holders.insert(String(name.split(separator: ".").last ?? ""))
+            }
+        }
+        return Set(
+            types.filter { $0.value.isPublic && !$0.value.parts.isDisjoint(with: holders) }.keys)
+    }
+
+    /// Reads declarations by their indentation, which the format of the sources keeps.
+    private static func collect(
+        _ file: SourceFile, into types: inout [String: (isPublic: Bool, parts: Set<String>)]
+    ) {
+        let declaration =
+            #/^ *(public |package |private |fileprivate )?(?:final |indirect )*(struct|enum|class|actor|extension) ([A-Z][\w.]*)/#
+        let property =
+            #/^ *(?:(?:public|package|private|fileprivate|weak|static|private\(set\)|public internal\(set\)) )*(?:let|var) [^={]*: *([^={]+)/#
+        var open: [(name: String, indentation: Int)] = []
+        for line in file.code where !line.allSatisfy(\.isWhitespace) {
+            let indentation = line.prefix { $0 == " " }.count
+            while let last = open.last, indentation <= last.indentation { open.removeLast() }
+            if let found = line.firstMatch(of: declaration) {
+                let name = (open.map(\.name) + [String(found.3)]).joined(separator: ".")
+                open.append((String(found.3), indentation))
+                if found.2 != "extension" {
+                    types[name, default: (false, [])].isPublic = found.1 == "public "
+                }
+                continue
+            }
+            guard let last = open.last, indentation == last.indentation + 4 else { continue }
+            let name = open.map(\.name).joined(separator: ".")
+            var parts = ""
+            if line.contains(#/^ *(indirect )?case .*\(/#) {
+                parts = line
+            } else if let found = line.firstMatch(of: property), !line.contains("{") {
+                parts = String(found.1)
+            }
+            let names = parts.matches(of: #/[A-Z]\w*/#).map { String($0.0) }
+            types[name, default: (false, [])].parts.formUnion(names)
+        }
+    }
+}
