@@ -49,8 +49,11 @@ install_missing
 export WARNINGS_AS_ERRORS=1 ALL_TRAITS=1 # read by Package.swift
 swift build --build-tests ${build[@]+"${build[@]}"}
 
-# glibc fills what is freed: a library that uses it all the same crashes here and not at somebody's.
-environment=(ASAN_OPTIONS=detect_leaks=0 MALLOC_PERTURB_=165)
+# glibc fills what is freed: a library that uses it all the same crashes here and not at somebody's. And no more than so
+# many tests of a target run at a time: hundreds at once wait so long for two cores that connections run out of time.
+environment=(
+    ASAN_OPTIONS=detect_leaks=0 MALLOC_PERTURB_=165 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
+)
 if [ "$sanitizer" = thread ] && [ "$(uname)" = Linux ]; then
     # The compiler of Swift's own toolchain: it is there wherever Swift is.
     swift=$(command -v swift)

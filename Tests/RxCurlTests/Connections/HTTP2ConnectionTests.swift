@@ -14,9 +14,11 @@ import Testing
 
     init() throws { nginx = try .shared() }
 
-    private func withHTTP2<Result>(_ body: (CurlTransport) async throws -> Result) async throws -> Result {
+    private func withHTTP2<Result>(
+        port: UInt16? = nil, _ body: (CurlTransport) async throws -> Result
+    ) async throws -> Result {
         try await withTransport(
-            configured: { [port = nginx.tls13Port] in
+            configured: { [port = port ?? nginx.tls13Port] in
                 $0.httpVersion = .http2
                 // Its certificate is for another name.
                 $0.tls.verifiesServer = false
@@ -55,6 +57,20 @@ import Testing
                     #expect(log.head?.status == .ok)
                     #expect(log.metrics?.httpVersion == .http2)
                 }
+            }
+        }
+    }
+
+    /// Its settings come when requests have gone out already, and so does its word that it goes away.
+    @Test func aServerFarAwayThatAllowsFewStreams() async throws {
+        let far = try RawServer([[.relay(port: nginx.tls13Port, delay: 30)]])
+        try await withHTTP2(port: far.port) { transport in
+            let url = "https://limited.test:\(far.port)/echo"
+            let recordings = try (0..<100).map { _ in Recording(transport.send(try .to(url))) }
+            for recording in recordings {
+                let log = try await recording.ended()
+                #expect(log.error == nil)
+                #expect(log.head?.status == .ok)
             }
         }
     }

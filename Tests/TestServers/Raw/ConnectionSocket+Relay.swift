@@ -7,7 +7,11 @@
 extension ConnectionSocket {
     /// Passes on what comes from either side, until `limit` bytes have come from the port; throws at the end of
     /// either.
-    func relay(to port: UInt16, bytes limit: Int, progress: (Int) -> Void) throws(RawServer.End) {
+    ///
+    /// - Parameter delay: by how many milliseconds each piece from the port comes later.
+    func relay(
+        to port: UInt16, bytes limit: Int, delay: Int, progress: (Int) -> Void
+    ) throws(RawServer.End) {
         let upstream: Descriptor
         do { upstream = try Descriptor.connected(to: port) } catch { throw .script }
         var left = limit
@@ -26,6 +30,7 @@ extension ConnectionSocket {
             if polls[2].revents != 0 {
                 let bytes = Self.read(min(left, 16_384), from: upstream.raw)
                 guard !bytes.isEmpty else { throw .script }
+                guard unsafe poll(&polls, 1, CInt(delay)) <= 0 else { throw .stopped }
                 try send(bytes, stalled: {}, progress: progress)
                 left -= bytes.count
             }

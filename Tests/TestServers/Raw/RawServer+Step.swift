@@ -16,8 +16,8 @@ extension RawServer {
         /// Sends the bytes so many times; ``Record/Connection/bytesSent`` tells how far it came.
         case sendRepeatedly([UInt8], times: Int)
         /// Connects to that port of 127.0.0.1 and passes everything on in both directions, until so many bytes have
-        /// come back from there.
-        case relay(port: UInt16, bytes: Int)
+        /// come back from there, each piece of them so many milliseconds later.
+        case relay(port: UInt16, bytes: Int = .max, delay: Int = 0)
         /// Does nothing until the test opens the gate.
         case wait(Gate)
         /// Sends and reads nothing until the client goes away.

@@ -56,9 +56,9 @@ struct ScriptedConnection: ~Copyable {
             }
         case .sendRepeatedly(let bytes, let times):
             for _ in 0..<times { try send(bytes) }
-        case .relay(let port, let bytes):
+        case .relay(let port, let bytes, let delay):
             let (index, board) = (index, board)
-            try socket.relay(to: port, bytes: bytes) { count in
+            try socket.relay(to: port, bytes: bytes, delay: delay) { count in
                 board.update { $0.connections[index].bytesSent += count }
             }
         case .wait(let gate): try socket.wait(for: gate)
