@@ -58,6 +58,8 @@ export EXPECTED_LIBCURL=$version
 echo "== libcurl $version"
 swift build --build-tests --scratch-path "$scratch"
 
+# As Tests/run.sh has it.
+export MALLOC_PERTURB_=165 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 test() { swift test --skip-build --scratch-path "$scratch" "$@"; }
 if [ $# -gt 0 ]; then
     test --filter '^RxCurlTests\.RunningLibcurlTests/'
