@@ -20,6 +20,8 @@ do {
     let failure = Mutex<NetworkError?>(nil)
     Observable<Int, NetworkError>.sequence(0..<arguments.count)
         .flatMap(.merge(limit: arguments.inFlight)) { _ in exchange.bytes }
+        // On the transport's loop, as the C program has it.
+        .subscribe(on: transport.scheduler)
         .subscribe(
             onNext: { measurement.add(bytes: $0) },
             onEnd: { completion in
