@@ -27,7 +27,7 @@ extension BufferPolicy {
 final class Relay<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline
     struct Queue {
-        @usableFromInline var waiting = Waiting<Element, Failure>()
+        @usableFromInline var waiting = PendingBuffer<Element, Failure>()
         @usableFromInline var completion: Completion<Failure>?
         /// A delivery is to come: it is posted, or waits for a paused observer's resumption.
         @usableFromInline var isScheduled = false
@@ -152,7 +152,7 @@ final class Relay<Element: Sendable, Failure: Error>: Sendable {
         guard observer.scope.isOpen else { return }
 
         let (admissions, completion, mustSchedule, mustResume) = queue.withLock {
-            queue -> ([Waiting<Element, Failure>.Admission], Completion<Failure>?, Bool, Bool) in
+            queue -> ([PendingBuffer<Element, Failure>.Admission], Completion<Failure>?, Bool, Bool) in
             let admissions = queue.waiting.putBack(batch, policy)
             for case .overflown(let error) in admissions { queue.completion = .failed(error) }
             let mustResume = queue.waiting.resumesSource(policy)
@@ -169,7 +169,7 @@ final class Relay<Element: Sendable, Failure: Error>: Sendable {
 
     /// Does what follows when values that an observer did not take go back to those which wait.
     @inlinable
-    func settle(_ admissions: [Waiting<Element, Failure>.Admission]) {
+    func settle(_ admissions: [PendingBuffer<Element, Failure>.Admission]) {
         for admission in admissions {
             switch admission {
             case .kept: break

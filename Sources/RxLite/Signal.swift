@@ -9,7 +9,7 @@
 /// All current subscribers get each value, in the same order. Sending is safe from any thread; a value sent from within
 /// a delivery is delivered after it.
 public final class Signal<Element: Sendable>: Sendable {
-    @usableFromInline let hub = Hub<Element, Never>()
+    @usableFromInline let multicaster = Multicaster<Element, Never>()
 
     /// Creates a signal without subscribers.
     @inlinable
@@ -18,12 +18,12 @@ public final class Signal<Element: Sendable>: Sendable {
     /// The values sent from the time of subscription on. Never ends.
     @inlinable
     public var observable: Observable<Element, Never> {
-        Observable { [hub] observer in hub.add(observer) }
+        Observable { [multicaster] observer in multicaster.add(observer) }
     }
 
     /// Sends a value to all subscribers.
     @inlinable
-    public func send(_ value: Element) { hub.send(value) }
+    public func send(_ value: Element) { multicaster.send(value) }
 }
 
 extension Signal<Void> {

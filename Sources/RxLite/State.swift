@@ -14,7 +14,7 @@ public final class State<Value: Sendable>: Sendable {
     @usableFromInline
     struct Contents {
         @usableFromInline var value: Value
-        /// Set, and not yet handed to the hub.
+        /// Set, and not yet handed to the multicaster.
         @usableFromInline var undelivered: [Value] = []
 
         @inlinable
@@ -22,13 +22,13 @@ public final class State<Value: Sendable>: Sendable {
     }
 
     @usableFromInline let contents: Mutex<Contents>
-    @usableFromInline let hub: Hub<Value, Never>
+    @usableFromInline let multicaster: Multicaster<Value, Never>
 
     /// Creates a state with a first value.
     @inlinable
     public init(_ value: Value) {
         contents = Mutex(Contents(value: value))
-        hub = Hub(replaying: 1, initial: [value])
+        multicaster = Multicaster(replaying: 1, initial: [value])
     }
 
     /// The current value.
@@ -43,12 +43,12 @@ public final class State<Value: Sendable>: Sendable {
     /// `change` runs under a lock: it must not touch this state again.
     @inlinable
     public func update(_ change: (inout Value) -> Void) {
-        guard hub.lane.tryEnter() else {
+        guard multicaster.lane.tryEnter() else {
             contents.withLock { contents in
                 change(&contents.value)
                 contents.undelivered.append(contents.value)
             }
-            return hub.lane.enqueue { self.deliver() }
+            return multicaster.lane.enqueue { self.deliver() }
         }
         // Nobody delivers at the moment, and nobody begins to, so that most values need not wait for it.
         let next = contents.withLock { contents -> Value? in
@@ -59,14 +59,14 @@ public final class State<Value: Sendable>: Sendable {
             }
             return contents.value
         }
-        if let next { hub.deliver(next) } else { deliver() }
-        hub.lane.leave()
+        if let next { multicaster.deliver(next) } else { deliver() }
+        multicaster.lane.leave()
     }
 
     /// The current value, then each one that is set. Never ends.
     @inlinable
     public var observable: Observable<Value, Never> {
-        Observable { [hub] observer in hub.add(observer) }
+        Observable { [multicaster] observer in multicaster.add(observer) }
     }
 
     @inlinable
@@ -76,6 +76,6 @@ public final class State<Value: Sendable>: Sendable {
             contents.undelivered = []
             return values
         }
-        for value in values { hub.deliver(value) }
+        for value in values { multicaster.deliver(value) }
     }
 }

@@ -7,13 +7,13 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
 
     @usableFromInline
     struct Contents {
-        @usableFromInline var waiting: Waiting<Element, Failure>
+        @usableFromInline var waiting: PendingBuffer<Element, Failure>
         @usableFromInline var completion: Completion<Failure>?
         @usableFromInline var waiter: CheckedContinuation<Event, Never>?
 
         @inlinable
         init(completion: Completion<Failure>? = nil, droppedCount: Int = 0) {
-            waiting = Waiting(droppedCount: droppedCount)
+            waiting = PendingBuffer(droppedCount: droppedCount)
             self.completion = completion
         }
     }
@@ -85,7 +85,7 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
     @inlinable
     func receive(_ value: Element) {
         let (waiter, admission) = contents.withLock {
-            contents -> (CheckedContinuation<Event, Never>?, Waiting<Element, Failure>.Admission) in
+            contents -> (CheckedContinuation<Event, Never>?, PendingBuffer<Element, Failure>.Admission) in
             if let waiter = contents.waiter {
                 contents.waiter = nil
                 return (waiter, .kept)

@@ -123,7 +123,7 @@ final class TimeBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     @usableFromInline let count: Int
     @usableFromInline let time: Duration
-    @usableFromInline let alarm: Alarm
+    @usableFromInline let timer: OperatorTimer
     @usableFromInline let observer: Observer<[Element], Failure>
     @usableFromInline let scope: Scope
     @usableFromInline var list: [Element] = []
@@ -135,7 +135,7 @@ final class TimeBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable {
         self.time = time
         self.observer = observer
         scope = observer.scope.child()
-        alarm = Alarm(clock, in: scope)
+        timer = OperatorTimer(clock, in: scope)
     }
 
     @inlinable var input: Observer<Element, Failure> {
@@ -156,12 +156,12 @@ final class TimeBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable {
 
     @inlinable
     func begin() {
-        alarm.set(after: time) { self.deliverAndBegin() }
+        timer.set(after: time) { self.deliverAndBegin() }
     }
 
     @inlinable
     func deliverAndBegin() {
-        alarm.cancel()
+        timer.cancel()
         deliver()
         begin()
     }

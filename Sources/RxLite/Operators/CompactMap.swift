@@ -11,7 +11,7 @@ extension Observable {
         _ transform: @escaping @Sendable (Element) throws(Failure) -> T?
     ) -> Observable<T, Failure> {
         linked { value, link in
-            let observer = unsafe unsafeDowncast(link, to: Link<T, Failure>.self).observer
+            let observer = unsafe unsafeDowncast(link, to: Downstream<T, Failure>.self).observer
             do throws(Failure) {
                 if let value = try transform(value) { observer.next(value) }
             } catch {

@@ -21,7 +21,7 @@ extension Observable {
 final class Debouncing<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     @usableFromInline let pause: Duration
-    @usableFromInline let alarm: Alarm
+    @usableFromInline let timer: OperatorTimer
     @usableFromInline let observer: Observer<Element, Failure>
     @usableFromInline let scope: Scope
     @usableFromInline var pending: Element?
@@ -32,7 +32,7 @@ final class Debouncing<Element: Sendable, Failure: Error>: @unchecked Sendable {
         self.pause = pause
         self.observer = observer
         scope = observer.scope.child()
-        alarm = Alarm(clock, in: scope)
+        timer = OperatorTimer(clock, in: scope)
     }
 
     @inlinable var input: Observer<Element, Failure> {
@@ -41,8 +41,8 @@ final class Debouncing<Element: Sendable, Failure: Error>: @unchecked Sendable {
             scope: scope,
             next: { value in
                 self.pending = value
-                self.deadline = self.alarm.clock.now + self.pause
-                if !self.alarm.isSet { self.alarm.set(after: self.pause) { self.check() } }
+                self.deadline = self.timer.clock.now + self.pause
+                if !self.timer.isSet { self.timer.set(after: self.pause) { self.check() } }
             },
             end: { completion in
                 self.scope.close()
@@ -53,8 +53,8 @@ final class Debouncing<Element: Sendable, Failure: Error>: @unchecked Sendable {
 
     @inlinable
     func check() {
-        let remaining = deadline - alarm.clock.now
-        guard remaining <= .zero else { return alarm.set(after: remaining) { self.check() } }
+        let remaining = deadline - timer.clock.now
+        guard remaining <= .zero else { return timer.set(after: remaining) { self.check() } }
         deliver()
     }
 

@@ -11,7 +11,7 @@ extension Observable {
         _ isIncluded: @escaping @Sendable (Element) throws(Failure) -> Bool
     ) -> Observable {
         linked { value, link in
-            let observer = unsafe unsafeDowncast(link, to: Link<Element, Failure>.self).observer
+            let observer = unsafe unsafeDowncast(link, to: Downstream<Element, Failure>.self).observer
             do throws(Failure) {
                 if try isIncluded(value) { observer.next(value) }
             } catch {

@@ -25,10 +25,10 @@ extension Observable {
             scope.onClose { if !hasEnded.value { onCancel() } }
             onSubscribe()
             return Observer(
-                scope: scope, target: Link(observer),
+                scope: scope, target: Downstream(observer),
                 receive: { value, link in
                     onNext(value)
-                    unsafe unsafeDowncast(link, to: Link<Element, Failure>.self).observer.next(value)
+                    unsafe unsafeDowncast(link, to: Downstream<Element, Failure>.self).observer.next(value)
                 },
                 end: { completion in
                     hasEnded.value = true

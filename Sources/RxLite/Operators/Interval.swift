@@ -25,7 +25,7 @@ extension Observable where Element == Int {
 final class Beat<Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     private let period: Duration
-    private let alarm: Alarm
+    private let timer: OperatorTimer
     private let observer: Observer<Int, Failure>
     private var due: Duration
     private var count = 0
@@ -34,21 +34,21 @@ final class Beat<Failure: Error>: @unchecked Sendable {
     init(_ period: Duration, _ clock: any Scheduler, into observer: Observer<Int, Failure>) {
         self.period = period
         self.observer = observer
-        alarm = Alarm(clock, in: observer.scope)
+        timer = OperatorTimer(clock, in: observer.scope)
         due = clock.now + period
     }
 
     @usableFromInline
     func start() {
-        alarm.set(after: period) { self.tick() }
+        timer.set(after: period) { self.tick() }
     }
 
     private func tick() {
         observer.next(count)
         guard observer.scope.isOpen else { return }
         count += 1
-        let now = alarm.clock.now
+        let now = timer.clock.now
         due = max(due + period, now)
-        alarm.set(after: due - now) { self.tick() }
+        timer.set(after: due - now) { self.tick() }
     }
 }

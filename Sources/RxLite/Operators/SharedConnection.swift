@@ -5,7 +5,7 @@ public import Synchronization
 final class SharedConnection<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked, and spared the checks of exclusivity: `isPaused` is touched only from inside the scope's lane, which
     // is serial.
-    @usableFromInline let hub: Hub<Element, Failure>
+    @usableFromInline let multicaster: Multicaster<Element, Failure>
     @usableFromInline let scope: Scope
     @usableFromInline let demand = Mutex(SharedDemand())
     /// What follows from `demand`. Changed at once and from any lane: a source that sends without end must
@@ -16,24 +16,24 @@ final class SharedConnection<Element: Sendable, Failure: Error>: @unchecked Send
     /// Creates one whose source is about to be started: its lane is taken.
     @inlinable
     init(replaying count: Int, on scheduler: (any Scheduler)?) {
-        hub = Hub(replaying: count)
+        multicaster = Multicaster(replaying: count)
         scope = Scope(lane: Lane(scheduler: scheduler))
         scope.lane.takeUnshared()
     }
 
     /// Sends a value to all subscribers. Only from inside the source's lane.
     ///
-    /// Where another thread is at the hub the value waits for it, and the source for the value: so no more than one
+    /// Where another thread is at the multicaster the value waits for it, and the source for the value: so no more than one
     /// ever waits.
     @inlinable
     func send(_ value: Element) {
-        if hub.lane.tryEnter() {
-            hub.deliver(value)
-            hub.lane.leave()
+        if multicaster.lane.tryEnter() {
+            multicaster.deliver(value)
+            multicaster.lane.leave()
         } else {
             changeDemand { $0.full += 1 }
-            hub.lane.enqueue {
-                self.hub.deliver(value)
+            multicaster.lane.enqueue {
+                self.multicaster.deliver(value)
                 self.changeDemand { $0.full -= 1 }
             }
         }

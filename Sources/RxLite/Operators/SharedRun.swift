@@ -115,7 +115,7 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
         }
         notice?.cancel()
         if let number { awaitNotice(number, toForget: ended, after: completion) }
-        ended.hub.end(completion)
+        ended.multicaster.end(completion)
     }
 
     /// Forgets the run at the first notice, unless that notice is withdrawn before.

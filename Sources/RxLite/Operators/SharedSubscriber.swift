@@ -6,7 +6,7 @@ public import Synchronization
 final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline
     struct Queue: Sendable {
-        @usableFromInline var waiting = Waiting<Element, Failure>()
+        @usableFromInline var waiting = PendingBuffer<Element, Failure>()
         /// Comes after the values that wait.
         @usableFromInline var completion: Completion<Failure>?
         /// Whether it has left the run: no more may come.
@@ -62,7 +62,7 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
         let input = Observer<Element, Failure>(
             scope: scope, next: { _ in },
             end: { completion in self.scope.end { self.end(completion) } })
-        connection.hub.add(input, as: self)
+        connection.multicaster.add(input, as: self)
         observer.scope.onResume { self.deliver() }
         scope.onPause { self.count() }
         scope.onResume { self.countAfterLeaving() }
@@ -101,7 +101,7 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// Takes a value, now or later. Only from inside the hub's lane.
+    /// Takes a value, now or later. Only from inside the multicaster's lane.
     @inlinable
     func receive(_ value: Element) {
         let lane = observer.scope.lane
@@ -135,7 +135,7 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
     @inlinable
     @inline(never)
     func wait(_ value: Element) {
-        let admission = queue.withLock { queue -> Waiting<Element, Failure>.Admission in
+        let admission = queue.withLock { queue -> PendingBuffer<Element, Failure>.Admission in
             guard !queue.hasLeft, queue.completion == nil else { return .kept }
             hasWaiting.store(true, ordering: .relaxed)
             let admission = queue.waiting.append(value, policy)

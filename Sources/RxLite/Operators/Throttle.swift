@@ -34,7 +34,7 @@ final class Throttling<Element: Sendable, Failure: Error>: @unchecked Sendable {
     @usableFromInline let leading: Bool
     @usableFromInline let trailing: Bool
     /// Set while a window is open.
-    @usableFromInline let alarm: Alarm
+    @usableFromInline let timer: OperatorTimer
     @usableFromInline let observer: Observer<Element, Failure>
     @usableFromInline let scope: Scope
     @usableFromInline var pending: Element?
@@ -50,7 +50,7 @@ final class Throttling<Element: Sendable, Failure: Error>: @unchecked Sendable {
         self.trailing = trailing
         self.observer = observer
         scope = observer.scope.child()
-        alarm = Alarm(clock, in: observer.scope)
+        timer = OperatorTimer(clock, in: observer.scope)
     }
 
     @inlinable var input: Observer<Element, Failure> {
@@ -59,13 +59,13 @@ final class Throttling<Element: Sendable, Failure: Error>: @unchecked Sendable {
             scope: scope,
             next: { value in
                 self.pending = value
-                guard !self.alarm.isSet else { return }
+                guard !self.timer.isSet else { return }
                 if self.leading { self.deliver() } else { self.openWindow() }
             },
             end: { completion in
                 self.scope.close()
                 self.hasFinished = true
-                if case .finished = completion, self.trailing, self.pending != nil, self.alarm.isSet {
+                if case .finished = completion, self.trailing, self.pending != nil, self.timer.isSet {
                     return
                 }
                 self.observer.end(completion)
@@ -74,7 +74,7 @@ final class Throttling<Element: Sendable, Failure: Error>: @unchecked Sendable {
 
     @inlinable
     func openWindow() {
-        alarm.set(after: window) {
+        timer.set(after: window) {
             guard self.trailing else { return }
             self.deliver()
             if self.hasFinished && self.observer.scope.isOpen { self.observer.finish() }

@@ -42,7 +42,7 @@ final class TimeoutWatch<Element: Sendable, Failure: Error>: @unchecked Sendable
     // Unchecked: runs only inside the subscription's lane, which is serial.
     @usableFromInline let limit: Duration
     @usableFromInline let phase: TimeoutPhase
-    @usableFromInline let alarm: Alarm
+    @usableFromInline let timer: OperatorTimer
     @usableFromInline let error: @Sendable () -> Failure
     @usableFromInline let observer: Observer<Element, Failure>
     @usableFromInline let scope: Scope
@@ -58,18 +58,18 @@ final class TimeoutWatch<Element: Sendable, Failure: Error>: @unchecked Sendable
         self.error = error
         self.observer = observer
         scope = observer.scope.child()
-        alarm = Alarm(clock, in: scope)
+        timer = OperatorTimer(clock, in: scope)
         deadline = clock.now + limit
     }
 
     @inlinable var input: Observer<Element, Failure> {
-        alarm.set(after: limit) { self.check() }
+        timer.set(after: limit) { self.check() }
         return Observer(
             scope: scope,
             next: { value in
                 switch self.phase {
-                case .firstValue: self.alarm.cancel()
-                case .nextValue: self.deadline = self.alarm.clock.now + self.limit
+                case .firstValue: self.timer.cancel()
+                case .nextValue: self.deadline = self.timer.clock.now + self.limit
                 case .end: break
                 }
                 self.observer.next(value)
@@ -82,8 +82,8 @@ final class TimeoutWatch<Element: Sendable, Failure: Error>: @unchecked Sendable
 
     @usableFromInline
     func check() {
-        let remaining = deadline - alarm.clock.now
-        guard remaining <= .zero else { return alarm.set(after: remaining) { self.check() } }
+        let remaining = deadline - timer.clock.now
+        guard remaining <= .zero else { return timer.set(after: remaining) { self.check() } }
         scope.close()
         observer.fail(error())
     }

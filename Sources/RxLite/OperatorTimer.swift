@@ -1,7 +1,7 @@
 /// The one timer of an operator: runs its work in the lane of a scope, and is called off when the scope
 /// closes.
 @usableFromInline
-final class Alarm: @unchecked Sendable {
+final class OperatorTimer: @unchecked Sendable {
     // Unchecked: runs only inside the scope's lane, which is serial. Debug builds check that.
     @usableFromInline let clock: any Scheduler
     private let scope: Scope

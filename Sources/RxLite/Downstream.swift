@@ -1,6 +1,6 @@
 /// What a linear operator keeps for one subscription: whom it hands on to.
 @usableFromInline
-final class Link<Element: Sendable, Failure: Error>: Sendable {
+final class Downstream<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline let observer: Observer<Element, Failure>
 
     @inlinable
@@ -10,7 +10,7 @@ final class Link<Element: Sendable, Failure: Error>: Sendable {
 extension Observable {
     /// A stream that takes each value as `receive` does: the shape of operators that keep no state.
     ///
-    /// `receive` gets the ``Link`` to its observer in place of capturing it, so that it captures nothing but
+    /// `receive` gets the ``Downstream`` to its observer in place of capturing it, so that it captures nothing but
     /// the user's closure; see ``Observer``.
     @inlinable
     func linked<T>(
@@ -19,7 +19,7 @@ extension Observable {
         Observable<T, Failure>(scheduler: scheduler) { [source] observer in
             source(
                 Observer(
-                    scope: observer.scope, target: Link(observer), receive: receive, end: observer.end))
+                    scope: observer.scope, target: Downstream(observer), receive: receive, end: observer.end))
         }
     }
 }

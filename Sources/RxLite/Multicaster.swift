@@ -1,14 +1,14 @@
 /// Hands each event to all who listen, in one order for all of them: the core of ``Signal``, ``State`` and
 /// ``Observable/share(replay:reset:)``.
 @usableFromInline
-final class Hub<Element: Sendable, Failure: Error>: @unchecked Sendable {
+final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked, and spared the checks of exclusivity: the variables below are touched only from inside `lane`,
     // which is serial, and never while one of them is being changed. Debug builds check that.
 
     /// One of those who listen. Its constants are read without being retained, as an array's elements are not.
     @usableFromInline
     final class Listener: Seated, @unchecked Sendable {
-        // Unchecked: `seat` is touched only from inside the hub's lane, which is serial.
+        // Unchecked: `seat` is touched only from inside the multicaster's lane, which is serial.
         @usableFromInline let observer: Observer<Element, Failure>
         @usableFromInline var seat: Int?
         /// Takes the values in the observer's place, if it is a shared stream's.

@@ -1,6 +1,6 @@
 /// Values that wait to be taken, as many as a ``BufferPolicy`` lets.
 @usableFromInline
-struct Waiting<Element: Sendable, Failure: Error>: Sendable {
+struct PendingBuffer<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline var values = FIFO<Element>()
     @usableFromInline var isSourcePaused = false
     @usableFromInline var droppedCount = 0
