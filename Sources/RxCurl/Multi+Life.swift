@@ -11,8 +11,8 @@ extension Multi {
         let status = Self.globalStatus
         guard status == CURLE_OK else { throw CurlError(status) }
         do throws(UVError) {
-            kick = try Kick(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
-            secondLook = try Kick(on: loop) { [unowned self] in lookAgain() }
+            nextDrive = try Immediate(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
+            secondLook = try Immediate(on: loop) { [unowned self] in lookAgain() }
             queueTimer = LoopTimer(on: loop) { [unowned self] in perform(.widenQueue) }
             // Those who waited when a multi handle broke down wait on.
             if queue.waitingCount > 0 { setQueueTimer() }
@@ -96,8 +96,8 @@ extension Multi {
     }
 
     private func closeHandles() {
-        kick?.close()
-        kick = nil
+        nextDrive?.close()
+        nextDrive = nil
         queueTimer?.close()
         queueTimer = nil
         secondLook?.close()

@@ -51,12 +51,12 @@ final class Multi: @unchecked Sendable {
 
     @exclusivity(unchecked) var raw: UnsafeMutableRawPointer?
     @exclusivity(unchecked) var share: UnsafeMutableRawPointer?
-    @safe @exclusivity(unchecked) var kick: Kick?
+    @safe @exclusivity(unchecked) var nextDrive: Immediate?
     @safe @exclusivity(unchecked) var timer: LoopTimer?
     /// Set while somebody waits for a connection.
     @safe @exclusivity(unchecked) var queueTimer: LoopTimer?
     /// Asks for a second look at ``overdue``.
-    @safe @exclusivity(unchecked) var secondLook: Kick?
+    @safe @exclusivity(unchecked) var secondLook: Immediate?
     /// Transfers of which a limit seems to have passed.
     @safe @exclusivity(unchecked) var overdue: [Transfer] = []
     @safe @exclusivity(unchecked) var sockets: [Watch] = []
@@ -223,7 +223,7 @@ final class Multi: @unchecked Sendable {
     func kickIfDue() {
         guard isDue else { return }
         isDue = false
-        kick?.request()
+        nextDrive?.request()
     }
 
     func readMessages() {

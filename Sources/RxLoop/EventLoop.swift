@@ -15,7 +15,7 @@ import Synchronization
 /// ```
 ///
 /// Threads: `schedule`, `now`, `isCurrent`, ``ownsCurrentThread``, ``onShutdown(_:)`` from anywhere; ``shutDown()``
-/// from anywhere but the loop; ``work(_:)`` from anywhere; ``Poll``, ``LoopTimer`` and ``Kick`` only on the loop, which
+/// from anywhere but the loop; ``work(_:)`` from anywhere; ``Poll``, ``LoopTimer`` and ``Immediate`` only on the loop, which
 /// they assert.
 @safe
 public final class EventLoop: Scheduler, @unchecked Sendable {

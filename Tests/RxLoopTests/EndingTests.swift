@@ -68,25 +68,25 @@ import Testing
     private final class Handles: @unchecked Sendable {
         // Unchecked: touched on the loop, and once that has ended by the test.
         private var poll: Poll?
-        private var kick: Kick?
+        private var immediate: Immediate?
         private var timer: LoopTimer?
         private var ends: [Int32] = [0, 0]
 
-        var isOpened: Bool { poll != nil && kick != nil && timer != nil }
+        var isOpened: Bool { poll != nil && immediate != nil && timer != nil }
 
         func open(on loop: EventLoop) {
             unsafe _ = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)
             poll = try? Poll(on: loop, descriptor: ends[0]) { _, _ in Issue.record("nothing is there") }
             poll?.start(.readable)
-            kick = try? Kick(on: loop) { Issue.record("the loop has ended") }
-            kick?.request()
+            immediate = try? Immediate(on: loop) { Issue.record("the loop has ended") }
+            immediate?.request()
             timer = LoopTimer(on: loop) {}
             timer?.start(milliseconds: 3_600_000)
         }
 
         func close() {
             poll?.close()
-            kick?.close()
+            immediate?.close()
             timer?.close()
         }
 

@@ -19,8 +19,8 @@ import Testing
         case overdueTimer
         /// Waits of almost nothing, each due before the one before is done.
         case lateWaits
-        /// A kick that asks for the next one.
-        case kick
+        /// A immediate that asks for the next one.
+        case immediate
         /// Work that schedules more work.
         case work
     }
@@ -114,7 +114,7 @@ private final class Burden: @unchecked Sendable {
     private(set) var turn = 0
     private var turns = Turns()
     private var timer: LoopTimer?
-    private var kick: Kick?
+    private var immediate: Immediate?
     private var poll: Poll?
     private var onTurn: () -> Void = {}
     var onBegin: () -> Void = {}
@@ -127,7 +127,7 @@ private final class Burden: @unchecked Sendable {
     func start(watching pair: Pair) {
         // They keep this object until it closes them.
         timer = LoopTimer(on: loop) { self.take() }
-        kick = try? Kick(on: loop) { self.take() }
+        immediate = try? Immediate(on: loop) { self.take() }
         poll = try? Poll(on: loop, descriptor: pair.reading) { _, _ in
             self.turns.socket = self.turn
             self.poll?.close()
@@ -148,7 +148,7 @@ private final class Burden: @unchecked Sendable {
         case .overdueTimer: timer?.start(at: loop.nanoseconds - 5_000_000)
         case .lateWaits:
             for _ in 0..<2 { _ = loop.schedule(after: .nanoseconds(1)) { self.takeLate() } }
-        case .kick: kick?.request()
+        case .immediate: immediate?.request()
         case .work: loop.schedule { self.take() }
         }
     }
@@ -186,9 +186,9 @@ private final class Burden: @unchecked Sendable {
     func close() {
         turn = patience
         timer?.close()
-        kick?.close()
+        immediate?.close()
         poll?.close()
-        (timer, kick, poll) = (nil, nil, nil)
+        (timer, immediate, poll) = (nil, nil, nil)
         onTurn = {}
     }
 }

@@ -82,25 +82,25 @@ import Testing
     }
 
     @Test func aKickComesOnceAndAgainWhenAskedFromItself() async {
-        let loop = EventLoop(name: "kick")
+        let loop = EventLoop(name: "immediate")
         defer { loop.shutDown() }
         let kicks: Int = await withCheckedContinuation { continuation in
             loop.schedule {
                 let log = Log()
-                log.kick = try? Kick(on: loop) {
+                log.immediate = try? Immediate(on: loop) {
                     log.kicks += 1
                     if log.kicks < 3 {
-                        log.kick?.request()
+                        log.immediate?.request()
                     } else {
                         _ = loop.schedule(after: .milliseconds(5)) {
-                            log.kick?.close()
-                            log.kick = nil
+                            log.immediate?.close()
+                            log.immediate = nil
                             continuation.resume(returning: log.kicks)
                         }
                     }
                 }
-                log.kick?.request()
-                log.kick?.request()
+                log.immediate?.request()
+                log.immediate?.request()
             }
         }
         #expect(kicks == 3)
@@ -114,6 +114,6 @@ import Testing
         var kicks = 0
         var poll: Poll?
         var timer: LoopTimer?
-        var kick: Kick?
+        var immediate: Immediate?
     }
 }

@@ -8,13 +8,13 @@ internal import CLibuv
 ///
 /// Only on the loop.
 @safe
-public final class Kick: LoopHandle {
+public final class Immediate: LoopHandle {
     private var handles: (idle: Handle<uv_idle_t>, check: Handle<uv_check_t>)?
     private let loop: EventLoop
     private let onKick: () -> Void
     private var isRequested = false
 
-    /// Creates a kick that has not been asked for.
+    /// Creates an immediate callback that has not been asked for.
     public init(on loop: EventLoop, onKick: @escaping () -> Void) throws(UVError) {
         loop.preconditionCurrent()
         self.loop = loop
@@ -33,7 +33,7 @@ public final class Kick: LoopHandle {
         unsafe check.setOwner(self)
     }
 
-    deinit { precondition(isClosed, "a kick was let go without being closed") }
+    deinit { precondition(isClosed, "an immediate callback was let go without being closed") }
 
     private var isClosed: Bool { unsafe handles == nil }
 
@@ -44,7 +44,7 @@ public final class Kick: LoopHandle {
         isRequested = true
         unsafe _ = uv_idle_start(idle.pointer) { _ in }
         unsafe _ = uv_check_start(check.pointer) { check in
-            unsafe owner(of: check, as: Kick.self)?.fire()
+            unsafe owner(of: check, as: Immediate.self)?.fire()
         }
     }
 
