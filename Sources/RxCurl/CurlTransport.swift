@@ -142,9 +142,9 @@ public final class CurlTransport: Transport {
         guard observer.scope.isOpen else { return }
         if let hsts, !isRestored, !hsts.isRestored { return restore(hsts, then: request, observer) }
         let request = hsts.flatMap { request.upgraded(by: $0, at: loop.currentDate) } ?? request
-        let target: Target
+        let target: CheckedURL
         do throws(NetworkError) {
-            target = try Target(of: request)
+            target = try CheckedURL(of: request)
             try checkVersion(target, of: request)
             if request.method == .head, !request.body.isEmpty {
                 throw NetworkError(.invalidParameters, "HEAD carries no content", request: request)
@@ -166,7 +166,7 @@ public final class CurlTransport: Transport {
 
     /// Finds a loop for the request, and what content there is.
     private func prepare(
-        _ request: Request, to target: Target, _ observer: Observer<TransferEvent, NetworkError>
+        _ request: Request, to target: CheckedURL, _ observer: Observer<TransferEvent, NetworkError>
     ) {
         switch (request.body, request.compression) {
         case (.empty, _):
@@ -192,7 +192,7 @@ public final class CurlTransport: Transport {
 
     /// Finds out what there is to send before curl is told of the request.
     private func open(
-        _ request: Request, to target: Target, _ observer: Observer<TransferEvent, NetworkError>
+        _ request: Request, to target: CheckedURL, _ observer: Observer<TransferEvent, NetworkError>
     ) {
         let scope = observer.scope.child()
         let multi = multi(for: request, in: observer.scope.lane)
@@ -228,7 +228,7 @@ public final class CurlTransport: Transport {
     }
 
     private func begin(
-        _ request: Request, _ content: TransferContent, to target: Target, on multi: Multi,
+        _ request: Request, _ content: TransferContent, to target: CheckedURL, on multi: Multi,
         _ observer: Observer<TransferEvent, NetworkError>
     ) {
         let share = shares?.enter(multi.index, Origin(request.url))

@@ -17,8 +17,8 @@ extension Transfer {
     }
 
     /// Whether the connection that the request is about to go out on leads to where it may.
-    func allows(_ peer: Peer) -> Bool {
-        guard multi.configuration.forbidsPrivateAddresses, let text = peer.address else { return true }
+    func allows(_ endpoints: ConnectionEndpoints) -> Bool {
+        guard multi.configuration.forbidsPrivateAddresses, let text = endpoints.address else { return true }
         guard let address = IPAddress(text) else { return text == multi.configuration.unixSocketPath }
         return allows(address)
     }

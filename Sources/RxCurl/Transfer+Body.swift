@@ -25,8 +25,8 @@ extension Transfer {
         case .wait:
             if let handle { multi.hold(handle) }
             return .kept
-        case .spool:
-            spool.append(unsafe Array(bytes))
+        case .pausedChunks:
+            pausedChunks.append(unsafe Array(bytes))
             return .taken
         case .refuse: return refuseChunk()
         }

@@ -68,7 +68,7 @@ extension Transfer {
     }
 
     func deliverSpooled() {
-        guard let chunk = spool.next() else { return }
+        guard let chunk = pausedChunks.next() else { return }
         state.unspool(chunk.count)
         guard let decoding else { return deliver(.chunk(chunk)) }
         unsafe chunk.withUnsafeBytes { unsafe feed($0, to: decoding) }

@@ -10,7 +10,7 @@ final class Transfer: @unchecked Sendable {
     // loop once it has been posted there, after the end of the loop in the lane; nothing is called while a
     // variable is being changed.
     let request: Request
-    let target: Target
+    let target: CheckedURL
     /// The easy handle that carries it, between being added and being removed.
     @safe @exclusivity(unchecked) var handle: EasyHandle?
     /// The transport stays as long as something of it runs.
@@ -29,7 +29,7 @@ final class Transfer: @unchecked Sendable {
     @safe @exclusivity(unchecked) var hasCoding = false
     @safe @exclusivity(unchecked) var decoding: ContentDecoding?
     /// Chunks that have come while the consumer paused.
-    @safe @exclusivity(unchecked) var spool = Spool()
+    @safe @exclusivity(unchecked) var pausedChunks = PausedChunks()
     /// Informational heads that have not been delivered.
     @safe @exclusivity(unchecked) var interim: [ResponseHead] = []
     @safe @exclusivity(unchecked) var head: ResponseHead?
@@ -52,7 +52,7 @@ final class Transfer: @unchecked Sendable {
     @safe @exclusivity(unchecked) var forbidden: IPAddress?
     /// Whose place it takes, or waits for.
     @safe @exclusivity(unchecked) var origin: FairQueue<Transfer>.Origin?
-    @safe @exclusivity(unchecked) var waiting: Waiting?
+    @safe @exclusivity(unchecked) var waiting: QueueEntry?
     @safe @exclusivity(unchecked) var negotiation: Negotiation?
     /// How long it waited for another one's connection, in nanoseconds; a part of the time to connect.
     @safe @exclusivity(unchecked) var heldTime: UInt64 = 0
@@ -65,7 +65,7 @@ final class Transfer: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var isWatchingResume = false
 
     init(
-        _ request: consuming Request, with content: consuming TransferContent, to target: consuming Target,
+        _ request: consuming Request, with content: consuming TransferContent, to target: consuming CheckedURL,
         for observer: consuming Observer<TransferEvent, NetworkError>, by transport: consuming CurlTransport,
         on multi: consuming Multi, counted share: consuming LoopShares.Share?
     ) {
@@ -87,13 +87,13 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: What curl says
 
-    func willSend(to peer: Peer) -> Bool {
-        guard allows(peer), state.willSend() else { return false }
+    func willSend(to endpoints: ConnectionEndpoints) -> Bool {
+        guard allows(endpoints), state.willSend() else { return false }
         multi.settle(self)
         handle?.forgetFailedAttempts()
-        metrics.remoteAddress = peer.address
-        metrics.remotePort = peer.port
-        metrics.localPort = peer.localPort
+        metrics.remoteAddress = endpoints.address
+        metrics.remotePort = endpoints.port
+        metrics.localPort = endpoints.localPort
         head = nil
         decoding = nil
         if !fieldLines.isEmpty { fieldLines.removeAll(keepingCapacity: true) }

@@ -22,7 +22,7 @@ extension TransferState {
         /// Let curl keep the chunk until the consumer resumes; it comes again then.
         case wait
         /// Keep the chunk until the consumer resumes.
-        case spool
+        case pausedChunks
         /// Break the transfer off.
         case refuse
     }

@@ -190,7 +190,7 @@ struct TransferState {
                 refusal = .spoolFull
                 return .refuse
             }
-            return .spool
+            return .pausedChunks
         }
         defer { (holdsHead, heldInterimHeads) = (false, 0) }
         return .deliver(headFirst: holdsHead)

@@ -86,7 +86,7 @@ extension Parser {
         ) { text in
             guard let url = URL(string: text) else { return "none" }
             do {
-                let target = try Target(of: Request(url: url))
+                let target = try CheckedURL(of: Request(url: url))
                 try demand(target.text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "a byte that is no URL's")
                 let isHTTP = ["http://", "https://"].contains { target.text.lowercased().hasPrefix($0) }
                 try demand(isHTTP, "another scheme")

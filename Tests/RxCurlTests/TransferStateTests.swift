@@ -161,10 +161,10 @@ import Testing
     @Test func whatCurlCannotKeepIsSpooledAndComesInOrder() {
         var state = Self.inBody(isPaused: true)
         #expect(
-            state.receiveChunk(count: 10, isPaused: true, canWait: { false }) == .spool)
+            state.receiveChunk(count: 10, isPaused: true, canWait: { false }) == .pausedChunks)
         // Not before what waits, though the consumer has resumed.
         #expect(
-            state.receiveChunk(count: 5, isPaused: false, canWait: { false }) == .spool)
+            state.receiveChunk(count: 5, isPaused: false, canWait: { false }) == .pausedChunks)
         #expect(state.complete(succeeded: true, isPaused: false) == .wait)
         #expect(state.resume(isPaused: false) == .deliverHead)
         #expect(state.resume(isPaused: false) == .deliverSpooled)
@@ -181,11 +181,11 @@ import Testing
         _ = state.receiveEndOfHead(byteCount: 2, isPaused: false)
         for _ in 0..<3 {
             #expect(
-                state.receiveChunk(count: 10, isPaused: true, canWait: { false }) == .spool)
+                state.receiveChunk(count: 10, isPaused: true, canWait: { false }) == .pausedChunks)
             #expect(state.resume(isPaused: false) == .deliverSpooled)
             state.unspool(10)
         }
-        #expect(state.receiveChunk(count: 9, isPaused: true, canWait: { false }) == .spool)
+        #expect(state.receiveChunk(count: 9, isPaused: true, canWait: { false }) == .pausedChunks)
         #expect(state.receiveChunk(count: 2, isPaused: true, canWait: { false }) == .refuse)
         #expect(state.refusal == .spoolFull)
     }
@@ -200,7 +200,7 @@ import Testing
         state.receiveDecoded(count: 500, isPending: true, brokenOff: nil)
         // The consumer has paused and resumed since; curl keeps what comes, or it is spooled.
         #expect(state.receiveChunk(count: 10, isPaused: false) == .wait)
-        #expect(state.receiveChunk(count: 10, isPaused: false, canWait: { false }) == .spool)
+        #expect(state.receiveChunk(count: 10, isPaused: false, canWait: { false }) == .pausedChunks)
         #expect(state.complete(succeeded: true, isPaused: false) == .wait)
         #expect(state.resume(isPaused: true) == nil)
         #expect(state.resume(isPaused: false) == .deliverDecoded)

@@ -2,7 +2,7 @@ internal import RxHTTP
 
 extension CurlTransport {
     /// Throws where a request may be sent over HTTP/3 only and cannot be.
-    func checkVersion(_ target: Target, of request: Request) throws(NetworkError) {
+    func checkVersion(_ target: CheckedURL, of request: Request) throws(NetworkError) {
         guard multi.http3 == .only else { return }
         if target.isPlain {
             throw NetworkError(.invalidURL, "HTTP/3 is spoken with https URLs only", request: request)

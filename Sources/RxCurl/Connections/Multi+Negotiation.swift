@@ -3,7 +3,7 @@ internal import RxLoop
 
 extension Multi {
     /// Whether the version of a request's connection is found out only when there is one.
-    func negotiates(_ target: Target) -> Bool { httpVersion == .http2 && !target.isPlain }
+    func negotiates(_ target: CheckedURL) -> Bool { httpVersion == .http2 && !target.isPlain }
 
     /// Whether a request looks out for a connection that is being made (`CURLOPT_PIPEWAIT`). Without TLS only one that
     /// speaks HTTP/2 from the first byte does.
@@ -23,7 +23,7 @@ extension Multi {
     }
 
     /// The state of the negotiation with an origin; `nil` if its version is not negotiated.
-    func negotiation(with key: String, of origin: Origin?, for target: Target) -> Negotiation? {
+    func negotiation(with key: String, of origin: Origin?, for target: CheckedURL) -> Negotiation? {
         guard negotiates(target) else { return nil }
         if let known = negotiations[key] { return known }
         if negotiations.count >= Self.knownOrigins {

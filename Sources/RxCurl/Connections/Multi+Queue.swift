@@ -3,7 +3,7 @@ internal import RxLite
 internal import RxLoop
 
 /// A transfer that waits for a free connection.
-struct Waiting {
+struct QueueEntry {
     let ticket: WaitingList<Transfer>.Ticket
     /// Since when, in nanoseconds of the loop.
     let start: UInt64
@@ -30,7 +30,7 @@ extension Multi {
             lead(transfer)
             return true
         }
-        transfer.waiting = Waiting(ticket: queue.wait(transfer, at: origin), start: loop.nanoseconds)
+        transfer.waiting = QueueEntry(ticket: queue.wait(transfer, at: origin), start: loop.nanoseconds)
         if let time = transfer.request.timeouts.queue { limitWaiting(transfer, time, after: time) }
         if queue.waitingCount == 1 { setQueueTimer() }
         return false

@@ -6,7 +6,7 @@ enum LibcurlFault: CaseIterable {
     /// Takes an HTTP/2 body that is reset before its end for whole where there is no length, among other faults of
     /// HTTP/2. So ``CurlTransport/HTTPVersion/automatic`` is HTTP/1.1.
     case endsHTTP2BodiesEarly
-    /// Does not reliably go on with a paused HTTP/2 transfer. So its bytes are taken all the same, into ``Spool``.
+    /// Does not reliably go on with a paused HTTP/2 transfer. So its bytes are taken all the same, into ``PausedChunks``.
     case stallsPausedHTTP2
     /// Asks for a writable socket as long as an HTTP/2 upload waits for the server's window. See ``Multi/mute(_:)``.
     case spinsOnHTTP2Uploads

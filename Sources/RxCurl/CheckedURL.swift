@@ -9,7 +9,7 @@ internal import RxHTTP
 
 /// A URL that curl may be given: absolute, http or https, with a host, and free of bytes that two parsers
 /// could read in two ways.
-struct Target {
+struct CheckedURL {
     let text: String
     /// Whether it carries `user:password@`.
     let hasUserInfo: Bool

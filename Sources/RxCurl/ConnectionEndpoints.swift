@@ -1,5 +1,5 @@
 /// The two ends of a connection.
-struct Peer {
+struct ConnectionEndpoints {
     var address: String?
     var port = 0
     var localPort = 0

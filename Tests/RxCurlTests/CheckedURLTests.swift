@@ -5,14 +5,14 @@ import Testing
 
 @testable import RxCurl
 
-@Suite struct TargetTests {
+@Suite struct CheckedURLTests {
     @Test(arguments: [
         "http://example.com", "HTTPS://example.com/a?b#c", "http://example.com:8080/", "http://example.com:",
         "http://[::1]:80/", "http://[::1]", "http://user:password@example.com/",
     ])
     func isAccepted(text: String) throws {
         let url = try #require(URL(string: text))
-        let target = try Target(of: Request(url: url))
+        let target = try CheckedURL(of: Request(url: url))
         #expect(target.text == url.absoluteString)
         #expect(target.hasUserInfo == text.contains("@"))
     }
@@ -24,7 +24,7 @@ import Testing
     ])
     func isRefused(text: String) throws {
         let url = try #require(URL(string: text))
-        #expect { try Target(of: Request(url: url)) } throws: { error in
+        #expect { try CheckedURL(of: Request(url: url)) } throws: { error in
             (error as? NetworkError)?.code == .invalidURL
         }
     }

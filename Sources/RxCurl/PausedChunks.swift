@@ -1,5 +1,5 @@
 /// Chunks that wait for a consumer, first in, first out.
-struct Spool {
+struct PausedChunks {
     private var chunks: [[UInt8]] = []
     private var first = 0
 
