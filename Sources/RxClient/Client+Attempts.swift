@@ -23,7 +23,7 @@ extension Client {
         as result: @escaping Reading<T>
     ) -> Observable<T, NetworkError> {
         let draft = attempts.draft
-        func stream(_ server: Server?, _ host: Host?) -> Observable<T, NetworkError> {
+        func stream(_ server: Server?, _ host: HostState?) -> Observable<T, NetworkError> {
             guard let host, isGuarded(stages, draft) else {
                 return exchange(
                     attempts, at: server, host, .zero, session: session, cookies: cookies,
@@ -64,7 +64,7 @@ extension Client {
 
     /// The stages around one exchange that are asked for and switched on.
     private func staged<T>(
-        _ attempts: Attempts, _ stages: AttemptStages, at host: Host, session: Session?,
+        _ attempts: Attempts, _ stages: AttemptStages, at host: HostState, session: Session?,
         _ exchange: @escaping @Sendable (_ waited: Duration) -> Observable<T, NetworkError>
     ) -> Observable<T, NetworkError> {
         var stream: Observable<T, NetworkError>
@@ -94,7 +94,7 @@ extension Client {
 
     /// One exchange at each subscription: the request as it is by then.
     private func exchange<T>(
-        _ attempts: Attempts, at server: Server?, _ host: Host?, _ waited: Duration, session: Session?,
+        _ attempts: Attempts, at server: Server?, _ host: HostState?, _ waited: Duration, session: Session?,
         cookies: CookieJar?, preparing prepare: @escaping @Sendable (inout Request) -> Void,
         as result: @escaping Reading<T>
     ) -> Observable<T, NetworkError> {
@@ -114,11 +114,11 @@ extension Client {
             }
             guard let session, !request.isCredentialFree else { return exchange(request) }
             if let authorized = try session.authorized(request) {
-                attempts.note(authorized.credentialStamp)
+                attempts.note(authorized.credentialVersion)
                 return exchange(authorized)
             }
             return session.authorize(request).flatMap { request in
-                attempts.note(request.credentialStamp)
+                attempts.note(request.credentialVersion)
                 return exchange(request)
             }
         }

@@ -52,7 +52,7 @@ extension Client {
             transport = NotingTransport(transport: transport, sentFields: sentFields)
         }
         if let cookies, !request.isCredentialFree {
-            let account = request.credentialStamp.flatMap { stamp in
+            let account = request.credentialVersion.flatMap { stamp in
                 configuration.session.map { CookieJar.Account(session: $0.seed, identity: stamp.identity) }
             }
             transport = CookieTransport(

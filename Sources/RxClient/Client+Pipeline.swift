@@ -57,7 +57,7 @@ extension Client {
             .fallingBack(on: cached, trace: attempts.trace, opening: opening)
             .part(endpoint.part)
             .process { response throws(NetworkError) in
-                if !response.isFromCache { session?.noteSuccess(of: response.request.credentialStamp) }
+                if !response.isFromCache { session?.noteSuccess(of: response.request.credentialVersion) }
                 let answer = try endpoint.answer(from: response)
                 cached?.keep(answer.response)
                 return result(answer)

@@ -21,7 +21,7 @@ public final class Client: Sendable {
     /// Where the service is, and which of its servers is active.
     public let servers: Servers
     /// What is known of the hosts that requests go to.
-    let hosts: Hosts
+    let hosts: HostRegistry
     /// Who listens to what it does.
     let trafficHub = TrafficHub()
     let running = RunningRequests()
@@ -49,7 +49,7 @@ public final class Client: Sendable {
         configuration.session?.attach(configuration.cookies, on: transport.scheduler)
         configuration.cookies?.clock.adopt(transport.scheduler)
         configuration.cache.clock.adopt(transport.scheduler)
-        hosts = Hosts(configuration, on: transport.scheduler)
+        hosts = HostRegistry(configuration, on: transport.scheduler)
         servers = Servers(
             main: configuration.baseURL, vice: configuration.viceURL, failover: configuration.failover,
             hosts: hosts, clock: transport.scheduler)

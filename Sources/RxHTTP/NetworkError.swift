@@ -54,7 +54,7 @@ public struct NetworkError: Error, Sendable {
     /// redirects, whether the first one may.
     public var isIdempotent: Bool = false
     /// Which login's credential the request carried, if any.
-    public var credentialStamp: CredentialStamp?
+    public var credentialVersion: CredentialVersion?
 
     /// Creates an error about `request`.
     public init(_ code: Code, _ message: String, request: Request? = nil) {
@@ -71,7 +71,7 @@ public struct NetworkError: Error, Sendable {
         attempt = request.attempt
         isReplayable = request.body.isReplayable && request.canStartOver
         isIdempotent = request.isIdempotent && request.canStartOver
-        credentialStamp = request.credentialStamp
+        credentialVersion = request.credentialVersion
     }
 
     /// The same failure, of something that `request` needed, as its own.

@@ -16,7 +16,7 @@ extension Request {
         var bodyLimit: Int
         var secretFields: Set<HTTPField.Name> = []
         var secretParameters: Set<String> = []
-        var credentialStamp: CredentialStamp?
+        var credentialVersion: CredentialVersion?
         var digest: Authentication.Digest?
         var secretAdditions: SecretAdditions?
         var isCredentialFree = false

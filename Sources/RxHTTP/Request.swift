@@ -83,9 +83,9 @@ public struct Request: Sendable {
         _modify { yield &parts.shape.secretParameters }
     }
     /// Which login's credential the request carries, if any.
-    public var credentialStamp: CredentialStamp? {
-        get { parts.shape.credentialStamp }
-        _modify { yield &parts.shape.credentialStamp }
+    public var credentialVersion: CredentialVersion? {
+        get { parts.shape.credentialVersion }
+        _modify { yield &parts.shape.credentialVersion }
     }
     /// What a digest challenge is answered with.
     package var digest: Authentication.Digest? {

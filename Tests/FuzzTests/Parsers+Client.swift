@@ -94,7 +94,7 @@ extension Parser {
                 "/ä%zz#f", "",
             ]
         ) { text in
-            let hosts = Hosts(ClientConfiguration(), on: VirtualScheduler())
+            let hosts = HostRegistry(ClientConfiguration(), on: VirtualScheduler())
             let servers = ServerPair(main: Server("https://a.test/v1", in: hosts), vice: nil)
             do {
                 let url = try servers.url(for: text, allowingOtherOrigins: false)

@@ -126,7 +126,7 @@ import Testing
         #expect(second.url.path == "/2")
         let names = Set(second.headerFields.map(\.name.canonicalName))
         #expect(names == (isOther ? ["x-app"] : ["authorization", "cookie", "x-key", "x-app", "x-token"]))
-        #expect((second.credentialStamp == nil) == isOther)
+        #expect((second.credentialVersion == nil) == isOther)
         // A refusal from there says nothing about this session.
         #expect(recorder.failure?.code == (isOther ? .status : .connect))
     }

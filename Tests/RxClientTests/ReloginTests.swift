@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test("1. the stamp is older than the current generation → replay at once, no login")
-    func staleStamp() throws {
+    func staleVersion() throws {
         let bench = LoginBench()
         bench.server.contents.withLock { $0.delays["/slow"] = .milliseconds(100) }
         let recorders = [bench.get("/slow"), bench.get("/fast")]

@@ -13,16 +13,16 @@ import Testing
     private let known = Credential(token: "t")
     private let rejected = NetworkError(.envelope, "wrong password")
 
-    private func sentStamp() throws -> CredentialStamp {
+    private func sentVersion() throws -> CredentialVersion {
         guard case .send(_, let stamp) = state.authorize(date: start) else { throw Unexpected.decision }
         return stamp
     }
 
-    private func fail(_ stamp: CredentialStamp, at second: Double = 0) -> SessionState.Remedy {
+    private func fail(_ stamp: CredentialVersion, at second: Double = 0) -> SessionState.Remedy {
         state.authenticationFailed(carried: stamp, error: unauthorized, date: start + second)
     }
 
-    private func startLogin(_ stamp: CredentialStamp, at second: Double = 0) throws -> Int {
+    private func startLogin(_ stamp: CredentialVersion, at second: Double = 0) throws -> Int {
         guard case .wait(let login) = fail(stamp, at: second), login.isNew else { throw Unexpected.decision }
         return login.number
     }
@@ -49,7 +49,7 @@ import Testing
 
     @Test("1. the stamp is older than the current generation → replay at once, no login")
     func rule1() throws {
-        let stamp = try sentStamp()
+        let stamp = try sentVersion()
         let login = try startLogin(stamp)
         #expect(succeed(login, Credential(token: "new")))
         #expect(fail(stamp).text == "replay")
@@ -58,7 +58,7 @@ import Testing
 
     @Test("2. this generation's login has failed → the same error, no login")
     func rule2() throws {
-        let stamp = try sentStamp()
+        let stamp = try sentVersion()
         let login = try startLogin(stamp)
         #expect(failLogin(login, offline, isRejection: false))
         #expect(fail(stamp).text == "fail connect: offline")
@@ -67,9 +67,9 @@ import Testing
 
     @Test("2. also for older generations whose logins failed one after another")
     func rule2Repeated() throws {
-        let first = try sentStamp()
+        let first = try sentVersion()
         #expect(try failLogin(startLogin(first), offline, isRejection: false))
-        let second = try sentStamp()
+        let second = try sentVersion()
         #expect(second != first)
         #expect(try failLogin(startLogin(second), offline, isRejection: false))
         #expect(fail(first).text == "fail connect: offline")
@@ -78,9 +78,9 @@ import Testing
 
     @Test("1 before 2: after a login that succeeded, a stamp from before the failed one is replayed")
     func failureIsForgottenWithSuccess() throws {
-        let first = try sentStamp()
+        let first = try sentVersion()
         #expect(try failLogin(startLogin(first), offline, isRejection: false))
-        let second = try sentStamp()
+        let second = try sentVersion()
         #expect(try succeed(startLogin(second), Credential(token: "new")))
         #expect(fail(first).text == "replay")
         #expect(fail(second).text == "replay")
@@ -88,7 +88,7 @@ import Testing
 
     @Test("3. a login is running → wait for it")
     func rule3() throws {
-        let stamp = try sentStamp()
+        let stamp = try sentVersion()
         let login = try startLogin(stamp)
         #expect(fail(stamp).text == "wait \(login)")
         guard case .wait(let waited, _) = state.authorize(date: start) else {
@@ -99,36 +99,36 @@ import Testing
 
     @Test("4. otherwise → start one; after a failure a later request may log in again")
     func rule4() throws {
-        let first = try startLogin(sentStamp())
+        let first = try startLogin(sentVersion())
         #expect(failLogin(first, offline, isRejection: false))
-        let second = try startLogin(sentStamp())
+        let second = try startLogin(sentVersion())
         #expect(second != first)
     }
 
     @Test("At most 5 logins in 30 s that do not help, then an error that says so; later again")
     func limit() throws {
         for second in 0..<5 {
-            let login = try startLogin(sentStamp(), at: Double(second))
+            let login = try startLogin(sentVersion(), at: Double(second))
             #expect(succeed(login, Credential(token: "t\(second)")))
         }
-        #expect(try fail(sentStamp(), at: 29).text.hasPrefix("fail loginExpired: 5 logins within"))
-        _ = try startLogin(sentStamp(), at: 30)
+        #expect(try fail(sentVersion(), at: 29).text.hasPrefix("fail loginExpired: 5 logins within"))
+        _ = try startLogin(sentVersion(), at: 30)
     }
 
     @Test("A clock that is put back does not count what lies ahead of it")
     func clockPutBack() throws {
-        for second in 0..<5 { #expect(try succeed(startLogin(sentStamp(), at: Double(second)), known)) }
-        _ = try startLogin(sentStamp(), at: -3600)
+        for second in 0..<5 { #expect(try succeed(startLogin(sentVersion(), at: Double(second)), known)) }
+        _ = try startLogin(sentVersion(), at: -3600)
     }
 
     @Test("A request that succeeds with what a login gave clears the count; with what was before it does not")
     func helpfulLogins() throws {
-        let old = try sentStamp()
+        let old = try sentVersion()
         for second in 0..<20 {
-            #expect(try succeed(startLogin(sentStamp(), at: Double(second)), known))
+            #expect(try succeed(startLogin(sentVersion(), at: Double(second)), known))
             state.requestSucceeded(carried: old)
             #expect(state.countsLogins)
-            state.requestSucceeded(carried: try sentStamp())
+            state.requestSucceeded(carried: try sentVersion())
             #expect(!state.countsLogins)
         }
     }
@@ -136,30 +136,30 @@ import Testing
     @Test("A login that failed is not one that helped, whatever succeeds without it")
     func failedLoginsCount() throws {
         for second in 0..<5 {
-            #expect(try failLogin(startLogin(sentStamp(), at: Double(second)), offline, isRejection: false))
-            state.requestSucceeded(carried: try sentStamp())
+            #expect(try failLogin(startLogin(sentVersion(), at: Double(second)), offline, isRejection: false))
+            state.requestSucceeded(carried: try sentVersion())
         }
-        #expect(try fail(sentStamp(), at: 6).text.hasPrefix("fail loginExpired: 5 logins within"))
+        #expect(try fail(sentVersion(), at: 6).text.hasPrefix("fail loginExpired: 5 logins within"))
     }
 
     @Test("The limit is the app's to choose")
     func chosenLimit() throws {
         state = SessionState(credential: known, limit: LoginLimit(2, within: .seconds(10)))
-        for second in 0..<2 { #expect(try succeed(startLogin(sentStamp(), at: Double(second)), known)) }
+        for second in 0..<2 { #expect(try succeed(startLogin(sentVersion(), at: Double(second)), known)) }
         #expect(
-            try fail(sentStamp(), at: 9).text
+            try fail(sentVersion(), at: 9).text
                 == "fail loginExpired: 2 logins within 10.0 seconds did not help")
-        _ = try startLogin(sentStamp(), at: 10)
+        _ = try startLogin(sentVersion(), at: 10)
     }
 
     @Test("Rejected credentials: session cleared, nobody logs in, whatever the stamp")
     func rejection() throws {
-        let first = try sentStamp()
+        let first = try sentVersion()
         #expect(try succeed(startLogin(first), Credential(token: "new")))
-        let second = try sentStamp()
+        let second = try sentVersion()
         #expect(try failLogin(startLogin(second), rejected, isRejection: true))
         #expect(state.credential == nil)
-        #expect(try fail(sentStamp()).text == "fail envelope: wrong password")
+        #expect(try fail(sentVersion()).text == "fail envelope: wrong password")
         #expect(fail(second).text == "fail envelope: wrong password")
         #expect(fail(first).text == "fail envelope: wrong password")
     }
@@ -170,7 +170,7 @@ import Testing
             nil, Credential(token: "B"),
         ])
     func change(credential: Credential?) throws {
-        let stamp = try sentStamp()
+        let stamp = try sentVersion()
         let login = try startLogin(stamp)
         change(to: credential)
         #expect(!succeed(login, Credential(token: "late")))
@@ -184,14 +184,14 @@ import Testing
     @Test("Logged out: nothing logs in until the user does")
     func loggedOut() throws {
         change(to: nil)
-        #expect(try fail(sentStamp()).text.hasPrefix("fail loginExpired: logged out"))
+        #expect(try fail(sentVersion()).text.hasPrefix("fail loginExpired: logged out"))
         change(to: Credential(token: "B"))
-        _ = try startLogin(sentStamp())
+        _ = try startLogin(sentVersion())
     }
 
     @Test("A refused login ends the account: its requests get that error, and none goes out as nobody's")
     func rejectionEndsTheAccount() throws {
-        let stamp = try sentStamp()
+        let stamp = try sentVersion()
         #expect(try failLogin(startLogin(stamp), rejected, isRejection: true))
         #expect(!state.isCurrent(stamp.identity))
         #expect(fail(stamp).text == "fail envelope: wrong password")
@@ -204,10 +204,10 @@ import Testing
     @Test("A login that gives another account is a change of accounts")
     func otherAccount() throws {
         state = SessionState(credential: Credential(token: "a", account: "anna"))
-        let stamp = try sentStamp()
+        let stamp = try sentVersion()
         #expect(try succeed(startLogin(stamp), Credential(token: "a2", account: "anna")))
         #expect(state.isCurrent(stamp.identity))
-        #expect(try succeed(startLogin(sentStamp()), Credential(token: "b", account: "bert")))
+        #expect(try succeed(startLogin(sentVersion()), Credential(token: "b", account: "bert")))
         #expect(!state.isCurrent(stamp.identity))
         #expect(fail(stamp).text.hasPrefix("fail loginExpired: the account has changed"))
     }
@@ -235,7 +235,7 @@ import Testing
     func overOnArrival(life: Double) throws {
         change(to: Credential(token: "A", expires: start + life))
         #expect(authorize(at: 1000) == "send A")
-        #expect(try succeed(startLogin(sentStamp()), Credential(token: "B", expires: start + life)))
+        #expect(try succeed(startLogin(sentVersion()), Credential(token: "B", expires: start + life)))
         #expect(authorize(at: 1000) == "send B")
     }
 

@@ -194,13 +194,13 @@ import Testing
         let key = try #require(HTTPField.Name("X-Key"))
         sent.headerFields[key] = "secret"
         sent.secretFields = [key]
-        sent.credentialStamp = CredentialStamp(identity: 0, generation: 0)
+        sent.credentialVersion = CredentialVersion(identity: 0, generation: 0)
         let next = try #require(try follow(sent, 307, location))
         for name in [.authorization, .cookie, .proxyAuthorization, key] as [HTTPField.Name] {
             #expect((next.headerFields[name] == nil) == isOther, "\(name)")
         }
         #expect(next.headerFields[.accept] == "*/*")
-        #expect((next.credentialStamp == nil) == isOther)
+        #expect((next.credentialVersion == nil) == isOther)
         #expect(next.isCredentialFree == isOther)
         let back = try #require(try follow(next, 307, "https://a.test/"))
         #expect((back.headerFields[.authorization] == nil) == isOther, "what is dropped stays dropped")

@@ -79,7 +79,7 @@ extension CachedRequest {
             .mapError { error in
                 var own = error.attributed(to: self.request)
                 own.attempt = error.attempt
-                own.credentialStamp = error.credentialStamp
+                own.credentialVersion = error.credentialVersion
                 return own
             }
     }

@@ -191,7 +191,7 @@ final class CachedRequest: Sendable {
     func keep(_ response: Response) {
         let flight = progress.withLock { $0.flight }
         guard demand.writesStore, request.method != .head, !response.isFromCache, response.isWhole,
-            asker.account == nil || response.request.credentialStamp?.identity == asker.account,
+            asker.account == nil || response.request.credentialVersion?.identity == asker.account,
             let metadata = metadata(of: response), flight?.claimKeeping() != false
         else { return }
         cache.store(CacheEntry(metadata, body: response.body), since: flight?.start ?? start)

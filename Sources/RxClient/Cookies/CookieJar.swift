@@ -41,7 +41,7 @@ public final class CookieJar: Sendable {
     }
 
     let contents: Mutex<Contents>
-    let saving = Mutex(Saving())
+    let saving = Mutex(WriteCoalescer())
     let storage: CookieStorage?
     let keepsSessionCookies: Bool
     let saveDelay: Duration

@@ -14,9 +14,9 @@ final class Server: Sendable {
     /// Whether paths can be appended: it has neither query nor fragment.
     let takesPaths: Bool
     /// What the client knows of the host, if it is one.
-    let host: Host?
+    let host: HostState?
 
-    init(_ baseURL: String, in hosts: Hosts) {
+    init(_ baseURL: String, in hosts: HostRegistry) {
         self.baseURL = baseURL
         stem = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
         origin = URL(string: baseURL).flatMap { Origin($0) }

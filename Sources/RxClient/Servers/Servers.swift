@@ -22,11 +22,11 @@ public final class Servers: Sendable {
     /// When the other server takes over; `nil`: only by ``use(_:)``.
     public let failover: Failover?
 
-    private let hosts: Hosts
+    private let hosts: HostRegistry
     private let clock: any Scheduler
     private let contents: Mutex<Contents>
 
-    init(main: String, vice: String?, failover: Failover?, hosts: Hosts, clock: any Scheduler) {
+    init(main: String, vice: String?, failover: Failover?, hosts: HostRegistry, clock: any Scheduler) {
         self.failover = failover
         self.hosts = hosts
         self.clock = clock

@@ -30,7 +30,7 @@ extension Session {
             contents.isRestored ? contents.state.settled(at: date, mustLogIn: mustLogIn) : nil
         }
         guard let (credential, stamp) = ready,
-            request.credentialStamp.map({ $0.identity == stamp.identity }) ?? true
+            request.credentialVersion.map({ $0.identity == stamp.identity }) ?? true
         else { return nil }
         return try authorized(request, by: credential, stamp)
     }
@@ -39,10 +39,10 @@ extension Session {
     private func mustLogIn(for request: Request) -> Bool { logsInFirst || !request.body.isReplayable }
 
     private func authorized(
-        _ request: Request, by credential: Credential?, _ stamp: CredentialStamp
+        _ request: Request, by credential: Credential?, _ stamp: CredentialVersion
     ) throws(NetworkError) -> Request {
         var request = request
-        request.credentialStamp = stamp
+        request.credentialVersion = stamp
         if let credential { try placement.place(credential, &request) }
         return request
     }
@@ -52,7 +52,7 @@ extension Session {
             let date = self.clock.date
             let (authorization, login) = self.decide { contents in
                 let authorization = contents.state.authorize(
-                    for: request.credentialStamp?.identity, mustLogIn: self.mustLogIn(for: request),
+                    for: request.credentialVersion?.identity, mustLogIn: self.mustLogIn(for: request),
                     renewsAhead: renewsAhead, date: date)
                 guard case .wait(let login, _) = authorization else { return (authorization, nil) }
                 return (authorization, login)
@@ -66,7 +66,7 @@ extension Session {
                 }
                 return outcome.flatMap {
                     var request = request
-                    request.credentialStamp = stamp
+                    request.credentialVersion = stamp
                     return self.authorize(request, renewsAhead: false)
                 }
             case .refuse(let reason):
@@ -77,7 +77,7 @@ extension Session {
         }
     }
 
-    private func isCredentialGood(for stamp: CredentialStamp) -> Bool {
+    private func isCredentialGood(for stamp: CredentialVersion) -> Bool {
         let date = clock.date
         return contents.withLock { contents in
             guard contents.state.isCurrent(stamp.identity), let credential = contents.state.credential else {
@@ -94,7 +94,7 @@ extension Session {
     }
 
     /// Notes that the server has accepted what a request carried.
-    func noteSuccess(of stamp: CredentialStamp?) {
+    func noteSuccess(of stamp: CredentialVersion?) {
         guard let stamp, countsLogins.load(ordering: .relaxed) else { return }
         contents.withLock { contents in
             contents.state.requestSucceeded(carried: stamp)
@@ -103,14 +103,14 @@ extension Session {
     }
 
     func canRecover(from error: NetworkError) -> Bool {
-        error.isReplayable && error.credentialStamp != nil && expiry.includes(error)
+        error.isReplayable && error.credentialVersion != nil && expiry.includes(error)
     }
 
     /// One value when the request that failed with `error` may be sent again: what it will carry then. Else the error to
     /// show.
-    func recover(from error: NetworkError) -> Observable<CredentialStamp, NetworkError> {
+    func recover(from error: NetworkError) -> Observable<CredentialVersion, NetworkError> {
         .deferred { () throws(NetworkError) in
-            guard let stamp = error.credentialStamp else { throw error }
+            guard let stamp = error.credentialVersion else { throw error }
             let date = self.clock.date
             let (remedy, login) = self.decide { contents in
                 let remedy = contents.state.authenticationFailed(carried: stamp, error: error, date: date)

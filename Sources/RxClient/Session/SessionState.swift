@@ -13,9 +13,9 @@ struct SessionState {
 
     /// What an attempt that is about to be sent shall do.
     enum Authorization {
-        case send(Credential?, CredentialStamp)
+        case send(Credential?, CredentialVersion)
         /// For the login, and then ask again, as the account that the stamp names.
-        case wait(Login, CredentialStamp)
+        case wait(Login, CredentialVersion)
         /// The request belongs to an account that is no longer there; the error says why, if its login was refused.
         case refuse(NetworkError?)
         /// No login may be tried any more, and the request must not go without one.
@@ -53,7 +53,7 @@ struct SessionState {
     /// From when on the credential is renewed ahead of its expiry; `nil` for never.
     private(set) var renewal: Date?
     /// What a request would carry now.
-    private(set) var stamp = CredentialStamp(identity: 0, generation: 0)
+    private(set) var stamp = CredentialVersion(identity: 0, generation: 0)
     /// The last login that failed, if none has succeeded since, and the generations such logins were meant
     /// to renew.
     private var failure: (generations: ClosedRange<Int>, error: NetworkError)?
@@ -111,7 +111,7 @@ struct SessionState {
     }
 
     /// What an attempt would carry at `date`, where nothing has to be waited for.
-    func settled(at date: Date, mustLogIn: Bool) -> (Credential?, CredentialStamp)? {
+    func settled(at date: Date, mustLogIn: Bool) -> (Credential?, CredentialVersion)? {
         switch phase {
         case .renewing: return nil
         case .loggedOut: return (credential, stamp)
@@ -133,7 +133,7 @@ struct SessionState {
 
     /// The server did not accept the credential that `carried` stands for.
     mutating func authenticationFailed(
-        carried: CredentialStamp, error: NetworkError, date: Date
+        carried: CredentialVersion, error: NetworkError, date: Date
     ) -> Remedy {
         guard isCurrent(carried.identity) else {
             return .fail(rejectionError(of: carried.identity) ?? .accountChanged(because: error))
@@ -174,7 +174,7 @@ struct SessionState {
     var countsLogins: Bool { !loginDates.isEmpty }
 
     /// A request that carried `carried` has succeeded: if that is what the last login gave, it has helped.
-    mutating func requestSucceeded(carried: CredentialStamp) {
+    mutating func requestSucceeded(carried: CredentialVersion) {
         if carried == stamp, failure == nil { loginDates = [] }
     }
 

@@ -6,7 +6,7 @@ import Synchronization
 /// only the newest.
 final class StoredCredential: Sendable {
     private struct Contents {
-        var saving = Saving()
+        var saving = WriteCoalescer()
         var latest: Credential?
     }
 

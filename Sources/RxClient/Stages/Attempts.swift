@@ -19,9 +19,9 @@ final class Attempts: Sendable {
     private struct Progress {
         var count = 0
         /// As whom the request has been sent.
-        var stamp: CredentialStamp?
+        var stamp: CredentialVersion?
         /// Where the last attempt went.
-        var host: Host?
+        var host: HostState?
         /// Whether part of an answer is out.
         var hasAnswer = false
     }
@@ -50,7 +50,7 @@ final class Attempts: Sendable {
     /// - Parameters:
     ///   - server: where it goes, if it goes to one of the service's.
     ///   - host: what is known of where it goes.
-    func next(at server: Server?, _ host: Host?) throws(NetworkError) -> Request {
+    func next(at server: Server?, _ host: HostState?) throws(NetworkError) -> Request {
         let progress = progress.withLock { progress in
             progress.count += 1
             progress.host = host
@@ -78,10 +78,10 @@ final class Attempts: Sendable {
     }
 
     /// What the last attempt carried.
-    var stamp: CredentialStamp? { progress.withLock { $0.stamp } }
+    var stamp: CredentialVersion? { progress.withLock { $0.stamp } }
 
     /// Settles whose request it is.
-    func note(_ stamp: CredentialStamp?) {
+    func note(_ stamp: CredentialVersion?) {
         progress.withLock { $0.stamp = stamp ?? $0.stamp }
     }
 
@@ -133,7 +133,7 @@ final class Attempts: Sendable {
         guard progress.count > 1 || progress.stamp != nil else { return serialized }
         var request = serialized
         request.attempt = max(progress.count, 1)
-        request.credentialStamp = progress.stamp
+        request.credentialVersion = progress.stamp
         return request
     }
 }

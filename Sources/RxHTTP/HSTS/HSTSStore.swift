@@ -38,7 +38,7 @@ public final class HSTSStore: Sendable {
     }
 
     let contents: Mutex<Contents>
-    let saving = Mutex(Saving())
+    let saving = Mutex(WriteCoalescer())
     let file: (path: String, files: any FileSystem)?
 
     /// Creates a store that lasts as long as the process.

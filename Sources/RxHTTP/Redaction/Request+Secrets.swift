@@ -66,7 +66,7 @@ extension Request {
     /// also from a path or a query that repeats it. No credential may be put in from then on.
     package mutating func dropSecrets() {
         dropSecretFields()
-        credentialStamp = nil
+        credentialVersion = nil
         isCredentialFree = true
         guard let additions = secretAdditionsIfAny else { return }
         if let content = additions.content, !body.isNone {

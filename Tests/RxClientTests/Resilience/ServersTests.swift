@@ -175,7 +175,7 @@ import Testing
             ("https://a.test", "http://a.test/x", nil), ("", "https://a.test/x", nil),
         ])
     func below(base: String, url: String, path: String?) {
-        let server = Server(base, in: Hosts(ClientConfiguration(), on: clock))
+        let server = Server(base, in: HostRegistry(ClientConfiguration(), on: clock))
         #expect(server.path(of: url).map(String.init) == path)
     }
 }

@@ -228,7 +228,7 @@ import Testing
         let recorder = Recorder(session.authorize(request), on: clock)
         try clock.run()
         #expect(recorder.values.map(holds) == [false])
-        #expect(recorder.values.map(\.credentialStamp) == [nil])
+        #expect(recorder.values.map(\.credentialVersion) == [nil])
     }
 
     @Test("Additions are hidden without being named", arguments: additions)

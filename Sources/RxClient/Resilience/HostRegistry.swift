@@ -3,7 +3,7 @@ import RxLite
 import Synchronization
 
 /// The hosts that a client sends requests to. A server holds its own, so that they are looked up for other URLs only.
-final class Hosts: Sendable {
+final class HostRegistry: Sendable {
     /// How many are kept before the idle ones are forgotten.
     private static let limit = 1024
 
@@ -12,7 +12,7 @@ final class Hosts: Sendable {
     private let budget: RetryBudget?
     private let circuitBreaker: CircuitBreaker.Policy?
     private let clock: any Scheduler
-    private let known = Mutex<[Origin: Host]>([:])
+    private let known = Mutex<[Origin: HostState]>([:])
 
     init(_ configuration: ClientConfiguration, on clock: any Scheduler) {
         budget = configuration.retryBudget
@@ -23,11 +23,11 @@ final class Hosts: Sendable {
         self.clock = clock
     }
 
-    subscript(origin: Origin) -> Host {
+    subscript(origin: Origin) -> HostState {
         known.withLock { known in
             if let host = known[origin] { return host }
             if known.count >= Self.limit { known = known.filter { !$0.value.isIdle } }
-            let host = Host(
+            let host = HostState(
                 budget: budget?.account(of: origin, on: clock),
                 breaker: circuitBreaker.map { CircuitBreaker($0, clock: clock) },
                 place: limiter?.place(of: "\(origin.scheme)://\(origin.host):\(origin.port)"))

@@ -1,5 +1,5 @@
 /// Says which login's credential a request carried.
-public struct CredentialStamp: Hashable, Sendable {
+public struct CredentialVersion: Hashable, Sendable {
     /// Counts the accounts that a session has served: logging out or switching starts the next.
     public var identity: Int
     /// Counts the logins of the session, failed ones included.

@@ -1,7 +1,7 @@
 package import RxLite
 
 /// What of something that changes has been saved, and who waits for more.
-package struct Saving {
+package struct WriteCoalescer {
     package typealias Waiter = Emitter<Void, NetworkError>
 
     private var changes = 0

@@ -1,7 +1,7 @@
 import RxLite
 
 /// What a client knows of one host that it sends requests to.
-final class Host: Sendable {
+final class HostState: Sendable {
     let budget: RetryBudget.Account?
     let breaker: CircuitBreaker?
     /// Its queue, if requests are limited.
