@@ -23,7 +23,7 @@ struct Recipe: Sendable {
     static let all = [
         typedGet, unwrapEnvelope, threeWays,
         logIn, browseGoods, addToCart, uploadPictures, downloadBrochure, cachedOffers, loadingIndicator,
-        retryThroughOutage, viceServer, reloginOnce, cancelHalfway,
+        retryThroughOutage, standbyServer, reloginOnce, cancelHalfway,
         logOut,
     ]
 

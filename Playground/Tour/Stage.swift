@@ -7,7 +7,7 @@ final class Stage: Sendable {
     /// Where the recipe's server is.
     let baseURL: String
     /// Where another is that knows the same.
-    let viceURL: String
+    let standbyURL: String
     /// The shop's app, the same for all recipes of a tour.
     let app: ShopApp
     /// Lines that are drawn anew as they change.
@@ -16,9 +16,9 @@ final class Stage: Sendable {
     private let start = ContinuousClock.now
     private let problems = Mutex<[String]>([])
 
-    init(baseURL: String, viceURL: String, app: ShopApp) {
+    init(baseURL: String, standbyURL: String, app: ShopApp) {
         self.baseURL = baseURL
-        self.viceURL = viceURL
+        self.standbyURL = standbyURL
         self.app = app
     }
 

@@ -5,7 +5,7 @@ struct Tour {
     let recipes: [Recipe]
     let baseURL: String
     /// Where another server is that knows the same.
-    let viceURL: String
+    let standbyURL: String
 
     /// Whether every recipe ended as it must.
     func run() async -> Bool {
@@ -15,7 +15,7 @@ struct Tour {
             say("\n\(index + 1). \(recipe.title)")
             say("   \(recipe.summary)\n")
             say(SourceExcerpt(file: recipe.file).text)
-            let stage = Stage(baseURL: baseURL, viceURL: viceURL, app: app)
+            let stage = Stage(baseURL: baseURL, standbyURL: standbyURL, app: app)
             do {
                 try await run(recipe, on: stage)
             } catch {

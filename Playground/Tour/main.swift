@@ -14,11 +14,11 @@ let succeeded: Bool
 switch arguments.first {
 case nil:
     let server = try await DemoAPI.start()
-    let vice = try await DemoAPI.start()
+    let standby = try await DemoAPI.start()
     say("\(CurlTransport.shared.features)")
-    say("A shop's API is listening on \(server.baseURL), and a second one on \(vice.baseURL)")
-    succeeded = await Tour(recipes: Recipe.all, baseURL: server.baseURL, viceURL: vice.baseURL).run()
-    await vice.stop()
+    say("A shop's API is listening on \(server.baseURL), and a second one on \(standby.baseURL)")
+    succeeded = await Tour(recipes: Recipe.all, baseURL: server.baseURL, standbyURL: standby.baseURL).run()
+    await standby.stop()
     await server.stop()
 case "pages" where arguments.count == 2:
     succeeded = await Pages(url: arguments[1]).run()
@@ -26,7 +26,7 @@ case "--recording" where arguments.count == 2:
     do {
         let server = try await RecordingReplay.start(file: arguments[1])
         say("\(server.count) recorded exchanges are replayed on \(server.baseURL)")
-        succeeded = await Tour(recipes: Recipe.recording, baseURL: server.baseURL, viceURL: server.baseURL)
+        succeeded = await Tour(recipes: Recipe.recording, baseURL: server.baseURL, standbyURL: server.baseURL)
             .run()
         await server.stop()
     } catch {

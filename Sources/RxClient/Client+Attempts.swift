@@ -39,21 +39,21 @@ extension Client {
             return stream(nil, Origin(draft.request.url).map { hosts[$0] })
         }
         let main = draft.servers.main
-        guard let vice = draft.servers.vice else { return stream(main, main.host) }
-        let (atMain, atVice) = (stream(main, main.host), stream(vice, vice.host))
+        guard let standby = draft.servers.standby else { return stream(main, main.host) }
+        let (atMain, atStandby) = (stream(main, main.host), stream(standby, standby.host))
         guard draft.server == .active, stages.contains(.failover) else {
             return .deferred(on: draft.scheduler) { [servers] in
-                servers.role(for: draft.server) == .main ? atMain : atVice
+                servers.role(for: draft.server) == .main ? atMain : atStandby
             }
         }
         return atMain.failover(
-            to: atVice, through: servers, mayProbe: attempts.isRepeatable, trace: attempts.trace)
+            to: atStandby, through: servers, mayProbe: attempts.isRepeatable, trace: attempts.trace)
     }
 
     /// Whether anything within an attempt looks at its outcome: the stages around each exchange, or the choice between
     /// the servers.
     func isStaged(_ stages: AttemptStages, _ draft: Draft) -> Bool {
-        stages.contains(.failover) && draft.servers.vice != nil || isGuarded(stages, draft)
+        stages.contains(.failover) && draft.servers.standby != nil || isGuarded(stages, draft)
     }
 
     /// Whether any of the stages around an exchange is asked for and switched on.

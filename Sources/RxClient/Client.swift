@@ -51,7 +51,7 @@ public final class Client: Sendable {
         configuration.cache.clock.adopt(transport.scheduler)
         hosts = HostRegistry(configuration, on: transport.scheduler)
         servers = Servers(
-            main: configuration.baseURL, vice: configuration.viceURL, failover: configuration.failover,
+            main: configuration.baseURL, standby: configuration.standbyURL, failover: configuration.failover,
             hosts: hosts, clock: transport.scheduler)
     }
 

@@ -8,9 +8,9 @@ public struct ClientConfiguration: Sendable {
     /// The base of relative paths, such as `https://api.example.com/v1`. Without it paths must be absolute URLs. It
     /// must have no query and no fragment. ``Client/servers`` changes it at run time.
     public var baseURL: String
-    /// The base URL of the vice server, for endpoints that choose it and for ``failover``. Default none.
-    public var viceURL: String?
-    /// When the vice server, which must then be a replica of the main one, takes over. Default `nil`: it serves the
+    /// The base URL of the standby server, for endpoints that choose it and for ``failover``. Default none.
+    public var standbyURL: String?
+    /// When the standby server, which must then be a replica of the main one, takes over. Default `nil`: it serves the
     /// endpoints that choose it, and all after ``Servers/use(_:)``.
     public var failover: Failover?
     /// Header fields of every request. An endpoint's fields replace those of the same name.

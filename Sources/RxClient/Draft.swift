@@ -38,8 +38,8 @@ final class Draft: Sendable {
         servers = client.servers.pair
         self.server = server ?? endpoint.server
         var (request, isAtMain) = try Self.request(endpoint, of: client, at: servers)
-        if self.server == .vice, servers.vice == nil {
-            throw NetworkError(.invalidURL, "the endpoint wants the vice server, and the client has none")
+        if self.server == .standby, servers.standby == nil {
+            throw NetworkError(.invalidURL, "the endpoint wants the standby server, and the client has none")
         }
         link = page?.link.map { [servers] in servers.url($0, at: servers.main) ?? $0 }
         isAtService = link.map { [servers] in servers.url($0, at: servers.main) != nil } ?? isAtMain

@@ -49,7 +49,7 @@ extension TransferState.Limits {
 }
 
 extension TransferState {
-    /// A chunk has been taken from the pausedChunks.
+    /// A chunk has been taken from the paused chunks.
     mutating func unspool(_ count: Int) { spooledBytes -= count }
 
     /// The state of a transfer that has not begun.

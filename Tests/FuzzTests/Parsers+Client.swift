@@ -95,7 +95,7 @@ extension Parser {
             ]
         ) { text in
             let hosts = HostRegistry(ClientConfiguration(), on: VirtualScheduler())
-            let servers = ServerPair(main: Server("https://a.test/v1", in: hosts), vice: nil)
+            let servers = ServerPair(main: Server("https://a.test/v1", in: hosts), standby: nil)
             do {
                 let url = try servers.url(for: text, allowingOtherOrigins: false)
                 try demand(Origin(url) == servers.main.origin, "\(url) leaves the origin")

@@ -14,75 +14,75 @@ import Testing
     }
 
     private func client(
-        _ main: RawServer, _ vice: RawServer, _ configure: (inout ClientConfiguration) -> Void = { _ in }
+        _ main: RawServer, _ standby: RawServer, _ configure: (inout ClientConfiguration) -> Void = { _ in }
     ) -> Client {
         var configuration = ClientConfiguration()
         configuration.retry = .never
         // Another host, as far as cookies and credentials could tell.
-        configuration.viceURL = "http://localhost:\(vice.port)"
+        configuration.standbyURL = "http://localhost:\(standby.port)"
         configure(&configuration)
         return Client(baseURL: main.baseURL, configuration: configuration)
     }
 
     @Test("An endpoint chooses its server, and the base URL is changed at run time")
     func choice() async throws {
-        let (main, vice, staging) = (try server("main"), try server("vice"), try server("staging"))
-        let client = client(main, vice)
+        let (main, standby, staging) = (try server("main"), try server("standby"), try server("staging"))
+        let client = client(main, standby)
         var call = Call(.get, "/x")
         #expect(try await client.request(call).first()?.text == "main")
-        call.server = .vice
-        #expect(try await client.request(call).first()?.text == "vice")
+        call.server = .standby
+        #expect(try await client.request(call).first()?.text == "standby")
         client.servers.main = staging.baseURL
         #expect(try await client.get("/x").first()?.text == "staging")
-        client.servers.use(.vice)
-        #expect(try await client.get("/x").first()?.text == "vice")
+        client.servers.use(.standby)
+        #expect(try await client.get("/x").first()?.text == "standby")
     }
 
-    @Test("The vice server takes over from one that has stopped, and gives back to it when it runs again")
+    @Test("The standby server takes over from one that has stopped, and gives back to it when it runs again")
     func failover() async throws {
-        let (main, vice) = (try server("main"), try server("vice"))
+        let (main, standby) = (try server("main"), try server("standby"))
         // Each request that may be sent twice looks whether the main server is back.
-        let client = client(main, vice) { $0.failover = Failover(probeInterval: .zero) }
+        let client = client(main, standby) { $0.failover = Failover(probeInterval: .zero) }
         let states = Mutex<[ServerRole]>([])
         client.servers.active.observable.subscribe { state in states.withLock { $0.append(state) } }
         #expect(try await client.get("/x").first()?.text == "main")
         main.stop()
-        for _ in 0..<3 { #expect(try await client.get("/x").first()?.text == "vice") }
-        #expect(try await client.post("/x", .text("order")).first()?.text == "vice")
-        #expect(client.servers.active.value == .vice)
+        for _ in 0..<3 { #expect(try await client.get("/x").first()?.text == "standby") }
+        #expect(try await client.post("/x", .text("order")).first()?.text == "standby")
+        #expect(client.servers.active.value == .standby)
 
         let again = try server("main", port: main.port)
         #expect(try await client.get("/x").first()?.text == "main")
         #expect(try await client.post("/x", .text("order")).first()?.text == "main")
-        #expect(states.withLock { $0 } == [.main, .vice, .main])
+        #expect(states.withLock { $0 } == [.main, .standby, .main])
         #expect(again.record.requests.count == 2)
-        #expect(vice.record.requests.count == 4)
+        #expect(standby.record.requests.count == 4)
     }
 
-    @Test("After 503 a GET goes on to the vice server, and a POST does not")
+    @Test("After 503 a GET goes on to the standby server, and a POST does not")
     func busy() async throws {
-        let (main, vice) = (try server("main"), try server("vice"))
-        let client = client(main, vice) { $0.failover = Failover() }
+        let (main, standby) = (try server("main"), try server("standby"))
+        let client = client(main, standby) { $0.failover = Failover() }
         let error = await #expect(throws: NetworkError.self) {
             _ = try await client.post("/busy", .text("order")).first()
         }
         #expect(error?.status == .serviceUnavailable)
-        #expect(try await client.get("/busy").first()?.text == "vice")
+        #expect(try await client.get("/busy").first()?.text == "standby")
         #expect(main.record.requests.map(\.method) == ["POST", "GET"])
-        #expect(vice.record.requests.map(\.method) == ["GET"])
+        #expect(standby.record.requests.map(\.method) == ["GET"])
     }
 
     @Test("Credential and cookies go with the service")
     func credentials() async throws {
-        let (main, vice) = (try server("main"), try server("vice"))
-        let client = client(main, vice) {
+        let (main, standby) = (try server("main"), try server("standby"))
+        let client = client(main, standby) {
             $0.cookies = CookieJar()
             $0.session = Session(credential: Credential(token: "t")) { .never() }
         }
         _ = try await client.get("/x").first()
-        client.servers.use(.vice)
+        client.servers.use(.standby)
         for _ in 0..<2 { _ = try await client.get("/x").first() }
-        #expect(vice.record.requests.map { $0.field("Authorization") } == ["Bearer t", "Bearer t"])
-        #expect(vice.record.requests.map { $0.field("Cookie") } == ["main=1", "main=1; vice=1"])
+        #expect(standby.record.requests.map { $0.field("Authorization") } == ["Bearer t", "Bearer t"])
+        #expect(standby.record.requests.map { $0.field("Cookie") } == ["main=1", "main=1; standby=1"])
     }
 }

@@ -8,7 +8,7 @@ import RxHTTP
 struct ClientStages: Hashable, Sendable {
     private let client: ObjectIdentifier
     private let main: ObjectIdentifier
-    private let vice: ObjectIdentifier?
+    private let standby: ObjectIdentifier?
     private let server: ServerChoice
     private let hedging: Hedging
     private let isSigned: Bool
@@ -31,7 +31,7 @@ struct ClientStages: Hashable, Sendable {
         if case .none = endpoint.envelope { hasEnvelope = false } else { hasEnvelope = true }
         self.client = ObjectIdentifier(client)
         main = ObjectIdentifier(draft.servers.main)
-        vice = draft.servers.vice.map { ObjectIdentifier($0) }
+        standby = draft.servers.standby.map { ObjectIdentifier($0) }
         server = draft.server
         hedging = draft.hedging
         isSigned = draft.isSigned

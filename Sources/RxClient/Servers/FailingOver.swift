@@ -3,36 +3,36 @@ public import RxHTTP
 public import RxLite
 
 extension Observable where Failure == NetworkError {
-    /// This stream, or `vice` if the main server does not respond, by the rules of ``Failover``.
+    /// This stream, or `standby` if the main server does not respond, by the rules of ``Failover``.
     ///
     /// ```swift
     /// client.response(goods, from: .main)
-    ///     .failover(to: client.response(goods, from: .vice), through: client.servers)
+    ///     .failover(to: client.response(goods, from: .standby), through: client.servers)
     /// ```
     ///
     /// At each subscription `servers` says which of the two begins; what becomes of it is noted there. Without
     /// ``ClientConfiguration/failover`` only the active server is used.
     ///
     /// - Parameters:
-    ///   - vice: the same of the vice server.
+    ///   - standby: the same of the standby server.
     ///   - servers: knows which server is active.
     ///   - mayProbe: whether a subscription may find out whether the main server is back. Say no for requests that must
     ///     not be sent twice. Default yes.
     public func failover(
-        to vice: Observable, through servers: Servers, mayProbe: Bool = true
+        to standby: Observable, through servers: Servers, mayProbe: Bool = true
     ) -> Observable {
-        failover(to: vice, through: servers, mayProbe: mayProbe, trace: nil)
+        failover(to: standby, through: servers, mayProbe: mayProbe, trace: nil)
     }
 
     func failover(
-        to vice: Observable, through servers: Servers, mayProbe: Bool, trace: Trace?
+        to standby: Observable, through servers: Servers, mayProbe: Bool, trace: Trace?
     ) -> Observable {
         Observable(scheduler: scheduler) { observer in
             guard servers.failover != nil else {
-                let stream = servers.role(for: .active) == .main ? self : vice
+                let stream = servers.role(for: .active) == .main ? self : standby
                 return stream.subscribe(observer)
             }
-            FailingOver(self, vice, servers.begin(mayProbe: mayProbe), servers, trace, into: observer).start()
+            FailingOver(self, standby, servers.begin(mayProbe: mayProbe), servers, trace, into: observer).start()
         }
     }
 }
@@ -41,7 +41,7 @@ extension Observable where Failure == NetworkError {
 private final class FailingOver<Element: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     private let main: Observable<Element, NetworkError>
-    private let vice: Observable<Element, NetworkError>
+    private let standby: Observable<Element, NetworkError>
     private let visit: FailoverState.Visit
     private let servers: Servers
     private let trace: Trace?
@@ -51,12 +51,12 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
     private var outcome: FailoverState.Outcome? = .unknown
 
     init(
-        _ main: Observable<Element, NetworkError>, _ vice: Observable<Element, NetworkError>,
+        _ main: Observable<Element, NetworkError>, _ standby: Observable<Element, NetworkError>,
         _ visit: FailoverState.Visit, _ servers: Servers, _ trace: Trace?,
         into observer: Observer<Element, NetworkError>
     ) {
         self.main = main
-        self.vice = vice
+        self.standby = standby
         self.visit = visit
         self.servers = servers
         self.trace = trace
@@ -73,7 +73,7 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
         let source = scope.child()
         let isFirst = role == visit.role
         let answered = isFirst ? FailoverState.Outcome.answered : .otherAnswered
-        (role == .main ? main : vice).subscribe(
+        (role == .main ? main : standby).subscribe(
             Observer(
                 scope: source,
                 next: { value in

@@ -30,7 +30,7 @@ struct FailoverState: Sendable {
     init(_ failover: Failover) { self.failover = failover }
 
     mutating func begin(mayProbe: Bool, at now: Duration) -> Visit {
-        guard active == .vice, mayProbe, !isProbing, now >= nextProbe else {
+        guard active == .standby, mayProbe, !isProbing, now >= nextProbe else {
             return Visit(role: active, isProbe: false, epoch: epoch)
         }
         isProbing = true

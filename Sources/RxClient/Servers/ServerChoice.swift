@@ -4,6 +4,6 @@ public enum ServerChoice: Sendable, Hashable {
     case active
     /// Always the main server.
     case main
-    /// The vice server. Fails with `invalidURL` if the client has no vice server.
-    case vice
+    /// The standby server. Fails with `invalidURL` if the client has no standby server.
+    case standby
 }

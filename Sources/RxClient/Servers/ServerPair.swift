@@ -4,9 +4,9 @@ import RxHTTP
 /// The servers of a service as they are when a request begins: for all of its attempts.
 struct ServerPair: Sendable {
     let main: Server
-    let vice: Server?
+    let standby: Server?
 
-    subscript(role: ServerRole) -> Server? { role == .main ? main : vice }
+    subscript(role: ServerRole) -> Server? { role == .main ? main : standby }
 
     /// Whether the origin may see what belongs to the service: it is one of its own, and reached over TLS if the main
     /// server is.
@@ -17,14 +17,14 @@ struct ServerPair: Sendable {
     /// Whether the origin is one of the service's.
     func contains(_ origin: Origin?) -> Bool {
         guard let origin else { return false }
-        return origin == main.origin || origin == vice?.origin
+        return origin == main.origin || origin == standby?.origin
     }
 
-    /// Where a request goes as far as cookies care. They belong to the service: at the vice server they are those of
+    /// Where a request goes as far as cookies care. They belong to the service: at the standby server they are those of
     /// the same place at the main one; `Secure` cookies only if both are reached by https.
     func cookieOrigin(of url: URL) -> CookieOrigin? {
         let origin = CookieOrigin(url)
-        guard let vice, let origin, vice.path(of: url.absoluteString) != nil,
+        guard let standby, let origin, standby.path(of: url.absoluteString) != nil,
             let place = self.url(url, at: main).flatMap({ CookieOrigin($0) })
         else { return origin }
         return place.asSecure(as: origin)
@@ -34,7 +34,7 @@ struct ServerPair: Sendable {
     func url(_ url: URL, at server: Server) -> URL? {
         let text = url.absoluteString
         if server.path(of: text) != nil { return url }
-        guard let path = main.path(of: text) ?? vice?.path(of: text) else { return nil }
+        guard let path = main.path(of: text) ?? standby?.path(of: text) else { return nil }
         return URL(string: server.stem + path)
     }
 }

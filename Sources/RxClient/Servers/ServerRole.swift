@@ -3,7 +3,7 @@ public enum ServerRole: Sendable, Hashable {
     /// The one that the service usually is at.
     case main
     /// The server that replaces it, or has the rest of the API.
-    case vice
+    case standby
 
-    var other: ServerRole { self == .main ? .vice : .main }
+    var other: ServerRole { self == .main ? .standby : .main }
 }

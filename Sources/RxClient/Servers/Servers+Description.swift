@@ -1,7 +1,7 @@
 extension Servers: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The base URLs without user info and query.
     public var description: String {
-        main.withoutSecrets + (vice.map { ", vice \($0.withoutSecrets)" } ?? "")
+        main.withoutSecrets + (standby.map { ", standby \($0.withoutSecrets)" } ?? "")
     }
 
     /// The same as ``description``.

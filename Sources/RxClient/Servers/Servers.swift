@@ -1,7 +1,7 @@
 public import RxLite
 import Synchronization
 
-/// Where a client's service is: its main server, the vice server if there is one, and which of them is active.
+/// Where a client's service is: its main server, the standby server if there is one, and which of them is active.
 ///
 /// ```swift
 /// client.servers.main = "https://staging.example.com/v1"
@@ -26,11 +26,11 @@ public final class Servers: Sendable {
     private let clock: any Scheduler
     private let contents: Mutex<Contents>
 
-    init(main: String, vice: String?, failover: Failover?, hosts: HostRegistry, clock: any Scheduler) {
+    init(main: String, standby: String?, failover: Failover?, hosts: HostRegistry, clock: any Scheduler) {
         self.failover = failover
         self.hosts = hosts
         self.clock = clock
-        let pair = ServerPair(main: Server(main, in: hosts), vice: vice.map { Server($0, in: hosts) })
+        let pair = ServerPair(main: Server(main, in: hosts), standby: standby.map { Server($0, in: hosts) })
         contents = Mutex(Contents(pair: pair, state: FailoverState(failover ?? Failover())))
     }
 
@@ -40,26 +40,26 @@ public final class Servers: Sendable {
         set {
             let (server, now) = (Server(newValue, in: hosts), clock.now)
             change { contents in
-                contents.pair = ServerPair(main: server, vice: contents.pair.vice)
+                contents.pair = ServerPair(main: server, standby: contents.pair.standby)
                 contents.state.use(.main, at: now)
             }
         }
     }
 
-    /// The base URL of the vice server; `nil` removes it, and makes the main server the active one.
-    public var vice: String? {
-        get { pair.vice?.baseURL }
+    /// The base URL of the standby server; `nil` removes it, and makes the main server the active one.
+    public var standby: String? {
+        get { pair.standby?.baseURL }
         set {
             let (server, now) = (newValue.map { Server($0, in: hosts) }, clock.now)
             change { contents in
-                contents.pair = ServerPair(main: contents.pair.main, vice: server)
+                contents.pair = ServerPair(main: contents.pair.main, standby: server)
                 if server == nil { contents.state.use(.main, at: now) }
             }
         }
     }
 
-    /// Makes one of the two the active server by hand. With a ``Failover`` a vice server so chosen is left again as
-    /// if it had taken over by itself. Without a vice server nothing changes.
+    /// Makes one of the two the active server by hand. With a ``Failover`` a standby server so chosen is left again as
+    /// if it had taken over by itself. Without a standby server nothing changes.
     public func use(_ role: ServerRole) {
         let now = clock.now
         change { contents in
@@ -76,7 +76,7 @@ public final class Servers: Sendable {
     func role(for choice: ServerChoice) -> ServerRole {
         switch choice {
         case .main: .main
-        case .vice: .vice
+        case .standby: .standby
         case .active: contents.withLock { $0.state.active }
         }
     }

@@ -112,11 +112,11 @@ import Testing
     @Test func aChangeAtTheOtherServerCountsAtBoth() throws {
         let (client, _) = bench.client(
             .time(.seconds(600)), .when(.get, "*", .json("[1]")),
-            .when(.post, "*", .status(.created, headers: [.location: "http://vice.test/goods/7"]))
-        ) { $0.viceURL = "http://vice.test" }
+            .when(.post, "*", .status(.created, headers: [.location: "http://standby.test/goods/7"]))
+        ) { $0.standbyURL = "http://standby.test" }
         for path in ["/goods", "/goods/7"] { try bench.run(Goods(path: path), client) }
         var call = Call(.post, "/goods")
-        call.server = .vice
+        call.server = .standby
         client.request(call).subscribe()
         try clock.run()
         #expect(client.configuration.cache.statistics.usage.entries == 0)

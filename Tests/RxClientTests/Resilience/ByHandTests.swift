@@ -112,12 +112,12 @@ import Testing
             testDescription: "failover",
             configure: { _ in },
             shared: {
-                $0.viceURL = "https://vice.test/v1"
+                $0.standbyURL = "https://standby.test/v1"
                 $0.failover = Failover(probeInterval: .seconds(5))
             }
         ) { client, _ in
             client.response(Call(.get, "/x"), from: .main)
-                .failover(to: client.response(Call(.get, "/x"), from: .vice), through: client.servers)
+                .failover(to: client.response(Call(.get, "/x"), from: .standby), through: client.servers)
         },
         Stage(
             testDescription: "all together",
@@ -128,7 +128,7 @@ import Testing
                 $0.hedging = .after(.milliseconds(300))
             },
             shared: {
-                $0.viceURL = "https://vice.test/v1"
+                $0.standbyURL = "https://standby.test/v1"
                 $0.failover = Failover(probeInterval: .seconds(5))
                 $0.retryBudget = RetryBudget(ratio: 1, floor: 100)
             }
@@ -140,7 +140,7 @@ import Testing
                     .guarded(by: CircuitBreaker(breaker, clock: clock))
                     .hedge(.after(.milliseconds(300)), if: true)
             }
-            return at(.main).failover(to: at(.vice), through: client.servers).retry(retry)
+            return at(.main).failover(to: at(.standby), through: client.servers).retry(retry)
         },
     ]
 

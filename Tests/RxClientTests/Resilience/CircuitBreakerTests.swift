@@ -188,14 +188,14 @@ import Testing
         let (client, transport) = bench(
             {
                 $0.circuitBreaker = Self.policy
-                $0.viceURL = "https://vice.test"
+                $0.standbyURL = "https://standby.test"
             }) { $0.url.host() == "main.test" ? .failure(.connect) : .json("1") }
         for _ in 0..<6 { try bench.outcome(client.get("/x"), within: .zero) }
         var call = Call(.get, "/x")
-        call.server = .vice
+        call.server = .standby
         let answer = try bench.outcome(client.request(call), within: .zero)
         #expect(answer.isFinished)
-        #expect(client.circuitBreaker(of: .vice)?.state.value == .closed)
+        #expect(client.circuitBreaker(of: .standby)?.state.value == .closed)
         #expect(transport.hosts.count { $0 == "main.test" } == 4)
 
         let (plain, unlimited) = bench({ _ in }, [.failure(.connect)])

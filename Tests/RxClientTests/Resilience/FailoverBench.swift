@@ -32,7 +32,7 @@ struct FailoverBench {
     ) -> (Client, ScriptedTransport) {
         bench(
             {
-                $0.viceURL = "https://vice.test/v1"
+                $0.standbyURL = "https://standby.test/v1"
                 $0.failover = Failover(probeInterval: probeInterval)
                 configure(&$0)
             }) { [health] request in health[request.url.host() ?? ""] }

@@ -20,9 +20,9 @@ import Testing
         let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
         let (client, transport) = servers.client { $0.cookies = jar }
         health["main.test"] = .json("1", headers: [.setCookie: "a=1; Path=/v1"])
-        health["vice.test"] = .json("1", headers: [.setCookie: "b=2; Path=/v1"])
+        health["standby.test"] = .json("1", headers: [.setCookie: "b=2; Path=/v1"])
         try bench.outcome(client.get("/x"), within: .zero)
-        client.servers.use(.vice)
+        client.servers.use(.standby)
         for _ in 0..<2 { try bench.outcome(client.get("/x"), within: .zero) }
         client.servers.use(.main)
         try bench.outcome(client.get("/x"), within: .zero)
@@ -30,30 +30,30 @@ import Testing
         #expect(Set(jar.cookies.map(\.domain)) == ["main.test"])
     }
 
-    @Test("Where the vice server is at another path, cookies follow by the path below the base URL")
+    @Test("Where the standby server is at another path, cookies follow by the path below the base URL")
     func cookiePaths() throws {
         let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
         let (client, transport) = servers.client {
             $0.cookies = jar
-            $0.viceURL = "https://vice.test/other/place"
+            $0.standbyURL = "https://standby.test/other/place"
         }
         health["main.test"] = .json("1", headers: [.setCookie: "a=1; Path=/v1/shop"])
         try bench.outcome(client.get("/shop/1"), within: .zero)
-        client.servers.use(.vice)
+        client.servers.use(.standby)
         for path in ["/shop/2", "/x"] { try bench.outcome(client.get(path), within: .zero) }
         #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, "a=1", nil])
     }
 
-    @Test("A Secure cookie does not go to a vice server without TLS")
+    @Test("A Secure cookie does not go to a standby server without TLS")
     func secureCookies() throws {
         let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
         let (client, transport) = servers.client {
             $0.cookies = jar
-            $0.viceURL = "http://vice.test/v1"
+            $0.standbyURL = "http://standby.test/v1"
         }
         health["main.test"] = .json("1", headers: [.setCookie: "a=1; Secure"])
         try bench.outcome(client.get("/x"), within: .zero)
-        client.servers.use(.vice)
+        client.servers.use(.standby)
         try bench.outcome(client.get("/x"), within: .zero)
         #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, nil])
     }

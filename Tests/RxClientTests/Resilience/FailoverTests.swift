@@ -16,7 +16,7 @@ import Testing
     private var clock: VirtualScheduler { servers.clock }
     private var health: FailoverBench.Health { servers.health }
 
-    /// A failure of the main server, and whether a request of a method goes on to the vice server.
+    /// A failure of the main server, and whether a request of a method goes on to the standby server.
     struct Row: Sendable, CustomTestStringConvertible {
         let method: String
         let failure: Answer
@@ -59,9 +59,9 @@ import Testing
         let (client, transport) = servers.client()
         let call = Call(try #require(HTTPRequest.Method(row.method)), "/x")
         let recorder = try bench.outcome(client.request(call), within: .zero)
-        #expect(transport.hosts == (row.goesOn ? ["main.test", "vice.test"] : ["main.test"]))
+        #expect(transport.hosts == (row.goesOn ? ["main.test", "standby.test"] : ["main.test"]))
         #expect(recorder.isFinished == row.goesOn)
-        #expect(client.servers.active.value == (row.goesOn ? .vice : .main))
+        #expect(client.servers.active.value == (row.goesOn ? .standby : .main))
     }
 
     @Test("A POST with Idempotency-Key goes on after 503; one with a body of one use never does")
@@ -69,36 +69,36 @@ import Testing
         health["main.test"] = .status(.serviceUnavailable)
         let (client, transport) = servers.client()
         try bench.outcome(client.post("/x", headers: ["Idempotency-Key": "1"]), within: .zero)
-        #expect(transport.hosts == ["main.test", "vice.test"])
+        #expect(transport.hosts == ["main.test", "standby.test"])
         client.servers.use(.main)
         health["main.test"] = .failure(.connect)
         let recorder = try bench.outcome(client.post("/x", .body(.stream(.just([1])))), within: .zero)
         #expect(recorder.failure?.code == .connect)
     }
 
-    @Test("Sticky: the vice server serves until a probe of the main one succeeds; one probe at a time")
+    @Test("Sticky: the standby server serves until a probe of the main one succeeds; one probe at a time")
     func sticky() throws {
         health["main.test"] = .failure(.connect)
         let (client, transport) = servers.client()
         let states = Recorder(client.servers.active.observable, on: clock)
         for _ in 0..<3 { try bench.outcome(client.get("/x"), within: .seconds(1)) }
-        #expect(transport.hosts == ["main.test", "vice.test", "vice.test", "vice.test"])
+        #expect(transport.hosts == ["main.test", "standby.test", "standby.test", "standby.test"])
 
-        // The probe goes on to the vice server, so that nobody notices.
+        // The probe goes on to the standby server, so that nobody notices.
         try clock.advance(to: .seconds(31))
         let probes = try bench.burst(3, client.get("/x"))
         #expect(probes.map(\.isFinished) == [true, true, true])
-        #expect(transport.hosts.dropFirst(4) == ["main.test", "vice.test", "vice.test", "vice.test"][...])
+        #expect(transport.hosts.dropFirst(4) == ["main.test", "standby.test", "standby.test", "standby.test"][...])
 
         // The next one only after the interval.
         health["main.test"] = .json("\"back\"")
         try bench.outcome(client.get("/x"), within: .seconds(29))
-        #expect(transport.hosts.last == "vice.test")
+        #expect(transport.hosts.last == "standby.test")
         try clock.advance(by: .seconds(1))
         try bench.outcome(client.get("/x"), within: .seconds(1))
         #expect(transport.hosts.last == "main.test")
         #expect(states.events.map(\.time) == [.zero, .zero, .seconds(61)])
-        #expect(states.values == [.main, .vice, .main])
+        #expect(states.values == [.main, .standby, .main])
     }
 
     @Test("Only a request that may be sent twice probes")
@@ -107,9 +107,9 @@ import Testing
         let (client, transport) = servers.client()
         try bench.outcome(client.get("/x"), within: .seconds(31))
         try bench.outcome(client.post("/x"), within: .zero)
-        #expect(transport.hosts.last == "vice.test")
+        #expect(transport.hosts.last == "standby.test")
         try bench.outcome(client.get("/x"), within: .zero)
-        #expect(transport.hosts.suffix(2) == ["main.test", "vice.test"])
+        #expect(transport.hosts.suffix(2) == ["main.test", "standby.test"])
     }
 
     @Test(
@@ -125,7 +125,7 @@ import Testing
         try bench.outcome(client.get("/x"), within: .seconds(31))
         health["main.test"] = answer
         try bench.outcome(client.get("/x"), within: .zero)
-        #expect(client.servers.active.value == (isBack ? .main : .vice))
+        #expect(client.servers.active.value == (isBack ? .main : .standby))
     }
 
     @Test("A probe that is cancelled leaves the next request to probe")
@@ -136,34 +136,34 @@ import Testing
         health["main.test"] = .stall
         let probe = Recorder(client.get("/x"), on: clock)
         try bench.outcome(client.get("/x"), within: .seconds(1))
-        #expect(transport.hosts.suffix(2) == ["main.test", "vice.test"])
+        #expect(transport.hosts.suffix(2) == ["main.test", "standby.test"])
         probe.cancel()
         health["main.test"] = .json("1")
         try bench.outcome(client.get("/x"), within: .zero)
         #expect(client.servers.active.value == .main)
     }
 
-    @Test("When the vice server does not answer either, its error stands and the main server stays")
+    @Test("When the standby server does not answer either, its error stands and the main server stays")
     func bothDown() throws {
         health["main.test"] = .failure(.connect)
-        health["vice.test"] = .status(.badGateway)
+        health["standby.test"] = .status(.badGateway)
         let (client, transport) = servers.client()
         for _ in 0..<2 {
             let recorder = try bench.outcome(client.get("/x"), within: .zero)
             #expect(recorder.failure?.status == .badGateway)
             #expect(recorder.failure?.attempt == 2)
         }
-        #expect(transport.hosts == ["main.test", "vice.test", "main.test", "vice.test"])
+        #expect(transport.hosts == ["main.test", "standby.test", "main.test", "standby.test"])
         #expect(client.servers.active.value == .main)
     }
 
-    @Test("When the vice server is active and fails, the main one takes over at once if it answers")
-    func viceDown() throws {
+    @Test("When the standby server is active and fails, the main one takes over at once if it answers")
+    func standbyDown() throws {
         let (client, transport) = servers.client()
-        client.servers.use(.vice)
-        health["vice.test"] = .failure(.connect)
+        client.servers.use(.standby)
+        health["standby.test"] = .failure(.connect)
         try bench.outcome(client.get("/x"), within: .zero)
-        #expect(transport.hosts == ["vice.test", "main.test"])
+        #expect(transport.hosts == ["standby.test", "main.test"])
         #expect(client.servers.active.value == .main)
     }
 
@@ -200,17 +200,17 @@ import Testing
     )
     func noRetry() throws {
         health["main.test"] = .failure(.connect)
-        health["vice.test"] = .status(.internalServerError)
+        health["standby.test"] = .status(.internalServerError)
         let (client, transport) = servers.client {
             $0.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1)))
             $0.retryBudget = RetryBudget(ratio: 0, floor: 0.1)
         }
         try bench.outcome(client.get("/x"))
-        #expect(transport.hosts == ["main.test", "vice.test", "vice.test"])
+        #expect(transport.hosts == ["main.test", "standby.test", "standby.test"])
         #expect(transport.starts == [.zero, .zero, .seconds(1)])
     }
 
-    @Test("An open circuit of the main server sends to the vice server at once")
+    @Test("An open circuit of the main server sends to the standby server at once")
     func circuit() throws {
         health["main.test"] = .failure(.connectionLost)
         let (client, transport) = servers.client {
@@ -218,24 +218,24 @@ import Testing
         }
         for _ in 0..<2 { try bench.outcome(client.get("/x"), within: .zero) }
         #expect(try bench.outcome(client.post("/x"), within: .zero).isFinished)
-        #expect(transport.hosts == ["main.test", "main.test", "vice.test"])
+        #expect(transport.hosts == ["main.test", "main.test", "standby.test"])
     }
 
     @Test("Streams and event sources go over as well, before their answer has begun")
     func streams() throws {
         health["main.test"] = .failure(.connect)
-        health["vice.test"] = .bytes(Array("a\nb".utf8))
+        health["standby.test"] = .bytes(Array("a\nb".utf8))
         let (client, transport) = servers.client()
         let lines = try bench.outcome(client.stream(Call(.get, "/x")).lines())
         #expect(lines.values == ["a", "b"])
-        health["vice.test"] = .steps(
+        health["standby.test"] = .steps(
             .head(ResponseHead(status: .ok, headerFields: [.contentType: "text/event-stream"])),
             .chunk(Array("data: 1\n\n".utf8)), .stall)
         client.servers.use(.main)
         let events = Recorder(client.events(Call(.get, "/e")).messages(), on: clock)
         try clock.advance(by: .seconds(1))
         #expect(events.values.map(\.data) == ["1"])
-        #expect(transport.hosts == ["main.test", "vice.test", "main.test", "vice.test"])
+        #expect(transport.hosts == ["main.test", "standby.test", "main.test", "standby.test"])
         events.cancel()
     }
 
@@ -249,19 +249,19 @@ import Testing
             guard case .failover(let role, let error) = event.kind else { return nil }
             return "\(role) \(error.code.rawValue)"
         }
-        #expect(told == ["vice connect"])
+        #expect(told == ["standby connect"])
     }
 
     @Test("Random outages: a request fails only when both servers are down", arguments: 1...5)
     func seeded(seed: UInt64) throws {
         var random = SeededRandom(seed)
         let (client, _) = servers.client(probeInterval: .seconds(5))
-        var isUp = ["main.test": true, "vice.test": true]
+        var isUp = ["main.test": true, "standby.test": true]
         var changes = 0
         let states = Recorder(client.servers.active.observable, on: clock)
         for _ in 0..<2000 {
             if Int.random(in: 0..<10, using: &random) == 0 {
-                let host = Bool.random(using: &random) ? "main.test" : "vice.test"
+                let host = Bool.random(using: &random) ? "main.test" : "standby.test"
                 let up = Bool.random(using: &random)
                 isUp[host] = up
                 health[host] = up ? .json("1") : .failure(.connect)
@@ -270,7 +270,7 @@ import Testing
             let recorder = try bench.outcome(
                 client.get("/x"), within: .milliseconds(Int.random(in: 0..<2000, using: &random)))
             #expect(recorder.isFinished == isUp.values.contains(true))
-            let active = client.servers.active.value == .main ? "main.test" : "vice.test"
+            let active = client.servers.active.value == .main ? "main.test" : "standby.test"
             if isUp.values.contains(true) { #expect(isUp[active] == true) }
         }
         #expect(states.values.count > 20)

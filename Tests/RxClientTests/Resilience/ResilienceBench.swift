@@ -5,7 +5,7 @@ import RxHTTP
 import RxLite
 import RxTesting
 
-/// A client of a service with two servers, main.test and vice.test, answered by a script in virtual time.
+/// A client of a service with two servers, main.test and standby.test, answered by a script in virtual time.
 struct ResilienceBench {
     typealias Answer = ScriptedTransport.Answer
 

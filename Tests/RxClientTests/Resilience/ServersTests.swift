@@ -13,11 +13,11 @@ import Testing
     private var clock: VirtualScheduler { bench.clock }
 
     private func client(
-        vice: String? = "https://vice.test/api/", _ configure: (inout ClientConfiguration) -> Void = { _ in }
+        standby: String? = "https://standby.test/api/", _ configure: (inout ClientConfiguration) -> Void = { _ in }
     ) -> (Client, ScriptedTransport) {
         bench(
             {
-                $0.viceURL = vice
+                $0.standbyURL = standby
                 configure(&$0)
             }, [.json("1")])
     }
@@ -29,14 +29,14 @@ import Testing
     }
 
     @Test(
-        "An endpoint chooses main or vice",
+        "An endpoint chooses main or standby",
         arguments: [
             (ServerChoice.active, "https://main.test/v1/x?q=a%20b"),
-            (.main, "https://main.test/v1/x?q=a%20b"), (.vice, "https://vice.test/api/x?q=a%20b"),
+            (.main, "https://main.test/v1/x?q=a%20b"), (.standby, "https://standby.test/api/x?q=a%20b"),
         ])
     func choice(server: ServerChoice, url: String) throws {
         let (client, transport) = client()
-        for path in ["/x", "https://main.test/v1/x", "https://vice.test/api/x"] {
+        for path in ["/x", "https://main.test/v1/x", "https://standby.test/api/x"] {
             try bench.outcome(client.request(call(path, on: server)))
             #expect(transport.requests.last?.url.absoluteString == url, "\(path)")
         }
@@ -44,11 +44,11 @@ import Testing
         #expect(transport.requests.last?.url.host() == URL(string: url)?.host())
     }
 
-    @Test("Without a vice server those who want it fail before anything is sent")
+    @Test("Without a standby server those who want it fail before anything is sent")
     func none() throws {
-        let (client, transport) = client(vice: nil)
-        #expect(try bench.outcome(client.request(call("/x", on: .vice))).failure?.code == .invalidURL)
-        client.servers.use(.vice)
+        let (client, transport) = client(standby: nil)
+        #expect(try bench.outcome(client.request(call("/x", on: .standby))).failure?.code == .invalidURL)
+        client.servers.use(.standby)
         #expect(client.servers.active.value == .main)
         #expect(transport.requests.isEmpty)
     }
@@ -62,28 +62,28 @@ import Testing
         client.servers.main = "https://staging.test"
         #expect(client.servers.main == "https://staging.test")
         let later = Recorder(client.get("/x"), on: clock)
-        client.servers.vice = "https://second.test"
-        try bench.outcome(client.request(call("/x", on: .vice)))
+        client.servers.standby = "https://second.test"
+        try bench.outcome(client.request(call("/x", on: .standby)))
         #expect(running.isFinished && later.isFinished)
         #expect(transport.hosts == ["main.test", "staging.test", "second.test", "main.test"])
         client.servers.main = "no url"
         #expect(try bench.outcome(client.get("/x")).failure?.code == .invalidURL)
     }
 
-    @Test("By hand the vice server is made active, without any failover")
+    @Test("By hand the standby server is made active, without any failover")
     func byHand() throws {
         let (client, transport) = client()
         let states = Recorder(client.servers.active.observable, on: clock)
-        client.servers.use(.vice)
+        client.servers.use(.standby)
         try bench.outcome(client.get("/x"))
         try clock.advance(by: .seconds(1000))
         try bench.outcome(client.get("/x"))
         client.servers.use(.main)
         try bench.outcome(client.get("/x"))
-        #expect(transport.hosts == ["vice.test", "vice.test", "main.test"])
-        client.servers.use(.vice)
-        client.servers.vice = nil
-        #expect(states.values == [.main, .vice, .main, .vice, .main])
+        #expect(transport.hosts == ["standby.test", "standby.test", "main.test"])
+        client.servers.use(.standby)
+        client.servers.standby = nil
+        #expect(states.values == [.main, .standby, .main, .standby, .main])
     }
 
     @Test("What is elsewhere stays there, and nothing of the service goes with it")
@@ -93,13 +93,13 @@ import Testing
             $0.allowsOtherOrigins = true
             $0.session = session
         }
-        client.servers.use(.vice)
-        for path in ["https://other.test/v1/x", "https://main.test/v2/x", "https://vice.test/x"] {
+        client.servers.use(.standby)
+        for path in ["https://other.test/v1/x", "https://main.test/v2/x", "https://standby.test/x"] {
             try bench.outcome(client.get(path))
         }
         #expect(
             transport.requests.map(\.url.absoluteString) == [
-                "https://other.test/v1/x", "https://main.test/v2/x", "https://vice.test/x",
+                "https://other.test/v1/x", "https://main.test/v2/x", "https://standby.test/x",
             ])
         let tokens = transport.requests.map { $0.headerFields[.authorization] }
         #expect(tokens == [nil, "Bearer t", "Bearer t"])
@@ -113,7 +113,7 @@ import Testing
             $0.headers = ["X-Key": "k"]
             if let name = HTTPField.Name("X-Key") { $0.secretFields = [name] }
         }
-        for server: ServerChoice in [.main, .vice] {
+        for server: ServerChoice in [.main, .standby] {
             try bench.outcome(client.request(call("/x", on: server)))
         }
         #expect(transport.requests.map { $0.headerFields[.authorization] } == ["Bearer t", "Bearer t"])
@@ -128,37 +128,37 @@ import Testing
                 .init(parameters: ["sign": content.request.url.host() ?? ""])
             }
         }
-        for server: ServerChoice in [.main, .vice] {
+        for server: ServerChoice in [.main, .standby] {
             try bench.outcome(client.request(call("/x", on: server)))
         }
         #expect(
             transport.requests.map { $0.url.query() ?? "" } == [
-                "sign=main.test&q=a%20b", "sign=vice.test&q=a%20b",
+                "sign=main.test&q=a%20b", "sign=standby.test&q=a%20b",
             ])
     }
 
     @Test("Requests are cancelled by their path, whichever server they are at")
     func cancelling() throws {
-        let (client, transport) = bench({ $0.viceURL = "https://vice.test" }, [.stall])
-        client.servers.use(.vice)
+        let (client, transport) = bench({ $0.standbyURL = "https://standby.test" }, [.stall])
+        client.servers.use(.standby)
         let recorder = Recorder(client.get("/x"), on: clock)
-        #expect(transport.hosts == ["vice.test"])
+        #expect(transport.hosts == ["standby.test"])
         #expect(client.cancel(.url("/x")) == 1)
         #expect(recorder.failure?.code == .cancelled)
     }
 
     @Test("Pages behind links stay at the active server, whichever the links name")
     func links() throws {
-        let (client, transport) = bench({ $0.viceURL = "https://vice.test" }) { request in
+        let (client, transport) = bench({ $0.standbyURL = "https://standby.test" }) { request in
             let page = request.url.query().flatMap { Int($0.dropFirst(5)) } ?? 1
             let link =
-                #"<https://\#(page == 1 ? "main.test/v1" : "vice.test")/x?page=\#(page + 1)>; rel="next""#
+                #"<https://\#(page == 1 ? "main.test/v1" : "standby.test")/x?page=\#(page + 1)>; rel="next""#
             return .json("[\(page)]", headers: page < 3 ? [.link: link] : [:])
         }
-        client.servers.use(.vice)
+        client.servers.use(.standby)
         let items = try bench.outcome(client.items(Numbers(), .link))
         #expect(items.values == [1, 2, 3])
-        #expect(transport.hosts == ["vice.test", "vice.test", "vice.test"])
+        #expect(transport.hosts == ["standby.test", "standby.test", "standby.test"])
     }
 
     @Test(

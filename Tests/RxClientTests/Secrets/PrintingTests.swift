@@ -49,7 +49,7 @@ import Testing
         ]
 
         var configuration = ClientConfiguration(baseURL: url.absoluteString)
-        configuration.viceURL = url.absoluteString
+        configuration.standbyURL = url.absoluteString
         configuration.headers = ["X-Key": canary, "Authorization": canary]
         configuration.authentication = .basic(user: "anna", password: canary)
         configuration.session = session

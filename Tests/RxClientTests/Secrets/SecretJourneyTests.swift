@@ -202,20 +202,20 @@ import Testing
         #expect(transport.requests.last.map(holds) == false)
     }
 
-    @Test("A vice server without TLS gets nothing that the main one has over TLS", arguments: additions)
-    func plainVice(_ addition: Addition) throws {
+    @Test("A standby server without TLS gets nothing that the main one has over TLS", arguments: additions)
+    func plainStandby(_ addition: Addition) throws {
         let clock = VirtualScheduler()
         let (client, transport) = client(addition, on: clock) {
-            $0.viceURL = "http://vice.test"
+            $0.standbyURL = "http://standby.test"
         } answering: { _ in
             .json("1")
         }
         var call = addition.call
-        call.server = .vice
+        call.server = .standby
         let recorder = Recorder(client.request(call), on: clock)
         try clock.run()
         #expect(recorder.isFinished)
-        #expect(transport.requests.map { $0.url.host() } == ["vice.test"])
+        #expect(transport.requests.map { $0.url.host() } == ["standby.test"])
         #expect(transport.requests.map(holds) == [false])
     }
 

@@ -69,7 +69,7 @@ func askForTheWeather(client: Client) {
 
 func configureTwoServers() {
     var configuration = ClientConfiguration()
-    configuration.viceURL = "https://vice.example.com"
+    configuration.standbyURL = "https://standby.example.com"
     let client = Client(baseURL: "https://api.example.com", configuration: configuration)
     show(client)
 }

@@ -4,12 +4,12 @@ struct Advice: Endpoint {
     typealias Output = [String]
     let path = "/advice"
     let method = HTTPRequest.Method.get
-    let server = ServerChoice.vice
+    let server = ServerChoice.standby
 }
 
 func haveTwoServers() {
     var configuration = ClientConfiguration()
-    configuration.viceURL = "https://vice.example.com/v1"
+    configuration.standbyURL = "https://standby.example.com/v1"
     let client = Client(baseURL: "https://api.example.com/v1", configuration: configuration)
 
     client.request(Advice()).subscribe(onNext: { texts in show(texts) })
@@ -18,23 +18,23 @@ func haveTwoServers() {
 
 func switchServers(_ client: Client) {
     client.servers.main = "https://staging.example.com/v1"
-    client.servers.use(.vice)
+    client.servers.use(.standby)
 }
 
 func failOver() {
     var configuration = ClientConfiguration()
-    configuration.viceURL = "https://vice.example.com/v1"
+    configuration.standbyURL = "https://standby.example.com/v1"
     configuration.failover = Failover(probeInterval: .seconds(30))
     let client = Client(baseURL: "https://api.example.com/v1", configuration: configuration)
 
     client.servers.active.observable.subscribe { server in
-        print(server == .main ? "at the main server" : "at the vice server")
+        print(server == .main ? "at the main server" : "at the standby server")
     }
 }
 
 func failOverByHand(_ client: Client, _ goods: GoodsList) {
     client.response(goods, from: .main)
-        .failover(to: client.response(goods, from: .vice), through: client.servers)
+        .failover(to: client.response(goods, from: .standby), through: client.servers)
         .decode([Goods].self)
         .subscribe(onNext: { goods in show(goods) })
 }
