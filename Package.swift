@@ -26,6 +26,7 @@ let package = Package(
         .library(name: "RxNetworking", targets: ["RxNetworking"]),
         .library(name: "RxLite", targets: ["RxLite"]),
         .library(name: "RxTesting", targets: ["RxTesting"]),
+        .library(name: "RxJSON", targets: ["RxJSON"]),
         // Apart from RxNetworking, so that SQLite is built only where it is used.
         .library(name: "RxDiskCache", targets: ["RxDiskCache"]),
     ],
@@ -60,7 +61,8 @@ let package = Package(
 
         .target(name: "RxLite", swiftSettings: settings),
         .target(name: "RxLoop", dependencies: ["RxLite", "CLibuv"], swiftSettings: settings),
-        .target(name: "RxHTTP", dependencies: ["RxLite", .httpTypes], swiftSettings: settings),
+        .target(name: "RxJSON", swiftSettings: settings),
+        .target(name: "RxHTTP", dependencies: ["RxJSON", "RxLite", .httpTypes], swiftSettings: settings),
         .target(
             name: "RxCurl",
             dependencies: [
@@ -70,7 +72,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "RxClient", dependencies: ["RxHTTP", "RxLite", .httpTypes, .logging],
+            name: "RxClient", dependencies: ["RxHTTP", "RxJSON", "RxLite", .httpTypes, .logging],
             swiftSettings: settings),
         .target(
             name: "RxNetworking",
@@ -117,6 +119,7 @@ let package = Package(
         .testTarget(
             name: "RxTestingTests", dependencies: ["RxTesting", "RxHTTP", "RxLite", .httpTypes],
             swiftSettings: settings),
+        .testTarget(name: "RxJSONTests", dependencies: ["RxJSON", "RxTesting"], swiftSettings: settings),
         .testTarget(
             name: "RxHTTPTests", dependencies: ["RxHTTP", "RxLite", "RxTesting", "TestServers", .httpTypes],
             swiftSettings: settings),
@@ -127,7 +130,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "FuzzTests", dependencies: ["RxClient", "RxCurl", "RxHTTP", "RxTesting", .httpTypes],
+            name: "FuzzTests",
+            dependencies: ["RxClient", "RxCurl", "RxHTTP", "RxJSON", "RxTesting", .httpTypes],
             swiftSettings: settings),
         .testTarget(name: "RxMarblesTests", dependencies: ["RxLite", "RxTesting"], swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),

@@ -68,7 +68,7 @@ if [ $# -gt 0 ]; then
 fi
 # One target after the other, as Tests/run.sh has it.
 failed=()
-for name in RxHTTPTests RxCurlTests RxNetworkingTests ConformanceDriverTests FuzzTests; do
+for name in RxHTTPTests RxJSONTests RxCurlTests RxNetworkingTests ConformanceDriverTests FuzzTests; do
     echo "== $name with libcurl $version"
     test --filter "^$name\." || failed+=("$name")
 done

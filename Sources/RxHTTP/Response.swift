@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import HTTPTypes
+package import RxJSON
 
 /// A complete response.
 public struct Response: Sendable {

@@ -5,10 +5,11 @@ import Testing
     /// Reads like the design: a module, and what it may import of this package.
     static let arrows: [String: Set<String>] = [
         "RxLite": [],
-        "RxHTTP": ["RxLite"],
+        "RxJSON": [],
+        "RxHTTP": ["RxJSON", "RxLite"],
         "RxLoop": ["RxLite", "CLibuv"],
         "RxCurl": ["RxHTTP", "RxLoop", "RxLite", "CLibcurl", "CZlib", "CBrotli", "CZstd"],
-        "RxClient": ["RxHTTP", "RxLite"],
+        "RxClient": ["RxHTTP", "RxJSON", "RxLite"],
         "RxNetworking": ["RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl"],
         "RxDiskCache": ["RxClient", "RxHTTP", "RxLite", "CZlib"],
         "RxTesting": ["RxHTTP", "RxLite"],

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import RxHTTP
+import RxJSON
 import RxLite
 
 @testable import RxClient

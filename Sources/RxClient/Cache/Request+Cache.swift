@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import RxHTTP
+import RxJSON
 
 extension Request {
     /// The URL as caches know it.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 public import RxHTTP
+import RxJSON
 public import RxLite
 
 extension Observable where Element == Response, Failure == NetworkError {

@@ -1,4 +1,5 @@
 import RxHTTP
+import RxJSON
 
 /// Finds in the JSON body of a refusal the server's reason, for a person.
 ///

@@ -1,3 +1,5 @@
+import RxJSON
+
 /// The named members of content: pairs of a form, members of a JSON object, parts of a multipart form.
 struct ContentMembers {
     private var values: [String: [ArraySlice<UInt8>]] = [:]

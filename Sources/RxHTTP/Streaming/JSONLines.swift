@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import RxJSON
 public import RxLite
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {

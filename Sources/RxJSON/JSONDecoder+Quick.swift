@@ -1,8 +1,7 @@
-package import FoundationEssentials
+public import FoundationEssentials
 
 extension JSONDecoder {
-    /// A value from a document, or from a part of it: always what `decode(_:from:)` gives, value or error, mostly
-    /// sooner.
+    /// A value from a document: always what `decode(_:from:)` gives, value or error, mostly sooner.
     ///
     /// The quick way only ever succeeds. What it does not take, it leaves to the decoder itself, which so decides every
     /// error. A type's `init(from:)` may therefore run twice.
@@ -10,9 +9,16 @@ extension JSONDecoder {
     /// - Parameters:
     ///   - type: what the value is.
     ///   - bytes: the document; in UTF-8 for the quick way.
-    ///   - part: where in it the value is. Default: the whole.
+    /// - Throws: what `decode(_:from:)` throws: `DecodingError`, or the type's own.
+    public func decode<T: Decodable>(_ type: T.Type, quicklyFrom bytes: [UInt8]) throws -> T {
+        try decode(type, quicklyFrom: bytes, at: nil)
+    }
+
+    /// The same from a part of a document.
+    ///
+    /// - Parameter part: where in it the value is; `nil` for the whole.
     package func decode<T: Decodable>(
-        _ type: T.Type, quicklyFrom bytes: [UInt8], at part: JSONPart? = nil
+        _ type: T.Type, quicklyFrom bytes: [UInt8], at part: JSONPart?
     ) throws -> T {
         do {
             return try decodeQuickly(type, from: bytes, at: part)

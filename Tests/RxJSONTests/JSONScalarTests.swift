@@ -2,7 +2,7 @@ import FoundationEssentials
 import RxTesting
 import Testing
 
-@testable import RxHTTP
+@testable import RxJSON
 
 /// Scalars are read as `JSONDecoder` reads them.
 @Suite struct JSONScalarTests {

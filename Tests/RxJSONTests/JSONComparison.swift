@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@testable import RxHTTP
+@testable import RxJSON
 
 /// A document decoded in both ways.
 struct JSONComparison<Value: Decodable & Equatable> {

@@ -26,7 +26,7 @@ extension JSONTape {
 
     /// The members of the object that the document is, each with the bytes of its value; `nil` if it is none, or has a
     /// name that is no text.
-    func members(in bytes: [UInt8]) -> [(name: String, value: ArraySlice<UInt8>)]? {
+    package func members(in bytes: [UInt8]) -> [(name: String, value: ArraySlice<UInt8>)]? {
         guard kind(at: Self.root).isObject else { return nil }
         var members: [(name: String, value: ArraySlice<UInt8>)] = []
         var key = Self.root + 2

@@ -2,7 +2,7 @@ import FoundationEssentials
 import RxTesting
 import Testing
 
-@testable import RxHTTP
+@testable import RxJSON
 
 /// Values are found in a document by their keys.
 @Suite struct JSONLookupTests {

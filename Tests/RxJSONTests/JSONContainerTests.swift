@@ -2,7 +2,7 @@ import FoundationEssentials
 import RxTesting
 import Testing
 
-@testable import RxHTTP
+@testable import RxJSON
 
 /// Containers do what `JSONDecoder`'s do, errors that types catch included.
 @Suite struct JSONContainerTests {

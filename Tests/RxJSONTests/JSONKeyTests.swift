@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@testable import RxHTTP
+@testable import RxJSON
 
 /// Keys are found as `JSONDecoder` finds them.
 @Suite struct JSONKeyTests {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import RxTesting
 import Testing
 
-@testable import RxHTTP
+@testable import RxJSON
 
 /// Whole documents are taken as `JSONDecoder` takes them, and no bytes trap.
 @Suite struct JSONDocumentTests {
