@@ -65,7 +65,8 @@ final class Transfer: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var isWatchingResume = false
 
     init(
-        _ request: consuming Request, with content: consuming TransferContent, to target: consuming CheckedURL,
+        _ request: consuming Request, with content: consuming TransferContent,
+        to target: consuming CheckedURL,
         for observer: consuming Observer<TransferEvent, NetworkError>, by transport: consuming CurlTransport,
         on multi: consuming Multi, counted share: consuming LoopShares.Share?
     ) {

@@ -145,7 +145,9 @@ import Testing
         let error: (any Error)? = #expect(throws: DecodingError.self) {
             try decoder.decode([Int].self, quicklyFrom: bytes, at: parts[1])
         }
-        guard case .typeMismatch(_, let context) = error as? DecodingError else { throw error ?? CancellationError() }
+        guard case .typeMismatch(_, let context) = error as? DecodingError else {
+            throw error ?? CancellationError()
+        }
         #expect(context.codingPath.map(\.intValue) == [1])
     }
 }

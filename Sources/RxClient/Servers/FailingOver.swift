@@ -32,7 +32,8 @@ extension Observable where Failure == NetworkError {
                 let stream = servers.role(for: .active) == .main ? self : standby
                 return stream.subscribe(observer)
             }
-            FailingOver(self, standby, servers.begin(mayProbe: mayProbe), servers, trace, into: observer).start()
+            FailingOver(self, standby, servers.begin(mayProbe: mayProbe), servers, trace, into: observer)
+                .start()
         }
     }
 }

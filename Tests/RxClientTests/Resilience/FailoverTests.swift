@@ -88,7 +88,9 @@ import Testing
         try clock.advance(to: .seconds(31))
         let probes = try bench.burst(3, client.get("/x"))
         #expect(probes.map(\.isFinished) == [true, true, true])
-        #expect(transport.hosts.dropFirst(4) == ["main.test", "standby.test", "standby.test", "standby.test"][...])
+        #expect(
+            transport.hosts.dropFirst(4)
+                == ["main.test", "standby.test", "standby.test", "standby.test"][...])
 
         // The next one only after the interval.
         health["main.test"] = .json("\"back\"")

@@ -13,7 +13,8 @@ import Testing
     private var clock: VirtualScheduler { bench.clock }
 
     private func client(
-        standby: String? = "https://standby.test/api/", _ configure: (inout ClientConfiguration) -> Void = { _ in }
+        standby: String? = "https://standby.test/api/",
+        _ configure: (inout ClientConfiguration) -> Void = { _ in }
     ) -> (Client, ScriptedTransport) {
         bench(
             {
