@@ -76,13 +76,13 @@ public final class Lane: Sendable {
 
     /// Takes the lane if it is free and may be run here. Who got `true` calls ``leave()`` when done.
     @inlinable
-    public func tryEnter() -> Bool {
+    package func tryEnter() -> Bool {
         isHere && takeIfFree()
     }
 
     /// Gives the lane back, after running whatever was queued meanwhile.
     @inlinable
-    public func leave() {
+    package func leave() {
         noteLeaving()
         let isFree = occupancy.compareExchange(
             expected: Occupancy.taken, desired: Occupancy.free, ordering: .acquiringAndReleasing

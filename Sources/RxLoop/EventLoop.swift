@@ -14,9 +14,8 @@ import Synchronization
 /// loop.shutDown()
 /// ```
 ///
-/// Threads: `schedule`, `now`, `isCurrent`, ``ownsCurrentThread``, ``onShutdown(_:)`` from anywhere; ``shutDown()``
-/// from anywhere but the loop; ``work(_:)`` from anywhere; ``Poll``, ``LoopTimer`` and ``Immediate`` only on the loop, which
-/// they assert.
+/// Threads: `schedule`, `now`, `isCurrent`, ``ownsCurrentThread``, ``onShutdown(_:)``, ``work(_:)`` from
+/// anywhere; ``shutDown()`` from anywhere but the loop.
 @safe
 public final class EventLoop: Scheduler, @unchecked Sendable {
     // Unchecked: what is not a constant, atomic or under a Mutex is touched only on the loop's thread once

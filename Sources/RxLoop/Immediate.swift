@@ -8,17 +8,17 @@ internal import CLibuv
 ///
 /// Only on the loop.
 @safe
-public final class Immediate: LoopHandle {
+package final class Immediate: LoopHandle {
     private var handles: (idle: Handle<uv_idle_t>, check: Handle<uv_check_t>)?
     private let loop: EventLoop
-    private let onKick: () -> Void
+    private let perform: () -> Void
     private var isRequested = false
 
     /// Creates an immediate callback that has not been asked for.
-    public init(on loop: EventLoop, onKick: @escaping () -> Void) throws(UVError) {
+    package init(on loop: EventLoop, perform: @escaping () -> Void) throws(UVError) {
         loop.preconditionCurrent()
         self.loop = loop
-        self.onKick = onKick
+        self.perform = perform
         let raw = unsafe loop.raw
         let idle = try unsafe Handle<uv_idle_t> { unsafe uv_idle_init(raw, $0) }
         let check: Handle<uv_check_t>
@@ -38,7 +38,7 @@ public final class Immediate: LoopHandle {
     private var isClosed: Bool { unsafe handles == nil }
 
     /// Asks for one call. Asking again before it has come changes nothing.
-    public func request() {
+    package func request() {
         loop.preconditionCurrent()
         guard !isRequested, let (idle, check) = unsafe handles else { return }
         isRequested = true
@@ -49,7 +49,7 @@ public final class Immediate: LoopHandle {
     }
 
     /// Takes the request back.
-    public func stop() {
+    package func stop() {
         loop.preconditionCurrent()
         guard isRequested, let (idle, check) = unsafe handles else { return }
         isRequested = false
@@ -58,7 +58,7 @@ public final class Immediate: LoopHandle {
     }
 
     /// Stops for good. Closing twice is fine, and so is closing after the end of the loop, from anywhere.
-    public func close() {
+    package func close() {
         guard let (idle, check) = unsafe handles else { return }
         stop()
         unsafe handles = nil
@@ -68,6 +68,6 @@ public final class Immediate: LoopHandle {
 
     private func fire() {
         stop()
-        onKick()
+        perform()
     }
 }

@@ -5,14 +5,14 @@ internal import CLibuv
 /// Only on the loop. It waits in the loop's one heap of timers. Moving the time forward, and stopping, which is what
 /// mostly happens to a timeout, costs one store: the entry stays in its place, and continues to wait when it fires. So
 /// a limit that is hardly ever reached can be set with every transfer.
-public final class LoopTimer {
+package final class LoopTimer {
     private let entry: Entry
     private let loop: EventLoop
 
     /// Creates a timer that is not running.
     ///
     /// - Parameter onFire: called on the loop.
-    public init(on loop: EventLoop, onFire: @escaping () -> Void) {
+    package init(on loop: EventLoop, onFire: @escaping () -> Void) {
         loop.preconditionCurrent()
         self.loop = loop
         entry = Entry(on: loop, onFire: onFire)
@@ -25,13 +25,13 @@ public final class LoopTimer {
     }
 
     /// Fires once, not before `milliseconds` have passed, instead of at the time set before.
-    public func start(milliseconds: Int) {
+    package func start(milliseconds: Int) {
         let (delay, overflow) = UInt64(max(0, milliseconds)).multipliedReportingOverflow(by: 1_000_000)
         start(at: uv_hrtime().addingClamped(overflow ? .max : delay))
     }
 
     /// Fires once, not before ``EventLoop/nanoseconds`` says `time`, instead of at the time set before.
-    public func start(at time: UInt64) {
+    package func start(at time: UInt64) {
         loop.preconditionCurrent()
         guard entry.onFire != nil else { return }
         entry.time = time
@@ -43,13 +43,13 @@ public final class LoopTimer {
     }
 
     /// Does not fire until the next start.
-    public func stop() {
+    package func stop() {
         loop.preconditionCurrent()
         entry.time = nil
     }
 
     /// Stops for good. Closing twice is fine, and so is closing after the end of the loop, from anywhere.
-    public func close() {
+    package func close() {
         precondition(loop.isCurrent, "only to be called on the event loop's own thread")
         entry.time = nil
         entry.onFire = nil

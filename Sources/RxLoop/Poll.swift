@@ -5,19 +5,19 @@ internal import CLibuv
 /// Only on the loop. The descriptor belongs to its owner, who must close the poll first; a new poll can watch the same
 /// descriptor at once.
 @safe
-public final class Poll: LoopHandle {
+package final class Poll: LoopHandle {
     /// The readiness of a socket.
-    public struct Events: OptionSet, Sendable {
+    package struct Events: OptionSet, Sendable {
         /// The bits of `uv_poll_event`.
-        public let rawValue: Int32
+        package let rawValue: Int32
 
         /// Takes the bits of `uv_poll_event`.
-        public init(rawValue: Int32) { self.rawValue = rawValue }
+        package init(rawValue: Int32) { self.rawValue = rawValue }
 
         /// There is something to read, or the end of the stream.
-        public static let readable = Events(rawValue: Int32(UV_READABLE.rawValue))
+        package static let readable = Events(rawValue: Int32(UV_READABLE.rawValue))
         /// There is room to write.
-        public static let writable = Events(rawValue: Int32(UV_WRITABLE.rawValue))
+        package static let writable = Events(rawValue: Int32(UV_WRITABLE.rawValue))
     }
 
     private var handle: Handle<uv_poll_t>?
@@ -27,7 +27,7 @@ public final class Poll: LoopHandle {
     /// Prepares to watch `descriptor`; nothing is reported before ``start(_:)``.
     ///
     /// - Parameter onEvent: called on the loop with the readiness of the socket, or with the error of polling.
-    public init(
+    package init(
         on loop: EventLoop, descriptor: Int32, onEvent: @escaping (Events, UVError?) -> Void
     ) throws(UVError) {
         loop.preconditionCurrent()
@@ -44,7 +44,7 @@ public final class Poll: LoopHandle {
     private var isClosed: Bool { unsafe handle == nil }
 
     /// Reports `events` from now on, in place of those before (`uv_poll_start`).
-    public func start(_ events: Events) {
+    package func start(_ events: Events) {
         loop.preconditionCurrent()
         guard let handle = unsafe handle else { return }
         unsafe _ = uv_poll_start(handle.pointer, events.rawValue) { handle, status, events in
@@ -54,7 +54,7 @@ public final class Poll: LoopHandle {
     }
 
     /// Reports nothing until the next start (`uv_poll_stop`).
-    public func stop() {
+    package func stop() {
         loop.preconditionCurrent()
         guard let handle = unsafe handle else { return }
         unsafe _ = uv_poll_stop(handle.pointer)
@@ -62,7 +62,7 @@ public final class Poll: LoopHandle {
 
     /// Stops for good; nothing is reported after this. Closing twice is fine, and so is closing after the end of the
     /// loop, from anywhere.
-    public func close() {
+    package func close() {
         guard let closing = unsafe handle else { return }
         loop.preconditionCurrent()
         unsafe handle = nil
