@@ -31,8 +31,11 @@ struct CacheFolder {
         }
         try checkFolder()
         let lock = try open("lock", O_RDWR | O_CREAT)
-        // Closing it gives the lock back, and so does the end of the process.
-        defer { close(lock) }
+        // The end of the process gives the lock back too; closing alone would leave it to one that is being forked.
+        defer {
+            _ = flock(lock, LOCK_UN)
+            close(lock)
+        }
         var status = stat()
         guard unsafe fstat(lock, &status) == 0 else { throw CacheFailure("fstat", errno) }
         try checkOwner(status, of: "lock")

@@ -114,6 +114,29 @@ import Testing
         }
     }
 
+    /// A process that is being forked has a copy of every descriptor until its exec.
+    @Test func aLockIsFreeOnceReleasedWhoeverElseHasTheFile() throws {
+        func identity(_ descriptor: CInt) -> [UInt64]? {
+            var found = stat()
+            guard unsafe fstat(descriptor, &found) == 0 else { return nil }
+            return [UInt64(truncatingIfNeeded: found.st_dev), UInt64(truncatingIfNeeded: found.st_ino)]
+        }
+        try withDirectory { directory in
+            let path = directory + "/file"
+            let lock = try FileLock(path)
+            let file = unsafe open(path, O_RDWR)
+            defer { close(file) }
+            // One that is empty would be removed with the lock.
+            #expect(unsafe write(file, "a", 1) == 1)
+            let locked = try #require(
+                (0..<CInt(1024)).first { $0 != file && identity($0) == identity(file) })
+            let copy = dup(locked)
+            defer { close(copy) }
+            lock.release()
+            try FileLock(path).release()
+        }
+    }
+
     @Test func aLockIsOfTheFileThatIsAtThePath() throws {
         try withDirectory { directory in
             let path = directory + "/file"

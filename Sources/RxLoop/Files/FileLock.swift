@@ -51,6 +51,8 @@ public final class FileLock: Sendable {
             guard var mine = held.removeValue(forKey: identity) else { return }
             mine.holders -= 1
             guard mine.holders == 0 else { return held[identity] = mine }
+            // Closing alone would leave the lock to a process that is being forked, which has the file until its exec.
+            defer { mine.file.unlock() }
             // What cannot be looked at or removed stays.
             guard (try? mine.file.status())?.size == 0, (try? File.identity(of: mine.path)) == identity else {
                 return
@@ -117,4 +119,7 @@ extension File {
             throw errno == EWOULDBLOCK ? .tryAgain : UVError(rawValue: -errno)
         }
     }
+
+    /// Gives the lock back, also where other descriptors stand for the same opening of the file.
+    fileprivate func unlock() { _ = flock(descriptor, LOCK_UN) }
 }
