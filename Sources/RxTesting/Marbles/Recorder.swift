@@ -49,6 +49,16 @@ public final class Recorder<Element: Sendable, Failure: Error>: Sendable {
         events.lazy.compactMap { if case .end(let completion) = $0.kind { completion } else { nil } }.first
     }
 
+    /// The error the stream ended with, if it failed.
+    public var failure: Failure? {
+        if case .failed(let error) = completion { error } else { nil }
+    }
+
+    /// Whether the stream finished. `false` while it runs, and after a failure.
+    public var isFinished: Bool {
+        if case .finished = completion { true } else { false }
+    }
+
     /// From when to when the recorder was subscribed.
     public var span: SubscriptionSpan? { contents.withLock { $0.span } }
 
