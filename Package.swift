@@ -64,6 +64,9 @@ let package = Package(
         .target(name: "RxJSON", swiftSettings: settings),
         .target(name: "RxHTTP", dependencies: ["RxJSON", "RxLite", .httpTypes], swiftSettings: settings),
         .target(
+            name: "RxCache", dependencies: ["RxHTTP", "RxJSON", "RxLite", .httpTypes], swiftSettings: settings
+        ),
+        .target(
             name: "RxCurl",
             dependencies: [
                 "RxHTTP", "RxLoop", "RxLite", "CLibcurl", "CZlib", .httpTypes,
@@ -72,16 +75,17 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "RxClient", dependencies: ["RxHTTP", "RxJSON", "RxLite", .httpTypes, .logging],
+            name: "RxClient", dependencies: ["RxCache", "RxHTTP", "RxJSON", "RxLite", .httpTypes, .logging],
             swiftSettings: settings),
         .target(
             name: "RxNetworking",
             dependencies: [
-                "RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl", .httpTypes, .logging,
+                "RxClient", "RxCache", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl", .httpTypes,
+                .logging,
             ],
             swiftSettings: settings),
         .target(
-            name: "RxDiskCache", dependencies: ["RxClient", "RxHTTP", "RxLite", "CZlib", .grdb],
+            name: "RxDiskCache", dependencies: ["RxCache", "RxHTTP", "RxLite", "CZlib", .grdb],
             swiftSettings: settings),
         .target(name: "RxTesting", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
 
@@ -105,12 +109,13 @@ let package = Package(
             swiftSettings: settings),
 
         .executableTarget(
-            name: "disk-cache-probe", dependencies: ["RxDiskCache", "RxTesting", .httpTypes],
+            name: "disk-cache-probe", dependencies: ["RxCache", "RxDiskCache", "RxTesting", .httpTypes],
             path: "Tests/DiskCacheProbe", swiftSettings: settings),
         .testTarget(
             name: "RxDiskCacheTests",
             dependencies: [
-                "RxDiskCache", "RxNetworking", "RxTesting", "TestServers", "disk-cache-probe", .httpTypes,
+                "RxCache", "RxDiskCache", "RxNetworking", "RxTesting", "TestServers", "disk-cache-probe",
+                .httpTypes,
                 .grdb,
             ], swiftSettings: settings),
 
@@ -124,14 +129,18 @@ let package = Package(
             name: "RxHTTPTests", dependencies: ["RxHTTP", "RxLite", "RxTesting", "TestServers", .httpTypes],
             swiftSettings: settings),
         .testTarget(
+            name: "RxCacheTests", dependencies: ["RxCache", "RxHTTP", "RxLite", "RxTesting", .httpTypes],
+            swiftSettings: settings),
+        .testTarget(
             name: "RxClientTests",
             dependencies: [
-                "RxClient", "RxHTTP", "RxLite", "RxTesting", .httpTypes, .logging, .inMemoryLogging,
+                "RxClient", "RxCache", "RxHTTP", "RxLite", "RxTesting", .httpTypes, .logging,
+                .inMemoryLogging,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "FuzzTests",
-            dependencies: ["RxClient", "RxCurl", "RxHTTP", "RxJSON", "RxTesting", .httpTypes],
+            dependencies: ["RxClient", "RxCache", "RxCurl", "RxHTTP", "RxJSON", "RxTesting", .httpTypes],
             swiftSettings: settings),
         .testTarget(name: "RxMarblesTests", dependencies: ["RxLite", "RxTesting"], swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),

@@ -1,4 +1,5 @@
 public import HTTPTypes
+public import RxCache
 public import RxHTTP
 public import RxLite
 

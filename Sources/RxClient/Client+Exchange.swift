@@ -1,3 +1,4 @@
+import RxCache
 public import RxHTTP
 public import RxLite
 

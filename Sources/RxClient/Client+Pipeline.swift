@@ -1,4 +1,5 @@
 import HTTPTypes
+import RxCache
 public import RxHTTP
 public import RxLite
 

@@ -1,3 +1,5 @@
+import RxHTTP
+
 extension ClientConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The base URL without user info and query.
     public var description: String {

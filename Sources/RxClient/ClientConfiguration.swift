@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import HTTPTypes
+public import RxCache
 public import RxHTTP
 public import RxLite
 

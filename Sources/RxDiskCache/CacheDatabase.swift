@@ -1,5 +1,5 @@
 import GRDB
-import RxClient
+import RxCache
 
 /// The one database of a folder, opened when it is needed, replaced when it is broken.
 ///

@@ -1,7 +1,7 @@
 import CZlib
 import FoundationEssentials
 import GRDB
-import RxClient
+import RxCache
 
 /// What is known about an answer, as columns, and back.
 struct CacheRecord {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import GRDB
-import RxClient
+import RxCache
 import RxHTTP
 
 /// The answers in a database, and what is asked of them.

@@ -1,4 +1,4 @@
-public import RxClient
+public import RxCache
 public import RxHTTP
 public import RxLite
 

@@ -1,5 +1,5 @@
 import GRDB
-import RxClient
+import RxCache
 import RxHTTP
 import Synchronization
 

@@ -1,6 +1,7 @@
 // One import for users: everything but the engine room.
 @_exported public import HTTPTypes
 @_exported public import Logging
+@_exported public import RxCache
 @_exported public import RxClient
 @_exported public import RxCurl
 @_exported public import RxHTTP

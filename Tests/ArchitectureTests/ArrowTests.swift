@@ -9,9 +9,10 @@ import Testing
         "RxHTTP": ["RxJSON", "RxLite"],
         "RxLoop": ["RxLite", "CLibuv"],
         "RxCurl": ["RxHTTP", "RxLoop", "RxLite", "CLibcurl", "CZlib", "CBrotli", "CZstd"],
-        "RxClient": ["RxHTTP", "RxJSON", "RxLite"],
-        "RxNetworking": ["RxClient", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl"],
-        "RxDiskCache": ["RxClient", "RxHTTP", "RxLite", "CZlib"],
+        "RxCache": ["RxHTTP", "RxJSON", "RxLite"],
+        "RxClient": ["RxCache", "RxHTTP", "RxJSON", "RxLite"],
+        "RxNetworking": ["RxClient", "RxCache", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl"],
+        "RxDiskCache": ["RxCache", "RxHTTP", "RxLite", "CZlib"],
         "RxTesting": ["RxHTTP", "RxLite"],
     ]
 
@@ -22,7 +23,7 @@ import Testing
 
     /// The ecosystem's packages, and who may use them.
     static let packages: [String: Set<String>] = [
-        "HTTPTypes": ["RxHTTP", "RxCurl", "RxClient", "RxNetworking", "RxTesting"],
+        "HTTPTypes": ["RxHTTP", "RxCache", "RxCurl", "RxClient", "RxNetworking", "RxTesting"],
         "GRDB": ["RxDiskCache"],
         "Logging": ["RxClient", "RxNetworking"],
         "DequeModule": ["RxLoop", "RxCurl", "RxClient"],

@@ -7,7 +7,7 @@
 // The last two say a line of numbers at their end, and exit with 1 where an entry was not what was stored.
 
 import FoundationEssentials
-import RxClient
+import RxCache
 import RxDiskCache
 import RxLite
 import RxTesting

@@ -1,4 +1,4 @@
-import RxClient
+import RxCache
 import RxDiskCache
 import RxLite
 import RxTesting

@@ -1,5 +1,5 @@
 import Foundation
-import RxClient
+import RxCache
 import RxDiskCache
 import RxHTTP
 import RxLite

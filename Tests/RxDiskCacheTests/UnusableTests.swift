@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import RxClient
+import RxCache
 import RxDiskCache
 import RxHTTP
 import RxLite

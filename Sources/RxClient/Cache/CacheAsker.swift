@@ -1,4 +1,5 @@
 import HTTPTypes
+import RxCache
 import RxHTTP
 
 /// The account and the cookies that a request goes out with, as far as responses must be kept apart by them. The one

@@ -1,3 +1,5 @@
+import RxCache
+
 extension ResponseCache: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// How much is stored.
     public var description: String {

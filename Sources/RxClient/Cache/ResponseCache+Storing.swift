@@ -1,3 +1,4 @@
+import RxCache
 import RxHTTP
 import RxLite
 

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import RxCache
 public import RxHTTP
 public import RxLite
 import Synchronization

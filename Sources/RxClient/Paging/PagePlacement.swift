@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import RxHTTP
 
 /// How a request asks for one page: with additional parameters, or with another URL.
 public struct PagePlacement: Sendable {

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import RxHTTP
 
 /// Where a page is. Can be saved, to continue there later: ``PagingState/position``, ``PagingOptions/start``.
 public enum PagePosition: Hashable, Codable, Sendable {

@@ -45,12 +45,3 @@ extension ServerPair {
         }
     }
 }
-
-extension String {
-    /// What may be a URL, quoted for an error: without user info, query and fragment.
-    var withoutSecrets: String {
-        let shown = prefix { $0 != "?" && $0 != "#" }
-        guard let at = shown.lastIndex(of: "@") else { return String(shown).debugDescription }
-        return String(shown[at...]).debugDescription
-    }
-}

@@ -1,3 +1,5 @@
+import RxHTTP
+
 extension Servers: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The base URLs without user info and query.
     public var description: String {

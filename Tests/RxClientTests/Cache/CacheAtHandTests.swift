@@ -1,4 +1,5 @@
 import HTTPTypes
+import RxCache
 import RxClient
 import RxHTTP
 import RxLite
@@ -20,25 +21,6 @@ struct CacheAtHandTests {
         }
         func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> { memory.remove(selection) }
         var usage: CacheUsage { memory.usage }
-    }
-
-    @Test func aStoreInMemoryHasEverythingAtHand() throws {
-        let store = MemoryCacheStore()
-        let (entry, other) = (CacheEntry.sample("/a", body: 3), CacheEntry.sample("/b", body: 3))
-        #expect(store.entriesAtHand(for: entry.metadata.key)?.isEmpty == true)
-        store.store(entry).subscribe()
-        #expect(store.entriesAtHand(for: entry.metadata.key)?.map(\.metadata.id) == [entry.metadata.id])
-        #expect(store.entriesAtHand(for: other.metadata.key)?.isEmpty == true)
-    }
-
-    @Test func lookingAtHandIsUsing() {
-        let (first, second) = (CacheEntry.sample("/a", body: 100), CacheEntry.sample("/b", body: 100))
-        let store = MemoryCacheStore(limit: 2 * first.byteCount, entryLimit: first.byteCount)
-        for entry in [first, second] { store.store(entry).subscribe() }
-        _ = store.entriesAtHand(for: first.metadata.key)
-        store.store(CacheEntry.sample("/c", body: 100)).subscribe()
-        #expect(store.entriesAtHand(for: first.metadata.key)?.count == 1)
-        #expect(store.entriesAtHand(for: second.metadata.key)?.isEmpty == true)
     }
 
     @Test(

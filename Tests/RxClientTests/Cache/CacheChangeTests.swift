@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
+import RxCache
 import RxClient
 import RxHTTP
 import RxLite

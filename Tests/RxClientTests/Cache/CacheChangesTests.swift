@@ -5,6 +5,7 @@ import RxLite
 import Synchronization
 import Testing
 
+@testable import RxCache
 @testable import RxClient
 
 /// The log of changes, and what it says of responses that are on their way.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
+import RxCache
 import RxHTTP
 import RxLite
 import RxTesting

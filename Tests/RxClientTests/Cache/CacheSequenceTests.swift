@@ -1,4 +1,5 @@
 import HTTPTypes
+import RxCache
 import RxClient
 import RxHTTP
 import RxLite

@@ -1,13 +1,13 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 /// The directives of a `Cache-Control` field (RFC 9111 §5.2).
 ///
 /// Names count in any case. Of a directive that is there twice the first counts (RFC 9111 §4.2.1).
-struct CacheControl {
+package struct CacheControl {
     private var arguments: [String: String?] = [:]
 
     /// Reads a field; of one that is not there, nothing.
-    init(_ field: String?) {
+    package init(_ field: String?) {
         guard let field else { return }
         for element in field.splitOutsideQuotes(at: ",") {
             let parts = element.splitOutsideQuotes(at: "=", maxSplits: 1)
@@ -26,28 +26,28 @@ struct CacheControl {
     }
 
     /// Whether a directive is there, with an argument or without.
-    func has(_ name: String) -> Bool { arguments[name] != nil }
+    package func has(_ name: String) -> Bool { arguments[name] != nil }
 
     /// The argument of a directive.
-    func argument(_ name: String) -> String? { arguments[name] ?? nil }
+    package func argument(_ name: String) -> String? { arguments[name] ?? nil }
 
     /// The seconds that a directive names, at most 2³¹ (RFC 9111 §1.2.2); `nil` if it is not there.
     ///
     /// - Parameter invalid: what a directive with another argument, or with none, means.
-    func seconds(_ name: String, invalid: TimeInterval = 0) -> TimeInterval? {
+    package func seconds(_ name: String, invalid: TimeInterval = 0) -> TimeInterval? {
         guard let argument = arguments[name] else { return nil }
         return argument.flatMap { TimeInterval(deltaSeconds: $0) } ?? invalid
     }
 
     /// The field names that a directive lists, in lower case.
-    func fieldNames(_ name: String) -> Set<String> {
+    package func fieldNames(_ name: String) -> Set<String> {
         Set((argument(name) ?? "").split(separator: ",").map { $0.trimmingBlanks().lowercased() })
     }
 }
 
 extension TimeInterval {
     /// Digits alone, at most 2³¹ (RFC 9111 §1.2.2).
-    init?(deltaSeconds text: String) {
+    package init?(deltaSeconds text: String) {
         guard !text.isEmpty, text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else {
             return nil
         }
@@ -57,7 +57,7 @@ extension TimeInterval {
 
 extension StringProtocol {
     /// The parts between separators that stand in no quoted string (RFC 9110 §5.6.4).
-    func splitOutsideQuotes(at separator: Character, maxSplits: Int = .max) -> [SubSequence] {
+    package func splitOutsideQuotes(at separator: Character, maxSplits: Int = .max) -> [SubSequence] {
         var parts: [SubSequence] = []
         var (start, index) = (startIndex, startIndex)
         var (isQuoted, isEscaped) = (false, false)
@@ -79,7 +79,7 @@ extension StringProtocol {
     }
 
     /// Without spaces and tabs at either end.
-    func trimmingBlanks() -> String {
+    package func trimmingBlanks() -> String {
         String(drop { $0.isBlank }.reversed().drop { $0.isBlank }.reversed())
     }
 }

@@ -1,3 +1,5 @@
+import RxHTTP
+
 /// The key that a response is stored under. Answers of one key are variants of each other: the server chose between
 /// them by other fields of the request (RFC 9111 §4.1).
 public struct CacheKey: Hashable, Sendable, Codable {

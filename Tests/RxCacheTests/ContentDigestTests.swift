@@ -3,7 +3,7 @@ import HTTPTypes
 import RxHTTP
 import Testing
 
-@testable import RxClient
+@testable import RxCache
 
 /// When two bodies of a POST are the same to the cache.
 @Suite struct ContentDigestTests {

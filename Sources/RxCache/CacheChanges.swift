@@ -59,7 +59,7 @@ struct CacheChanges {
 
 extension CacheSelection {
     /// The selections that mean responses of a key, but for their ids and tags.
-    static func names(of key: CacheKey, tags: Set<String>) -> Set<CacheSelection> {
+    package static func names(of key: CacheKey, tags: Set<String>) -> Set<CacheSelection> {
         Set(tags.map(CacheSelection.tag))
             .union([.url(key.url), .place(String(key.place)), .identity(key.identity)])
     }

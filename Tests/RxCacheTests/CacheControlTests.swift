@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@testable import RxClient
+@testable import RxCache
 
 @Suite struct CacheControlTests {
     @Test(arguments: [

@@ -1,5 +1,5 @@
-import HTTPTypes
-import RxHTTP
+package import HTTPTypes
+package import RxHTTP
 
 extension CacheVariant {
     /// More names in a `Vary` than these count as `*`.
@@ -12,7 +12,7 @@ extension CacheVariant {
     ///   - sent: the fields of the request as it was sent.
     ///   - secret: the fields of which only a digest is kept.
     ///   - ignoringAny: whether `*` means nothing. Default false.
-    init?(
+    package init?(
         _ head: ResponseHead, sent: HTTPFields, secret: Set<HTTPField.Name>, ignoringAny: Bool = false
     ) {
         guard let vary = head[.vary] else {
@@ -29,12 +29,12 @@ extension CacheVariant {
     }
 
     /// Whether a response of this variant fits a request with the fields `sent` (RFC 9111 §4.1).
-    func matches(_ sent: HTTPFields, secret: Set<HTTPField.Name>) -> Bool {
+    package func matches(_ sent: HTTPFields, secret: Set<HTTPField.Name>) -> Bool {
         fields.allSatisfy { $0.value == Self.value(of: $0.key, in: sent, secret) }
     }
 
     /// Whether a response was chosen by a field that says who asks, or by a secret one.
-    func dependsOn(_ secret: Set<HTTPField.Name>) -> Bool {
+    package func dependsOn(_ secret: Set<HTTPField.Name>) -> Bool {
         fields.keys.contains { HTTPField.Name($0).map(secret.contains) == true }
     }
 

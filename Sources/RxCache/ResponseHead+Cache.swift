@@ -1,10 +1,10 @@
-import FoundationEssentials
+package import FoundationEssentials
 import HTTPTypes
-import RxHTTP
+package import RxHTTP
 
 extension ResponseHead {
     /// Whether a private cache may keep the answer to a GET (RFC 9111 §3).
-    var isStorable: Bool {
+    package var isStorable: Bool {
         guard status.code >= 200, status.code != 206, status.code != 304 else { return false }
         let directives = CacheControl(self[.cacheControl])
         if directives.has("must-understand") {
@@ -19,7 +19,7 @@ extension ResponseHead {
 
     /// Without what belongs to the connection, to this exchange, or to be asked for each time
     /// (RFC 9111 §3.1, §5.2.2.4).
-    var storable: ResponseHead {
+    package var storable: ResponseHead {
         let directives = CacheControl(self[.cacheControl])
         let named = (self[.connection] ?? "").split(separator: ",").map { $0.trimmingBlanks().lowercased() }
         let dropped = Self.hopByHop.union(named).union(directives.fieldNames("no-cache"))
@@ -35,7 +35,7 @@ extension ResponseHead {
 
     /// With the fields of a 304 in the place of those of the same name (RFC 9111 §3.2); `nil` if that is more than a
     /// header section may be: there would be no end of it from one 304 to the next.
-    func updated(by confirmation: ResponseHead) -> ResponseHead? {
+    package func updated(by confirmation: ResponseHead) -> ResponseHead? {
         let new = confirmation.storable.headerFields.filter {
             !Self.ofTheBody.contains($0.name.canonicalName)
         }
@@ -53,7 +53,7 @@ extension ResponseHead {
     private static let ofTheBody: Set<String> = ["content-length", "content-encoding", "content-range"]
 
     /// With its age (RFC 9111 §5.1).
-    func telling(age: TimeInterval) -> ResponseHead {
+    package func telling(age: TimeInterval) -> ResponseHead {
         let seconds = age.isFinite ? Int(min(age, TimeInterval(1 << 31))) : 1 << 31
         var lines: [UInt8] = []
         lines.reserveCapacity(fieldLines.count + 20)
@@ -65,7 +65,7 @@ extension ResponseHead {
     }
 
     /// Whether both name the same entity tag, or one of them none; weakly compared (RFC 9110 §8.8.3.2).
-    func hasSameTag(as other: ResponseHead) -> Bool {
+    package func hasSameTag(as other: ResponseHead) -> Bool {
         guard let own = self[.eTag], let others = other[.eTag] else { return true }
         func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
         return opaque(own) == opaque(others)

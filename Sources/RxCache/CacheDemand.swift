@@ -1,31 +1,31 @@
-import FoundationEssentials
-import HTTPTypes
-import RxHTTP
+package import FoundationEssentials
+package import HTTPTypes
+package import RxHTTP
 
 /// What a request lets the cache do: its mode, and the directives of its own `Cache-Control` (RFC 9111 §5.2.1).
-struct CacheDemand: Sendable, Equatable {
+package struct CacheDemand: Sendable, Equatable {
     /// Whether a kept answer may be the answer.
-    var readsStore = true
+    package var readsStore = true
     /// Whether the answer may be kept.
-    var writesStore = true
+    package var writesStore = true
     /// Whether age does not matter.
-    var acceptsAnyAge = false
+    package var acceptsAnyAge = false
     /// Whether the server must confirm a kept answer.
-    var mustConfirm = false
+    package var mustConfirm = false
     /// Whether the server may not be asked.
-    var onlyIfCached = false
+    package var onlyIfCached = false
     /// The most age, in seconds.
-    var maxAge: TimeInterval?
+    package var maxAge: TimeInterval?
     /// For how many seconds beyond its freshness an answer may be used.
-    var maxStale: TimeInterval = 0
+    package var maxStale: TimeInterval = 0
     /// For how many more seconds an answer must be fresh.
-    var minFresh: TimeInterval = 0
+    package var minFresh: TimeInterval = 0
     /// The same as ``maxStale`` where the server fails (RFC 5861 §4).
-    var staleIfError: TimeInterval = 0
+    package var staleIfError: TimeInterval = 0
 
     /// Reads a request. One with conditions or a range of its own goes past the cache: what comes is no whole answer
     /// to others. So does one whose body is not decoded, since decoded ones are stored.
-    init(_ mode: CacheMode, _ request: Request) {
+    package init(_ mode: CacheMode, _ request: Request) {
         let fields = request.headerFields
         switch mode {
         case .standard: if !fields.isEmpty { read(fields) }
@@ -67,7 +67,7 @@ struct CacheDemand: Sendable, Equatable {
     }
 
     /// What of it other caches on the way are to know, as fetch tells them.
-    func tell(_ request: inout Request, _ mode: CacheMode) {
+    package func tell(_ request: inout Request, _ mode: CacheMode) {
         guard request.headerFields[.cacheControl] == nil else { return }
         switch mode {
         case .noStore, .reload:
@@ -80,5 +80,5 @@ struct CacheDemand: Sendable, Equatable {
 }
 
 extension HTTPField.Name {
-    static let pragma = HTTPField.Name("Pragma")!
+    package static let pragma = HTTPField.Name("Pragma")!
 }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
-import RxClient
+import RxCache
 import RxHTTP
 import RxLite
 import RxTesting

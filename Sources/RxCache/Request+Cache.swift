@@ -1,20 +1,20 @@
-import FoundationEssentials
-import HTTPTypes
-import RxHTTP
+package import FoundationEssentials
+package import HTTPTypes
+package import RxHTTP
 import RxJSON
 
 extension Request {
     /// The URL as caches know it.
-    var cacheURL: String { urlText.withoutUserInfo.withoutFragment }
+    package var cacheURL: String { urlText.withoutUserInfo.withoutFragment }
 
     /// User and password in the URL; `nil` where there are none.
-    var userInfo: Substring? { urlText.userInfo.map { urlText[$0].dropLast() } }
+    package var userInfo: Substring? { urlText.userInfo.map { urlText[$0].dropLast() } }
 
     /// Whether it changes nothing (RFC 9110 §9.2.1), by its method or by the app's word.
-    var isSafe: Bool { [.get, .head, .options, .trace].contains(method) || isDeclaredSafe }
+    package var isSafe: Bool { [.get, .head, .options, .trace].contains(method) || isDeclaredSafe }
 
     /// The fields that say who asks.
-    var identifyingFields: Set<HTTPField.Name> {
+    package var identifyingFields: Set<HTTPField.Name> {
         secretFields.isEmpty ? Self.usualIdentifyingFields : Self.usualIdentifyingFields.union(secretFields)
     }
 
@@ -24,7 +24,7 @@ extension Request {
 
     /// A digest of type and content, the same in whatever order the members of an object or the fields of a form are
     /// written; `nil` for content that is made while it is sent.
-    var contentDigest: String? {
+    package var contentDigest: String? {
         let bytes: [UInt8]
         switch body {
         case .empty: bytes = []
@@ -58,7 +58,7 @@ extension ArraySlice<UInt8> {
 
 extension URL {
     /// The URL as caches know it.
-    var cacheText: String { absoluteString.withoutUserInfo.withoutFragment }
+    package var cacheText: String { absoluteString.withoutUserInfo.withoutFragment }
 }
 
 extension String {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
-import RxClient
+import RxCache
 import RxHTTP
 import RxLite
 import RxTesting
@@ -173,6 +173,25 @@ struct MemoryCacheStoreTests {
         #expect(store.usage.evicted > 0)
         store.remove(.all).subscribe()
         #expect(store.usage.entries == 0 && store.usage.bytes == 0)
+    }
+
+    @Test func aStoreInMemoryHasEverythingAtHand() throws {
+        let store = MemoryCacheStore()
+        let (entry, other) = (CacheEntry.sample("/a", body: 3), CacheEntry.sample("/b", body: 3))
+        #expect(store.entriesAtHand(for: entry.metadata.key)?.isEmpty == true)
+        store.store(entry).subscribe()
+        #expect(store.entriesAtHand(for: entry.metadata.key)?.map(\.metadata.id) == [entry.metadata.id])
+        #expect(store.entriesAtHand(for: other.metadata.key)?.isEmpty == true)
+    }
+
+    @Test func lookingAtHandIsUsing() {
+        let (first, second) = (CacheEntry.sample("/a", body: 100), CacheEntry.sample("/b", body: 100))
+        let store = MemoryCacheStore(limit: 2 * first.byteCount, entryLimit: first.byteCount)
+        for entry in [first, second] { store.store(entry).subscribe() }
+        _ = store.entriesAtHand(for: first.metadata.key)
+        store.store(CacheEntry.sample("/c", body: 100)).subscribe()
+        #expect(store.entriesAtHand(for: first.metadata.key)?.count == 1)
+        #expect(store.entriesAtHand(for: second.metadata.key)?.isEmpty == true)
     }
 }
 

@@ -1,6 +1,6 @@
 /// Elements in the order of their last use. Each has a place, by which it is found again; finding, using and
 /// removing cost the same however many there are.
-struct RecencyList<Element> {
+package struct RecencyList<Element> {
     private struct Slot {
         var element: Element?
         var newer: Int?
@@ -14,13 +14,13 @@ struct RecencyList<Element> {
     private(set) var oldest: Int?
 
     /// The element at a place; it must be there.
-    subscript(place: Int) -> Element? {
+    package subscript(place: Int) -> Element? {
         get { slots[place].element }
         set { slots[place].element = newValue }
     }
 
     /// Adds an element as the one used last. Returns its place.
-    mutating func insert(_ element: Element) -> Int {
+    package mutating func insert(_ element: Element) -> Int {
         let place: Int
         if let reused = free.popLast() {
             place = reused
@@ -34,14 +34,14 @@ struct RecencyList<Element> {
     }
 
     /// Notes that the element at a place is used.
-    mutating func use(_ place: Int) {
+    package mutating func use(_ place: Int) {
         guard place != newest else { return }
         unlink(place)
         link(place)
     }
 
     /// Removes the element at a place, which may be given to another then.
-    mutating func remove(_ place: Int) {
+    package mutating func remove(_ place: Int) {
         unlink(place)
         slots[place] = Slot()
         free.append(place)

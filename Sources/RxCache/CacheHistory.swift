@@ -1,10 +1,10 @@
-import FoundationEssentials
+package import FoundationEssentials
 import Synchronization
 
 /// The changes that a cache has heard of, for all threads.
-final class CacheHistory: Sendable {
+package final class CacheHistory: Sendable {
     /// How much had happened when a request began.
-    struct Moment: Sendable {
+    package struct Moment: Sendable {
         fileprivate let changes: Int
         fileprivate let removals: Int
     }
@@ -18,20 +18,23 @@ final class CacheHistory: Sendable {
 
     private let contents = Mutex(Contents())
 
+    /// Nothing has happened yet.
+    package init() {}
+
     /// This moment.
-    var now: Moment {
+    package var now: Moment {
         contents.withLock { Moment(changes: $0.changes.count, removals: $0.removals.count) }
     }
 
     /// Something may be changed from now on, or has been.
-    func noteChange(of selections: [CacheSelection]) {
+    package func noteChange(of selections: [CacheSelection]) {
         contents.withLock { contents in
             for selection in selections { contents.changes.note(selection) }
         }
     }
 
     /// Responses are about to be removed from the store.
-    func noteRemoval(of selection: CacheSelection) {
+    package func noteRemoval(of selection: CacheSelection) {
         contents.withLock { contents in
             contents.changes.note(selection)
             contents.removals.note(selection)
@@ -39,17 +42,17 @@ final class CacheHistory: Sendable {
     }
 
     /// Whether what was asked for at `start` may be out of date.
-    func hasChanged(_ names: Set<CacheSelection>, since start: Moment) -> Bool {
+    package func hasChanged(_ names: Set<CacheSelection>, since start: Moment) -> Bool {
         contents.withLock { $0.changes.includes(names, since: start.changes) }
     }
 
     /// Whether what was stored at `start` has been removed.
-    func hasRemoved(_ names: Set<CacheSelection>, since start: Moment) -> Bool {
+    package func hasRemoved(_ names: Set<CacheSelection>, since start: Moment) -> Bool {
         contents.withLock { $0.removals.includes(names, since: start.removals) }
     }
 
     /// Begins to hand a response to the store, unless it may be out of date.
-    func beginStoring(_ metadata: CacheEntry.Metadata, since start: Moment) -> Bool {
+    package func beginStoring(_ metadata: CacheEntry.Metadata, since start: Moment) -> Bool {
         let names = CacheSelection.names(of: metadata.key, tags: metadata.tags)
         return contents.withLock { contents in
             contents.changes.beginStoring(metadata.id, of: names, since: start.changes)
@@ -57,8 +60,8 @@ final class CacheHistory: Sendable {
     }
 
     /// The store has it. Whether it must be removed again.
-    func endStoring(_ id: UUID) -> Bool { contents.withLock { $0.changes.endStoring(id) } }
+    package func endStoring(_ id: UUID) -> Bool { contents.withLock { $0.changes.endStoring(id) } }
 
     /// Whether a response in the store must not be used.
-    func condemns(_ id: UUID) -> Bool { contents.withLock { $0.changes.condemns(id) } }
+    package func condemns(_ id: UUID) -> Bool { contents.withLock { $0.changes.condemns(id) } }
 }

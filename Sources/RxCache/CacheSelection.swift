@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import RxHTTP
 
 /// A selection of stored responses.
 public enum CacheSelection: Sendable, Hashable {

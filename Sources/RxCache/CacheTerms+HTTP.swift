@@ -1,6 +1,6 @@
-import FoundationEssentials
-import HTTPTypes
-import RxHTTP
+package import FoundationEssentials
+package import HTTPTypes
+package import RxHTTP
 
 extension CacheTerms {
     /// The terms that a server gives an answer (RFC 9111 §4.2).
@@ -11,7 +11,7 @@ extension CacheTerms {
     ///   - url: what was asked for.
     ///   - asked: when the request was sent.
     ///   - now: when the answer came.
-    init(_ head: ResponseHead, aging: ResponseHead, url: String, asked: Date, now: Date) {
+    package init(_ head: ResponseHead, aging: ResponseHead, url: String, asked: Date, now: Date) {
         let directives = CacheControl(head[.cacheControl])
         // RFC 9110 §6.6.1: an answer without a date is of the time it came.
         let date = aging.date(.date) ?? now
@@ -60,7 +60,7 @@ extension ResponseHead {
 
 extension HTTPResponse.Status {
     /// RFC 9110 §15.1, without 206: parts are not kept.
-    var isHeuristicallyCacheable: Bool {
+    package var isHeuristicallyCacheable: Bool {
         [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(code)
     }
 }

@@ -1,7 +1,7 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 /// What becomes of a request for which an answer is kept.
-enum CacheVerdict: Equatable {
+package enum CacheVerdict: Equatable {
     /// The stored response is used.
     case use(isStale: Bool)
     /// The stored response is used, and renewed in the background (RFC 5861 §3).
@@ -12,7 +12,7 @@ enum CacheVerdict: Equatable {
 
 extension CacheTerms {
     /// Whether an answer under these terms may be used for a request (RFC 9111 §4).
-    func verdict(for demand: CacheDemand, at now: Date) -> CacheVerdict {
+    package func verdict(for demand: CacheDemand, at now: Date) -> CacheVerdict {
         let age = age(at: now)
         let isFresh = age < lifetime
         if demand.acceptsAnyAge { return .use(isStale: !isFresh) }
@@ -27,7 +27,7 @@ extension CacheTerms {
     }
 
     /// Whether an answer under these terms may be used where the server has failed (RFC 5861 §4).
-    func isUsableOnError(for demand: CacheDemand, at now: Date) -> Bool {
+    package func isUsableOnError(for demand: CacheDemand, at now: Date) -> Bool {
         guard !alwaysRevalidates, !neverStale, !demand.mustConfirm else { return false }
         let window = max(staleIfError, demand.staleIfError)
         return window > 0 && age(at: now) - lifetime <= window
