@@ -6,8 +6,9 @@
 
 /// Starts a program in a process group of its own, so that an interrupt from the terminal does not reach it.
 ///
-/// It has `descriptors` under the numbers `to`, and no others of this module. They stay the caller's. Foundation's
-/// `Process` is not used in tests: on Linux it reads beyond its buffer where a process has very many descriptors.
+/// It has `descriptors` under the numbers `to`, and no others: with a socket of a server in this process, it would keep
+/// the connection open that the server closes. They stay the caller's. Foundation's `Process` is not used in tests: on
+/// Linux it reads beyond its buffer where a process has very many descriptors.
 func spawn(
     _ arguments: [String], environment: [String: String], descriptors: [(from: CInt, to: CInt)]
 ) throws(SystemError) -> pid_t {
@@ -36,7 +37,13 @@ func spawn(
         unsafe posix_spawn_file_actions_adddup2(&actions, source, target)
     }
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+    #if canImport(Glibc)
+        let flags = POSIX_SPAWN_SETPGROUP
+        _ = unsafe closeFrom?(&actions, max(2, descriptors.map(\.to).max() ?? 2) + 1)
+    #else
+        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_CLOEXEC_DEFAULT
+    #endif
+    unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
 
     // The array ends with nil and owns its strings until the call has copied them.
     var argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
@@ -49,3 +56,17 @@ func spawn(
     guard code == 0 else { throw SystemError("posix_spawn", code: code) }
     return pid
 }
+
+#if canImport(Glibc)
+    private typealias CloseFrom =
+        @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, CInt) -> CInt
+
+    /// Closes all descriptors from a number on (`posix_spawn_file_actions_addclosefrom_np`, which Swift's Glibc does not
+    /// show); `nil` before glibc 2.34.
+    private var closeFrom: CloseFrom? {
+        unsafe dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
+            // The C function has this type.
+            unsafe unsafeBitCast($0, to: CloseFrom.self)
+        }
+    }
+#endif
