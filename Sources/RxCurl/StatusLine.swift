@@ -13,7 +13,10 @@ struct StatusLine {
     /// The status, or `nil` if the line is none.
     mutating func read(_ bytes: UnsafeRawBufferPointer) -> HTTPResponse.Status? {
         if let status, unsafe bytes.holds(line) { return status }
-        guard let parsed = unsafe Self.parse(bytes) else { return nil }
+        guard let parsed = unsafe Self.parse(bytes) else {
+            (status, version) = (nil, nil)
+            return nil
+        }
         unsafe line = Array(bytes)
         status = parsed
         version = unsafe HTTPVersion(String(decoding: bytes.prefix { $0 > 0x20 }, as: UTF8.self))

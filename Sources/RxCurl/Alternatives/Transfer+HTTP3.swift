@@ -36,8 +36,11 @@ extension Transfer {
         else {
             return
         }
-        // RFC 7838 §6.
-        if status?.code == 421, httpVersion == .http3 { alternatives.noteFailure(place) }
+        // Its own alternatives are to be ignored (RFC 7838 §6).
+        guard status?.code != 421 else {
+            if httpVersion == .http3 { alternatives.noteFailure(place) }
+            return
+        }
         guard let value = head[.alternativeServices], multi.configuration.tls.verifiesServer else { return }
         alternatives.take(value, from: place, over: httpVersion, on: multi.loop)
         guard multi.http3 == .whenNamed, httpVersion < .http3,
