@@ -127,7 +127,8 @@ extension CurlTransport {
         /// `CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE`).
         case http2PriorKnowledge
         /// HTTP/3 for https from the first request on, in a race with what ``automatic`` uses otherwise, which
-        /// begins 200 ms later (``Configuration/happyEyeballsDelay``, `CURL_HTTP_VERSION_3`). An origin where HTTP/3
+        /// begins after half of ``Configuration/happyEyeballsDelay`` if nothing has arrived over UDP, and after all of
+        /// it otherwise (`CURL_HTTP_VERSION_3`). An origin where HTTP/3
         /// cannot be reached is not asked for it again for five minutes, then ten, and so on up to two days. Where
         /// libcurl does not speak HTTP/3, and through proxies and Unix sockets, what ``automatic`` uses otherwise.
         case http3
