@@ -70,6 +70,22 @@ import Testing
     }
 
     @Test(
+        "A command that is there before the first page finds it loading",
+        arguments: [
+            (PagingCommand.next, [1]), (.previous, [1]), (.visible(2), [1, 2]), (.reload, [1, 1])
+        ])
+    func commandAtTheStart(command: PagingCommand, asked: [Int]) throws {
+        let bench = PagingBench(answer: PagingBench.shop(9))
+        let recorder = Recorder(
+            bench.client.pages(
+                GoodsList(), .numbered(size: 2), options: PagingOptions(prefetchDistance: 1), on: .just(command)),
+            on: bench.clock)
+        try bench.clock.run()
+        #expect(bench.asked == asked)
+        #expect(recorder.texts.last == "idle " + (1...(2 * asked.max()!)).map { "\($0)" }.joined(separator: ","))
+    }
+
+    @Test(
         "From a saved position it goes on, and back, with the total still right",
         arguments: [PagingRule.numbered(size: 2), .offset(size: 2)])
     func resume(rule: PagingRule) throws {

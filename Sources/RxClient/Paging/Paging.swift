@@ -34,11 +34,13 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
         run = PageRun(rule, options)
     }
 
+    /// Loads the first page before it listens: a command that is there already must find it loading.
     func start(_ commands: Observable<PagingCommand, Never>) {
+        observer.scope.perform { self.loadPage() }
+        guard observer.scope.isOpen else { return }
         let scope = observer.scope.child()
         // Who tells nothing more leaves the list as it is.
         commands.subscribe(Observer(scope: scope, next: { self.obey($0) }, end: { _ in scope.close() }))
-        observer.scope.perform { self.loadPage() }
     }
 
     private func obey(_ command: PagingCommand) {
