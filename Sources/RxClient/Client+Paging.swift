@@ -54,10 +54,7 @@ extension Client {
         on commands: Observable<PagingCommand, Never>,
         content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>
     ) -> Observable<PagingState<Item>, Never> {
-        let load = loader(endpoint, content)
-        return Observable(scheduler: scheduler) { observer in
-            Paging(rule, options, load, into: observer).start(commands)
-        }
+        commands.accumulatePages(rule, options: options, on: scheduler, loading: loader(endpoint, content))
     }
 
     /// All items of a list as one stream, page after page. The next page is loaded when the items of the last have been
@@ -73,11 +70,7 @@ extension Client {
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>
     ) -> Observable<Item, NetworkError> {
-        let load = loader(endpoint, content)
-        return Observable<[Item], NetworkError>(scheduler: scheduler) { observer in
-            PageWalk(rule, options, load, into: observer).start()
-        }
-        .flatMap(.concat) { .sequence($0) }
+        .items(rule, options: options, on: scheduler, loading: loader(endpoint, content))
     }
 
     private func loader<E: Endpoint, Item>(
@@ -85,7 +78,9 @@ extension Client {
     ) -> Paging<Item>.Load {
         { placement in
             self.answer(endpoint, page: placement, as: { $0 }).map { answer throws(NetworkError) in
-                (try content(answer.output), answer.response)
+                var page = try content(answer.output)
+                page.response = answer.response
+                return page
             }
         }
     }

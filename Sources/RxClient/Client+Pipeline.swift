@@ -75,9 +75,9 @@ extension Client {
     ///
     /// ```swift
     /// client.response(GoodsList(keyword: "tea"))
-    ///     .retry(.exponentialBackoff(maxRetries: 2))
     ///     .unwrap(.init(code: "errcode", message: "msg", payload: "data", success: 200))
     ///     .relogin(through: session)
+    ///     .retry(.exponentialBackoff(maxRetries: 2))
     ///     .decode([Goods].self)
     /// ```
     ///

@@ -57,7 +57,7 @@ final class Draft: Sendable {
         self.request = request
 
         var parameters = endpoint.parameters
-        if let page { parameters = parameters.adding(page.parameters) }
+        if let page, !page.parameters.isEmpty { parameters = parameters.adding(page.parameters) }
         parameters = try endpoint.rewrite(parameters)
         if endpoint.usesParameterRewriting, let rewrite = client.configuration.rewriteParameters {
             parameters = try rewrite(parameters)

@@ -112,7 +112,7 @@ import Testing
             guard case .cursor(let day) = position else { return PagePlacement() }
             return PagePlacement(parameters: ["day": day])
         } next: { arrival in
-            arrival.response.head[.linkField].map { .cursor($0) }
+            arrival.response?.head[.linkField].map { .cursor($0) }
         }
         let all = Recorder(bench.client.items(GoodsList(), byDay), on: bench.clock)
         try bench.clock.run()

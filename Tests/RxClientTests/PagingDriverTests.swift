@@ -72,17 +72,19 @@ import Testing
     @Test(
         "A command that is there before the first page finds it loading",
         arguments: [
-            (PagingCommand.next, [1]), (.previous, [1]), (.visible(2), [1, 2]), (.reload, [1, 1])
+            (PagingCommand.next, [1]), (.previous, [1]), (.visible(2), [1, 2]), (.reload, [1, 1]),
         ])
     func commandAtTheStart(command: PagingCommand, asked: [Int]) throws {
         let bench = PagingBench(answer: PagingBench.shop(9))
         let recorder = Recorder(
             bench.client.pages(
-                GoodsList(), .numbered(size: 2), options: PagingOptions(prefetchDistance: 1), on: .just(command)),
+                GoodsList(), .numbered(size: 2), options: PagingOptions(prefetchDistance: 1),
+                on: .just(command)),
             on: bench.clock)
         try bench.clock.run()
         #expect(bench.asked == asked)
-        #expect(recorder.texts.last == "idle " + (1...(2 * asked.max()!)).map { "\($0)" }.joined(separator: ","))
+        #expect(
+            recorder.texts.last == "idle " + (1...(2 * asked.max()!)).map { "\($0)" }.joined(separator: ","))
     }
 
     @Test(

@@ -93,6 +93,14 @@ extension StageTests {
             endpoint: @escaping @Sendable (Bench) -> Observable<String, NetworkError>,
             byHand: @escaping @Sendable (Bench) -> Observable<String, NetworkError>
         ) {
+            self.init(name, answers, endpoint: endpoint, byHand: byHand)
+        }
+
+        init(
+            _ name: String, _ answers: [Answer],
+            endpoint: @escaping @Sendable (Bench) -> Observable<String, NetworkError>,
+            byHand: @escaping @Sendable (Bench) -> Observable<String, NetworkError>
+        ) {
             testDescription = name
             self.answers = answers
             self.endpoint = endpoint

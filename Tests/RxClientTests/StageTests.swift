@@ -168,12 +168,50 @@ import Testing
             }
         })
 
-    static let stages: [Stage] = [
-        credentialStage, cookiesStage, redirectsStage, redirectsRefusedStage, statusStage,
-        statusWithAnEnvelopeStage, contentTypeStage, unwrapStage, unwrapAFailureStage, reloginStage,
-        reloginByAnEnvelopeStage, retryStage, retryByAnEnvelopeStage, partStage, decodeStage, validatorStage,
-        reachabilityStage, accessoryStage,
+    /// The chain of the README: envelope off, then login, then retry.
+    private static func chain(_ name: String, _ answers: Answer...) -> Stage {
+        @Sendable func client(_ bench: Bench) -> Client {
+            bench.client {
+                $0.session = bench.session
+                $0.envelope = envelope
+                $0.retry = everySecond
+            }
+        }
+        return Stage(
+            "chain: \(name)", answers,
+            endpoint: { bench in client(bench).request(Fetch()).map(String.init) },
+            byHand: { bench in
+                client(bench).response(Fetch())
+                    .unwrap(envelope)
+                    .relogin(through: bench.session)
+                    .retry(everySecond, on: bench.clock)
+                    .decode(Int.self).map(String.init)
+            })
+    }
+
+    private static let success = Answer.json(#"{"code":0,"data":1}"#)
+    private static let later = Answer.json(#"{"code":503,"wait":4}"#)
+    private static let expired = Answer.json(#"{"code":11010}"#)
+
+    static let chains: [Stage] = [
+        chain("success", success), chain("refused", .json(#"{"code":7,"message":"no"}"#)),
+        chain("asked to come later", later, success), chain("login expired", expired, success),
+        chain("login expired by status", .status(.unauthorized), success),
+        chain("refused twice", expired, expired), chain("later, then login expired", later, expired, success),
+        chain("login expired, then later", expired, later, success),
+        chain("connection lost, then login expired", .failure(.connectionLost), expired, success),
+        chain("of another type", .json(#"{"code":0,"data":"tea"}"#)), chain("not found", .status(.notFound)),
+        chain("always later", later, later, later),
     ]
+
+    static let stages: [Stage] =
+        chains + [
+            credentialStage, cookiesStage, redirectsStage, redirectsRefusedStage, statusStage,
+            statusWithAnEnvelopeStage, contentTypeStage, unwrapStage, unwrapAFailureStage, reloginStage,
+            reloginByAnEnvelopeStage, retryStage, retryByAnEnvelopeStage, partStage, decodeStage,
+            validatorStage,
+            reachabilityStage, accessoryStage,
+        ]
 
     @Test(arguments: stages)
     func isTheSameByHand(_ stage: Stage) throws {

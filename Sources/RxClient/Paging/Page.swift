@@ -1,4 +1,6 @@
-/// One page of a list, as the server gave it.
+public import RxHTTP
+
+/// One page of a list, as its source gave it.
 public struct Page<Item: Sendable>: Sendable {
     /// The items.
     public var items: [Item]
@@ -10,17 +12,21 @@ public struct Page<Item: Sendable>: Sendable {
     public var nextCursor: String?
     /// The cursor of the page before, likewise.
     public var previousCursor: String?
+    /// The response with the page, for rules that read its header fields or resolve a URL against its own
+    /// (``PagingRule/link``, ``PagingRule/nextURL``). `nil` for a page that no response brought.
+    public var response: Response?
 
     /// Creates a page.
     public init(
         _ items: [Item], total: Int? = nil, totalPages: Int? = nil, nextCursor: String? = nil,
-        previousCursor: String? = nil
+        previousCursor: String? = nil, response: Response? = nil
     ) {
         self.items = items
         self.total = total
         self.totalPages = totalPages
         self.nextCursor = nextCursor
         self.previousCursor = previousCursor
+        self.response = response
     }
 }
 

@@ -18,13 +18,15 @@ public struct PageArrival: Sendable {
     public var nextCursor: String?
     /// The cursor of the previous page, if the content has one.
     public var previousCursor: String?
-    /// The response with the page.
-    public var response: Response
+    /// The response with the page; `nil` for a page that no response brought.
+    public var response: Response?
 }
 
 extension PageArrival: CustomStringConvertible, CustomReflectable {
     /// How many items it has; cursors can hold what is secret.
-    public var description: String { "page of \(itemCount) items, \(response)" }
+    public var description: String {
+        response.map { "page of \(itemCount) items, \($0)" } ?? "page of \(itemCount) items"
+    }
 
     /// Nothing, so that `dump` shows no more than ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -1,15 +1,18 @@
 public import FoundationEssentials
 import RxHTTP
 
-/// How a request asks for one page: with additional parameters, or with another URL.
+/// How to ask for one page: by its position, with additional parameters, or with another URL.
 public struct PagePlacement: Sendable {
+    /// Where the page is. Default `nil`: the first page of a rule whose endpoint says where that is.
+    public var position: PagePosition?
     /// Parameters to add to the endpoint's own, in the query or in the body.
     public var parameters: Parameters.Values
     /// The URL to go to in place of the endpoint's.
     public var link: URL?
 
     /// Creates a placement.
-    public init(parameters: Parameters.Values = [:], link: URL? = nil) {
+    public init(position: PagePosition? = nil, parameters: Parameters.Values = [:], link: URL? = nil) {
+        self.position = position
         self.parameters = parameters
         self.link = link
     }

@@ -51,22 +51,30 @@ struct PageRun<Item: Sendable> {
     }
 
     /// How to ask for the next page.
-    var placement: PagePlacement? { position.map(rule.placement) }
+    var placement: PagePlacement { placement(at: position) }
     /// Where the page before the first is, if there is one and it may be loaded. One that has been there may.
     var previous: PagePosition? { takenPages > 0 || !isFull ? before : nil }
     /// How to ask for the page before the first.
-    var previousPlacement: PagePlacement? { previous.map(rule.placement) }
+    var previousPlacement: PagePlacement { placement(at: previous) }
+
+    /// How to ask for the page at a position.
+    func placement(at position: PagePosition?) -> PagePlacement {
+        guard let position else { return PagePlacement() }
+        var placement = rule.placement(position)
+        placement.position = position
+        return placement
+    }
 
     /// Takes in the next page and moves on.
     ///
     /// - Throws: `paging` if the server names no page that can come after this one, or one that has been there. The
     ///   page has been taken in nevertheless, and there are no more.
-    mutating func receive(_ page: Page<Item>, in response: Response) throws(NetworkError) {
+    mutating func receive(_ page: Page<Item>) throws(NetworkError) {
         let (count, _) = received.addingReportingOverflow(page.items.count)
         received = count
         pageCount += 1
         total = page.total ?? total
-        let here = position ?? .link(response.request.url)
+        let here = position ?? page.response.map { .link($0.request.url) } ?? .cursor("")
         let countBefore = items.count
         for item in page.items { insert(item) }
         let surplus = surplus
@@ -74,7 +82,7 @@ struct PageRun<Item: Sendable> {
         items.removeLast(surplus)
         hold(HeldPage(position: here, count: items.count - countBefore))
         hasMore = false
-        let arrival = arrival(of: page, at: here, in: response)
+        let arrival = arrival(of: page, at: here)
         latest = arrival
         largestPage = max(largestPage, page.items.count)
         if pageCount == 1 { before = try rule.previous(arrival) }
@@ -86,7 +94,7 @@ struct PageRun<Item: Sendable> {
         if here.canComeAgain { visited.insert(here) }
         if let position, position == here || visited.contains(position) {
             throw NetworkError(
-                .paging, "the page after this one has been there already", request: response.request)
+                .paging, "the page after this one has been there already", request: page.response?.request)
         }
         hasMore = position != nil
     }
@@ -112,7 +120,7 @@ struct PageRun<Item: Sendable> {
     }
 
     /// Takes in the page before the first.
-    mutating func receivePrevious(_ page: Page<Item>, in response: Response) throws(NetworkError) {
+    mutating func receivePrevious(_ page: Page<Item>) throws(NetworkError) {
         guard let here = before else { return }
         pageCount += 1
         total = page.total ?? total
@@ -140,20 +148,20 @@ struct PageRun<Item: Sendable> {
         }
         if isFull { hasMore = false }
         before = nil
-        let next = try rule.previous(arrival(of: page, at: here, in: response))
+        let next = try rule.previous(arrival(of: page, at: here))
         if let next, next == here || visited.contains(next) {
             throw NetworkError(
-                .paging, "the page before this one has been there already", request: response.request)
+                .paging, "the page before this one has been there already", request: page.response?.request)
         }
         before = page.items.isEmpty ? nil : next
     }
 
-    private func arrival(of page: Page<Item>, at here: PagePosition, in response: Response) -> PageArrival {
+    private func arrival(of page: Page<Item>, at here: PagePosition) -> PageArrival {
         PageArrival(
             position: here, itemCount: page.items.count, largestPage: largestPage, itemsSoFar: received,
             total: page.total,
             totalPages: page.totalPages, nextCursor: page.nextCursor, previousCursor: page.previousCursor,
-            response: response)
+            response: page.response)
     }
 
     private mutating func hold(_ page: HeldPage) {

@@ -4,14 +4,12 @@ import RxLite
 /// All pages of a list in their order, as fast as they are taken, some of them fetched ahead.
 final class PageWalk<Item: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
-    typealias Loaded = (page: Page<Item>, response: Response)
-
     /// A page that has been asked for.
     private final class Slot: @unchecked Sendable {
         // Unchecked: as the walk.
         let position: PagePosition?
         let scope: Scope
-        var result: Result<Loaded?, NetworkError>?
+        var result: Result<Page<Item>?, NetworkError>?
 
         init(_ position: PagePosition?, _ scope: Scope) {
             self.position = position
@@ -19,7 +17,6 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
         }
     }
 
-    private let rule: PagingRule
     private let ahead: Int
     private let maxPages: Int
     private let load: Paging<Item>.Load
@@ -35,7 +32,6 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
         _ rule: PagingRule, _ options: PagingOptions<Item>, _ load: @escaping Paging<Item>.Load,
         into observer: Observer<[Item], NetworkError>
     ) {
-        self.rule = rule
         ahead = max(0, options.ahead)
         maxPages = options.maxPages ?? .max
         run = PageRun(rule, options)
@@ -61,7 +57,7 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
             guard observer.scope.isOpen, let result = slots.first?.result else { return }
             slots.removeFirst()
             switch result {
-            case .success(let loaded?): take(loaded)
+            case .success(let page?): take(page)
             case .success(nil): return end(.finished)
             case .failure(let error) where run.isEnd(error): return end(.finished)
             case .failure(let error): return end(.failed(error))
@@ -83,7 +79,7 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
     private func load(_ position: PagePosition?) {
         let slot = Slot(position, observer.scope.child())
         slots.append(slot)
-        load(position.map(rule.placement)).subscribe(
+        load(run.placement(at: position)).subscribe(
             Observer(
                 scope: slot.scope, next: { self.settle(slot, .success($0)) },
                 end: { completion in
@@ -94,16 +90,16 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
                 }))
     }
 
-    private func settle(_ slot: Slot, _ result: Result<Loaded?, NetworkError>) {
+    private func settle(_ slot: Slot, _ result: Result<Page<Item>?, NetworkError>) {
         guard slot.result == nil else { return }
         slot.result = result
         slot.scope.close()
         advance()
     }
 
-    private func take(_ loaded: Loaded) {
+    private func take(_ page: Page<Item>) {
         do throws(NetworkError) {
-            try run.receive(loaded.page, in: loaded.response)
+            try run.receive(page)
         } catch {
             failure = error
         }

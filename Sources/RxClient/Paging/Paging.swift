@@ -4,8 +4,7 @@ import RxLite
 /// A list under way: loads pages when it is told to, one at a time.
 final class Paging<Item: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
-    typealias Load =
-        @Sendable (PagePlacement?) -> Observable<(page: Page<Item>, response: Response), NetworkError>
+    typealias Load = @Sendable (PagePlacement) -> Observable<Page<Item>, NetworkError>
 
     private let rule: PagingRule
     private let load: Load
@@ -95,7 +94,7 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
         loading = scope
         load(side == .before ? run.previousPlacement : run.placement).subscribe(
             Observer(
-                scope: scope, next: { self.receive($0.page, at: side, in: $0.response) },
+                scope: scope, next: { self.receive($0, at: side) },
                 end: { completion in
                     scope.close()
                     if self.loading === scope { self.loading = nil }
@@ -107,14 +106,14 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
                 }))
     }
 
-    private func receive(_ page: Page<Item>, at side: Side, in response: Response) {
+    private func receive(_ page: Page<Item>, at side: Side) {
         loading?.close()
         loading = nil
         let phase: PagingState<Item>.Phase
         do throws(NetworkError) {
             switch side {
-            case .after: try run.receive(page, in: response)
-            case .before: try run.receivePrevious(page, in: response)
+            case .after: try run.receive(page)
+            case .before: try run.receivePrevious(page)
             }
             phase = run.hasMore ? .idle : .end
         } catch {

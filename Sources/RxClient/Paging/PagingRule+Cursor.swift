@@ -26,7 +26,7 @@ extension PagingRule {
             if let size { parameters[sizeKey] = size }
             return PagePlacement(parameters: parameters)
         } next: { arrival in
-            let cursor = header.map { arrival.response.head[$0] } ?? arrival.nextCursor
+            let cursor = header.map { arrival.response?.head[$0] } ?? arrival.nextCursor
             return cursor.flatMap { $0.isEmpty ? nil : .cursor($0) }
         }
         rule.previous = { arrival in
@@ -75,16 +75,17 @@ extension PageArrival {
     /// The page at a URL of the content.
     fileprivate func page(at text: String?) throws(NetworkError) -> PagePosition? {
         guard let text, !text.isEmpty else { return nil }
-        guard let url = URL(reference: text, base: response.url), Origin(url) != nil else {
+        let url = response.map { URL(reference: text, base: $0.url) } ?? URL(string: text)
+        guard let url, Origin(url) != nil else {
             throw NetworkError(
                 .paging, "the URL of a page, \(text.withoutSecrets), is no http or https URL",
-                request: response.request)
+                request: response?.request)
         }
         return .link(url)
     }
 
     fileprivate func link(_ relation: String) throws(NetworkError) -> PagePosition? {
-        guard let header = response.head[.link] else { return nil }
+        guard let response, let header = response.head[.link] else { return nil }
         return try LinkHeader(header).target(of: relation, in: response).map { .link($0) }
     }
 }

@@ -9,7 +9,7 @@ public import RxHTTP
 ///     guard case .cursor(let day) = position else { return PagePlacement() }
 ///     return PagePlacement(parameters: ["day": day])
 /// } next: { arrival in
-///     arrival.response.head[.dayBefore].map { .cursor($0) }
+///     arrival.response?.head[.dayBefore].map { .cursor($0) }
 /// }
 /// ```
 public struct PagingRule: Sendable {

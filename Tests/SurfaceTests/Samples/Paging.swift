@@ -61,3 +61,21 @@ func takeEverything(client: Client) async throws {
         show(goods)
     }
 }
+
+struct GoodsStore: Sendable {
+    func goods(at position: PagePosition?) -> Observable<(goods: [Goods], count: Int), NetworkError> {
+        .just((goods: [], count: 0))
+    }
+}
+
+func pagesFromElsewhere(
+    commands: Observable<PagingCommand, Never>, store: GoodsStore
+) -> (Observable<PagingState<Goods>, Never>, Observable<Goods, NetworkError>) {
+    let states = commands.accumulatePages(.offset(size: 20)) { placement in
+        store.goods(at: placement.position).map { rows in Page(rows.goods, total: rows.count) }
+    }
+    let all = Observable<Goods, NetworkError>.items(.offset(size: 100)) { placement in
+        store.goods(at: placement.position).map { rows in Page(rows.goods, total: rows.count) }
+    }
+    return (states, all)
+}

@@ -34,9 +34,9 @@ func declaredOnce() {
 
 func chainedByHand(client: Client, session: Session) {
     client.response(GoodsList(keyword: "tea"))
-        .retry(.exponentialBackoff(maxRetries: 2))
         .unwrap(.init(code: "errcode", message: "msg", payload: "data", success: 200))
         .relogin(through: session)
+        .retry(.exponentialBackoff(maxRetries: 2))
         .decode([Goods].self)
         .subscribe(onNext: { goods in show(goods) }, onFailure: { error in show(error.message) })
 }
