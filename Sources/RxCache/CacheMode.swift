@@ -1,5 +1,5 @@
 /// The use of the cache by one request, with the names and meanings of fetch's `cache`
-/// (<https://fetch.spec.whatwg.org/#concept-request-cache-mode>). No effect with the policy ``CachePolicy/none``.
+/// (<https://fetch.spec.whatwg.org/#concept-request-cache-mode>). No effect with the policy ``CachePolicy/never``.
 public enum CacheMode: String, Sendable, Hashable, Codable {
     /// As the policy says.
     case standard = "default"

@@ -58,7 +58,8 @@ extension Client {
 
     /// Whether any of the stages around an exchange is asked for and switched on.
     private func isGuarded(_ stages: AttemptStages, _ draft: Draft) -> Bool {
-        stages.contains(.limits) && hosts.limiter != nil || stages.contains(.hedging) && draft.hedging.isOn
+        stages.contains(.limits) && hosts.limiter != nil
+            || stages.contains(.hedging) && draft.options.hedging?.isOn == true
             || stages.contains(.circuitBreaker) && configuration.circuitBreaker != nil
     }
 
@@ -85,8 +86,9 @@ extension Client {
         if stages.contains(.circuitBreaker), let breaker = host.breaker {
             stream = stream.guarded(by: breaker, attributing: attempts.attribute)
         }
-        let hedging = attempts.draft.hedging
-        if stages.contains(.hedging), hedging.isOn, attempts.isRepeatable {
+        if stages.contains(.hedging), let hedging = attempts.draft.options.hedging, hedging.isOn,
+            attempts.isRepeatable
+        {
             stream = stream.hedge(hedging, host.latencies, host.budget, trace: attempts.trace)
         }
         return stream

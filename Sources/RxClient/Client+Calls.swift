@@ -13,48 +13,60 @@ extension Client {
     /// GET.
     public func get(
         _ path: String, at pathValues: PathValues = [:], query: Parameters.Values = [:],
-        headers: Headers = [:]
+        headers: Headers = [:], options: RequestOptions = RequestOptions()
     ) -> Observable<Response, NetworkError> {
-        request(Call(.get, path, at: pathValues, query: query, headers: headers))
+        request(InlineEndpoint(.get, path, at: pathValues, query: query, headers: headers, options: options))
     }
 
     /// HEAD.
     public func head(
         _ path: String, at pathValues: PathValues = [:], query: Parameters.Values = [:],
-        headers: Headers = [:]
+        headers: Headers = [:], options: RequestOptions = RequestOptions()
     ) -> Observable<Response, NetworkError> {
-        request(Call(.head, path, at: pathValues, query: query, headers: headers))
+        request(InlineEndpoint(.head, path, at: pathValues, query: query, headers: headers, options: options))
     }
 
     /// POST.
     public func post(
         _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
-        query: Parameters.Values = [:], headers: Headers = [:]
+        query: Parameters.Values = [:], headers: Headers = [:],
+        options: RequestOptions = RequestOptions()
     ) -> Observable<Response, NetworkError> {
-        request(Call(.post, path, at: pathValues, parameters, query: query, headers: headers))
+        request(
+            InlineEndpoint(
+                .post, path, at: pathValues, parameters, query: query, headers: headers, options: options))
     }
 
     /// PUT.
     public func put(
         _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
-        query: Parameters.Values = [:], headers: Headers = [:]
+        query: Parameters.Values = [:], headers: Headers = [:],
+        options: RequestOptions = RequestOptions()
     ) -> Observable<Response, NetworkError> {
-        request(Call(.put, path, at: pathValues, parameters, query: query, headers: headers))
+        request(
+            InlineEndpoint(
+                .put, path, at: pathValues, parameters, query: query, headers: headers, options: options))
     }
 
     /// PATCH.
     public func patch(
         _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
-        query: Parameters.Values = [:], headers: Headers = [:]
+        query: Parameters.Values = [:], headers: Headers = [:],
+        options: RequestOptions = RequestOptions()
     ) -> Observable<Response, NetworkError> {
-        request(Call(.patch, path, at: pathValues, parameters, query: query, headers: headers))
+        request(
+            InlineEndpoint(
+                .patch, path, at: pathValues, parameters, query: query, headers: headers, options: options))
     }
 
     /// DELETE.
     public func delete(
         _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
-        query: Parameters.Values = [:], headers: Headers = [:]
+        query: Parameters.Values = [:], headers: Headers = [:],
+        options: RequestOptions = RequestOptions()
     ) -> Observable<Response, NetworkError> {
-        request(Call(.delete, path, at: pathValues, parameters, query: query, headers: headers))
+        request(
+            InlineEndpoint(
+                .delete, path, at: pathValues, parameters, query: query, headers: headers, options: options))
     }
 }

@@ -31,15 +31,15 @@ extension Client {
         as result: @escaping @Sendable (Answer<E.Output>) -> T
     ) -> Observable<T, NetworkError> {
         drafted(endpoint, page: page, isShown: !isRefresh) { draft throws(NetworkError) in
-            let attempts = try self.attempts(of: draft, retrying: endpoint.retry)
-            let session = self.session(for: endpoint, draft)
-            let opening = self.opening(of: endpoint)
+            let attempts = try self.attempts(of: draft, retrying: draft.options.retry)
+            let session = self.session(for: draft)
+            let opening = self.opening(for: E.kindOfOutput, draft)
             let cached = try self.cached(
-                attempts, draft, of: endpoint, isRefresh ? .noCache : endpoint.cacheMode)
+                attempts, draft, isRefresh ? .noCache : draft.options.cacheMode ?? .standard)
 
             @Sendable func ask(_ kept: CacheEntry?) -> CachedRequest.Responses {
                 self.send(
-                    attempts, session: session, cookies: self.cookies(for: endpoint), through: stages,
+                    attempts, session: session, cookies: self.cookies(for: draft), through: stages,
                     opening, watch, cached, confirming: kept
                 )
                 .opened(by: opening)
@@ -56,7 +56,7 @@ extension Client {
             )
             .deadline(of: attempts)
             .fallingBack(on: cached, trace: attempts.trace, opening: opening)
-            .part(endpoint.part)
+            .part(draft.options.part ?? "")
             .process { response throws(NetworkError) in
                 if !response.isFromCache { session?.noteSuccess(of: response.request.credentialVersion) }
                 let answer = try endpoint.answer(from: response)
@@ -82,15 +82,15 @@ extension Client {
     /// ```
     ///
     /// - Parameter server: the server to use. Default `nil`: that of the endpoint.
-    public func response(
-        _ endpoint: some Endpoint, from server: ServerChoice? = nil
+    public func response<E: Endpoint>(
+        _ endpoint: E, from server: ServerChoice? = nil
     ) -> Observable<Response, NetworkError> {
         drafted(endpoint, at: server) { draft throws(NetworkError) in
-            let session = self.session(for: endpoint, draft)
+            let session = self.session(for: draft)
             let attempts = try self.attempts(of: draft, retrying: .never)
-            let opening = self.opening(of: endpoint)
+            let opening = self.opening(for: E.kindOfOutput, draft)
             return self.send(
-                attempts, session: session, cookies: self.cookies(for: endpoint), through: [], opening
+                attempts, session: session, cookies: self.cookies(for: draft), through: [], opening
             )
             .checkStatus(envelope: opening.envelope)
             .deadline(of: attempts)
@@ -128,7 +128,7 @@ extension Client {
         of draft: Draft, retrying policy: RetryPolicy<NetworkError>?
     ) throws(NetworkError) -> Attempts {
         try Attempts(
-            of: draft, retrying: policy ?? configuration.retry, tracing: self.trace(of:))
+            of: draft, retrying: policy ?? .exponentialBackoff(), tracing: self.trace(of:))
     }
 
     /// Makes the request anew for each subscription; what cannot be made fails before anything is sent.
@@ -147,25 +147,21 @@ extension Client {
             return .deferred(on: scheduler) { () throws(NetworkError) in try stages(draft) }
                 .checkReachability(by: self.configuration.reachability, of: draft.request)
                 .attended(
-                    as: draft.request, of: endpoint, in: self, isWhole: isWhole,
-                    isShown ? endpoint.presentation : .none)
+                    as: draft.request, tags: draft.options.tags, in: self, isWhole: isWhole,
+                    isShown ? draft.options.presentation ?? .all : .hidden)
         }
     }
 
     /// The session whose credential the endpoint's requests carry, if they may carry any.
-    func session(for endpoint: some Endpoint, _ draft: Draft) -> Session? {
-        endpoint.usesSession && draft.carriesCredentials ? configuration.session : nil
+    func session(for draft: Draft) -> Session? {
+        draft.options.usesSession != false && draft.carriesCredentials ? configuration.session : nil
     }
 
-    func cookies(for endpoint: some Endpoint) -> CookieJar? {
-        endpoint.usesCookies ? configuration.cookies : nil
+    func cookies(for draft: Draft) -> CookieJar? {
+        draft.options.usesCookies != false ? configuration.cookies : nil
     }
 
-    func envelope(of endpoint: some Endpoint) -> Envelope? {
-        switch endpoint.envelope {
-        case .client: configuration.envelope
-        case .none: nil
-        case .custom(let envelope): envelope
-        }
+    func envelope(of draft: Draft) -> Envelope? {
+        draft.options.envelope.flatMap { $0.isAbsent ? nil : $0 }
     }
 }

@@ -18,11 +18,11 @@ extension Client {
     /// ``Timeouts/total`` count to the end of the body.
     public func stream(_ endpoint: some Endpoint) -> Observable<TransferEvent, NetworkError> {
         drafted(endpoint, isWhole: false) { draft throws(NetworkError) in
-            let attempts = try self.attempts(of: draft, retrying: endpoint.retry)
-            let session = self.session(for: endpoint, draft)
-            let envelope = self.envelope(of: endpoint)
+            let attempts = try self.attempts(of: draft, retrying: draft.options.retry)
+            let session = self.session(for: draft)
+            let envelope = self.envelope(of: draft)
             return self.send(
-                attempts, session: session, cookies: self.cookies(for: endpoint),
+                attempts, session: session, cookies: self.cookies(for: draft),
                 through: [.failover, .circuitBreaker, .limits]
             ) { events, request in
                 events.checkStatus(of: request, envelope: envelope)

@@ -27,10 +27,7 @@ public final class Client: Sendable {
     let running = RunningRequests()
     /// What all its requests begin as.
     let template: RequestTemplate
-    /// How answers are opened whose endpoint leaves it to the client.
-    let opening: Opening
-    /// The same for endpoints whose output is the response.
-    let responseOpening: Opening
+    let openings: Openings
     let errorTipSignal = Signal<NetworkError>()
     /// What the client's next stream runs on: the transport's scheduler for the main server.
     var scheduler: any Scheduler { transport.scheduler(for: servers.pair.main.origin) }
@@ -44,8 +41,7 @@ public final class Client: Sendable {
         self.configuration = configuration
         self.transport = transport
         template = RequestTemplate(configuration)
-        opening = Opening(configuration.envelope, configuration.contentTypes)
-        responseOpening = Opening(configuration.envelope, .any, decodable: configuration.contentTypes)
+        openings = Openings(configuration.options)
         configuration.session?.attach(configuration.cookies, on: transport.scheduler)
         configuration.cookies?.clock.adopt(transport.scheduler)
         configuration.cache.clock.adopt(transport.scheduler)

@@ -1,8 +1,7 @@
 public import FoundationEssentials
 public import HTTPTypes
-public import RxCache
 public import RxHTTP
-public import RxLite
+import RxLite
 
 /// The configuration of a ``Client``.
 public struct ClientConfiguration: Sendable {
@@ -14,14 +13,15 @@ public struct ClientConfiguration: Sendable {
     /// When the standby server, which must then be a replica of the main one, takes over. Default `nil`: it serves the
     /// endpoints that choose it, and all after ``Servers/use(_:)``.
     public var failover: Failover?
-    /// Header fields of every request. An endpoint's fields replace those of the same name.
-    public var headers: Headers = [:]
-    /// The `User-Agent` of every request (RFC 9110 §10.1.5), unless ``headers`` or the endpoint have one. Default
+    /// How requests are sent and responses treated where the endpoint leaves it open: header fields, retry, timeouts,
+    /// cache policy, envelope and more.
+    public var options = RequestOptions()
+    /// The `User-Agent` of every request (RFC 9110 §10.1.5), unless ``RequestOptions/headers`` of ``options`` or the endpoint have one. Default
     /// ``defaultUserAgent``; `nil` for none.
     public var userAgent: String? = ClientConfiguration.defaultUserAgent
     /// Name and version of this library.
     public static let defaultUserAgent = "RxNetworking/1.0"
-    /// The HTTP authentication of requests to the base URL's origin; `Authorization` of ``headers`` or a session takes
+    /// The HTTP authentication of requests to the base URL's origin; `Authorization` of its header fields or a session takes
     /// precedence. Default none.
     public var authentication: Authentication?
     /// Names of fields that are secret like `Authorization`.
@@ -29,11 +29,6 @@ public struct ClientConfiguration: Sendable {
     /// Names of parameters whose values no log or export shows, in addition to the usual ones such as `password` and
     /// `access_token` (``Request/usualSecretParameters``). See ``Parameters/hiding(_:)`` for those of one endpoint.
     public var secretParameters: Set<String> = []
-    /// The envelope of responses. Default none.
-    public var envelope: Envelope?
-    /// The content types that are decoded as JSON; others fail with `contentType`. Default those of JSON. A response
-    /// without a content type is accepted. See ``Endpoint/contentTypes``.
-    public var contentTypes = ContentTypes.json
     /// The session that authorizes requests. Default none.
     public var session: Session?
     /// The jar for the cookies of requests and responses. Default `nil`: cookies are neither sent nor stored.
@@ -41,29 +36,21 @@ public struct ClientConfiguration: Sendable {
     /// The cache for responses that a policy allows to store. Default: in memory, up to 32 MiB; copies of the
     /// configuration share it.
     public var cache = ResponseCache()
-    /// The responses that are stored and reused, unless the endpoint decides. Default none.
-    public var cachePolicy = CachePolicy.none
-    /// The retry policy. Default: two retries of requests that may be sent twice, with growing waits.
-    public var retry: RetryPolicy<NetworkError> = .exponentialBackoff()
     /// The share of retries and hedges among the requests to a host. Copies of a configuration share it. Default one in
     /// five over ten seconds, or a hundred; `nil`: no limit.
     public var retryBudget: RetryBudget? = RetryBudget()
-    /// When a second attempt is sent in parallel to a slow one. Default never.
-    public var hedging = Hedging.never
     /// When requests to a failing host fail at once. Default `nil`: never.
     public var circuitBreaker: CircuitBreaker.Policy?
     /// The limits of concurrency and rate for all requests. Default no limit.
     public var limits = RequestLimits()
     /// The same for each host (scheme, name and port). Default no limit.
     public var hostLimits = RequestLimits()
-    /// How long each phase may take.
-    public var timeouts = Timeouts()
     /// Which redirects are followed. Default: ten.
     public var redirects = RedirectPolicy()
     /// The most bytes of body gathered in memory. Default 256 MiB.
     public var bodyLimit = 256 << 20
     /// Whether an absolute URL given as a path may have another origin than the base URL. Default no. Such a request
-    /// carries neither the session's credential, nor the secret fields of ``headers``, nor cookies.
+    /// carries neither the session's credential, nor the secret header fields of ``options``, nor cookies.
     public var allowsOtherOrigins = false
     /// The format of parameters without their own format. Default JSON.
     public var parameterFormat = ParameterFormat.json
@@ -74,8 +61,6 @@ public struct ClientConfiguration: Sendable {
     public var rewriteParameters: (@Sendable (Parameters) throws(NetworkError) -> Parameters)?
     /// Signs every request whose endpoint does not opt out. Default none.
     public var signature: Signature?
-    /// When the server is asked before a body is sent (`Expect: 100-continue`). Default never.
-    public var continuePolicy = ContinuePolicy.never
     /// The file system, for downloads and other files. Default none; a client over libcurl has that of its transport.
     public var files: (any FileSystem)?
     /// The source of network status. Without a network a request fails with `unreachable` at once, and nothing is sent;

@@ -12,12 +12,16 @@ final class Draft: Sendable {
     let servers: ServerPair
     /// Which of them the endpoint wants.
     let server: ServerChoice
-    let hedging: Hedging
+    /// The endpoint's, and the client's where the endpoint leaves it open.
+    let options: RequestOptions
+    /// The content types that the endpoint accepts, if it says so.
+    let ownContentTypes: ContentTypes?
+    /// Whether the endpoint says how its responses are opened.
+    let hasOwnOpening: Bool
     let scheduler: any Scheduler
     /// Whether it is below a base URL, so that each of the servers has it; an absolute URL may be elsewhere.
     let isAtService: Bool
     private let parameters: Parameters
-    private let query: Parameters.Values
     private let link: URL?
     private let signature: Signature?
     private let client: Client
@@ -37,34 +41,35 @@ final class Draft: Sendable {
         self.client = client
         self.scheduler = scheduler
         servers = client.servers.pair
-        self.server = server ?? endpoint.server
+        let own = endpoint.options
+        let options = own.over(client.configuration.options)
+        self.options = options
+        ownContentTypes = own.contentTypes
+        hasOwnOpening = own.contentTypes != nil || own.envelope != nil
+        self.server = server ?? options.server ?? .active
         var (request, isAtMain) = try Self.request(endpoint, of: client, at: servers)
         if self.server == .standby, servers.standby == nil {
             throw NetworkError(.invalidURL, "the endpoint wants the standby server, and the client has none")
         }
         link = page?.link.map { [servers] in servers.url($0, at: servers.main) ?? $0 }
         isAtService = link.map { [servers] in servers.url($0, at: servers.main) != nil } ?? isAtMain
-        hedging = endpoint.hedging ?? client.configuration.hedging
-        if let timeouts = endpoint.timeouts { request.timeouts = timeouts }
-        if let policy = endpoint.continuePolicy { request.continuePolicy = policy }
-        if endpoint.isIdempotent { request.isDeclaredIdempotent = true }
-        if request.method == .post, case .post = endpoint.cachePolicy ?? client.configuration.cachePolicy {
-            request.isDeclaredSafe = true
-        }
-        if endpoint.compression != .none { request.compression = endpoint.compression }
-        if !endpoint.decodesContent { request.decodesContent = false }
-        if !endpoint.headers.fields.isEmpty { try request.setFields(endpoint.headers) }
+        if let timeouts = options.timeouts { request.timeouts = timeouts }
+        if let policy = options.continuePolicy { request.continuePolicy = policy }
+        if options.isIdempotent == true { request.isDeclaredIdempotent = true }
+        if request.method == .post, case .post = options.cachePolicy { request.isDeclaredSafe = true }
+        if let compression = options.compression { request.compression = compression }
+        if options.decodesContent == false { request.decodesContent = false }
+        if !own.headers.fields.isEmpty { try request.setFields(own.headers) }
         self.request = request
 
         var parameters = endpoint.parameters
         if let page, !page.parameters.isEmpty { parameters = parameters.adding(page.parameters) }
         parameters = try endpoint.rewrite(parameters)
-        if endpoint.usesParameterRewriting, let rewrite = client.configuration.rewriteParameters {
+        if options.usesParameterRewriting != false, let rewrite = client.configuration.rewriteParameters {
             parameters = try rewrite(parameters)
         }
         self.parameters = parameters
-        query = endpoint.query
-        signature = endpoint.isSigned ? client.configuration.signature : nil
+        signature = options.isSigned == false ? nil : client.configuration.signature
     }
 
     /// What the client has for all its requests, at the endpoint's path; and whether that is below the main server's
@@ -135,7 +140,9 @@ final class Draft: Sendable {
     private func serialized(_ parameters: Parameters) throws(NetworkError) -> Request {
         var request = request
         try parameters.apply(to: &request, of: client)
-        if !query.isEmpty { try Parameters.query(query).apply(to: &request, of: client) }
+        if !parameters.urlQuery.isEmpty {
+            try Parameters.query(parameters.urlQuery).apply(to: &request, of: client)
+        }
         if let link { try request.follow(link, within: isAtService ? servers : nil) }
         return request
     }

@@ -11,16 +11,16 @@ struct RequestTemplate: Sendable {
 
     init(_ configuration: ClientConfiguration) {
         var request = Request(
-            url: URL(filePath: "/"), timeouts: configuration.timeouts, bodyLimit: configuration.bodyLimit)
+            url: URL(filePath: "/"), timeouts: configuration.options.timeouts ?? Timeouts(),
+            bodyLimit: configuration.bodyLimit)
         request.secretFields = configuration.secretFields
         request.secretParameters = configuration.secretParameters
-        request.continuePolicy = configuration.continuePolicy
         do throws(NetworkError) {
             if let userAgent = configuration.userAgent { try request.setField(.userAgent, to: userAgent) }
             if let authentication = configuration.authentication {
                 try request.authenticate(by: authentication)
             }
-            try request.setFields(configuration.headers)
+            try request.setFields(configuration.options.headers)
             flaw = nil
         } catch {
             flaw = error

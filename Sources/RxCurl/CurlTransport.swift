@@ -171,7 +171,7 @@ public final class CurlTransport: Transport {
         switch (request.body, request.compression) {
         case (.empty, _):
             begin(request, .none, to: target, on: multi(for: request, in: observer.scope.lane), observer)
-        case (.bytes(let bytes), let compression) where compression == .none || bytes.isEmpty:
+        case (.bytes(let bytes), let compression) where compression == .identity || bytes.isEmpty:
             begin(
                 request, TransferContent(bytes), to: target,
                 on: multi(for: request, in: observer.scope.lane), observer)

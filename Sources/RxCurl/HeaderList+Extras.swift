@@ -6,7 +6,7 @@ extension HeaderList {
     struct Extras: Equatable {
         var framing = TransferContent.Framing.none
         var expectsContinue = false
-        var compression = Compression.none
+        var compression = Compression.identity
         var decodesContent = true
 
         /// Those of a request without content.
@@ -17,7 +17,7 @@ extension HeaderList {
         init(of transfer: Transfer) {
             framing = transfer.content.framing(of: transfer.request)
             expectsContinue = transfer.continueWait != nil
-            compression = transfer.content.length == 0 ? .none : transfer.request.compression
+            compression = transfer.content.length == 0 ? .identity : transfer.request.compression
             decodesContent = transfer.request.decodesContent
         }
 

@@ -65,7 +65,7 @@ final class HeaderList {
         switch name.canonicalName {
         case "host", "content-length", "transfer-encoding", "expect":
             return "\(name) is set by the transport"
-        case "content-encoding" where extras.compression != .none:
+        case "content-encoding" where extras.compression != .identity:
             return "\(name) is set by the transport, which compresses the body"
         default: break
         }

@@ -107,7 +107,7 @@ extension Request {
     fileprivate mutating func turnIntoGet() {
         method = .get
         body = .empty
-        compression = .none
+        compression = .identity
         for name in [.contentType, .contentEncoding, .contentLanguage, .contentLocation] as [HTTPField.Name] {
             headerFields[name] = nil
         }

@@ -9,7 +9,7 @@ extension Request {
         var place: Place
         var headerFields: HTTPFields
         var body: Body
-        var compression = Compression.none
+        var compression = Compression.identity
         var decodesContent = true
         var continuePolicy = ContinuePolicy.never
         var timeouts: Timeouts

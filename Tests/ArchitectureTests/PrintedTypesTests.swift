@@ -19,7 +19,7 @@ import Testing
             "ContentTypes", "CredentialFile", "HSTSStore", "HSTSStore.Host", "DiskCacheStatistics",
             "DiskCacheStore", "DownloadedFile",
             "Envelope", "Envelope.Codes",
-            "Envelope.Keys", "EnvelopeChoice", "LibcurlFeatures", "NetworkError.Code", "NetlinkReachability",
+            "Envelope.Keys", "LibcurlFeatures", "NetworkError.Code", "NetlinkReachability",
             "Origin",
             "PayloadPath", "RequestLimiter", "RetryBudget.Account", "TLSFailure", "TransferMetrics",
         ],

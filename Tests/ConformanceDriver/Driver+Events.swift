@@ -5,9 +5,9 @@ extension Driver {
     /// An event source: goes on until it is closed, or the server says that it is over.
     func openEvents(_ command: Command) throws(CommandError) {
         let id = command.id
-        var call = Call(.get, try url(of: command).absoluteString)
-        call.headers = try headers(of: command)
-        call.usesCookies = command.credentials != .omit
+        var call = InlineEndpoint(.get, try url(of: command).absoluteString)
+        call.options.headers = try headers(of: command)
+        call.options.usesCookies = command.credentials != .omit
         let updates = client.events(call)
             .compactMap { EventAnswer(id, $0) }
             .catch { error in .just(EventAnswer(id, because: error)) }

@@ -5,9 +5,9 @@ extension Driver {
     /// A chain of pages joined by `Link: rel="next"`; each page is one line.
     func pages(_ command: Command) throws(CommandError) {
         let id = command.id
-        var call = Call(.get, try url(of: command).absoluteString)
-        call.headers = try headers(of: command)
-        call.usesCookies = command.credentials != .omit
+        var call = InlineEndpoint(.get, try url(of: command).absoluteString)
+        call.options.headers = try headers(of: command)
+        call.options.usesCookies = command.credentials != .omit
         let pages = client.items(call, .link) { response throws(NetworkError) in
             Page([(url: response.url.absoluteString, status: response.status.code, items: response.itemCount)]
             )

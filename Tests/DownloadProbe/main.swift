@@ -15,10 +15,10 @@ func say(_ line: String) {
 
 let (url, path) = (CommandLine.arguments[1], CommandLine.arguments[2])
 var configuration = ClientConfiguration()
-configuration.retry = .never
+configuration.options.retry = .never
 let client = Client(baseURL: "", configuration: configuration)
 do {
-    for try await event in client.download(Call(.get, url), to: path).values(buffering: .unbounded) {
+    for try await event in client.download(.get(url), to: path).values(buffering: .unbounded) {
         switch event {
         case .progress(let progress): say("progress \(progress.bytes)")
         case .finished(let file): say("finished \(file.size) \(file.resumedFrom)")

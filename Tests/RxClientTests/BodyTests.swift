@@ -93,15 +93,15 @@ import Testing
     func policies() throws {
         let transport = ScriptedTransport(on: bench.clock) { _ in .status(.ok) }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
-        configuration.continuePolicy = .from(5)
+        configuration.options.continuePolicy = .from(5)
         let client = Client(configuration: configuration, transport: transport)
-        var call = Call(.post, "/x", .text("x"))
+        var call = InlineEndpoint(.post, "/x", .text("x"))
         _ = Recorder(client.request(call), on: bench.clock)
-        call.compression = .gzip
-        call.continuePolicy = .always
+        call.options.compression = .gzip
+        call.options.continuePolicy = .always
         _ = Recorder(client.request(call), on: bench.clock)
         try bench.clock.run()
-        #expect(transport.requests.map(\.compression) == [.none, .gzip])
+        #expect(transport.requests.map(\.compression) == [.identity, .gzip])
         #expect(transport.requests.map(\.continuePolicy) == [.from(5), .always])
     }
 
@@ -109,11 +109,11 @@ import Testing
     func decoding() throws {
         let transport = ScriptedTransport(on: bench.clock) { _ in .status(.ok) }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
-        configuration.cachePolicy = .time(.seconds(60))
+        configuration.options.cachePolicy = .time(.seconds(60))
         let client = Client(configuration: configuration, transport: transport)
-        var call = Call(.get, "/x")
+        var call = InlineEndpoint(.get, "/x")
         for isDecoded in [true, false, false, true] {
-            call.decodesContent = isDecoded
+            call.options.decodesContent = isDecoded
             _ = Recorder(client.request(call), on: bench.clock)
             try bench.clock.advance(by: .seconds(1))
         }

@@ -17,7 +17,7 @@ import Testing
         let method = HTTPRequest.Method.get
         var part: PayloadPath = ""
         var types: ContentTypes?
-        var contentTypes: ContentTypes? { types }
+        var options: RequestOptions { RequestOptions(contentTypes: types, part: part) }
     }
 
     private let clock = VirtualScheduler()
@@ -27,7 +27,7 @@ import Testing
         _ configure: (inout ClientConfiguration) -> Void = { _ in }
     ) -> Client {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
-        configuration.retry = .never
+        configuration.options.retry = .never
         configure(&configuration)
         var headers = HTTPFields()
         headers[.contentType] = type
@@ -75,7 +75,7 @@ import Testing
         #expect(refused.failure?.status == .ok)
         #expect(refused.failure?.requestID != nil)
         #expect(try run(page.request(Fetch<Int>(types: .json.or("text/html")))).values == [7])
-        let lenient = client("7", type: "text/html") { $0.contentTypes = .json.or("text/html") }
+        let lenient = client("7", type: "text/html") { $0.options.contentTypes = .json.or("text/html") }
         #expect(try run(lenient.request(Fetch<Int>())).values == [7])
         #expect(try run(client("7", type: nil).request(Fetch<Int>())).values == [7])
     }
@@ -91,10 +91,10 @@ import Testing
             let method = HTTPRequest.Method.get
         }
         #expect(try run(page.request(Ping())).values == [Empty()])
-        var call = Call(.get, "/x")
-        call.contentTypes = ["image/*"]
+        var call = InlineEndpoint(.get, "/x")
+        call.options.contentTypes = ["image/*"]
         #expect(try run(page.request(call)).failure?.code == .contentType)
-        call.contentTypes = nil
+        call.options.contentTypes = nil
         #expect(try run(page.request(call)).values.first?.text == "<html>")
     }
 
@@ -105,16 +105,16 @@ import Testing
         #expect(try run(page.get("/x").decode(Int.self)).failure?.code == .contentType)
         #expect(try run(page.get("/x").decode(Empty.self)).values == [Empty()])
         #expect(try run(page.get("/x").checkContentType(["text/html"]).decode(Int.self)).values == [7])
-        let lenient = client("7", type: "text/html") { $0.contentTypes = .json.or("text/html") }
+        let lenient = client("7", type: "text/html") { $0.options.contentTypes = .json.or("text/html") }
         #expect(try run(lenient.get("/x").decode(Int.self)).values == [7])
-        var call = Call(.get, "/x")
-        call.contentTypes = ["text/html"]
+        var call = InlineEndpoint(.get, "/x")
+        call.options.contentTypes = ["text/html"]
         #expect(try run(page.request(call).decode(Int.self)).values == [7])
-        call.contentTypes = .any
+        call.options.contentTypes = .any
         #expect(try run(page.request(call).decode(Int.self)).values == [7])
-        call.envelope = .none
+        call.options.envelope = .absent
         #expect(try run(page.request(call).decode(Int.self)).values == [7])
-        call.contentTypes = nil
+        call.options.contentTypes = nil
         #expect(try run(page.request(call).decode(Int.self)).failure?.code == .contentType)
         #expect(try run(page.request(Fetch<Int>(types: .any))).values == [7])
         #expect(try run(client("7", type: nil).get("/x").decode(Int.self)).values == [7])
@@ -126,7 +126,7 @@ import Testing
     @Test("A 204 or 205 is nil for an optional, with and without an envelope", arguments: [204, 205, 200])
     func noContent(status: Int) throws {
         for envelope in [nil, Envelope()] {
-            let empty = client("", type: nil, status: .init(code: status)) { $0.envelope = envelope }
+            let empty = client("", type: nil, status: .init(code: status)) { $0.options.envelope = envelope }
             let typed = try run(empty.request(Fetch<Int?>()))
             let byHand = try run(empty.get("/x").decode(Int?.self))
             for recorder in [typed, byHand] where status != 200 { #expect(recorder.values == [nil]) }
@@ -157,7 +157,7 @@ import Testing
             ("", 5, #"{"code":0,"data":5}"#),
         ] as [(PayloadPath, Int, String)])
     func parts(part: PayloadPath, output: Int, body: String) throws {
-        let wrapped = client(body) { $0.envelope = Envelope() }
+        let wrapped = client(body) { $0.options.envelope = Envelope() }
         #expect(try run(wrapped.request(Fetch<Int>(part: part))).values == [output])
         let path = PayloadPath(["data"] + part.keys)
         #expect(try run(client(body).request(Fetch<Int>(part: path))).values == [output])
@@ -181,19 +181,19 @@ import Testing
         let transport = ScriptedTransport(
             on: clock, [.when(nil, "/x", .status(.serviceUnavailable), .json(#"{"a":{"b":7}}"#))])
         var configuration = ClientConfiguration(baseURL: "https://a.test")
-        configuration.retry = .never
-        configuration.envelope = Envelope()
+        configuration.options.retry = .never
+        configuration.options.envelope = Envelope()
         configuration.rewriteParameters = { $0.adding(["version": 1]) }
         configuration.signature = Signature { _ in .parameters(["sign": "s"]) }
         let client = Client(configuration: configuration, transport: transport)
-        var call = Call(.post, "/x", .query(["q": 1]))
-        call.envelope = .none
-        call.part = "a.b"
-        call.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
-        call.isIdempotent = true
-        call.timeouts = Timeouts(total: .seconds(7))
-        call.usesParameterRewriting = false
-        call.isSigned = false
+        var call = InlineEndpoint(.post, "/x", .query(["q": 1]))
+        call.options.envelope = .absent
+        call.options.part = "a.b"
+        call.options.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
+        call.options.isIdempotent = true
+        call.options.timeouts = Timeouts(total: .seconds(7))
+        call.options.usesParameterRewriting = false
+        call.options.isSigned = false
         #expect(try run(client.request(call).decode(Int.self)).values == [7])
         #expect(transport.requests.map { $0.url.query() } == ["q=1", "q=1"])
         #expect(transport.requests.map(\.timeouts.total) == [.seconds(7), .seconds(7)])

@@ -25,8 +25,8 @@ import Testing
     /// One request with 2.5 s for all of it.
     private static func limited(on clock: VirtualScheduler) throws(NetworkError) -> Attempts {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
-        configuration.timeouts.total = .milliseconds(2500)
-        let draft = try Draft(Call(.get, "/"), configuration: configuration, on: clock)
+        configuration.options.timeouts = Timeouts(total: .milliseconds(2500))
+        let draft = try Draft(InlineEndpoint(.get, "/"), configuration: configuration, on: clock)
         return try Attempts(of: draft, retrying: .never)
     }
 

@@ -34,9 +34,9 @@ import Testing
             left.withLock { $0.popFirst() } ?? .failure(.connectionLost)
         }
         var configuration = ClientConfiguration(baseURL: "https://a.test")
-        configuration.envelope = envelope
+        configuration.options.envelope = envelope
         configuration.session = session
-        configuration.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1)))
+        configuration.options.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1)))
         return (Client(configuration: configuration, transport: transport), transport)
     }
 

@@ -142,8 +142,8 @@ import Testing
         _ answer: ScriptedTransport.Answer, on clock: VirtualScheduler
     ) -> Client {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
-        configuration.envelope = envelope
-        configuration.retry = .never
+        configuration.options.envelope = envelope
+        configuration.options.retry = .never
         return Client(configuration: configuration, transport: ScriptedTransport(on: clock) { _ in answer })
     }
 
@@ -151,7 +151,7 @@ import Testing
         typealias Output = Content
         let path = "/x"
         let method = HTTPRequest.Method.get
-        var envelope = EnvelopeChoice.client
+        var options = RequestOptions()
     }
 
     @Test("Each endpoint takes the client's envelope, none, or its own")
@@ -160,8 +160,10 @@ import Testing
         let client = Self.client(.json(#"{"errcode": 200, "ok": true, "data": 1, "result": 2}"#), on: clock)
         let own = Envelope(code: "ok", payload: "result", success: true)
         let first = Recorder(client.request(Chosen<Int>()), on: clock)
-        let second = Recorder(client.request(Chosen<Int>(envelope: .custom(own))), on: clock)
-        let third = Recorder(client.request(Chosen<[String: JSONValue]>(envelope: .none)), on: clock)
+        let second = Recorder(client.request(Chosen<Int>(options: RequestOptions(envelope: own))), on: clock)
+        let third = Recorder(
+            client.request(Chosen<[String: JSONValue]>(options: RequestOptions(envelope: .absent))), on: clock
+        )
         try clock.run()
         #expect(first.values == [1])
         #expect(second.values == [2])

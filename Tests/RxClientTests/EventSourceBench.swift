@@ -20,7 +20,8 @@ struct EventSourceBench {
     }
 
     func source(
-        _ answers: ScriptedTransport.Answer..., call: Call = Call(.get, "/events"), lastEventID: String = ""
+        _ answers: ScriptedTransport.Answer..., call: InlineEndpoint = InlineEndpoint(.get, "/events"),
+        lastEventID: String = ""
     ) -> (Recorder<String, NetworkError>, ScriptedTransport) {
         let book = Book(answers)
         let transport = ScriptedTransport(on: clock) { _ in book.next() }

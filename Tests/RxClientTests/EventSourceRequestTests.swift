@@ -13,7 +13,7 @@ import Testing
 
     @Test("What must not be sent twice has one connection, with its body; its end is the stream's")
     func post() throws {
-        let call = Call(.post, "/events", ["prompt": "tea"])
+        let call = InlineEndpoint(.post, "/events", ["prompt": "tea"])
         let (recorder, transport) = bench.source(EventSourceBench.answer("data: a\n\n"), call: call)
         try clock.run()
         #expect(recorder.values == ["open 200", "message a "])
@@ -30,8 +30,8 @@ import Testing
 
     @Test("A POST that may be sent twice is connected again, with its body and the last id")
     func idempotentPost() throws {
-        var call = Call(.post, "/events", ["topic": "tea"])
-        call.isIdempotent = true
+        var call = InlineEndpoint(.post, "/events", ["topic": "tea"])
+        call.options.isIdempotent = true
         let (recorder, transport) = bench.source(
             EventSourceBench.answer("id: 1\ndata: a\n\n"), .status(.noContent), call: call)
         try clock.run()
@@ -43,7 +43,7 @@ import Testing
 
     @Test("The endpoint's own fields stand")
     func ownFields() throws {
-        let call = Call(
+        let call = InlineEndpoint(
             .get, "/events", headers: ["Cache-Control": "no-store", "Accept": "text/event-stream, */*"])
         let (_, transport) = bench.source(.status(.noContent), call: call)
         try clock.run()
@@ -66,7 +66,7 @@ import Testing
         let client = Client(
             configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
         let waits = EventSourceWaits(first: .seconds(1), shortest: .milliseconds(1), longest: .seconds(2))
-        let recorder = Recorder(client.events(Call(.get, "/"), waits: waits), on: clock)
+        let recorder = Recorder(client.events(.get("/"), waits: waits), on: clock)
         try clock.run()
         #expect(recorder.isFinished)
         #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(1), .seconds(3), .seconds(5)])
@@ -82,7 +82,7 @@ import Testing
             failureRatio: 0.5, minimumRequests: 1, window: .seconds(10), openDuration: .seconds(30))
         configuration.reachability = reachability
         let client = Client(configuration: configuration, transport: transport)
-        let recorder = Recorder(client.events(Call(.get, "/events")), on: clock)
+        let recorder = Recorder(client.events(.get("/events")), on: clock)
         try clock.advance(by: .seconds(29))
         #expect(transport.exchanges.count == 1)
         try clock.advance(by: .seconds(2))
@@ -92,7 +92,7 @@ import Testing
         #expect(client.circuitBreaker()?.state.value == .closed)
         recorder.cancel()
         reachability.set(.unreachable)
-        let offline = Recorder(client.events(Call(.get, "/events")), on: clock)
+        let offline = Recorder(client.events(.get("/events")), on: clock)
         try clock.advance(by: .seconds(2))
         #expect(offline.completion == nil)
         reachability.set(.wifi)

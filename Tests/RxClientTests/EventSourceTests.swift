@@ -77,7 +77,7 @@ import Testing
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
         let client = Client(
             configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
-        let recorder = Recorder(client.events(Call(.get, "/")), on: clock)
+        let recorder = Recorder(client.events(.get("/")), on: clock)
         try clock.run()
         #expect(recorder.isFinished)
         let starts = transport.exchanges.map { $0.startedAt / .seconds(1) }
@@ -169,15 +169,16 @@ import Testing
             typealias Output = Void
             let path = "/events"
             let method = HTTPRequest.Method.get
-            let timeouts: Timeouts? = Timeouts(idle: .seconds(40), attempt: .seconds(1), total: .seconds(1))
+            let options = RequestOptions(
+                timeouts: Timeouts(idle: .seconds(40), attempt: .seconds(1), total: .seconds(1)))
         }
         let transport = ScriptedTransport(on: clock) { _ in
             EventSourceBench.answer("data: a\n\n", then: .stall)
         }
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
-        configuration.timeouts = Timeouts(attempt: .seconds(1), total: .seconds(1))
+        configuration.options.timeouts = Timeouts(attempt: .seconds(1), total: .seconds(1))
         let client = Client(configuration: configuration, transport: transport)
-        let recorder = Recorder(client.events(Call(.get, "/events")), on: clock)
+        let recorder = Recorder(client.events(.get("/events")), on: clock)
         let other = Recorder(client.events(Impatient()), on: clock)
         try clock.advance(by: .seconds(3600))
         #expect(recorder.completion == nil && other.completion == nil)
@@ -211,7 +212,7 @@ import Testing
         let client = Client(
             configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
         let recorder = Recorder(
-            client.events(Call(.get, "/")).messages().slowly(.seconds(10), on: clock), on: clock)
+            client.events(.get("/")).messages().slowly(.seconds(10), on: clock), on: clock)
         try clock.run()
         #expect(recorder.values.map(\.data) == ["a", "b"])
         #expect(recorder.isFinished)
@@ -225,7 +226,7 @@ import Testing
         }
         let client = Client(
             configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
-        let recorder = Recorder(client.events(Call(.get, "/")).messages().take(1000), on: clock)
+        let recorder = Recorder(client.events(.get("/")).messages().take(1000), on: clock)
         try clock.run()
         #expect(recorder.values.count == 1000)
         #expect(transport.runningCount == 0)

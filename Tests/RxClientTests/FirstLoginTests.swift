@@ -101,7 +101,7 @@ import Testing
     func loginAwaitsItsClient(way: Way, credential: Credential?) async throws {
         let server = TokenServer()
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
-        configuration.retry = .never
+        configuration.options.retry = .never
         let transport = ImmediateTransport(server: server)
         let box = Box<Client>()
         @Sendable func logIn() async throws(NetworkError) -> Credential {

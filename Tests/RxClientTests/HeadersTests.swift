@@ -7,7 +7,8 @@ import Testing
 
 /// Header fields of client and endpoint: order, repetition, removal.
 @Suite struct HeadersTests {
-    private func lines(_ call: Call, _ configure: (inout ClientConfiguration) -> Void = { _ in }) throws
+    private func lines(_ call: InlineEndpoint, _ configure: (inout ClientConfiguration) -> Void = { _ in })
+        throws
         -> [String]
     {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
@@ -18,34 +19,34 @@ import Testing
 
     @Test("Fields keep their order, and repeat")
     func order() throws {
-        let call = Call(.get, "/x", headers: ["B": "1", "A": "2", "B": "3", "C": "4"])
+        let call = InlineEndpoint(.get, "/x", headers: ["B": "1", "A": "2", "B": "3", "C": "4"])
         #expect(
             try lines(call) {
                 $0.userAgent = nil
-                $0.headers = ["Z": "1", "Y": "2", "Z": "3"]
+                $0.options.headers = ["Z": "1", "Y": "2", "Z": "3"]
             } == ["Z: 1", "Y: 2", "Z: 3", "B: 1", "A: 2", "B: 3", "C: 4"])
     }
 
     @Test("An endpoint's fields come in the place of all the client's of that name; `nil` leaves a field out")
     func replacing() throws {
-        let call = Call(.get, "/x", headers: ["x-a": "endpoint", "X-B": nil])
+        let call = InlineEndpoint(.get, "/x", headers: ["x-a": "endpoint", "X-B": nil])
         #expect(
             try lines(call) {
                 $0.userAgent = nil
-                $0.headers = ["X-A": "1", "X-A": "2", "X-B": "3", "X-C": "4"]
+                $0.options.headers = ["X-A": "1", "X-A": "2", "X-B": "3", "X-C": "4"]
             } == ["X-C: 4", "x-a: endpoint"])
     }
 
     @Test("Requests name the library as their user agent, unless somebody says otherwise")
     func userAgent() throws {
-        let plain = Call(.get, "/x")
+        let plain = InlineEndpoint(.get, "/x")
         #expect(try lines(plain) == ["User-Agent: RxNetworking/1.0"])
         #expect(try lines(plain) { $0.userAgent = "shop/2" } == ["User-Agent: shop/2"])
         #expect(try lines(plain) { $0.userAgent = nil } == [])
-        #expect(try lines(plain) { $0.headers["user-agent"] = "shop/3" } == ["user-agent: shop/3"])
-        #expect(try lines(plain) { $0.headers["User-Agent"] = nil } == [])
-        #expect(try lines(Call(.get, "/x", headers: ["User-Agent": "e"])) == ["User-Agent: e"])
-        #expect(try lines(Call(.get, "/x", headers: ["User-Agent": nil])) == [])
+        #expect(try lines(plain) { $0.options.headers["user-agent"] = "shop/3" } == ["user-agent: shop/3"])
+        #expect(try lines(plain) { $0.options.headers["User-Agent"] = nil } == [])
+        #expect(try lines(InlineEndpoint(.get, "/x", headers: ["User-Agent": "e"])) == ["User-Agent: e"])
+        #expect(try lines(InlineEndpoint(.get, "/x", headers: ["User-Agent": nil])) == [])
         let error = #expect(throws: NetworkError.self) { try lines(plain) { $0.userAgent = "a\r\nb" } }
         #expect(error?.code == .invalidHeader)
     }
@@ -73,7 +74,9 @@ import Testing
     func tooMany() throws {
         var headers = Headers()
         for _ in 0..<70_000 { headers.append("A", "b") }
-        let error = #expect(throws: NetworkError.self) { try lines(Call(.get, "/x", headers: headers)) }
+        let error = #expect(throws: NetworkError.self) {
+            try lines(InlineEndpoint(.get, "/x", headers: headers))
+        }
         #expect(error?.code == .invalidHeader)
     }
 }

@@ -114,7 +114,9 @@ import Testing
         }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         configuration.userAgent = nil
-        configuration.headers = ["Authorization": "Basic x", "Cookie": "a=b", "X-Key": "k", "X-App": "1"]
+        configuration.options.headers = [
+            "Authorization": "Basic x", "Cookie": "a=b", "X-Key": "k", "X-App": "1",
+        ]
         configuration.secretFields = [try #require(HTTPField.Name("X-Key"))]
         configuration.session = Session(
             credential: Credential(token: "t"), placement: .header("X-Token"), clock: clock

@@ -90,7 +90,7 @@ struct LoginBench {
         credential: Credential? = Credential(token: "old"), store: (any CredentialStore)? = nil,
         expiry: SessionExpiry = .unauthorized(),
         placement: CredentialPlacement = .bearer, logsInFirst: Bool = false,
-        loginLimit: LoginLimit = LoginLimit(), cookies: CookieJar? = nil, cachePolicy: CachePolicy = .none,
+        loginLimit: LoginLimit = LoginLimit(), cookies: CookieJar? = nil, cachePolicy: CachePolicy = .never,
         retry: RetryPolicy<NetworkError> = .never, envelope: Envelope? = nil,
         login: (@Sendable (Client) -> Observable<Credential, NetworkError>)? = nil,
         renewal: (@Sendable (Client, Credential) -> Observable<Credential, NetworkError>)? = nil
@@ -98,7 +98,7 @@ struct LoginBench {
         self.clock = clock
         transport = ScriptedTransport(on: clock) { [server] in server.answer($0) }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
-        configuration.retry = .never
+        configuration.options.retry = .never
         let plain = Client(configuration: configuration, transport: transport)
         let login = login ?? { client in Self.logIn(client) }
         let renewing = renewal.map { renewal in
@@ -108,10 +108,10 @@ struct LoginBench {
             credential: credential, store: store, expiry: expiry, placement: placement,
             logsInFirst: logsInFirst, loginLimit: loginLimit, renewal: renewing, login: { login(plain) })
         configuration.session = session
-        configuration.retry = retry
-        configuration.envelope = envelope
+        configuration.options.retry = retry
+        configuration.options.envelope = envelope
         configuration.cookies = cookies
-        configuration.cachePolicy = cachePolicy
+        configuration.options.cachePolicy = cachePolicy
         client = Client(configuration: configuration, transport: transport)
         events = Recorder(session.events, on: clock)
     }

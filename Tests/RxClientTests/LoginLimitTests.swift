@@ -49,7 +49,7 @@ import Testing
                 LoginBench.logIn(client).map { Credential(token: $0.token, expires: clock.date + 1) }
             })
         for index in 1...20 {
-            let stream = bench.client.stream(Call(.get, "/\(index)")).map { _ in "" }
+            let stream = bench.client.stream(.get("/\(index)")).map { _ in "" }
             let recorder = index % 2 == 0 ? bench.get("/\(index)") : Recorder(stream, on: clock)
             try clock.advance(by: .seconds(1))
             #expect(recorder.isFinished)
@@ -73,8 +73,8 @@ import Testing
             }
             let stream =
                 byHand
-                ? client.response(Call(.get, "/1")).relogin(through: bench.session).map(\.text)
-                : client.events(Call(.get, "/events")).messages().take(1).map(\.data)
+                ? client.response(.get("/1")).relogin(through: bench.session).map(\.text)
+                : client.events(.get("/events")).messages().take(1).map(\.data)
             let recorder = Recorder(stream, on: bench.clock)
             try bench.clock.advance(by: .milliseconds(100))
             #expect(recorder.isFinished && recorder.failure == nil)

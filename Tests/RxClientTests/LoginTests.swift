@@ -94,8 +94,8 @@ import Testing
     @Test("An endpoint that does not use the session neither carries a token nor logs in")
     func withoutSession() throws {
         let bench = LoginBench()
-        var call = Call(.get, "/1")
-        call.usesSession = false
+        var call = InlineEndpoint(.get, "/1")
+        call.options.usesSession = false
         let recorder = Recorder(bench.client.request(call), on: bench.clock)
         try bench.clock.run()
         #expect(recorder.failure?.status == .unauthorized)

@@ -132,7 +132,7 @@ import Testing
         }
         let path = "/rows"
         let method = HTTPRequest.Method.get
-        let headers: Headers = ["Authorization": "secret"]
+        let options = RequestOptions(headers: ["Authorization": "secret"])
     }
 
     @Test(

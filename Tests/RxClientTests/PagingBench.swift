@@ -29,7 +29,7 @@ struct PagingBench {
     init(answer: @escaping @Sendable (Request) -> ScriptedTransport.Answer) {
         transport = ScriptedTransport(on: clock, answer: answer)
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
-        configuration.retry = .never
+        configuration.options.retry = .never
         client = Client(configuration: configuration, transport: transport)
     }
 

@@ -32,7 +32,8 @@ import Testing
     ) throws -> Written {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configure(&configuration)
-        let request = try Draft(Call(method, "/x", parameters), configuration: configuration).serialized()
+        let request = try Draft(InlineEndpoint(method, "/x", parameters), configuration: configuration)
+            .serialized()
         let body: String? =
             if case .bytes(let bytes) = request.body { String(decoding: bytes, as: UTF8.self) } else { nil }
         return Written(
@@ -104,7 +105,7 @@ import Testing
     func ownContentType() throws {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.parameterFormat = .custom(Self.lines)
-        let call = Call(.post, "/x", ["a": 1], headers: ["Content-Type": "text/lines; v=2"])
+        let call = InlineEndpoint(.post, "/x", ["a": 1], headers: ["Content-Type": "text/lines; v=2"])
         let request = try Draft(call, configuration: configuration).serialized()
         #expect(request.headerFields[.contentType] == "text/lines; v=2")
     }

@@ -27,7 +27,7 @@ import Testing
     ) throws -> Request {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configure(&configuration)
-        return try Draft(Call(method, "/x", parameters), configuration: configuration).serialized()
+        return try Draft(InlineEndpoint(method, "/x", parameters), configuration: configuration).serialized()
     }
 
     private func query(_ request: Request) -> String {

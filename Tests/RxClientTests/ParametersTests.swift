@@ -14,7 +14,8 @@ import Testing
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configure(&configuration)
         return try Draft(
-            Call(.post, path, parameters, query: query, headers: headers), configuration: configuration
+            InlineEndpoint(.post, path, parameters, query: query, headers: headers),
+            configuration: configuration
         ).serialized()
     }
 

@@ -9,7 +9,7 @@ import Testing
     private func url(
         _ path: String, _ values: PathValues = [:], base: String = "https://a.test/v1"
     ) throws -> String {
-        try Draft(Call(.get, path, at: values), configuration: ClientConfiguration(baseURL: base))
+        try Draft(InlineEndpoint(.get, path, at: values), configuration: ClientConfiguration(baseURL: base))
             .serialized().url.absoluteString
     }
 

@@ -199,7 +199,7 @@ import Testing
     @Test("By hand: response, retry, unwrap, relogin, decode")
     func byHand() throws {
         let bench = LoginBench()
-        let stream = bench.client.response(Call(.get, "/1"))
+        let stream = bench.client.response(.get("/1"))
             .retry(.exponentialBackoff(backoff: .constant(.seconds(1))))
             .unwrap(nil)
             .relogin(through: bench.session)
@@ -215,7 +215,7 @@ import Testing
     @Test("What cannot be sent twice is not replayed: the first error stands, and nobody logs in")
     func unreplayable() throws {
         let bench = LoginBench()
-        let stream = bench.client.response(Call(.get, "/1")).mapError { error in
+        let stream = bench.client.response(.get("/1")).mapError { error in
             var error = error
             error.isReplayable = false
             return error
@@ -242,6 +242,7 @@ private struct Hurried: Endpoint {
     let path: String
     let method = HTTPRequest.Method.get
     let timeouts: Timeouts?
+    var options: RequestOptions { RequestOptions(timeouts: timeouts) }
 }
 
 /// Answers at once, on whichever thread asks.

@@ -106,7 +106,7 @@ import Testing
         let transport = ScriptedTransport(on: clock) { _ in .status(.ok) }
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         let plain = Client(configuration: configuration, transport: transport)
-        configuration.headers = [name: value]
+        configuration.options.headers = [name: value]
         let flawed = Client(configuration: configuration, transport: transport)
         for stream in [plain.get("/x", headers: [name: value]), flawed.get("/x")] {
             let recorder = Recorder(stream, on: clock)
@@ -135,9 +135,11 @@ import Testing
     func headerOrder() throws {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.userAgent = nil
-        configuration.headers = ["X-A": "client", "X-B": "client"]
-        let request = try Draft(Call(.get, "/x", headers: ["x-a": "endpoint"]), configuration: configuration)
-            .serialized()
+        configuration.options.headers = ["X-A": "client", "X-B": "client"]
+        let request = try Draft(
+            InlineEndpoint(.get, "/x", headers: ["x-a": "endpoint"]), configuration: configuration
+        )
+        .serialized()
         #expect(
             Set(request.headerFields.map { "\($0.name.canonicalName): \($0.value)" }) == [
                 "x-a: endpoint", "x-b: client",
@@ -152,7 +154,7 @@ import Testing
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.allowsOtherOrigins = true
         configuration.userAgent = nil
-        configuration.headers = ["Authorization": "Basic client", "X-Key": "client", "X-App": "1"]
+        configuration.options.headers = ["Authorization": "Basic client", "X-Key": "client", "X-App": "1"]
         configuration.secretFields = [try #require(HTTPField.Name("X-Key"))]
         configuration.session = Session(
             credential: Credential(token: "t"), placement: .header("X-Token"), clock: clock
@@ -174,10 +176,10 @@ import Testing
     @Test("Endpoint over client: timeouts; from the client: limit of the body, secret names")
     func settings() throws {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
-        configuration.timeouts = Timeouts(attempt: .seconds(1))
+        configuration.options.timeouts = Timeouts(attempt: .seconds(1))
         configuration.bodyLimit = 7
         configuration.secretFields = [.userAgent]
-        let request = try Draft(Call(.get, "/x"), configuration: configuration).serialized()
+        let request = try Draft(InlineEndpoint(.get, "/x"), configuration: configuration).serialized()
         #expect(request.timeouts == Timeouts(attempt: .seconds(1)))
         #expect(request.bodyLimit == 7)
         #expect(request.secretFields == [.userAgent])

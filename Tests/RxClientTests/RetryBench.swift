@@ -21,8 +21,8 @@ struct RetryBench {
         let script = Script(answers)
         let transport = ScriptedTransport(on: clock) { _ in script.next() }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
-        configuration.retry = retry
-        configuration.timeouts.total = total
+        configuration.options.retry = retry
+        configuration.options.timeouts = Timeouts(total: total)
         return (Client(configuration: configuration, transport: transport), transport)
     }
 

@@ -15,7 +15,9 @@ import Testing
     private let bench = RetryBench()
     private var clock: VirtualScheduler { bench.clock }
 
-    private func attempts(_ answers: [Answer], _ call: Call = Call(.get, "/x")) throws -> Int {
+    private func attempts(_ answers: [Answer], _ call: InlineEndpoint = InlineEndpoint(.get, "/x")) throws
+        -> Int
+    {
         let (client, transport) = bench(answers)
         let recorder = Recorder(client.request(call), on: clock)
         try clock.run()
@@ -23,8 +25,8 @@ import Testing
         return transport.requests.count
     }
 
-    private func call(_ method: String, _ headers: Headers = [:]) throws -> Call {
-        try Call(#require(HTTPRequest.Method(method)), "/x", headers: headers)
+    private func call(_ method: String, _ headers: Headers = [:]) throws -> InlineEndpoint {
+        try InlineEndpoint(#require(HTTPRequest.Method(method)), "/x", headers: headers)
     }
 
     @Test(
@@ -75,7 +77,7 @@ import Testing
     @Test("The total deadline holds for stages chained by hand, for each request they send")
     func deadlineByHand() throws {
         let (client, _) = bench([.stall], within: .milliseconds(400))
-        let recorder = Recorder(client.response(Call(.get, "/x")), on: clock)
+        let recorder = Recorder(client.response(.get("/x")), on: clock)
         try clock.run()
         #expect(recorder.failure?.code == .totalTimeout)
         #expect(clock.now == .milliseconds(400))
@@ -232,7 +234,7 @@ private struct OptingIn: Endpoint {
     typealias Output = Response
     let path = "/x"
     let method: HTTPRequest.Method
-    let isIdempotent = true
+    let options = RequestOptions(isIdempotent: true)
 }
 
 private struct Typed: Endpoint {

@@ -16,9 +16,7 @@ import Testing
         var path = "/x"
         var method = HTTPRequest.Method.post
         var parameters: Parameters
-        var query: Parameters.Values = [:]
-        var usesParameterRewriting = true
-        var isSigned = true
+        var options = RequestOptions()
 
         func rewrite(_ parameters: Parameters) throws(NetworkError) -> Parameters {
             parameters.adding(["from": "endpoint", "who": "endpoint"])
@@ -49,7 +47,7 @@ import Testing
     @Test("What is in the path's query and beside a body is signed, in one order with the body's members")
     func wholeRequest() throws {
         let endpoint = Signed(
-            path: "/x?z=%C3%BC&empty", parameters: .json(["m": ["deep": 1]]), query: ["q": 1])
+            path: "/x?z=%C3%BC&empty", parameters: .json(["m": ["deep": 1]]).query(["q": 1]))
         let request = try Draft(endpoint, configuration: configuration()).serialized()
         guard case .bytes(let bytes) = request.body else { return #expect(Bool(false)) }
         #expect(
@@ -60,7 +58,8 @@ import Testing
     @Test("An endpoint opts out of either")
     func optOut() throws {
         let plain = Signed(
-            method: .get, parameters: .query(["a": 1]), usesParameterRewriting: false, isSigned: false)
+            method: .get, parameters: .query(["a": 1]),
+            options: RequestOptions(isSigned: false, usesParameterRewriting: false))
         let request = try Draft(plain, configuration: configuration()).serialized()
         #expect(request.url.query() == "a=1&from=endpoint&who=endpoint")
     }

@@ -33,7 +33,7 @@ extension StageTests {
         /// A client that does nothing by itself, but for what is configured.
         func client(_ configure: (inout ClientConfiguration) -> Void = { _ in }) -> Client {
             var configuration = ClientConfiguration(baseURL: "https://shop.test")
-            configuration.retry = .never
+            configuration.options.retry = .never
             configure(&configuration)
             return Client(configuration: configuration, transport: transport)
         }
@@ -47,7 +47,7 @@ extension StageTests {
         ) -> Observable<Response, NetworkError> {
             let client = client(configure)
             return .deferred { () throws(NetworkError) in
-                let request = try client.serialized(Call(method, "/x", query: ["a": 1]))
+                let request = try client.serialized(InlineEndpoint(method, "/x", query: ["a": 1]))
                 return client.exchange(request, following: redirects).response(to: request)
             }
         }

@@ -16,8 +16,9 @@ import Testing
         typealias Output = Int
         let path = "/x"
         let method = HTTPRequest.Method.get
-        let query: Parameters.Values = ["a": 1]
-        var part: PayloadPath = ""
+        let parameters = Parameters.query(["a": 1])
+        var part: PayloadPath?
+        var options: RequestOptions { RequestOptions(part: part) }
         var isValidated = false
 
         func validate(_ answer: RxClient.Answer<Int>) throws(NetworkError) {
@@ -25,7 +26,7 @@ import Testing
         }
     }
 
-    private static let get = Call(.get, "/x", query: ["a": 1])
+    private static let get = InlineEndpoint(.get, "/x", query: ["a": 1])
     private static let envelope = Envelope(
         success: 0, loginExpired: 11010, noContent: 404, retryLater: 503, retryDelay: "wait")
     private static let everySecond = RetryPolicy<NetworkError>.exponentialBackoff(
@@ -50,7 +51,8 @@ import Testing
 
     private static let redirectsStage = Stage(
         "redirects", .status(.seeOther, headers: [.location: "/y"]), .json("1"),
-        endpoint: { bench in bench.client().request(Call(.post, "/x", query: ["a": 1])).map(\.text) },
+        endpoint: { bench in bench.client().request(InlineEndpoint(.post, "/x", query: ["a": 1])).map(\.text)
+        },
         byHand: { bench in bench.exchange(.post).map(\.text) })
 
     private static let redirectsRefusedStage = Stage(
@@ -65,7 +67,7 @@ import Testing
 
     private static let statusWithAnEnvelopeStage = Stage(
         "status with an envelope", .json(#"{"code":404,"message":"no tea"}"#, status: .badRequest),
-        endpoint: { bench in bench.client { $0.envelope = envelope }.request(get).map(\.text) },
+        endpoint: { bench in bench.client { $0.options.envelope = envelope }.request(get).map(\.text) },
         byHand: { bench in bench.exchange.checkStatus(envelope: envelope).map(\.text) })
 
     private static let contentTypeStage = Stage(
@@ -75,12 +77,14 @@ import Testing
 
     private static let unwrapStage = Stage(
         "unwrap", .json(#"{"code":0,"data":7}"#),
-        endpoint: { bench in bench.client { $0.envelope = envelope }.request(Fetch()).map(String.init) },
+        endpoint: { bench in bench.client { $0.options.envelope = envelope }.request(Fetch()).map(String.init)
+        },
         byHand: { bench in bench.exchange.unwrap(envelope).decode(Int.self).map(String.init) })
 
     private static let unwrapAFailureStage = Stage(
         "unwrap a failure", .json(#"{"code":9,"message":"no"}"#),
-        endpoint: { bench in bench.client { $0.envelope = envelope }.request(Fetch()).map(String.init) },
+        endpoint: { bench in bench.client { $0.options.envelope = envelope }.request(Fetch()).map(String.init)
+        },
         byHand: { bench in bench.exchange.unwrap(envelope).decode(Int.self).map(String.init) })
 
     private static let reloginStage = Stage(
@@ -96,7 +100,7 @@ import Testing
         endpoint: { bench in
             bench.client {
                 $0.session = bench.session
-                $0.envelope = envelope
+                $0.options.envelope = envelope
             }.request(get).map(\.text)
         },
         byHand: { bench in
@@ -107,15 +111,15 @@ import Testing
     private static let retryStage = Stage(
         "retry", .failure(.connectionLost), .status(.serviceUnavailable, headers: [.retryAfter: "5"]),
         .json("1"),
-        endpoint: { bench in bench.client { $0.retry = everySecond }.request(get).map(\.text) },
+        endpoint: { bench in bench.client { $0.options.retry = everySecond }.request(get).map(\.text) },
         byHand: { bench in bench.exchange.checkStatus().retry(everySecond, on: bench.clock).map(\.text) })
 
     private static let retryByAnEnvelopeStage = Stage(
         "retry by an envelope", .json(#"{"code":503,"wait":4}"#), .json(#"{"code":0,"data":1}"#),
         endpoint: { bench in
             bench.client {
-                $0.retry = everySecond
-                $0.envelope = envelope
+                $0.options.retry = everySecond
+                $0.options.envelope = envelope
             }.request(Fetch()).map(String.init)
         },
         byHand: { bench in
@@ -173,8 +177,8 @@ import Testing
         @Sendable func client(_ bench: Bench) -> Client {
             bench.client {
                 $0.session = bench.session
-                $0.envelope = envelope
-                $0.retry = everySecond
+                $0.options.envelope = envelope
+                $0.options.retry = everySecond
             }
         }
         return Stage(

@@ -14,13 +14,13 @@ import Testing
     ) -> (Client, ScriptedTransport) {
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
         configuration.session = session
-        configuration.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
+        configuration.options.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
         let transport = ScriptedTransport(on: clock, rules)
         return (Client(configuration: configuration, transport: transport), transport)
     }
 
     private func lines(
-        _ client: Client, _ call: Call = Call(.get, "/log")
+        _ client: Client, _ call: InlineEndpoint = InlineEndpoint(.get, "/log")
     ) throws -> Recorder<String, NetworkError> {
         let recorder = Recorder(client.stream(call).lines(), on: clock)
         try clock.run()
@@ -63,7 +63,7 @@ import Testing
                     .interim(ResponseHead(status: .continue)),
                     .head(ResponseHead(status: .notFound)), .chunk(Array(#"{"mess"#.utf8)),
                     .chunk(Array(#"age":"no log"}"#.utf8)), .finish)))
-        let recorder = Recorder(client.stream(Call(.get, "/log")), on: clock)
+        let recorder = Recorder(client.stream(.get("/log")), on: clock)
         try clock.run()
         #expect(recorder.failure?.code == .status)
         #expect(recorder.failure?.status == .notFound)
@@ -81,7 +81,7 @@ import Testing
         }
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
         configuration.bodyLimit = isEndless ? 10 : 20
-        configuration.retry = .never
+        configuration.options.retry = .never
         let recorder = try lines(Client(configuration: configuration, transport: transport))
         #expect(recorder.failure?.code == (isEndless ? .tooLarge : .partialBody))
         #expect(transport.runningCount == 0)
@@ -103,7 +103,7 @@ import Testing
     @Test("The total timeout counts to the end of the body")
     func total() throws {
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
-        configuration.timeouts.total = .seconds(5)
+        configuration.options.timeouts = Timeouts(total: .seconds(5))
         let transport = ScriptedTransport(on: clock) { _ in .steps(Self.ok, .chunk([0x61, 0x0A]), .stall) }
         let recorder = try lines(Client(configuration: configuration, transport: transport))
         #expect(recorder.values == ["a"])
@@ -133,11 +133,11 @@ import Testing
                     .bytes(Array(#"{"unitPrice":2}"#.utf8)))
             ])
         let client = Client(configuration: configuration, transport: transport)
-        let own = Recorder(client.stream(Call(.get, "/items")).jsonLines(Item.self), on: clock)
+        let own = Recorder(client.stream(.get("/items")).jsonLines(Item.self), on: clock)
         try clock.run()
         #expect(own.values == [Item(unitPrice: 1)])
         let other = Recorder(
-            client.stream(Call(.get, "/items")).jsonLines(Item.self, decoder: JSONDecoder()), on: clock)
+            client.stream(.get("/items")).jsonLines(Item.self, decoder: JSONDecoder()), on: clock)
         try clock.run()
         #expect(other.values == [Item(unitPrice: 2)])
     }

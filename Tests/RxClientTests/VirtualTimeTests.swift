@@ -15,7 +15,7 @@ import Testing
         _ answers: ScriptedTransport.Answer..., configure: (inout ClientConfiguration) -> Void = { _ in }
     ) -> (Client, ScriptedTransport) {
         var configuration = ClientConfiguration(baseURL: "http://a.test")
-        configuration.retry = .never
+        configuration.options.retry = .never
         configure(&configuration)
         let book = Book(answers)
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
@@ -37,7 +37,7 @@ import Testing
     func freshness(policy: CachePolicy, field: String) throws {
         let fields: HTTPFields =
             field == "no header" ? [.expires: "Sun, 06 Nov 1994 08:50:37 GMT"] : [.cacheControl: field]
-        let (client, transport) = client(.json("1", headers: fields)) { $0.cachePolicy = policy }
+        let (client, transport) = client(.json("1", headers: fields)) { $0.options.cachePolicy = policy }
         for (second, count) in [(0, 1), (59, 1), (60, 2), (61, 2)] {
             try clock.advance(to: .seconds(second))
             client.get("/x").subscribe()
@@ -80,7 +80,7 @@ import Testing
     func retryAfter() throws {
         let fields: HTTPFields = [.retryAfter: "Sun, 06 Nov 1994 08:49:47 GMT"]
         let (client, transport) = client(.status(.serviceUnavailable, headers: fields), .json("1")) {
-            $0.retry = .exponentialBackoff(backoff: .constant(.zero))
+            $0.options.retry = .exponentialBackoff(backoff: .constant(.zero))
         }
         client.get("/x").subscribe()
         try clock.run()

@@ -47,7 +47,7 @@ import Testing
 
         func stream(of transport: CurlTransport) -> Observable<Response, NetworkError> {
             var configuration = ClientConfiguration(baseURL: "http://127.0.0.1:1")
-            configuration.timeouts.total = .seconds(3600)
+            configuration.options.timeouts = Timeouts(total: .seconds(3600))
             let plain = Client(configuration: configuration, transport: transport)
             let logIn: @Sendable () -> Observable<Credential, NetworkError> = {
                 plain.get("/login").map { _ in Credential(token: "t") }

@@ -13,7 +13,7 @@ import Testing
 
     private func client(_ baseURL: String, _ store: any CacheStore) -> Client {
         var configuration = ClientConfiguration()
-        configuration.cachePolicy = .time(.seconds(3600))
+        configuration.options.cachePolicy = .time(.seconds(3600))
         configuration.cache = ResponseCache(store: store)
         return Client(baseURL: baseURL, configuration: configuration)
     }

@@ -10,13 +10,12 @@ import Testing
         let path = "/goods"
         var method = HTTPRequest.Method.get
         var parameters: Parameters = .none
-        var cachePolicy: CachePolicy?
-        var cacheMode = CacheMode.standard
+        var options = RequestOptions()
     }
 
     private func client(_ baseURL: String, _ policy: CachePolicy) -> Client {
         var configuration = ClientConfiguration()
-        configuration.cachePolicy = policy
+        configuration.options.cachePolicy = policy
         return Client(baseURL: baseURL, configuration: configuration)
     }
 
@@ -43,15 +42,15 @@ import Testing
     func nginx() async throws {
         let server = try NginxServer()
         var configuration = ClientConfiguration()
-        configuration.cachePolicy = .http
+        configuration.options.cachePolicy = .http
         // One of the files is larger than what a store of the usual size keeps.
         configuration.cache = ResponseCache(store: MemoryCacheStore(limit: 128 << 20))
         let client = Client(baseURL: server.baseURL, configuration: configuration)
         for path in ["/text", "/large"] {
-            var call = Call(.get, path)
+            var call = InlineEndpoint(.get, path)
             let first = try #require(try await client.request(call).first())
             #expect(first.cacheUse == nil && first.head[.lastModified] != nil && first.head[.eTag] != nil)
-            call.cacheMode = .noCache
+            call.options.cacheMode = .noCache
             let second = try #require(try await client.request(call).first())
             #expect(second.cacheUse == .revalidated && second.body == first.body && second.status == .ok)
         }
@@ -65,7 +64,9 @@ import Testing
         for _ in 0..<2 { #expect(try await client.request(Goods()).first() == [1]) }
         #expect(server.record.requests.count == 1)
         for parameters: Parameters in [.json(["a": 1, "b": 2]), .json(["b": 2, "a": 1]), .json(["a": 3])] {
-            let search = Goods(method: .post, parameters: parameters, cachePolicy: .post(.seconds(3600)))
+            let search = Goods(
+                method: .post, parameters: parameters,
+                options: RequestOptions(cachePolicy: .post(.seconds(3600))))
             #expect(try await client.request(search).first() == [1])
         }
         #expect(server.record.requests.map(\.method) == ["GET", "POST", "POST"])
@@ -75,7 +76,7 @@ import Testing
     func cleared() async throws {
         let server = try RawServer { _ in [.respond(200, body: String(repeating: "x", count: 1000))] }
         var configuration = ClientConfiguration()
-        configuration.cachePolicy = .time(.seconds(3600))
+        configuration.options.cachePolicy = .time(.seconds(3600))
         configuration.cache = ResponseCache(store: MemoryCacheStore(limit: 2500, entryLimit: 2000))
         let client = Client(baseURL: server.baseURL, configuration: configuration)
         for path in ["/a", "/b", "/a", "/c", "/a", "/b"] { _ = try await client.get(path).first() }
@@ -109,8 +110,8 @@ import Testing
             [.respond(200, ["Cache-Control": "max-age=0, stale-if-error=3600"], body: "[1]")]
         }
         var configuration = ClientConfiguration()
-        configuration.cachePolicy = .http
-        configuration.retry = .never
+        configuration.options.cachePolicy = .http
+        configuration.options.retry = .never
         let client = Client(baseURL: server.baseURL, configuration: configuration)
         #expect(try await client.request(Goods()).first() == [1])
         server.stop()

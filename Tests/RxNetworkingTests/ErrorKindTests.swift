@@ -25,6 +25,7 @@ import Testing
         let method = HTTPRequest.Method.post
         var parameters: Parameters = .none
         var headers: Headers = [:]
+        var options: RequestOptions { RequestOptions(headers: headers) }
 
         func validate(_ answer: Answer<Goods>) throws(NetworkError) {
             if answer.output.list.contains(0) { throw NetworkError(.noContent, "nothing of use") }
@@ -47,7 +48,8 @@ import Testing
 
     @Sendable
     private static func wrapped(_ configuration: inout ClientConfiguration) {
-        configuration.envelope = Envelope(success: 0, loginExpired: 11010, noContent: 404, retryLater: 503)
+        configuration.options.envelope = Envelope(
+            success: 0, loginExpired: 11010, noContent: 404, retryLater: 503)
     }
 
     private static func answer(_ body: String, _ status: Int = 200) -> [RawServer.Step] {
@@ -71,17 +73,17 @@ import Testing
             configure: { $0.reachability = Offline() }),
         Kind(
             code: .firstByteTimeout, testDescription: "no first byte", steps: [.readRequest, .stall],
-            configure: { $0.timeouts.firstByte = short }),
+            configure: { $0.options.timeouts = Timeouts(firstByte: short) }),
         Kind(
             code: .idleTimeout, testDescription: "silence",
             steps: [.readRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .stall],
-            configure: { $0.timeouts.idle = short }),
+            configure: { $0.options.timeouts = Timeouts(idle: short) }),
         Kind(
             code: .attemptTimeout, testDescription: "the attempt", steps: [.readRequest, .stall],
-            configure: { $0.timeouts.attempt = short }),
+            configure: { $0.options.timeouts = Timeouts(attempt: short) }),
         Kind(
             code: .totalTimeout, testDescription: "all of it", steps: [.readRequest, .stall],
-            configure: { $0.timeouts.total = short }),
+            configure: { $0.options.timeouts = Timeouts(total: short) }),
         Kind(
             code: .tls, testDescription: "TLS", steps: [.send("no TLS at all\r\n"), .close], scheme: "https"),
         Kind(code: .emptyReply, testDescription: "no answer", steps: [.readRequest, .close]),
@@ -125,7 +127,7 @@ import Testing
     func isToldFromTheOthers(_ kind: Kind) async throws {
         let server = try RawServer([kind.steps])
         var configuration = ClientConfiguration()
-        configuration.retry = .never
+        configuration.options.retry = .never
         kind.configure(&configuration)
         let client = Client(
             baseURL: "\(kind.scheme)://127.0.0.1:\(server.port)", configuration: configuration)
@@ -148,8 +150,8 @@ import Testing
     func connect(kind: DeadPort.Kind) async throws {
         let port = try DeadPort(kind)
         var configuration = ClientConfiguration()
-        configuration.retry = .never
-        configuration.timeouts.connect = kind == .full ? Self.short : .seconds(30)
+        configuration.options.retry = .never
+        configuration.options.timeouts = Timeouts(connect: kind == .full ? Self.short : .seconds(30))
         let client = Client(baseURL: port.baseURL, configuration: configuration)
         let error = await #expect(throws: NetworkError.self) { _ = try await client.get("/").first() }
         #expect(error?.code == (kind == .full ? .connectTimeout : .connect))
@@ -164,13 +166,13 @@ import Testing
             [.respond(200, ["Content-Type": "text/html; charset=utf-8"], body: #"{"list":[1]}"#)]
         }
         var configuration = ClientConfiguration()
-        configuration.contentTypes = .json.or("text/html")
+        configuration.options.contentTypes = .json.or("text/html")
         let client = Client(baseURL: server.baseURL, configuration: configuration)
         #expect(try await client.request(Fetch()).first()?.list == [1])
         let strict = Client(baseURL: server.baseURL)
         #expect(try await strict.get("/").map(\.text).first() == #"{"list":[1]}"#)
-        var call = Call(.get, "/")
-        call.contentTypes = .json
+        var call = InlineEndpoint(.get, "/")
+        call.options.contentTypes = .json
         let error = await #expect(throws: NetworkError.self) { _ = try await strict.request(call).first() }
         #expect(error?.code == .contentType)
         #expect(error?.body == Array(#"{"list":[1]}"#.utf8))
@@ -182,20 +184,23 @@ import Testing
             typealias Output = Int
             let path = "/x"
             let method = HTTPRequest.Method.get
-            var part: PayloadPath = "page.count"
-            var envelope = EnvelopeChoice.client
+            var options = RequestOptions(part: "page.count")
         }
         let server = try RawServer { _ in
             [.respond(body: #"{"status":{"code":"OK"},"result":{"page":{"count":3}},"ok":true,"extra":{}}"#)]
         }
         var configuration = ClientConfiguration()
-        configuration.envelope = Envelope(code: "status.code", payload: "result", success: "OK")
+        configuration.options.envelope = Envelope(code: "status.code", payload: "result", success: "OK")
         let client = Client(baseURL: server.baseURL, configuration: configuration)
         #expect(try await client.request(Part()).first() == 3)
-        let answer = try await client.answer(Part(part: "result.page.count", envelope: .none)).first()
+        let answer = try await client.answer(
+            Part(options: RequestOptions(envelope: .absent, part: "result.page.count"))
+        ).first()
         #expect(answer?.output == 3)
         #expect(answer?.response.text.hasPrefix(#"{"status""#) == true)
         let own = Envelope(code: "ok", payload: "result.page", success: true)
-        #expect(try await client.request(Part(part: "count", envelope: .custom(own))).first() == 3)
+        #expect(
+            try await client.request(Part(options: RequestOptions(envelope: own, part: "count"))).first() == 3
+        )
     }
 }

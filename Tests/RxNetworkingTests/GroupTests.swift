@@ -19,7 +19,7 @@ import Testing
 
     private func client(_ server: RawServer) -> Client {
         var configuration = ClientConfiguration()
-        configuration.retry = .never
+        configuration.options.retry = .never
         return Client(baseURL: server.baseURL, configuration: configuration)
     }
 

@@ -102,7 +102,7 @@ import Testing
             return [fails ? .respond(500) : .respond(body: page == "page=2" ? "[3]" : "[1,2]")]
         }
         var configuration = ClientConfiguration()
-        configuration.retry = .never
+        configuration.options.retry = .never
         let client = Client(baseURL: server.baseURL, configuration: configuration)
         let next = Signal<Void>(), reload = Signal<Void>()
         let states = client.pages(Numbers(), .numbered(size: 2), next: next, reload: reload)

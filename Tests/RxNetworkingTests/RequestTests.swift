@@ -17,10 +17,7 @@ import Testing
         var path = "/goods/{kind}"
         var pathValues: PathValues = ["kind": "a&b c"]
         var parameters = Parameters.none
-        var query: Parameters.Values = [:]
-        var headers: Headers = [:]
-        var usesParameterRewriting = true
-        var isSigned = true
+        var options = RequestOptions()
     }
 
     private struct Sent: Sendable {
@@ -61,7 +58,7 @@ import Testing
         var configuration = ClientConfiguration()
         configuration.parameterFormat = .form
         let client = Client(baseURL: server.baseURL, configuration: configuration)
-        _ = try await client.request(Search(parameters: sent.parameters, query: sent.query)).first()
+        _ = try await client.request(Search(parameters: sent.parameters.query(sent.query))).first()
         let request = try #require(server.record.requests.first)
         #expect(request.method == "POST")
         #expect(request.target == sent.target)
@@ -93,9 +90,9 @@ import Testing
         let client = Client(baseURL: server.baseURL, configuration: configuration)
         var search = Search(method: .get, parameters: .query(["b": 2, "a": 1]))
         _ = try await client.request(search).first()
-        search.isSigned = false
+        search.options.isSigned = false
         _ = try await client.request(search).first()
-        search.usesParameterRewriting = false
+        search.options.usesParameterRewriting = false
         _ = try await client.request(search).first()
         #expect(
             server.record.requests.map { $0.target.dropFirst("/goods/a%26b%20c?".count) } == [
@@ -108,9 +105,10 @@ import Testing
     func headers() async throws {
         let server = try RawServer { _ in [.respond()] }
         var configuration = ClientConfiguration()
-        configuration.headers = ["X-App": "shop", "Accept": "text/plain"]
+        configuration.options.headers = ["X-App": "shop", "Accept": "text/plain"]
         let client = Client(baseURL: server.baseURL, configuration: configuration)
-        _ = try await client.request(Search(headers: ["Accept": "application/json"])).first()
+        _ = try await client.request(Search(options: RequestOptions(headers: ["Accept": "application/json"])))
+            .first()
         let request = try #require(server.record.requests.first)
         #expect(request.field("X-App") == "shop")
         #expect(
@@ -118,7 +116,7 @@ import Testing
 
         for field in [["X-A": "b\r\nX-Evil: 1"], ["X A": "b"], ["X-A": "b\u{0}"]] {
             let error = await #expect(throws: NetworkError.self) {
-                _ = try await client.request(Search(headers: Headers(field))).first()
+                _ = try await client.request(Search(options: RequestOptions(headers: Headers(field)))).first()
             }
             #expect(error?.code == .invalidHeader)
         }

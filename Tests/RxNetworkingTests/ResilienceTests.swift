@@ -10,7 +10,7 @@ import Testing
         _ server: RawServer, _ configure: (inout ClientConfiguration) -> Void
     ) -> Client {
         var configuration = ClientConfiguration()
-        configuration.retry = .never
+        configuration.options.retry = .never
         configure(&configuration)
         return Client(baseURL: server.baseURL, configuration: configuration)
     }
@@ -28,7 +28,7 @@ import Testing
     func budget() async throws {
         let server = try RawServer { _ in [.respond(503, body: "no")] }
         let client = client(server) {
-            $0.retry = .exponentialBackoff(maxRetries: 5, backoff: .constant(.zero))
+            $0.options.retry = .exponentialBackoff(maxRetries: 5, backoff: .constant(.zero))
             $0.retryBudget = RetryBudget(ratio: 0, floor: 0.4)
         }
         var attempts = 0
@@ -82,7 +82,7 @@ import Testing
             }
             return number == 1 ? [.stall] : [.respond(200, body: "second")]
         }
-        let client = client(server) { $0.hedging = .after(.milliseconds(20)) }
+        let client = client(server) { $0.options.hedging = .after(.milliseconds(20)) }
         #expect(try await client.get("/x").first()?.text == "second")
         #expect(try await server.connectionEnded(0) != .stopped)
         #expect(server.record.requests.count == 2)
@@ -115,7 +115,7 @@ import Testing
         let server = try RawServer { _ in [.respond(200, body: "1")] }
         let client = client(server) {
             $0.hostLimits = RequestLimits(rate: .count(1, per: .seconds(3600), burst: 2))
-            $0.timeouts.queue = .milliseconds(20)
+            $0.options.timeouts = Timeouts(queue: .milliseconds(20))
         }
         for _ in 0..<2 { #expect(await error(of: client.get("/x")) == nil) }
         #expect(await error(of: client.get("/x"))?.code == .queueTimeout)

@@ -164,7 +164,7 @@ import Testing
         var sent: TransferProgress?
         var received: TransferProgress?
         var answers: [String] = []
-        for try await event in client.progress(of: Call(.put, "/goods", .body(.bytes(content)))).values(
+        for try await event in client.progress(of: .put("/goods", .body(.bytes(content)))).values(
             buffering: .unbounded)
         {
             switch event {
@@ -208,7 +208,7 @@ import Testing
     func services() async throws {
         let server = try server()
         var configuration = ClientConfiguration()
-        configuration.headers = ["X-App": "shop"]
+        configuration.options.headers = ["X-App": "shop"]
         let client = Client(baseURL: server.baseURL, configuration: configuration)
         #expect(try await client.shelf.goods().first()?.text == Self.goods)
         #expect(server.record.requests.first?.field("X-App") == "shop")

@@ -12,7 +12,7 @@ import Testing
         var (configuration, connections) = (
             ClientConfiguration(baseURL: baseURL), CurlTransport.Configuration()
         )
-        configuration.retry = .never
+        configuration.options.retry = .never
         change(&configuration, &connections)
         let transport = CurlTransport(loop: .shared, configuration: connections)
         configuration.files = transport.files
@@ -37,10 +37,12 @@ import Testing
         for part in [
             Part.text(text, "x"), .bytes("a", [1], fileName: text), .bytes("a", [1], contentType: text),
         ] {
-            let upload = Call(.post, "/", .multipart([part]))
+            let upload = InlineEndpoint(.post, "/", .multipart([part]))
             #expect(await failure(client.response(upload))?.code == .invalidParameters)
         }
-        let all = self.client(server.baseURL) { configuration, _ in configuration.headers = ["X-A": text] }
+        let all = self.client(server.baseURL) { configuration, _ in
+            configuration.options.headers = ["X-A": text]
+        }
         #expect(await failure(all.get("/"))?.code == .invalidHeader)
         #expect(server.record.connections.isEmpty)
     }
@@ -51,7 +53,7 @@ import Testing
         let client = client(server.baseURL)
         _ = try? await client.get("/" + text).first()
         _ = try await client.get("/a", query: ["q": text]).first()
-        let placed = client.response(Call(.get, "/b/{id}", at: ["id": text]))
+        let placed = client.response(.get("/b/{id}", at: ["id": text]))
         if text.contains("/") {
             #expect(await failure(placed)?.code == .invalidURL)
         } else {
@@ -70,7 +72,9 @@ import Testing
     func leaves() async throws {
         let (base, other) = (try RawServer { _ in [.respond()] }, try RawServer { _ in [.respond()] })
         let secretive = { (configuration: inout ClientConfiguration) in
-            configuration.headers = ["Authorization": "Bearer canary", "X-Key": "canary", "X-App": "1"]
+            configuration.options.headers = [
+                "Authorization": "Bearer canary", "X-Key": "canary", "X-App": "1",
+            ]
             configuration.secretFields = [.init("X-Key")!]
         }
         let client = client(base.baseURL) { configuration, _ in secretive(&configuration) }
@@ -112,7 +116,7 @@ import Testing
             }
         }
         let client = client(server.baseURL) { configuration, _ in
-            configuration.headers = [
+            configuration.options.headers = [
                 "Authorization": "Bearer canary", "Cookie": "a=canary", "X-Key": "canary", "X-App": "1",
             ]
             configuration.secretFields = [.init("X-Key")!]
@@ -173,7 +177,7 @@ import Testing
         #expect(await failure(client.get("/head"))?.code == .tooLarge)
         #expect(await failure(client.get("/body"))?.code == .tooLarge)
         let folder = try TemporaryFolder()
-        let events = try await client.download(Call(.get, "/body"), to: folder.file("f")).collect()
+        let events = try await client.download(.get("/body"), to: folder.file("f")).collect()
         guard case .finished(let file) = events.last else {
             Issue.record("no file")
             return

@@ -17,7 +17,7 @@ import Testing
         _ main: RawServer, _ standby: RawServer, _ configure: (inout ClientConfiguration) -> Void = { _ in }
     ) -> Client {
         var configuration = ClientConfiguration()
-        configuration.retry = .never
+        configuration.options.retry = .never
         // Another host, as far as cookies and credentials could tell.
         configuration.standbyURL = "http://localhost:\(standby.port)"
         configure(&configuration)
@@ -28,9 +28,9 @@ import Testing
     func choice() async throws {
         let (main, standby, staging) = (try server("main"), try server("standby"), try server("staging"))
         let client = client(main, standby)
-        var call = Call(.get, "/x")
+        var call = InlineEndpoint(.get, "/x")
         #expect(try await client.request(call).first()?.text == "main")
-        call.server = .standby
+        call.options.server = .standby
         #expect(try await client.request(call).first()?.text == "standby")
         client.servers.main = staging.baseURL
         #expect(try await client.get("/x").first()?.text == "staging")

@@ -39,7 +39,7 @@ import Testing
     private func client(_ server: RawServer, _ session: Session) -> Client {
         var configuration = ClientConfiguration()
         configuration.session = session
-        configuration.retry = .never
+        configuration.options.retry = .never
         return Client(baseURL: server.baseURL, configuration: configuration)
     }
 

@@ -9,7 +9,7 @@ import Testing
     func killed() async throws {
         let live = try await Service.live()
         let client = Client(baseURL: live.baseURL)
-        let numbers = client.events(Call(.get, "/events")).messages()
+        let numbers = client.events(.get("/events")).messages()
             .map { Int($0.lastEventID) ?? 0 }
             .take(60)
             .values(buffering: .unbounded).makeAsyncIterator()

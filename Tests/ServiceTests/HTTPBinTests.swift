@@ -16,7 +16,7 @@ import Testing
     func confirmed(path: String) async throws {
         let httpbin = try await Service.httpbin()
         var configuration = ClientConfiguration()
-        configuration.cachePolicy = .http
+        configuration.options.cachePolicy = .http
         let client = Client(baseURL: httpbin.baseURL, configuration: configuration)
         let first = try await client.get(path).first()
         let second = try await client.get(path).first()
@@ -52,7 +52,7 @@ import Testing
     func drip() async throws {
         let httpbin = try await Service.httpbin()
         let pieces = try await Client(baseURL: httpbin.baseURL)
-            .stream(Call(.get, "/drip", query: ["duration": "0.5", "numbytes": "10"])).chunks()
+            .stream(InlineEndpoint(.get, "/drip", query: ["duration": "0.5", "numbytes": "10"])).chunks()
             .collect().first()
         #expect(pieces?.flatMap { $0 } == Array(repeating: UInt8(ascii: "*"), count: 10))
         #expect(pieces?.count ?? 0 > 1)

@@ -65,8 +65,8 @@ import Testing
     }
 
     private func isRefused(_ token: String, at baseURL: String) -> Observable<Bool, NetworkError> {
-        var call = Call(.get, "/account/")
-        call.headers = ["Authorization": "Bearer " + token]
+        var call = InlineEndpoint(.get, "/account/")
+        call.options.headers = ["Authorization": "Bearer " + token]
         return Client(baseURL: baseURL).request(call).map { _ in false }
             .catch { error in error.status == .unauthorized ? .just(true) : .fail(error) }
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite(.enabled(if: Service.programs != nil), .timeLimit(.minutes(2))) struct ResilienceTests {
     private func configuration(_ backoff: Backoff) -> ClientConfiguration {
         var configuration = ClientConfiguration()
-        configuration.retry = .exponentialBackoff(maxRetries: 200, backoff: backoff)
+        configuration.options.retry = .exponentialBackoff(maxRetries: 200, backoff: backoff)
         configuration.retryBudget = nil
         return configuration
     }

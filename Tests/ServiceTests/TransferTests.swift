@@ -42,7 +42,7 @@ import Testing
         var parameters: Parameters {
             .multipart([.text("title", "Grüner Tee"), .file("file", file, fileName: "tee \"1\".bin")])
         }
-        var timeouts: Timeouts? { Timeouts(idle: .seconds(60)) }
+        let options = RequestOptions(timeouts: Timeouts(idle: .seconds(60)))
     }
 
     @Test("200 MiB arrive in a multipart form as they were, with their progress")

@@ -28,7 +28,7 @@ final class Soak: Sendable {
     ) {
         var configuration = ClientConfiguration()
         // What the server does to one request, one request is to tell.
-        configuration.retry = .never
+        configuration.options.retry = .never
         client = Client(baseURL: baseURL, configuration: configuration, transport: transport)
         recording = isRecorded ? HARRecording(of: client.traffic, bodyLimit: 1024, entryLimit: 100) : nil
         loop = transport.loop
@@ -114,8 +114,9 @@ private struct SoakCall: Endpoint {
 
     var path: String { fault.path }
     var method: HTTPRequest.Method { fault.method }
-    var timeouts: Timeouts? { fault.timeouts }
-    var cachePolicy: CachePolicy? { fault.isCached ? .http : CachePolicy.none }
+    var options: RequestOptions {
+        RequestOptions(timeouts: fault.timeouts, cachePolicy: fault.isCached ? .http : .never)
+    }
     var parameters: Parameters {
         fault.method == .post ? .text(String(repeating: "o", count: 1024)) : .none
     }

@@ -27,7 +27,7 @@ extension Client {
     /// A client of the shop.
     static func shop(_ baseURL: String, configure: (inout ClientConfiguration) -> Void = { _ in }) -> Client {
         var configuration = ClientConfiguration()
-        configuration.envelope = .shop
+        configuration.options.envelope = .shop
         configure(&configuration)
         return Client(baseURL: baseURL, configuration: configuration)
     }

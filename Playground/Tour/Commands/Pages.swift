@@ -8,7 +8,8 @@ struct Pages {
     /// Whether it came to the end. Items go to standard output, progress and errors to standard error.
     func run() async -> Bool {
         let client = Client(configuration: ClientConfiguration(), transport: CurlTransport.shared)
-        let list = Call(.get, url, headers: ["Accept": "application/json", "User-Agent": "RxNetworking"])
+        let list = InlineEndpoint(
+            .get, url, headers: ["Accept": "application/json", "User-Agent": "RxNetworking"])
         let pages = client.items(list, .link) { response throws(NetworkError) in
             Page(try Self.items(of: response))
         }

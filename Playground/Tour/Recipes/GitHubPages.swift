@@ -8,7 +8,6 @@ extension Recipe {
         struct Issues: Endpoint {
             typealias Output = [Issue]
             let path = "/repos/octokit-fixture-org/paginate-issues/issues"
-            let method = HTTPRequest.Method.get
             var parameters: Parameters { .query(["per_page": 3]) }
         }
         let next = Signal<Void>()

@@ -12,8 +12,8 @@ extension Recipe {
         let indicator = shop.activity.observable.map { $0 > 0 }.distinctUntilChanged()
             .subscribe { isOn in shown.send(isOn) }
 
-        var heartbeat = Call(.get, "/goods/1")
-        heartbeat.presentation = .none
+        var heartbeat = InlineEndpoint(.get, "/goods/1")
+        heartbeat.options.presentation = .hidden
         let three = Observable.zip([1, 2, 3].map { shop.catalogue.goods($0) })
         // Shown
         defer { indicator.cancel() }

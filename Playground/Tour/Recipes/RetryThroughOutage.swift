@@ -9,7 +9,7 @@ extension Recipe {
         let shop = Client.shop(stage.baseURL)
         let before = try await stage.value(of: shop.statistics()).count("GET /flaky")
         // Code
-        let status = shop.response(Call(.get, "/flaky", query: ["key": key]))
+        let status = shop.response(InlineEndpoint(.get, "/flaky", query: ["key": key]))
             .handleEvents(onEnd: { if case .failed(let error) = $0 { stage.note("attempt: \(error)") } })
             .retry(.exponentialBackoff(maxRetries: 2))
             .map { $0.status.code }

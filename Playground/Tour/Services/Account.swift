@@ -30,6 +30,6 @@ private struct LogIn: Endpoint {
     let password: String
     let path = "/login"
     let method = HTTPRequest.Method.post
-    let usesSession = false
+    let options = RequestOptions(usesSession: false)
     var parameters: Parameters { .json(["user": user, "password": password]) }
 }

@@ -28,7 +28,7 @@ struct Catalogue: Sendable {
 
     /// The printed catalogue, to a file; goes on where it was interrupted.
     func brochure(_ query: Parameters.Values, to path: String) -> Observable<DownloadEvent, NetworkError> {
-        client.download(Call(.get, "/brochure", query: query), to: path)
+        client.download(.get("/brochure", query: query), to: path)
     }
 }
 
@@ -38,8 +38,7 @@ struct GoodsList: Endpoint {
     let run: String
     var failingPage = 0
     let path = "/goods"
-    let method = HTTPRequest.Method.get
-    let retry: RetryPolicy<NetworkError>? = .never
+    let options = RequestOptions(retry: .never)
     var parameters: Parameters { .query(["run": run, "failPage": failingPage]) }
 }
 
@@ -47,6 +46,5 @@ private struct Offers: Endpoint {
     typealias Output = [Goods]
     let cacheMode: CacheMode
     let path = "/offers"
-    let method = HTTPRequest.Method.get
-    let cachePolicy: CachePolicy? = .http
+    var options: RequestOptions { RequestOptions(cachePolicy: .http, cacheMode: cacheMode) }
 }

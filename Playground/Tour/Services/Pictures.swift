@@ -23,8 +23,9 @@ private struct UploadPicture: Endpoint {
     let query: Parameters.Values
     let path = "/pictures"
     let method = HTTPRequest.Method.post
-    let tags: Set<String> = ["upload"]
+    let options = RequestOptions(tags: ["upload"])
     var parameters: Parameters {
         .multipart([.text("album", "tea time"), .file("picture", file, contentType: "image/png")])
+            .query(query)
     }
 }

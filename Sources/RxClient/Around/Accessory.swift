@@ -10,7 +10,7 @@ public import RxHTTP
 ///
 /// For each request, however many attempts, logins and redirects it takes, there is exactly one ``willStart``, then
 /// one ``willStop``, then one ``didStop``: on success, failure and cancel. An endpoint leaves them out by its
-/// ``Endpoint/presentation``. They run within the request's stream and hold it up, on the transport's scheduler; what
+/// ``RequestOptions/presentation``. They run within the request's stream and hold it up, on the transport's scheduler; what
 /// takes its time or belongs elsewhere goes there.
 public struct Accessory: Sendable {
     /// Before anything is sent. The request has its id, method and URL; parameters and credentials come later.

@@ -16,5 +16,5 @@ public struct Presentation: OptionSet, Sendable {
     /// All of it.
     public static let all: Presentation = [.indicator, .accessories, .errorTips]
     /// Nothing: it runs in the background.
-    public static let none: Presentation = []
+    public static let hidden: Presentation = []
 }

@@ -8,7 +8,7 @@ public enum RequestSelection: Sendable, Hashable {
     case id(RequestID)
     /// All requests to this URL, or to this path below the client's base URL, with any query.
     case url(String)
-    /// All that have this among their ``Endpoint/tags``.
+    /// All that have this among their ``RequestOptions/tags``.
     case tag(String)
 }
 

@@ -5,21 +5,22 @@ import RxLite
 extension Client {
     /// What the cache is to do with a request; `nil` for nothing.
     func cached(
-        _ attempts: Attempts, _ draft: Draft, of endpoint: some Endpoint, _ mode: CacheMode
+        _ attempts: Attempts, _ draft: Draft, _ mode: CacheMode
     ) throws(NetworkError) -> CachedRequest? {
-        let policy = endpoint.cachePolicy ?? configuration.cachePolicy
-        if case .none = policy { return nil }
+        guard let policy = draft.options.cachePolicy, policy != .never else { return nil }
         let request = draft.isSigned ? try draft.unsigned() : attempts.request
         var asker = CacheAsker()
-        if let session = session(for: endpoint, draft), !request.isCredentialFree {
+        if let session = session(for: draft), !request.isCredentialFree {
             asker = CacheAsker(session)
         }
         // Answers that cookies had to do with are not those of a request without.
-        if configuration.cookies != nil, !endpoint.usesCookies { asker.name += " without cookies" }
-        asker.jar = cookies(for: endpoint)
+        if configuration.cookies != nil, draft.options.usesCookies == false {
+            asker.name += " without cookies"
+        }
+        asker.jar = cookies(for: draft)
         asker.servers = draft.servers
         return CachedRequest(
-            request, in: configuration.cache, policy, mode, asker: asker, tags: endpoint.tags,
+            request, in: configuration.cache, policy, mode, asker: asker, tags: draft.options.tags,
             decoder: configuration.decoder)
     }
 

@@ -10,34 +10,36 @@ struct ClientStages: Hashable, Sendable {
     private let main: ObjectIdentifier
     private let standby: ObjectIdentifier?
     private let server: ServerChoice
-    private let hedging: Hedging
+    private let hedging: Hedging?
     private let isSigned: Bool
-    private let usesSession: Bool
-    private let usesCookies: Bool
+    private let usesSession: Bool?
+    private let usesCookies: Bool?
     private let contentTypes: ContentTypes?
+    private let output: Opening.Output
     private let hasEnvelope: Bool
     /// The endpoint, if it has closures of its own.
     private let endpoint: EndpointValue?
 
     /// `nil` for stages that can be nobody else's.
-    init?(of endpoint: some Endpoint, in client: Client, _ draft: Draft) {
-        let hasOwnRetry = endpoint.retry != nil
-        switch endpoint.envelope {
-        case .client where !hasOwnRetry, .none where !hasOwnRetry: self.endpoint = nil
-        case .client, .none, .custom:
+    init?<E: Endpoint>(of endpoint: E, in client: Client, _ draft: Draft) {
+        let own = endpoint.options
+        if own.retry == nil, own.envelope?.isAbsent != false {
+            self.endpoint = nil
+        } else {
             guard let value = EndpointValue(endpoint) else { return nil }
             self.endpoint = value
         }
-        if case .none = endpoint.envelope { hasEnvelope = false } else { hasEnvelope = true }
+        hasEnvelope = own.envelope?.isAbsent != true
         self.client = ObjectIdentifier(client)
         main = ObjectIdentifier(draft.servers.main)
         standby = draft.servers.standby.map { ObjectIdentifier($0) }
         server = draft.server
-        hedging = draft.hedging
+        hedging = draft.options.hedging
         isSigned = draft.isSigned
-        usesSession = endpoint.usesSession
-        usesCookies = endpoint.usesCookies
-        contentTypes = endpoint.contentTypes
+        usesSession = draft.options.usesSession
+        usesCookies = draft.options.usesCookies
+        contentTypes = draft.ownContentTypes
+        output = E.kindOfOutput
     }
 }
 

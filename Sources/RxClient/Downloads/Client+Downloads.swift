@@ -44,15 +44,15 @@ extension Client {
             guard let files = files ?? self.configuration.files else {
                 throw NetworkError(.file, "the client's configuration has no files", request: request)
             }
-            let attempts = try self.attempts(of: draft, retrying: endpoint.retry)
-            let session = self.session(for: endpoint, draft)
-            let envelope = self.envelope(of: endpoint)
+            let attempts = try self.attempts(of: draft, retrying: draft.options.retry)
+            let session = self.session(for: draft)
+            let envelope = self.envelope(of: draft)
             let download = Download(
                 path: path, files: files, clock: self.scheduler,
                 url: request.url.identifying(ignoring: ignored), isResumable: request.method == .get)
             return download.attempt { prepare in
                 self.send(
-                    attempts, session: session, cookies: self.cookies(for: endpoint),
+                    attempts, session: session, cookies: self.cookies(for: draft),
                     through: [.failover, .circuitBreaker, .limits], preparing: prepare
                 ) { events, request in
                     events.checkStatus(of: request, accepting: [416], envelope: envelope)

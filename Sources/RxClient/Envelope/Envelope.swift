@@ -30,6 +30,14 @@ public struct Envelope: Sendable {
     public var retryLater: Codes
     /// Where such a failure says how many seconds to wait, as number or string. Default nowhere.
     public var retryDelay: Keys { didSet { lookup = paths } }
+    /// No envelope: the body is the content. For an endpoint of a client that has one.
+    public static let absent: Envelope = {
+        var envelope = Envelope()
+        envelope.isAbsent = true
+        return envelope
+    }()
+    private(set) var isAbsent = false
+
     /// All places, in the order of the keys above: made once, and not for each answer.
     private(set) var lookup: [[String]] = []
 

@@ -61,15 +61,16 @@ extension Client {
                     "the last event id begins or ends in space, or holds a control character",
                     request: try draft.unsigned())
             }
+            let hasTimeouts = endpoint.options.timeouts != nil
             let attempts = try self.attempts(of: draft, retrying: .never)
-            let session = self.session(for: endpoint, draft)
-            let envelope = self.envelope(of: endpoint)
+            let session = self.session(for: draft)
+            let envelope = self.envelope(of: draft)
             return self.send(
-                attempts, session: session, cookies: self.cookies(for: endpoint),
+                attempts, session: session, cookies: self.cookies(for: draft),
                 through: [.failover, .circuitBreaker],
                 preparing: { request in
                     request.askForEvents(after: lastEventID)
-                    if endpoint.timeouts == nil { request.timeouts.idle = nil }
+                    if !hasTimeouts { request.timeouts.idle = nil }
                 }
             ) { events, request in
                 events.checkStatus(of: request, envelope: envelope)

@@ -19,13 +19,15 @@ extension Parameters: CustomStringConvertible, CustomDebugStringConvertible, Cus
         names = names.union(additions.keys).subtracting(removals)
         let model: [String] = if case .model(let model)? = content { ["\(type(of: model))"] } else { [] }
         let shown = model + names.sorted()
-        return shown.isEmpty ? kind : kind + " with " + shown.joined(separator: ", ")
+        var text = shown.isEmpty ? kind : kind + " with " + shown.joined(separator: ", ")
+        if !urlQuery.isEmpty { text += ", query with \(urlQuery.keys.sorted().joined(separator: ", "))" }
+        return text
     }
 
     /// Whether there is nothing at all.
     var isEmpty: Bool {
         guard case .query = format else { return false }
-        return content == nil && additions.isEmpty
+        return content == nil && additions.isEmpty && urlQuery.isEmpty
     }
 
     /// The same as ``description``.

@@ -55,6 +55,8 @@ public struct Parameters: Sendable {
     private(set) var removals: Set<String> = []
     private(set) var style: ParameterStyle?
     private(set) var secrets: Set<String> = []
+    /// What goes into the URL's query besides the body.
+    private(set) var urlQuery: Values = [:]
 
     private init(_ format: Format, _ content: Content? = nil) {
         self.format = format
@@ -134,6 +136,17 @@ public struct Parameters: Sendable {
         _ path: String, contentType: String = "application/octet-stream"
     ) -> Parameters {
         body(.file(path), contentType: contentType)
+    }
+
+    /// The same with `values` in the URL's query in addition, whatever the parameters are.
+    ///
+    /// ```swift
+    /// .json(goods).query(["dryRun": true])
+    /// ```
+    public func query(_ values: Values) -> Parameters {
+        var parameters = self
+        parameters.urlQuery.merge(values) { $1 }
+        return parameters
     }
 
     /// The same with `values` added, which replace members of the same name; `nil` values are skipped. In a multipart

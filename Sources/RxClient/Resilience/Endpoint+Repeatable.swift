@@ -2,16 +2,16 @@ import HTTPTypes
 import RxHTTP
 
 extension Endpoint {
-    /// Whether its requests may be sent twice, by their method (RFC 9110 §9.2.2), ``isIdempotent`` or an
+    /// Whether its requests may be sent twice, by their method (RFC 9110 §9.2.2), ``RequestOptions/isIdempotent`` or an
     /// `Idempotency-Key`, and have a replayable body.
     public var isRepeatable: Bool {
         switch method {
         case .get, .head, .options, .trace, .put, .delete: parameters.isReplayable
-        default: (isIdempotent || hasKey) && parameters.isReplayable
+        default: (options.isIdempotent == true || hasKey) && parameters.isReplayable
         }
     }
 
     private var hasKey: Bool {
-        headers[HTTPField.Name.idempotencyKey.rawName] != nil
+        options.headers[HTTPField.Name.idempotencyKey.rawName] != nil
     }
 }

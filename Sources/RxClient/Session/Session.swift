@@ -21,7 +21,7 @@ import Synchronization
 /// that started it is cancelled. Requests that the login makes bypass the session, even through a client
 /// that has it: they neither wait for themselves nor start another login. That holds for the stream that
 /// the login closure returns, and for what `async` and `create` in it await or subscribe to. Requests that it has made by
-/// others (a detached task, a queue of callbacks) need an endpoint whose ``Endpoint/usesSession`` is false.
+/// others (a detached task, a queue of callbacks) need an endpoint whose ``RequestOptions/usesSession`` is false.
 ///
 /// A request belongs to the account that it was first sent, or kept waiting, as. When that account has gone
 /// it fails with `loginExpired`; no attempt of it goes out as another. The cookie jars of the session's clients belong to

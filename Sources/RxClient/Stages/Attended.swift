@@ -24,7 +24,7 @@ extension Observable where Failure == NetworkError {
     ///   - isWhole: whether one value is the whole result, so that the outcome is known with it.
     ///   - presentation: what a person is shown of it.
     func attended(
-        as request: Request, of endpoint: some Endpoint, in client: Client, isWhole: Bool,
+        as request: Request, tags: Set<String>, in client: Client, isWhole: Bool,
         _ presentation: Presentation
     ) -> Observable {
         Observable(scheduler: scheduler) { observer in
@@ -35,7 +35,7 @@ extension Observable where Failure == NetworkError {
                 of: request, accessories, isWhole: isWhole, into: observer, in: client, presentation)
             client.running.insert(
                 RunningRequests.Entry(
-                    request: request, tags: endpoint.tags, presentation: presentation,
+                    request: request, tags: tags, presentation: presentation,
                     cancel: { attendance.cancel() }))
             attendance.start(self)
         }
@@ -60,7 +60,7 @@ private final class Attendance<Element: Sendable>: @unchecked Sendable {
     init(
         of request: Request, _ accessories: [Accessory], isWhole: Bool,
         into observer: Observer<Element, NetworkError>, in client: Client? = nil,
-        _ presentation: Presentation = .none
+        _ presentation: Presentation = .hidden
     ) {
         self.request = request
         self.accessories = accessories

@@ -2,8 +2,7 @@ import HTTPTypes
 import RxHTTP
 import RxLite
 
-/// How answers are opened: an accepted status, an accepted type of content, and the envelope off. The client has one
-/// for all endpoints that say nothing of their own.
+/// How responses are opened: an accepted status, an accepted type of content, and the envelope off.
 final class Opening: Sendable {
     let envelope: Envelope?
     private let contentTypes: ContentTypes
@@ -12,10 +11,27 @@ final class Opening: Sendable {
     /// Takes the envelope off, and need not copy it for that.
     private let unwrap: (@Sendable (Response) throws(NetworkError) -> Response)?
 
-    init(_ envelope: Envelope?, _ contentTypes: ContentTypes, decodable decodableTypes: ContentTypes? = nil) {
+    /// What a response becomes.
+    enum Output: Hashable {
+        case response
+        case decoded
+        /// Made by the endpoint.
+        case other
+    }
+
+    /// - Parameters:
+    ///   - output: what the response becomes.
+    ///   - contentTypes: those that the endpoint accepts, if it says so.
+    ///   - decodable: those that are decoded.
+    init(
+        _ output: Output, _ envelope: Envelope?, accepting contentTypes: ContentTypes? = nil,
+        decodable: ContentTypes
+    ) {
+        let envelope = envelope?.isAbsent == true ? nil : envelope
         self.envelope = envelope
-        self.contentTypes = contentTypes
-        self.decodableTypes = decodableTypes
+        self.contentTypes = contentTypes ?? (output == .decoded ? decodable : .any)
+        // Whoever decodes a response by hand gets what an endpoint with that output would.
+        decodableTypes = output == .response && contentTypes == nil ? decodable : nil
         if let envelope {
             unwrap = { response throws(NetworkError) in try envelope.open(response) }
         } else {
@@ -43,15 +59,39 @@ extension Observable where Element == Response, Failure == NetworkError {
 }
 
 extension Client {
-    func opening<E: Endpoint>(of endpoint: E) -> Opening {
-        let contentTypes = endpoint.contentTypes
-        // Whoever decodes a response by hand gets what an endpoint with that output would.
-        let isUndecided = E.Output.self == Response.self && contentTypes == nil
-        if case .client = endpoint.envelope, contentTypes == nil {
-            return isUndecided ? responseOpening : opening
-        }
+    func opening(for output: Opening.Output, _ draft: Draft) -> Opening {
+        guard draft.hasOwnOpening else { return openings.opening(for: output) }
         return Opening(
-            envelope(of: endpoint), contentTypes ?? (isUndecided ? .any : configuration.contentTypes),
-            decodable: isUndecided ? configuration.contentTypes : nil)
+            output, draft.options.envelope, accepting: draft.ownContentTypes,
+            decodable: configuration.options.contentTypes ?? .json)
+    }
+}
+
+/// How a client opens the responses of endpoints that say nothing of their own.
+struct Openings: Sendable {
+    private let response: Opening
+    private let decoded: Opening
+    private let other: Opening
+
+    init(_ options: RequestOptions) {
+        let types = options.contentTypes ?? .json
+        response = Opening(.response, options.envelope, decodable: types)
+        decoded = Opening(.decoded, options.envelope, decodable: types)
+        other = Opening(.other, options.envelope, decodable: types)
+    }
+
+    func opening(for output: Opening.Output) -> Opening {
+        switch output {
+        case .response: response
+        case .decoded: decoded
+        case .other: other
+        }
+    }
+}
+
+extension Endpoint {
+    static var kindOfOutput: Opening.Output {
+        if Output.self == Response.self { return .response }
+        return Output.self is any Decodable.Type && Output.self != Empty.self ? .decoded : .other
     }
 }

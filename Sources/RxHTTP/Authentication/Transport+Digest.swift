@@ -49,7 +49,7 @@ private final class DigestProving {
         isWithheld = true
         var empty = request
         empty.body = .empty
-        empty.compression = .none
+        empty.compression = .identity
         return empty
     }
 

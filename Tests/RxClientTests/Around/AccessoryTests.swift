@@ -39,7 +39,7 @@ import Testing
         _ change: (inout ClientConfiguration) -> Void = { _ in }
     ) -> Client {
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
-        configuration.retry = .never
+        configuration.options.retry = .never
         configuration.accessories = [journal.accessory]
         change(&configuration)
         return Client(
@@ -132,7 +132,7 @@ import Testing
             .status(.serviceUnavailable), .status(.found, headers: [.location: "/y"]),
             .failure(.connectionLost), .json("1"),
         ])
-        let client = client({ _ in script.next() }) { $0.retry = .exponentialBackoff(maxRetries: 3) }
+        let client = client({ _ in script.next() }) { $0.options.retry = .exponentialBackoff(maxRetries: 3) }
         let counts = Recorder(client.activity.observable, on: clock)
         _ = start(client.get("/x"))
         try clock.run()
@@ -150,7 +150,7 @@ import Testing
     @Test("A stream of chunks has its outcome at its end")
     func stream() throws {
         let client = client { _ in .json("1") }
-        client.stream(Call(.get, "/x")).filter { if case .chunk = $0 { true } else { false } }
+        client.stream(.get("/x")).filter { if case .chunk = $0 { true } else { false } }
             .subscribe(onNext: { _ in self.journal.note("chunk") })
         try clock.run()
         #expect(journal.all == ["will start /x", "chunk", "will stop succeeded", "did stop succeeded"])
@@ -158,13 +158,15 @@ import Testing
 
     @Test(
         "Each is left out on request",
-        arguments: [Presentation.none, .indicator, .accessories, .errorTips, .all, [.indicator, .errorTips]])
+        arguments: [
+            Presentation.hidden, .indicator, .accessories, .errorTips, .all, [.indicator, .errorTips],
+        ])
     func presentation(presentation: Presentation) throws {
         let client = client { _ in .failure(.connect) }
         let tips = Recorder(client.errorTips, on: clock)
         let counts = Recorder(client.activity.observable, on: clock)
-        var call = Call(.get, "/x")
-        call.presentation = presentation
+        var call = InlineEndpoint(.get, "/x")
+        call.options.presentation = presentation
         client.request(call).subscribe()
         try clock.run()
         #expect(journal.all.isEmpty == !presentation.contains(.accessories))

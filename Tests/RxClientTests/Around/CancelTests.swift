@@ -22,10 +22,13 @@ import Testing
 
     /// Requests to `/1 a`, `/1?q=2 a b`, `/2 b`, `/3`: path and tags.
     private func load(_ client: Client) -> [Recorder<Response, NetworkError>] {
-        var calls = [Call(.get, "/1"), Call(.get, "/1", query: ["q": 2]), Call(.get, "/2"), Call(.get, "/3")]
-        calls[0].tags = ["a"]
-        calls[1].tags = ["a", "b"]
-        calls[2].tags = ["b"]
+        var calls = [
+            InlineEndpoint(.get, "/1"), InlineEndpoint(.get, "/1", query: ["q": 2]),
+            InlineEndpoint(.get, "/2"), InlineEndpoint(.get, "/3"),
+        ]
+        calls[0].options.tags = ["a"]
+        calls[1].options.tags = ["a", "b"]
+        calls[2].options.tags = ["b"]
         return calls.map { Recorder(client.request($0), on: clock) }
     }
 
@@ -147,7 +150,7 @@ import Testing
     @Test("Requests of a retry by hand are requests of their own, and a cancelled one is not tried again")
     func retryByHand() throws {
         let (client, transport) = client()
-        let recorder = Recorder(client.response(Call(.get, "/1")).retry(.exponentialBackoff()), on: clock)
+        let recorder = Recorder(client.response(.get("/1")).retry(.exponentialBackoff()), on: clock)
         client.cancel(.all)
         try clock.run()
         #expect(recorder.failure?.code == .cancelled)

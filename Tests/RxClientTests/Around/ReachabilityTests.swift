@@ -23,7 +23,7 @@ import Testing
         let (client, transport) = bench()
         reachability.set(.unreachable)
         let tips = Recorder(client.errorTips, on: clock)
-        for stream in [client.get("/x"), client.response(Call(.get, "/x"))] {
+        for stream in [client.get("/x"), client.response(.get("/x"))] {
             let recorder = Recorder(stream, on: clock)
             #expect(recorder.failure?.code == .unreachable)
             #expect(recorder.failure?.url?.absoluteString == "https://shop.test/x")

@@ -96,7 +96,7 @@ import Testing
             $0.secretFields = [HTTPField.Name("X-Key")!]
         }
         for key in ["a", "b", "a"] {
-            client.request(Call(.get, "/goods", headers: ["X-Key": key])).subscribe()
+            client.request(.get("/goods", headers: ["X-Key": key])).subscribe()
             try clock.run()
         }
         #expect(transport.exchanges.count == 2)

@@ -36,7 +36,8 @@ struct CacheAtHandTests {
         }
         var outputs: [[Int]] = []
         for mode in [CacheMode.standard, .standard, .onlyIfCached, .reload, .standard] {
-            let answer = try #require(try bench.run(Goods(cacheMode: mode), client).values.first)
+            let answer = try #require(
+                try bench.run(Goods(options: RequestOptions(cacheMode: mode)), client).values.first)
             outputs.append(answer.output)
         }
         #expect(outputs == [[1], [1], [1], [2], [2]])

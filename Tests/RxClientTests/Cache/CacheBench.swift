@@ -16,12 +16,7 @@ struct CacheBench {
         var path = "/goods"
         var method = HTTPRequest.Method.get
         var parameters: Parameters = .none
-        var envelope = EnvelopeChoice.client
-        var cachePolicy: CachePolicy?
-        var cacheMode = CacheMode.standard
-        var tags: Set<String> = []
-        var isSigned = true
-        var presentation = Presentation.all
+        var options = RequestOptions()
     }
 
     func client(
@@ -31,8 +26,8 @@ struct CacheBench {
         let clock = clock
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
         configuration.cache = ResponseCache { Date.start + clock.now / .seconds(1) }
-        configuration.cachePolicy = policy
-        configuration.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
+        configuration.options.cachePolicy = policy
+        configuration.options.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
         configure(&configuration)
         let transport = ScriptedTransport(on: clock, rules)
         return (Client(configuration: configuration, transport: transport), transport)

@@ -52,7 +52,7 @@ import Testing
     }
 
     private func change(_ way: Way, _ client: Client) throws {
-        let call = Call(.put, "/goods")
+        let call = InlineEndpoint(.put, "/goods")
         switch way {
         case .request: client.request(call).subscribe(onNext: { _ in }, onFailure: { _ in })
         case .response: client.response(call).subscribe(onNext: { _ in }, onFailure: { _ in })
@@ -75,7 +75,7 @@ import Testing
         let (client, _) = bench.client(
             .time(.seconds(600)), .when(.get, "/goods", .json("[1]"), .json("[2]")),
             .when(.put, "/goods", answer)
-        ) { $0.retry = .never }
+        ) { $0.options.retry = .never }
         try bench.run(Goods(), client)
         try change(way, client)
         try clock.run()
@@ -105,7 +105,8 @@ import Testing
         client.request(Goods(path: "/a", method: .post)).subscribe()
         try clock.run()
         let kept = try ["/a", "/b", "/c", "/d", "/e"].map { path in
-            try bench.run(Goods(path: path, cacheMode: .onlyIfCached), client).values.count
+            try bench.run(Goods(path: path, options: RequestOptions(cacheMode: .onlyIfCached)), client).values
+                .count
         }
         #expect(kept == [0, 0, 0, 0, 1])
     }
@@ -116,8 +117,8 @@ import Testing
             .when(.post, "*", .status(.created, headers: [.location: "http://standby.test/goods/7"]))
         ) { $0.standbyURL = "http://standby.test" }
         for path in ["/goods", "/goods/7"] { try bench.run(Goods(path: path), client) }
-        var call = Call(.post, "/goods")
-        call.server = .standby
+        var call = InlineEndpoint(.post, "/goods")
+        call.options.server = .standby
         client.request(call).subscribe()
         try clock.run()
         #expect(client.configuration.cache.statistics.usage.entries == 0)
@@ -133,7 +134,7 @@ import Testing
         }
         try bench.run(Goods(), client)
         #expect(client.configuration.cache.statistics.usage.entries == 1)
-        client.request(Call(.put, "/goods")).subscribe()
+        client.request(.put("/goods")).subscribe()
         try clock.run()
         #expect(client.configuration.cache.statistics.usage.entries == 0)
         #expect(transport.requests.allSatisfy { $0.url.absoluteString.contains("key=t") })
@@ -150,7 +151,7 @@ import Testing
         try bench.run(Goods(), client)
         let stale = try output(at: 20, client)
         try clock.advance(by: .seconds(5))
-        client.request(Call(.put, "/goods")).subscribe()
+        client.request(.put("/goods")).subscribe()
         try clock.run()
         #expect(stale.values == [[1]])
         #expect(try bench.run(Goods(), client).values.map(\.output) == [[3]])
@@ -168,7 +169,7 @@ import Testing
         try bench.run(Goods(), client)
         let confirmed = try output(at: 20, client)
         try clock.advance(by: .seconds(5))
-        client.request(Call(.put, "/goods")).subscribe()
+        client.request(.put("/goods")).subscribe()
         try clock.run()
         #expect(confirmed.values == [[1]])
         #expect(try bench.run(Goods(), client).values.map(\.output) == [[3]])
@@ -185,7 +186,7 @@ import Testing
         try bench.run(Goods(), client)
         let failed = try output(at: 20, client)
         try clock.advance(by: .seconds(5))
-        client.request(Call(.put, "/goods")).subscribe()
+        client.request(.put("/goods")).subscribe()
         try clock.run()
         #expect(failed.failure?.code == .connectionLost)
     }
@@ -197,7 +198,7 @@ import Testing
     func whatIsRemovedWhileItIsOnItsWayIsNotKept(_ selection: CacheSelection) throws {
         let (client, _) = bench.client(
             .time(.seconds(600)), .when(.get, "/goods", .json("[1]", after: .seconds(2)), .json("[2]")))
-        let before = Recorder(client.request(Goods(tags: ["list"])), on: clock)
+        let before = Recorder(client.request(Goods(options: RequestOptions(tags: ["list"]))), on: clock)
         try clock.advance(by: .seconds(1))
         client.configuration.cache.remove(selection).subscribe()
         try clock.run()

@@ -78,24 +78,24 @@ import Testing
     @Test("On several threads none gets what is older than the last change that had ended when it began")
     func neverOlderThanTheLastChange() async throws {
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
-        configuration.cachePolicy = .http
+        configuration.options.cachePolicy = .http
         let client = Client(configuration: configuration, transport: Counter())
         let newest = State(0)
-        @Sendable func number(_ call: Call) async throws -> Int {
+        @Sendable func number(_ call: InlineEndpoint) async throws -> Int {
             let response = try #require(try await client.request(call).first())
             return try #require(Int(response.text))
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 for _ in 0..<300 {
-                    newest.value = try await number(Call(.put, "/number"))
+                    newest.value = try await number(InlineEndpoint(.put, "/number"))
                 }
             }
             for _ in 0..<3 {
                 group.addTask {
                     for _ in 0..<600 {
                         let least = newest.value
-                        let found = try await number(Call(.get, "/number"))
+                        let found = try await number(InlineEndpoint(.get, "/number"))
                         try #require(found >= least)
                     }
                 }

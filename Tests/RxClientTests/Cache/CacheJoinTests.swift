@@ -18,16 +18,16 @@ import Testing
         let clock = clock
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
         configuration.cache = ResponseCache { Date.start + clock.now / .seconds(1) }
-        configuration.cachePolicy = policy
+        configuration.options.cachePolicy = policy
         configuration.session = session
-        configuration.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
+        configuration.options.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
         let transport = ScriptedTransport(on: clock, rules)
         return (Client(configuration: configuration, transport: transport), transport)
     }
 
     @Test func theyAreSentOnce() throws {
         let (client, transport) = client(.http, .when(.get, "/x", .json("[1]", after: .seconds(1))))
-        let recorders = (0..<5).map { _ in Recorder(client.request(Call(.get, "/x")), on: clock) }
+        let recorders = (0..<5).map { _ in Recorder(client.request(.get("/x")), on: clock) }
         try clock.run()
         #expect(transport.exchanges.count == 1)
         #expect(recorders.flatMap { $0.values.map(\.text) } == Array(repeating: "[1]", count: 5))
@@ -40,11 +40,11 @@ import Testing
     @Test func whatComesIsStoredOnceAndAfterThatTheServerIsAskedAgain() throws {
         let (client, transport) = client(
             .time(.seconds(10)), .when(.get, "/x", .json("[1]", after: .seconds(1))))
-        for _ in 0..<3 { client.request(Call(.get, "/x")).subscribe() }
+        for _ in 0..<3 { client.request(.get("/x")).subscribe() }
         try clock.run()
         #expect(client.configuration.cache.statistics.stored == 1)
         try clock.advance(by: .seconds(10))
-        client.request(Call(.get, "/x")).subscribe()
+        client.request(.get("/x")).subscribe()
         try clock.run()
         #expect(transport.exchanges.count == 2)
     }
@@ -52,12 +52,12 @@ import Testing
     @Test func anErrorIsSharedAndNotKept() throws {
         let (client, transport) = client(
             .http, .when(.get, "/x", .status(.notFound, after: .seconds(1)), .json("[1]")))
-        let recorders = (0..<3).map { _ in Recorder(client.request(Call(.get, "/x")), on: clock) }
+        let recorders = (0..<3).map { _ in Recorder(client.request(.get("/x")), on: clock) }
         try clock.run()
         #expect(recorders.map { $0.failure?.status?.code } == [404, 404, 404])
         #expect(Set(recorders.map { $0.failure?.requestID }).count == 3)
         #expect(transport.exchanges.count == 1)
-        let later = Recorder(client.request(Call(.get, "/x")), on: clock)
+        let later = Recorder(client.request(.get("/x")), on: clock)
         try clock.run()
         #expect(later.values.map(\.text) == ["[1]"])
     }
@@ -65,9 +65,9 @@ import Testing
     @Test func retriesAreSharedToo() throws {
         let (client, transport) = client(
             .http, .when(.get, "/x", .status(.serviceUnavailable, after: .seconds(1)), .json("[1]")))
-        let first = Recorder(client.request(Call(.get, "/x")), on: clock)
+        let first = Recorder(client.request(.get("/x")), on: clock)
         try clock.advance(by: .milliseconds(1500))
-        let second = Recorder(client.request(Call(.get, "/x")), on: clock)
+        let second = Recorder(client.request(.get("/x")), on: clock)
         try clock.run()
         #expect(first.values.map(\.text) == ["[1]"] && second.values.map(\.text) == ["[1]"])
         #expect(transport.exchanges.count == 2)
@@ -75,7 +75,7 @@ import Testing
 
     @Test func theTransferEndsWithTheLastWhoWaits() throws {
         let (client, transport) = client(.http, .when(.get, "/x"))
-        let recorders = (0..<3).map { _ in Recorder(client.request(Call(.get, "/x")), on: clock) }
+        let recorders = (0..<3).map { _ in Recorder(client.request(.get("/x")), on: clock) }
         try clock.advance(by: .seconds(1))
         recorders[0].cancel()
         recorders[2].cancel()
@@ -84,15 +84,15 @@ import Testing
         recorders[1].cancel()
         try clock.run()
         #expect(transport.cancelled.count == 1)
-        client.request(Call(.get, "/x")).subscribe()
+        client.request(.get("/x")).subscribe()
         try clock.run()
         #expect(transport.exchanges.count == 2)
     }
 
     @Test func whoStayedKeepsTheAnswerForAll() throws {
         let (client, _) = client(.time(.seconds(10)), .when(.get, "/x", .json("[1]", after: .seconds(1))))
-        let first = Recorder(client.request(Call(.get, "/x")), on: clock)
-        let second = Recorder(client.request(Call(.get, "/x")), on: clock)
+        let first = Recorder(client.request(.get("/x")), on: clock)
+        let second = Recorder(client.request(.get("/x")), on: clock)
         try clock.advance(by: .milliseconds(500))
         first.cancel()
         try clock.run()
@@ -103,8 +103,8 @@ import Testing
     @Test func afterTheFirstHasLeftItsListenersHearNoMore() throws {
         let (client, _) = client(.http, .when(.get, "/x", .json("[1]", after: .seconds(1))))
         let traffic = Recorder(client.traffic, on: clock)
-        let first = Recorder(client.request(Call(.get, "/x")), on: clock)
-        client.request(Call(.get, "/x")).subscribe()
+        let first = Recorder(client.request(.get("/x")), on: clock)
+        client.request(.get("/x")).subscribe()
         try clock.advance(by: .milliseconds(500))
         first.cancel()
         try clock.run()
@@ -116,24 +116,24 @@ import Testing
     @Test func othersAreSentByThemselves() throws {
         let (client, transport) = client(
             .http, .when(nil, "*", .json("[1]", after: .seconds(1))))
-        var english = Call(.get, "/x", headers: ["Accept-Language": "en"])
+        var english = InlineEndpoint(.get, "/x", headers: ["Accept-Language": "en"])
         client.request(english).subscribe()
-        client.request(Call(.get, "/x")).subscribe()
-        client.request(Call(.get, "/y")).subscribe()
-        client.request(Call(.get, "/x", query: ["a": 1])).subscribe()
-        client.request(Call(.post, "/x")).subscribe()
-        english.cacheMode = .reload
+        client.request(.get("/x")).subscribe()
+        client.request(.get("/y")).subscribe()
+        client.request(.get("/x", query: ["a": 1])).subscribe()
+        client.request(.post("/x")).subscribe()
+        english.options.cacheMode = .reload
         client.request(english).subscribe()
-        english.cachePolicy = CachePolicy.none
+        english.options.cachePolicy = .never
         client.request(english).subscribe()
-        client.progress(of: Call(.get, "/x")).subscribe()
+        client.progress(of: .get("/x")).subscribe()
         try clock.run()
         #expect(transport.exchanges.count == 8)
     }
 
     @Test func withoutPolicyEachIsSent() throws {
-        let (client, transport) = client(.none, .when(.get, "/x", .json("[1]", after: .seconds(1))))
-        for _ in 0..<3 { client.request(Call(.get, "/x")).subscribe() }
+        let (client, transport) = client(.never, .when(.get, "/x", .json("[1]", after: .seconds(1))))
+        for _ in 0..<3 { client.request(.get("/x")).subscribe() }
         try clock.run()
         #expect(transport.exchanges.count == 3)
     }
@@ -143,13 +143,13 @@ import Testing
         let made = State<Client?>(nil)
         let session = Session(clock: clock) {
             guard let client = made.value else { return .fail(NetworkError(.connect, "no client")) }
-            return client.request(Call(.get, "/x")).map { Credential(token: $0.text) }
+            return client.request(.get("/x")).map { Credential(token: $0.text) }
         }
         let (client, transport) = client(
             .http, session: session,
             .when(.get, "/x", .status(.unauthorized), .json("token"), .json("answer")))
         made.value = client
-        let recorder = Recorder(client.request(Call(.get, "/x")), on: clock)
+        let recorder = Recorder(client.request(.get("/x")), on: clock)
         try clock.run()
         #expect(recorder.values.map(\.text) == ["answer"])
         #expect(transport.exchanges.count == 3)

@@ -26,7 +26,9 @@ import Testing
         #expect(kept.output == [1] && kept.response.isFromCache)
         #expect(transport.exchanges.count == 1)
         try clock.advance(by: .seconds(1))
-        #expect(try bench.run(Goods(cacheMode: .forceCache), client).values.first?.output == [2])
+        #expect(
+            try bench.run(Goods(options: RequestOptions(cacheMode: .forceCache)), client).values.first?.output
+                == [2])
         #expect(client.configuration.cache.statistics.usage.entries == 1)
     }
 
@@ -43,7 +45,7 @@ import Testing
             .time(.seconds(60)), .when(.get, "/goods", .json("[1]"), .json("[2]"), .json("[3]"), .json("[4]"))
         )
         func output(_ mode: CacheMode) throws -> [Int]? {
-            try bench.run(Goods(cacheMode: mode), client).values.first?.output
+            try bench.run(Goods(options: RequestOptions(cacheMode: mode)), client).values.first?.output
         }
         #expect(try output(.onlyIfCached) == nil)
         #expect(try output(.noStore) == [1])
@@ -57,15 +59,17 @@ import Testing
 
     @Test func onlyIfCachedFailsAsA504DoesAndIsNotTriedAgain() throws {
         let (client, transport) = bench.client(.http)
-        let recorder = try bench.run(Goods(cacheMode: .onlyIfCached), client)
+        let recorder = try bench.run(Goods(options: RequestOptions(cacheMode: .onlyIfCached)), client)
         #expect(recorder.failure?.code == .status && recorder.failure?.status == .gatewayTimeout)
         #expect(transport.exchanges.isEmpty)
         #expect(clock.now == .zero)
     }
 
     @Test func anEndpointHasItsOwnPolicy() throws {
-        let (client, transport) = bench.client(.none, .when(.get, "/goods", .json("[1]")))
-        for _ in 0..<2 { try bench.run(Goods(cachePolicy: .time(.seconds(9))), client) }
+        let (client, transport) = bench.client(.never, .when(.get, "/goods", .json("[1]")))
+        for _ in 0..<2 {
+            try bench.run(Goods(options: RequestOptions(cachePolicy: .time(.seconds(9)))), client)
+        }
         #expect(transport.exchanges.count == 1)
         for _ in 0..<2 { try bench.run(Goods(), client) }
         #expect(transport.exchanges.count == 3)
@@ -131,7 +135,7 @@ import Testing
             .when(
                 .get, "/goods", .json(#"{"code":7,"msg":"no","data":null}"#), .json(#"{"code":0,"data":[1]}"#)
             )
-        ) { $0.envelope = envelope }
+        ) { $0.options.envelope = envelope }
         #expect(try bench.run(Goods(), client).failure?.envelopeCode == "7")
         #expect(try bench.run(Goods(), client).values.first?.output == [1])
         #expect(try bench.run(Goods(), client).values.first?.output == [1])
@@ -157,9 +161,9 @@ import Testing
         let envelope = Envelope(code: "code", message: "msg", payload: "data", success: 0)
         let (client, _) = bench.client(
             .time(.seconds(60)), .when(.get, "/goods", .json(#"{"code":7,"msg":"no","data":[1]}"#)))
-        _ = Recorder(client.request(Call(.get, "/goods")), on: clock)
+        _ = Recorder(client.request(.get("/goods")), on: clock)
         try clock.run()
-        let recorder = try bench.run(Goods(envelope: .custom(envelope)), client)
+        let recorder = try bench.run(Goods(options: RequestOptions(envelope: envelope)), client)
         #expect(recorder.failure?.code == .envelope)
     }
 
@@ -183,8 +187,9 @@ import Testing
         let (client, _) = bench.client(.time(.seconds(60)), .when(nil, "*", .json("[1]")))
         let cache = client.configuration.cache
         func fill() throws {
-            try bench.run(Goods(tags: ["list"]), client)
-            try bench.run(Goods(parameters: .query(["page": 2]), tags: ["list"]), client)
+            try bench.run(Goods(options: RequestOptions(tags: ["list"])), client)
+            try bench.run(
+                Goods(parameters: .query(["page": 2]), options: RequestOptions(tags: ["list"])), client)
             try bench.run(Goods(path: "/cart"), client)
         }
         let selections: [CacheSelection] = [

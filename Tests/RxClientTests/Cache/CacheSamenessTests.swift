@@ -17,9 +17,12 @@ import Testing
     struct Change: Sendable, CustomTestStringConvertible {
         let property: String
         let joins: Bool
-        let change: @Sendable (inout Call) -> Void
+        let change: @Sendable (inout InlineEndpoint) -> Void
 
-        init(_ property: String, joins: Bool = false, _ change: @escaping @Sendable (inout Call) -> Void) {
+        init(
+            _ property: String, joins: Bool = false,
+            _ change: @escaping @Sendable (inout InlineEndpoint) -> Void
+        ) {
             self.property = property
             self.joins = joins
             self.change = change
@@ -31,29 +34,34 @@ import Testing
     static let changes: [Change] = [
         Change("method") { $0.method = .head }, Change("path") { $0.path = "/other/{id}" },
         Change("pathValues") { $0.pathValues = ["id": 2] },
-        Change("parameters") { $0.parameters = .query(["a": 2]) }, Change("query") { $0.query = ["b": 2] },
-        Change("headers") { $0.headers = ["X": "2"] }, Change("envelope") { $0.envelope = .none },
-        Change("contentTypes") { $0.contentTypes = .json }, Change("part", joins: true) { $0.part = "b" },
-        Change("retry") { $0.retry = .never }, Change("isIdempotent") { $0.isIdempotent = true },
-        Change("timeouts") { $0.timeouts = Timeouts(total: .seconds(2)) },
-        Change("usesParameterRewriting") { $0.usesParameterRewriting = false },
-        Change("isSigned") { $0.isSigned = false }, Change("server") { $0.server = .main },
-        Change("hedging") { $0.hedging = .after(.seconds(9)) },
-        Change("usesSession") { $0.usesSession = false }, Change("usesCookies") { $0.usesCookies = false },
-        Change("cachePolicy") { $0.cachePolicy = .time(.seconds(9)) },
-        Change("cacheMode") { $0.cacheMode = .reload },
-        Change("compression") { $0.compression = .gzip },
-        Change("decodesContent") { $0.decodesContent = false },
-        Change("continuePolicy") { $0.continuePolicy = .always },
-        Change("presentation", joins: true) { $0.presentation = .none },
-        Change("tags") { $0.tags = ["list"] },
+        Change("parameters") { $0.parameters = .query(["a": 2]) },
+        Change("parameters") { $0.parameters = $0.parameters.query(["b": 2]) },
+        Change("headers") { $0.options.headers = ["X": "2"] },
+        Change("envelope") { $0.options.envelope = .absent },
+        Change("contentTypes") { $0.options.contentTypes = .json },
+        Change("part", joins: true) { $0.options.part = "b" },
+        Change("retry") { $0.options.retry = .never },
+        Change("isIdempotent") { $0.options.isIdempotent = true },
+        Change("timeouts") { $0.options.timeouts = Timeouts(total: .seconds(2)) },
+        Change("usesParameterRewriting") { $0.options.usesParameterRewriting = false },
+        Change("isSigned") { $0.options.isSigned = false }, Change("server") { $0.options.server = .main },
+        Change("hedging") { $0.options.hedging = .after(.seconds(9)) },
+        Change("usesSession") { $0.options.usesSession = false },
+        Change("usesCookies") { $0.options.usesCookies = false },
+        Change("cachePolicy") { $0.options.cachePolicy = .time(.seconds(9)) },
+        Change("cacheMode") { $0.options.cacheMode = .reload },
+        Change("compression") { $0.options.compression = .gzip },
+        Change("decodesContent") { $0.options.decodesContent = false },
+        Change("continuePolicy") { $0.options.continuePolicy = .always },
+        Change("presentation", joins: true) { $0.options.presentation = .hidden },
+        Change("tags") { $0.options.tags = ["list"] },
     ]
 
     private func client() -> (Client, ScriptedTransport) {
         bench.client(
             .http, .when(nil, "*", .json(#"{"code":0,"data":{"b":1}}"#, after: .seconds(1)))
         ) {
-            $0.envelope = Envelope()
+            $0.options.envelope = Envelope()
             $0.session = Session(credential: Credential(token: "t"), clock: clock) { .never() }
             $0.cookies = CookieJar(publicSuffixes: .unknown)
             $0.rewriteParameters = { $0.adding(["version": 1]) }
@@ -64,7 +72,7 @@ import Testing
     @Test(arguments: changes)
     func everythingThatShapesTheOutcomeMustBeEqual(_ change: Change) throws {
         let (client, transport) = client()
-        let call = Call(.get, "/goods/{id}", at: ["id": 1])
+        let call = InlineEndpoint(.get, "/goods/{id}", at: ["id": 1])
         var other = call
         change.change(&other)
         for call in [call, other] { client.request(call).subscribe(onNext: { _ in }, onFailure: { _ in }) }
@@ -73,22 +81,28 @@ import Testing
     }
 
     @Test func noPropertyIsForgotten() {
-        // A mirror of a call shows nothing, since a call may hold secrets.
-        var properties: [String] = []
-        _ = unsafe _forEachField(of: Call.self) { name, _, _, _ in
-            unsafe properties.append(String(cString: name))
+        let properties = fields(of: InlineEndpoint.self).subtracting(["options"])
+            .union(fields(of: RequestOptions.self))
+        #expect(properties == Set(Self.changes.map(\.property)))
+    }
+
+    /// A mirror shows nothing, since there may be secrets.
+    private func fields(of type: Any.Type) -> Set<String> {
+        var fields: Set<String> = []
+        _ = unsafe _forEachField(of: type) { name, _, _, _ in
+            unsafe fields.insert(String(cString: name))
             return true
         }
-        #expect(Set(properties) == Set(Self.changes.map(\.property)))
+        return fields
     }
 
     @Test func anEnvelopesFailureIsNobodyElsesSuccess() throws {
         let (client, _) = bench.client(
             .http, .when(.get, "/goods", .json(#"{"code":7,"message":"no"}"#, after: .seconds(1)))
-        ) { $0.envelope = Envelope() }
-        var bare = Call(.get, "/goods")
-        bare.envelope = .none
-        let opened = Recorder(client.request(Call(.get, "/goods")), on: clock)
+        ) { $0.options.envelope = Envelope() }
+        var bare = InlineEndpoint(.get, "/goods")
+        bare.options.envelope = .absent
+        let opened = Recorder(client.request(.get("/goods")), on: clock)
         let whole = Recorder(client.request(bare), on: clock)
         try clock.run()
         #expect(opened.failure?.code == .envelope && whole.values.count == 1)
@@ -100,8 +114,7 @@ import Testing
         let path: String
         var name = ""
         var method: HTTPRequest.Method { .get }
-        var retry: RetryPolicy<NetworkError>? { .never }
-        var envelope: EnvelopeChoice { .custom(Envelope()) }
+        var options: RequestOptions { RequestOptions(retry: .never, envelope: Envelope()) }
     }
 
     @Test(arguments: [("", 1), ("b", 2)])

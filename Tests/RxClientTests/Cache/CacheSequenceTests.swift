@@ -37,7 +37,7 @@ import Testing
 
     @Test func eachGetsItsOwnResponse() async throws {
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
-        configuration.cachePolicy = .http
+        configuration.options.cachePolicy = .http
         let client = Client(configuration: configuration, transport: Counting())
         for number in 1...2000 {
             let text = try await withCheckedThrowingContinuation { continuation in

@@ -24,7 +24,7 @@ import Testing
                 .get, "/goods",
                 .json(#"{"code":0,"data":[1]}"#, headers: [.cacheControl: "max-age=9", .eTag: "\"a\""]),
                 .status(.serviceUnavailable), .status(.notModified))
-        ) { $0.envelope = envelope }
+        ) { $0.options.envelope = envelope }
         try bench.run(Goods(), client)
         try clock.advance(by: .seconds(9))
         let answer = try #require(try bench.run(Goods(), client).values.first)
@@ -52,7 +52,7 @@ import Testing
             .when(
                 .get, "/goods", .json("[1]", headers: [.cacheControl: "max-age=9, stale-if-error=99"]), .stall
             )
-        ) { $0.timeouts.total = .seconds(5) }
+        ) { $0.options.timeouts = Timeouts(total: .seconds(5)) }
         try bench.run(Goods(), client)
         try clock.advance(by: .seconds(9))
         #expect(try bench.run(Goods(), client).values.first?.response.cacheUse == .stale)
@@ -79,19 +79,19 @@ import Testing
         #expect(transport.exchanges.count == 2)
     }
 
-    @Test(arguments: [CachePolicy.http, .time(.seconds(60)), .none])
+    @Test(arguments: [CachePolicy.http, .time(.seconds(60)), .never])
     func aChangeRemovesWhatIsKept(_ policy: CachePolicy) throws {
-        let (client, _) = bench.client(.none, .when(nil, "/goods", .json("[1]")))
-        try bench.run(Goods(cachePolicy: .time(.seconds(60))), client)
+        let (client, _) = bench.client(.never, .when(nil, "/goods", .json("[1]")))
+        try bench.run(Goods(options: RequestOptions(cachePolicy: .time(.seconds(60)))), client)
         #expect(client.configuration.cache.statistics.usage.entries == 1)
-        try bench.run(Goods(method: .post, cachePolicy: policy), client)
+        try bench.run(Goods(method: .post, options: RequestOptions(cachePolicy: policy)), client)
         #expect(client.configuration.cache.statistics.usage.entries == 0)
     }
 
     @Test func aSearchByPostRemovesNothing() throws {
-        let (client, _) = bench.client(.none, .when(nil, "/goods", .json("[1]")))
-        try bench.run(Goods(cachePolicy: .time(.seconds(60))), client)
-        try bench.run(Goods(method: .post, cachePolicy: .post(.seconds(60))), client)
+        let (client, _) = bench.client(.never, .when(nil, "/goods", .json("[1]")))
+        try bench.run(Goods(options: RequestOptions(cachePolicy: .time(.seconds(60)))), client)
+        try bench.run(Goods(method: .post, options: RequestOptions(cachePolicy: .post(.seconds(60)))), client)
         #expect(client.configuration.cache.statistics.usage.entries == 2)
     }
 
@@ -127,7 +127,8 @@ import Testing
                     isByHand
                     ? client.configuration.cache.response(to: Request(url: url), mode: mode) { request in
                         client.exchange(request).response(to: request)
-                    }.checkStatus() : client.answer(Goods(cacheMode: mode)).map(\.response)
+                    }.checkStatus()
+                    : client.answer(Goods(options: RequestOptions(cacheMode: mode))).map(\.response)
                 let recorder = Recorder(responses, on: clock)
                 try clock.run()
                 seen += recorder.values.map { "\($0.text) \($0.cacheUse?.rawValue ?? "-")" }

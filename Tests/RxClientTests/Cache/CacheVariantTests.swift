@@ -26,7 +26,7 @@ import Testing
         let clock = clock
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
         configuration.cache = ResponseCache { Date.start + clock.now / .seconds(1) }
-        configuration.cachePolicy = policy
+        configuration.options.cachePolicy = policy
         configuration.cookies = jar
         let transport = ScriptedTransport(on: clock, rules)
         return (Client(configuration: configuration, transport: transport), transport)
@@ -77,7 +77,8 @@ import Testing
                 method, "/goods",
                 .json("[1]", headers: [.cacheControl: "max-age=600", .vary: "Accept-Language"])))
         for language in ["de", "en", "de", "en"] {
-            client.request(Call(method, "/goods", headers: ["Accept-Language": language])).subscribe()
+            client.request(InlineEndpoint(method, "/goods", headers: ["Accept-Language": language]))
+                .subscribe()
             try clock.run()
         }
         #expect(transport.exchanges.count == 2)
@@ -116,7 +117,7 @@ import Testing
         let (client, transport) = client(
             policy, .when(.get, "/goods", .json("[1]", headers: [.cacheControl: "max-age=600"])))
         for value in ["user=1", "user=2", "user=1"] {
-            client.request(Call(.get, "/goods", headers: [name: value])).subscribe()
+            client.request(.get("/goods", headers: [name: value])).subscribe()
             try clock.run()
         }
         client.get("/goods").subscribe()

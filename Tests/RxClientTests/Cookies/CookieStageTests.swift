@@ -44,8 +44,8 @@ import Testing
         let other = Client(
             configuration: ClientConfiguration(baseURL: "https://a.test"), transport: transport)
         other.get("/shop").subscribe()
-        var call = Call(.post, "/login")
-        call.usesCookies = false
+        var call = InlineEndpoint(.post, "/login")
+        call.options.usesCookies = false
         bench.jar.removeAll()
         client.request(call).subscribe()
         try clock.run()
@@ -100,7 +100,7 @@ import Testing
             let link = request.url.host() == "a.test" ? #"<https://b.test/2>; rel="next""# : ""
             return .json("[1]", headers: [.link: link, .setCookie: "c=1"])
         }
-        client.items(Call(.get, "/1"), .link) { Page([$0.status.code]) }.subscribe()
+        client.items(.get("/1"), .link) { Page([$0.status.code]) }.subscribe()
         try clock.run()
         #expect(transport.requests.map { $0.headerFields[.cookie] } == ["a=1", nil])
         #expect(bench.field("https://b.test") == "b=1")

@@ -26,12 +26,13 @@ struct DownloadBench {
     func client(retries: Int = 0) -> Client {
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
         configuration.files = files
-        configuration.retry = .exponentialBackoff(maxRetries: retries, backoff: .constant(.seconds(1)))
+        configuration.options.retry = .exponentialBackoff(
+            maxRetries: retries, backoff: .constant(.seconds(1)))
         return Client(configuration: configuration, transport: transport)
     }
 
     func start(
-        retries: Int = 0, _ call: Call = Call(.get, "/f"), ignoring: Set<String> = []
+        retries: Int = 0, _ call: InlineEndpoint = InlineEndpoint(.get, "/f"), ignoring: Set<String> = []
     ) -> Recorder<DownloadEvent, NetworkError> {
         Recorder(
             client(retries: retries).download(call, to: "/d/f", ignoringQuery: ignoring), on: clock)

@@ -191,13 +191,13 @@ import Testing
     @Test("A signature that expires does not make it another file, if it is named", arguments: [true, false])
     func signature(isNamed: Bool) throws {
         bench.server.state.withLock { $0.breaks = [20] }
-        let first = bench.start(Call(.get, "/f?v=2&sig=abc"), ignoring: isNamed ? ["sig"] : [])
+        let first = bench.start(InlineEndpoint(.get, "/f?v=2&sig=abc"), ignoring: isNamed ? ["sig"] : [])
         try bench.clock.run()
         #expect(first.failure?.code == .partialBody)
         let record = String(decoding: bench.files["/d/f.part.json"] ?? [], as: UTF8.self)
         #expect(record.contains("sig=abc") == !isNamed)
         #expect(record.contains("v=2"))
-        let second = bench.start(Call(.get, "/f?v=2&sig=xyz"), ignoring: isNamed ? ["sig"] : [])
+        let second = bench.start(InlineEndpoint(.get, "/f?v=2&sig=xyz"), ignoring: isNamed ? ["sig"] : [])
         try bench.clock.run()
         bench.expectDone(second)
         #expect(bench.ranges() == [nil, isNamed ? "bytes=20-" : nil])
@@ -218,11 +218,11 @@ import Testing
     @Test("What is not GET begins anew")
     func post() throws {
         bench.server.state.withLock { $0.breaks = [20] }
-        let first = bench.start(Call(.post, "/f"))
+        let first = bench.start(InlineEndpoint(.post, "/f"))
         try bench.clock.run()
         #expect(first.failure?.code == .partialBody)
         #expect(bench.files["/d/f.part.json"] == nil)
-        let second = bench.start(Call(.post, "/f"))
+        let second = bench.start(InlineEndpoint(.post, "/f"))
         try bench.clock.run()
         bench.expectDone(second)
         #expect(bench.ranges() == [nil, nil])

@@ -47,9 +47,9 @@ import Testing
         }
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
         configuration.files = bench.files
-        configuration.retry = .never
+        configuration.options.retry = .never
         let client = Client(configuration: configuration, transport: failing)
-        let recorder = Recorder(client.download(Call(.get, "/f"), to: "/d/f"), on: bench.clock)
+        let recorder = Recorder(client.download(.get("/f"), to: "/d/f"), on: bench.clock)
         try bench.clock.run()
         #expect(recorder.failure?.code == (status == 416 ? .invalidResponse : .status))
         #expect(recorder.failure?.status?.code == status)
@@ -66,12 +66,12 @@ import Testing
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
         configuration.files = bench.files
         let client = Client(configuration: configuration, transport: transport)
-        let recorder = Recorder(client.download(Call(.get, "/f"), to: "/d/f"), on: bench.clock)
+        let recorder = Recorder(client.download(.get("/f"), to: "/d/f"), on: bench.clock)
         try bench.clock.run()
         #expect(recorder.failure?.code == .noContent)
         #expect(recorder.failure?.status?.code == status)
         let streamed = Recorder(
-            client.stream(Call(.get, "/f")).file(at: "/d/f", in: bench.files), on: bench.clock)
+            client.stream(.get("/f")).file(at: "/d/f", in: bench.files), on: bench.clock)
         try bench.clock.run()
         #expect(streamed.failure?.code == .noContent)
         #expect(bench.files["/d/f"] == [1])
@@ -121,7 +121,7 @@ import Testing
         let client = bench.client()
         let recorder = Recorder(
             Observable.concat([
-                client.download(Call(.get, "/f"), to: "/d/f"), client.download(Call(.get, "/f"), to: "/d/f"),
+                client.download(.get("/f"), to: "/d/f"), client.download(.get("/f"), to: "/d/f"),
             ]), on: bench.clock)
         try bench.clock.run()
         bench.expectDone(recorder)
@@ -154,7 +154,7 @@ import Testing
     func noFiles() throws {
         let client = Client(
             configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: bench.transport)
-        let recorder = Recorder(client.download(Call(.get, "/f"), to: "/d/f"), on: bench.clock)
+        let recorder = Recorder(client.download(.get("/f"), to: "/d/f"), on: bench.clock)
         try bench.clock.run()
         #expect(recorder.failure?.code == .file)
         #expect(bench.transport.exchanges.isEmpty)

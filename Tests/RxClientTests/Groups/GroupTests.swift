@@ -13,7 +13,7 @@ import Testing
     private func client(_ rules: ScriptedTransport.Rule...) -> (Client, ScriptedTransport) {
         let transport = ScriptedTransport(on: clock, rules)
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
-        configuration.retry = .never
+        configuration.options.retry = .never
         return (Client(configuration: configuration, transport: transport), transport)
     }
 

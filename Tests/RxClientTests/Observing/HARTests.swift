@@ -13,7 +13,7 @@ import Testing
 
     private func client(_ rules: [ScriptedTransport.Rule]) -> Client {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
-        configuration.retry = .exponentialBackoff(backoff: .constant(.milliseconds(50)))
+        configuration.options.retry = .exponentialBackoff(backoff: .constant(.milliseconds(50)))
         return Client(configuration: configuration, transport: ScriptedTransport(on: clock, rules))
     }
 

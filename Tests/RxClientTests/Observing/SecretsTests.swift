@@ -18,7 +18,7 @@ import Testing
     struct Place: Sendable, CustomTestStringConvertible {
         let name: String
         var baseURL = "https://a.test"
-        var call = Call(.get, "/x")
+        var call = InlineEndpoint(.get, "/x")
         var answer = ScriptedTransport.Answer.json(#"{"ok":true}"#)
         var configure: @Sendable (inout ClientConfiguration) -> Void = { _ in }
         /// Whether the secret goes out with the request, or else comes back with the answer.
@@ -34,60 +34,67 @@ import Testing
     }
 
     static let places: [Place] = [
-        Place(name: "Authorization", call: Call(.get, "/x", headers: ["Authorization": "Basic \(canary)"])),
-        Place(name: "Cookie", call: Call(.get, "/x", headers: ["Cookie": "a=\(canary); b=1"])),
-        Place(name: "Proxy-Authorization", call: Call(.get, "/x", headers: ["Proxy-Authorization": canary])),
         Place(
-            name: "a secret field", call: Call(.get, "/x", headers: ["X-Key": canary]),
+            name: "Authorization",
+            call: InlineEndpoint(.get, "/x", headers: ["Authorization": "Basic \(canary)"])),
+        Place(name: "Cookie", call: InlineEndpoint(.get, "/x", headers: ["Cookie": "a=\(canary); b=1"])),
+        Place(
+            name: "Proxy-Authorization",
+            call: InlineEndpoint(.get, "/x", headers: ["Proxy-Authorization": canary])),
+        Place(
+            name: "a secret field", call: InlineEndpoint(.get, "/x", headers: ["X-Key": canary]),
             configure: { $0.secretFields = [HTTPField.Name("x-key")!] }),
         Place(
             name: "a secret field of the client's",
             configure: {
-                $0.headers["X-Key"] = canary
+                $0.options.headers["X-Key"] = canary
                 $0.secretFields = [HTTPField.Name("X-Key")!]
             }),
         Place(
-            name: "a usual parameter of the query", call: Call(.get, "/x", query: ["access_token": canary])),
+            name: "a usual parameter of the query",
+            call: InlineEndpoint(.get, "/x", query: ["access_token": canary])),
         Place(
             name: "a parameter of the query that the client marks",
-            call: Call(.get, "/x", query: ["who": canary]),
+            call: InlineEndpoint(.get, "/x", query: ["who": canary]),
             configure: { $0.secretParameters = ["Who"] }),
         Place(
             name: "a parameter of the query that is marked",
-            call: Call(.get, "/x", .query(["pin": canary]).hiding("pin"))),
-        Place(name: "the path's own query", call: Call(.get, "/x?token=\(canary)&a=b")),
-        Place(name: "the fragment", call: Call(.get, "/x#id_token=\(canary)")),
+            call: InlineEndpoint(.get, "/x", .query(["pin": canary]).hiding("pin"))),
+        Place(name: "the path's own query", call: InlineEndpoint(.get, "/x?token=\(canary)&a=b")),
+        Place(name: "the fragment", call: InlineEndpoint(.get, "/x#id_token=\(canary)")),
         Place(
-            name: "a form", call: Call(.post, "/x", .form(["user": "anna", "password": canary]))),
+            name: "a form", call: InlineEndpoint(.post, "/x", .form(["user": "anna", "password": canary]))),
         Place(
             name: "a form with names in names",
-            call: Call(.post, "/x", .form(["user": ["password": canary]]))),
-        Place(name: "a marked form", call: Call(.post, "/x", .form(["pin": canary]).hiding("PIN"))),
+            call: InlineEndpoint(.post, "/x", .form(["user": ["password": canary]]))),
+        Place(name: "a marked form", call: InlineEndpoint(.post, "/x", .form(["pin": canary]).hiding("PIN"))),
         Place(
             name: "JSON",
-            call: Call(
+            call: InlineEndpoint(
                 .post, "/x", .json(Named(name: "a", pin: canary, cards: [["pin": canary]])).hiding("pin"))),
         Place(
             name: "an object in JSON",
-            call: Call(.post, "/x", .json(["secret": ["a": [canary], "b": [canary]]]))),
+            call: InlineEndpoint(.post, "/x", .json(["secret": ["a": [canary], "b": [canary]]]))),
         Place(
             name: "a part of a form",
-            call: Call(.post, "/x", .multipart([.text("a", "b"), .text("password", canary)]))),
+            call: InlineEndpoint(.post, "/x", .multipart([.text("a", "b"), .text("password", canary)]))),
         Place(
             name: "a marked part of a form",
-            call: Call(.post, "/x", .multipart([.text("pin", canary)]).hiding("pin"))),
+            call: InlineEndpoint(.post, "/x", .multipart([.text("pin", canary)]).hiding("pin"))),
         Place(
             name: "a part's own field",
-            call: Call(.post, "/x", .multipart([.text("a", "b", headers: ["X-Api-Key": canary])]))),
+            call: InlineEndpoint(.post, "/x", .multipart([.text("a", "b", headers: ["X-Api-Key": canary])]))),
         Place(
             name: "another spelling",
-            call: Call(
+            call: InlineEndpoint(
                 .post, "/x", .json(["accessToken": canary, "client-secret": canary, "REFRESH_TOKEN": canary]))
         ),
-        Place(name: "another spelling in the query", call: Call(.get, "/x", query: ["clientSecret": canary])),
+        Place(
+            name: "another spelling in the query",
+            call: InlineEndpoint(.get, "/x", query: ["clientSecret": canary])),
         Place(
             name: "a field named like a secret",
-            call: Call(.get, "/x", headers: ["token": canary, "X-Api-Key": canary])),
+            call: InlineEndpoint(.get, "/x", headers: ["token": canary, "X-Api-Key": canary])),
         Place(name: "the user info", baseURL: "https://anna:\(canary)@a.test"),
         Place(name: "the user", baseURL: "https://\(canary)@a.test"),
         Place(
@@ -97,7 +104,7 @@ import Testing
         Place(
             name: "a credential in the query", configure: { $0.session = session(.query("sid")) }),
         Place(
-            name: "a credential in the form", call: Call(.post, "/x", .form(["a": 1])),
+            name: "a credential in the form", call: InlineEndpoint(.post, "/x", .form(["a": 1])),
             configure: { $0.session = session(.parameter("sid")) }),
         Place(
             name: "a credential in a cookie", configure: { $0.session = session(.cookie("sid")) }),
@@ -114,7 +121,7 @@ import Testing
             name: "a token in the answer", answer: .json(#"{"data":{"Token": "\#(canary)"}}"#), isSent: false),
         Place(
             name: "a token in the answer that is marked",
-            call: Call(.post, "/x", .json(["a": 1]).hiding("sid")),
+            call: InlineEndpoint(.post, "/x", .json(["a": 1]).hiding("sid")),
             answer: .json(#"{"sid":["\#(canary)"]}"#), isSent: false),
         Place(
             name: "a redirect's target",
@@ -149,7 +156,7 @@ import Testing
                 .when(nil, "/lost", .failure(.connectionLost)),
             ])
         var configuration = ClientConfiguration(baseURL: place.baseURL)
-        configuration.retry = .never
+        configuration.options.retry = .never
         place.configure(&configuration)
         let client = Client(configuration: configuration, transport: transport)
 
@@ -213,7 +220,7 @@ import Testing
         let clock = VirtualScheduler()
         let body = #"{"code":7,"message":"no such user: \#(Self.canary)"}"#
         var configuration = ClientConfiguration(baseURL: "https://a.test")
-        configuration.envelope = Envelope()
+        configuration.options.envelope = Envelope()
         let transport = ScriptedTransport(
             on: clock,
             [

@@ -53,7 +53,7 @@ import Testing
     ) -> Client {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.session = session
-        configuration.retry = .exponentialBackoff(backoff: .constant(.milliseconds(50)))
+        configuration.options.retry = .exponentialBackoff(backoff: .constant(.milliseconds(50)))
         return Client(
             configuration: configuration, transport: ScriptedTransport(on: clock, rules))
     }
@@ -104,8 +104,8 @@ import Testing
     @Test func aRetryThatIsNotMadeIsNotTold() throws {
         let client = client([.when(nil, "/x", .failure(.connectionLost))])
         let traffic = traffic(of: client)
-        _ = Recorder(client.request(Call(.get, "/x")), on: clock)
-        _ = Recorder(client.request(Call(.post, "/x")), on: clock)
+        _ = Recorder(client.request(.get("/x")), on: clock)
+        _ = Recorder(client.request(.post("/x")), on: clock)
         try clock.run()
         let words = traffic.values.map(Self.word)
         #expect(words.count { $0.hasPrefix("retry") } == 2)
@@ -173,7 +173,7 @@ import Testing
             typealias Output = Response
             let path = "/x"
             let method = HTTPRequest.Method.get
-            let timeouts: Timeouts? = Timeouts(total: .seconds(1))
+            let options = RequestOptions(timeouts: Timeouts(total: .seconds(1)))
         }
         _ = Recorder(client.request(Slow()), on: clock)
         try clock.run()
@@ -186,7 +186,7 @@ import Testing
     @Test func theBareExchangeIsARequestOfItsOwn() throws {
         let client = client([.when(.get, "/x", .status(.internalServerError))])
         let traffic = traffic(of: client)
-        _ = Recorder(client.response(Call(.get, "/x")).retry(1), on: clock)
+        _ = Recorder(client.response(.get("/x")).retry(1), on: clock)
         try clock.run()
         let one = ["started", "sent 1.1", "500", "finished", "ended failed status 500 0B 1x 0ms"]
         #expect(traffic.values.map(Self.word) == one + one)
@@ -199,7 +199,7 @@ import Testing
                 .get, "/x", .status(.serviceUnavailable), .bytes([1, 2, 3], after: .milliseconds(5)), .stall)
         ])
         let traffic = traffic(of: client)
-        _ = Recorder(client.stream(Call(.get, "/x")), on: clock)
+        _ = Recorder(client.stream(.get("/x")), on: clock)
         try clock.run()
         #expect(
             traffic.values.map(Self.word) == [
@@ -207,7 +207,7 @@ import Testing
                 "finished",
                 "ended succeeded 200 3B 2x 55ms",
             ])
-        let left = Recorder(client.stream(Call(.get, "/x")), on: clock)
+        let left = Recorder(client.stream(.get("/x")), on: clock)
         left.cancel()
         #expect(traffic.values.map(Self.word).last == "ended cancelled 0B 1x 0ms")
     }

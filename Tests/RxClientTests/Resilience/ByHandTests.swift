@@ -31,81 +31,81 @@ import Testing
     private static let limits = RequestLimits(concurrency: 2, rate: .perSecond(1, burst: 3))
 
     private static let stages = [
-        Stage(testDescription: "retry", configure: { $0.retry = retry }) { client, _ in
-            client.response(Call(.get, "/x")).retry(retry)
+        Stage(testDescription: "retry", configure: { $0.options.retry = retry }) { client, _ in
+            client.response(.get("/x")).retry(retry)
         },
         Stage(
             testDescription: "retry within a budget",
             configure: {
-                $0.retry = retry
+                $0.options.retry = retry
                 $0.retryBudget = RetryBudget(ratio: budget.ratio, floor: budget.floor)
             }
         ) { client, clock in
             let account = RetryBudget(ratio: budget.ratio, floor: budget.floor, clock: clock)
             let counted = Observable<Response, NetworkError>(scheduler: clock) { observer in
                 if let origin = client.servers.pair.main.origin { account.account(of: origin).noteRequest() }
-                client.response(Call(.get, "/x")).subscribe(observer)
+                client.response(.get("/x")).subscribe(observer)
             }
             return counted.retry(retry.limited(by: account))
         },
         Stage(
-            testDescription: "retry within the client's budget", configure: { $0.retry = retry },
+            testDescription: "retry within the client's budget", configure: { $0.options.retry = retry },
             shared: { $0.retryBudget = RetryBudget(ratio: budget.ratio, floor: budget.floor) }
         ) { client, _ in
             guard let budget = client.configuration.retryBudget else { return .empty() }
-            return client.response(Call(.get, "/x")).retry(retry.limited(by: budget))
+            return client.response(.get("/x")).retry(retry.limited(by: budget))
         },
         Stage(testDescription: "circuit breaker", configure: { $0.circuitBreaker = breaker }) {
             client, clock in
-            client.response(Call(.get, "/x")).guarded(by: CircuitBreaker(breaker, clock: clock))
+            client.response(.get("/x")).guarded(by: CircuitBreaker(breaker, clock: clock))
         },
         Stage(
             testDescription: "limits in all",
             configure: {
                 $0.limits = limits
-                $0.timeouts.queue = .seconds(4)
+                $0.options.timeouts = Timeouts(queue: .seconds(4))
             }
         ) { client, clock in
-            client.response(Call(.get, "/x"))
+            client.response(.get("/x"))
                 .limited(by: RequestLimiter(total: limits, clock: clock), within: .seconds(4))
         },
         Stage(
             testDescription: "limits for each host",
             configure: {
                 $0.hostLimits = limits
-                $0.timeouts.queue = .seconds(4)
+                $0.options.timeouts = Timeouts(queue: .seconds(4))
             }
         ) { client, clock in
-            client.response(Call(.get, "/x")).limited(
+            client.response(.get("/x")).limited(
                 by: RequestLimiter(perHost: limits, clock: clock), host: "main.test", within: .seconds(4))
         },
         Stage(
             testDescription: "hedging",
             configure: {
-                $0.hedging = .after(.milliseconds(300))
+                $0.options.hedging = .after(.milliseconds(300))
                 $0.retryBudget = nil
             }
         ) { client, _ in
-            client.response(Call(.get, "/x")).hedge(.after(.milliseconds(300)), if: true)
+            client.response(.get("/x")).hedge(.after(.milliseconds(300)), if: true)
         },
         Stage(
             testDescription: "hedging by percentile",
             configure: {
-                $0.hedging = .percentile(0.5)
+                $0.options.hedging = .percentile(0.5)
                 $0.retryBudget = nil
             }
         ) { client, _ in
-            client.response(Call(.get, "/x")).hedge(.percentile(0.5), if: Call(.get, "/x").isRepeatable)
+            client.response(.get("/x")).hedge(.percentile(0.5), if: InlineEndpoint(.get, "/x").isRepeatable)
         },
         Stage(
             testDescription: "hedging within a budget",
-            configure: { $0.hedging = .after(.milliseconds(300)) },
+            configure: { $0.options.hedging = .after(.milliseconds(300)) },
             shared: { $0.retryBudget = RetryBudget(ratio: budget.ratio, floor: budget.floor) }
         ) { client, clock in
             guard let origin = client.servers.pair.main.origin,
                 let account = client.configuration.retryBudget?.account(of: origin)
             else { return .empty() }
-            return client.response(Call(.get, "/x"))
+            return client.response(.get("/x"))
                 .hedge(.after(.milliseconds(300)), if: true, within: account)
         },
         Stage(
@@ -116,16 +116,16 @@ import Testing
                 $0.failover = Failover(probeInterval: .seconds(5))
             }
         ) { client, _ in
-            client.response(Call(.get, "/x"), from: .main)
-                .failover(to: client.response(Call(.get, "/x"), from: .standby), through: client.servers)
+            client.response(.get("/x"), from: .main)
+                .failover(to: client.response(.get("/x"), from: .standby), through: client.servers)
         },
         Stage(
             testDescription: "all together",
             configure: {
-                $0.retry = retry
+                $0.options.retry = retry
                 $0.circuitBreaker = breaker
                 $0.hostLimits = limits
-                $0.hedging = .after(.milliseconds(300))
+                $0.options.hedging = .after(.milliseconds(300))
             },
             shared: {
                 $0.standbyURL = "https://standby.test/v1"
@@ -135,7 +135,7 @@ import Testing
         ) { client, clock in
             let limiter = RequestLimiter(perHost: limits, clock: clock)
             func at(_ server: ServerChoice) -> Observable<Response, NetworkError> {
-                client.response(Call(.get, "/x"), from: server)
+                client.response(.get("/x"), from: server)
                     .limited(by: limiter, host: "\(server)")
                     .guarded(by: CircuitBreaker(breaker, clock: clock))
                     .hedge(.after(.milliseconds(300)), if: true)

@@ -149,7 +149,7 @@ import Testing
         let (client, transport) = bench({ $0.circuitBreaker = Self.policy }) { _ in answers.next() }
         for _ in 0..<4 { try bench.outcome(client.get("/x"), within: .zero) }
         try clock.advance(by: .seconds(30))
-        let streams = (0..<2).map { _ in Recorder(client.stream(Call(.get, "/x")), on: clock) }
+        let streams = (0..<2).map { _ in Recorder(client.stream(.get("/x")), on: clock) }
         try clock.advance(by: .zero)
         #expect(client.circuitBreaker()?.state.value == .closed)
         #expect(transport.runningCount == 2)
@@ -162,7 +162,7 @@ import Testing
         let (client, _) = bench({ $0.circuitBreaker = Self.policy }) { _ in
             .steps(.head(ResponseHead(status: .ok)), .chunk([1]), .fail(NetworkError(.partialBody, "cut")))
         }
-        for _ in 0..<4 { try bench.outcome(client.stream(Call(.get, "/x")), within: .zero) }
+        for _ in 0..<4 { try bench.outcome(client.stream(.get("/x")), within: .zero) }
         #expect(client.circuitBreaker()?.state.value != .closed)
     }
 
@@ -191,8 +191,8 @@ import Testing
                 $0.standbyURL = "https://standby.test"
             }) { $0.url.host() == "main.test" ? .failure(.connect) : .json("1") }
         for _ in 0..<6 { try bench.outcome(client.get("/x"), within: .zero) }
-        var call = Call(.get, "/x")
-        call.server = .standby
+        var call = InlineEndpoint(.get, "/x")
+        call.options.server = .standby
         let answer = try bench.outcome(client.request(call), within: .zero)
         #expect(answer.isFinished)
         #expect(client.circuitBreaker(of: .standby)?.state.value == .closed)

@@ -57,7 +57,7 @@ import Testing
     func triggers(row: Row) throws {
         health["main.test"] = row.failure
         let (client, transport) = servers.client()
-        let call = Call(try #require(HTTPRequest.Method(row.method)), "/x")
+        let call = InlineEndpoint(try #require(HTTPRequest.Method(row.method)), "/x")
         let recorder = try bench.outcome(client.request(call), within: .zero)
         #expect(transport.hosts == (row.goesOn ? ["main.test", "standby.test"] : ["main.test"]))
         #expect(recorder.isFinished == row.goesOn)
@@ -188,8 +188,8 @@ import Testing
     func pinned() throws {
         health["main.test"] = .failure(.connect)
         let (client, transport) = servers.client()
-        var call = Call(.get, "/x")
-        call.server = .main
+        var call = InlineEndpoint(.get, "/x")
+        call.options.server = .main
         #expect(try bench.outcome(client.request(call)).failure?.code == .connect)
         #expect(transport.hosts == ["main.test"])
         let (plain, other) = servers.client { $0.failover = nil }
@@ -204,7 +204,7 @@ import Testing
         health["main.test"] = .failure(.connect)
         health["standby.test"] = .status(.internalServerError)
         let (client, transport) = servers.client {
-            $0.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1)))
+            $0.options.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1)))
             $0.retryBudget = RetryBudget(ratio: 0, floor: 0.1)
         }
         try bench.outcome(client.get("/x"))
@@ -228,13 +228,13 @@ import Testing
         health["main.test"] = .failure(.connect)
         health["standby.test"] = .bytes(Array("a\nb".utf8))
         let (client, transport) = servers.client()
-        let lines = try bench.outcome(client.stream(Call(.get, "/x")).lines())
+        let lines = try bench.outcome(client.stream(.get("/x")).lines())
         #expect(lines.values == ["a", "b"])
         health["standby.test"] = .steps(
             .head(ResponseHead(status: .ok, headerFields: [.contentType: "text/event-stream"])),
             .chunk(Array("data: 1\n\n".utf8)), .stall)
         client.servers.use(.main)
-        let events = Recorder(client.events(Call(.get, "/e")).messages(), on: clock)
+        let events = Recorder(client.events(.get("/e")).messages(), on: clock)
         try clock.advance(by: .seconds(1))
         #expect(events.values.map(\.data) == ["1"])
         #expect(transport.hosts == ["main.test", "standby.test", "main.test", "standby.test"])

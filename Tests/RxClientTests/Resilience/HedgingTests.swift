@@ -18,7 +18,7 @@ import Testing
     ) -> (Client, ScriptedTransport) {
         bench(
             {
-                $0.hedging = hedging
+                $0.options.hedging = hedging
                 configure(&$0)
             }, answers)
     }
@@ -79,14 +79,15 @@ import Testing
     @Test(
         "Only what may be sent twice",
         arguments: [
-            (Call(.get, "/x"), 2), (Call(.put, "/x", .text("a")), 2), (Call(.delete, "/x"), 2),
-            (Call(.post, "/x", .text("a")), 1), (Call(.patch, "/x"), 1),
-            (Call(.post, "/x", headers: ["idempotency-KEY": "1"]), 2),
-            (Call(.put, "/x", .body(.stream(.just([1])))), 1),
-            (Call(.put, "/x", .body(.stream(.just([1]), isReplayable: true))), 2),
-            (Call(.put, "/x", .multipart([Part("a", .stream(.just([1])))])), 1),
+            (InlineEndpoint(.get, "/x"), 2), (InlineEndpoint(.put, "/x", .text("a")), 2),
+            (InlineEndpoint(.delete, "/x"), 2),
+            (InlineEndpoint(.post, "/x", .text("a")), 1), (InlineEndpoint(.patch, "/x"), 1),
+            (InlineEndpoint(.post, "/x", headers: ["idempotency-KEY": "1"]), 2),
+            (InlineEndpoint(.put, "/x", .body(.stream(.just([1])))), 1),
+            (InlineEndpoint(.put, "/x", .body(.stream(.just([1]), isReplayable: true))), 2),
+            (InlineEndpoint(.put, "/x", .multipart([Part("a", .stream(.just([1])))])), 1),
         ])
-    func repeatable(call: Call, attempts: Int) throws {
+    func repeatable(call: InlineEndpoint, attempts: Int) throws {
         let (client, transport) = client([.stall])
         let recorder = try bench.outcome(client.request(call))
         #expect(transport.requests.count == attempts)
@@ -98,8 +99,8 @@ import Testing
     @Test("Never for progress, streams and event sources, part of which is out before they are whole")
     func notHedged() throws {
         let (client, transport) = client([.stall])
-        let progress = try bench.outcome(client.progress(of: Call(.get, "/x")))
-        let stream = try bench.outcome(client.stream(Call(.get, "/x")))
+        let progress = try bench.outcome(client.progress(of: .get("/x")))
+        let stream = try bench.outcome(client.stream(.get("/x")))
         #expect(transport.requests.count == 2)
         for scope in [progress.cancel, stream.cancel] { scope() }
     }
@@ -107,11 +108,11 @@ import Testing
     @Test("An endpoint has its own delay, or none")
     func endpoints() throws {
         let (client, transport) = client([.stall])
-        var call = Call(.get, "/x")
-        call.hedging = .after(.seconds(2))
+        var call = InlineEndpoint(.get, "/x")
+        call.options.hedging = .after(.seconds(2))
         _ = try bench.outcome(client.request(call), within: .seconds(10))
         #expect(transport.starts == [.zero, .seconds(2)])
-        call.hedging = .never
+        call.options.hedging = .never
         _ = try bench.outcome(client.request(call), within: .seconds(10))
         #expect(transport.requests.count == 3)
     }
@@ -169,7 +170,7 @@ import Testing
         let answers = Book([.stall, .json("2")])
         let (client, _) = bench { _ in answers.next() }
         let latencies = RecentLatencies()
-        let stream = client.response(Call(.get, "/x"))
+        let stream = client.response(.get("/x"))
             .hedge(.after(.milliseconds(100)), if: true, among: latencies)
         try bench.outcome(stream)
         for _ in 0..<8 { latencies.note(.zero) }

@@ -96,7 +96,8 @@ import Testing
 
     @Test("Cancelling all who wait leaves no timer behind")
     func noTimers() throws {
-        let (client, _) = client(RequestLimits(rate: .perSecond(0.001)), { $0.timeouts.queue = .seconds(9) })
+        let (client, _) = client(
+            RequestLimits(rate: .perSecond(0.001)), { $0.options.timeouts = Timeouts(queue: .seconds(9)) })
         client.get("/x").subscribe()
         let waiting = (0..<3).map { _ in Recorder(client.get("/x"), on: clock) }
         try clock.advance(by: .seconds(2))
@@ -107,8 +108,9 @@ import Testing
 
     @Test("The queue timeout counts the wait, and what is left of it is the transport's")
     func queueTimeout() throws {
-        let (client, transport) = client(RequestLimits(concurrency: 1), { $0.timeouts.queue = .seconds(2.5) })
-        {
+        let (client, transport) = client(
+            RequestLimits(concurrency: 1), { $0.options.timeouts = Timeouts(queue: .seconds(2.5)) }
+        ) {
             _ in .json("1", after: .seconds(2))
         }
         let recorders = (0..<3).map { _ in Recorder(client.get("/x"), on: clock) }
@@ -140,7 +142,7 @@ import Testing
     func retries() throws {
         let (client, transport) = client(
             RequestLimits(concurrency: 1),
-            { $0.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(5))) }
+            { $0.options.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(5))) }
         ) { $0.url.lastPathComponent == "bad" ? .status(.badGateway) : .json("1", after: .seconds(1)) }
         client.get("/bad").subscribe()
         for _ in 0..<2 { client.get("/x").subscribe() }
@@ -170,7 +172,7 @@ import Testing
         let answers = Book([.status(.tooManyRequests, headers: [.retryAfter: value]), .json("1")])
         let (client, transport) = bench { _ in answers.next() }
         func send(_ host: String) {
-            client.response(Call(.get, "/x")).limited(by: limiter, host: host).subscribe()
+            client.response(.get("/x")).limited(by: limiter, host: host).subscribe()
         }
         send("a")
         try clock.advance(by: .zero)
@@ -196,8 +198,8 @@ import Testing
         let box = Mutex<Client?>(nil)
         let session = Session(credential: Credential(token: "old"), clock: clock) {
             guard let client = box.withLock({ $0 }) else { return .never() }
-            var call = Call(.post, "/login")
-            call.usesSession = usesSession
+            var call = InlineEndpoint(.post, "/login")
+            call.options.usesSession = usesSession
             return client.request(call).map { _ in Credential(token: "new") }
         }
         let (client, transport) = client(RequestLimits(concurrency: 1), { $0.session = session }) { request in

@@ -17,7 +17,7 @@ struct ResilienceBench {
     ) -> (Client, ScriptedTransport) {
         let transport = ScriptedTransport(on: clock, answer: answer)
         var configuration = ClientConfiguration(baseURL: "https://main.test/v1")
-        configuration.retry = .never
+        configuration.options.retry = .never
         configure(&configuration)
         return (Client(configuration: configuration, transport: transport), transport)
     }

@@ -110,7 +110,7 @@ import Testing
     func spent() throws {
         let (client, transport) = bench(
             {
-                $0.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
+                $0.options.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
                 $0.retryBudget = RetryBudget(ratio: 0, floor: 0.3)
             }, [.status(.serviceUnavailable)])
         let events = Recorder(client.traffic, on: clock)
@@ -126,7 +126,7 @@ import Testing
     @Test("On by default: of a thousand requests that fail at once two hundred are sent again")
     func defaults() throws {
         let (client, transport) = bench(
-            { $0.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1))) },
+            { $0.options.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1))) },
             [.failure(.connectionLost, after: .seconds(1))])
         _ = try bench.burst(1000, client.get("/x"))
         try clock.run()
@@ -137,7 +137,7 @@ import Testing
     func off() throws {
         let (client, transport) = bench(
             {
-                $0.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1)))
+                $0.options.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1)))
                 $0.retryBudget = nil
             }, [.failure(.connectionLost, after: .seconds(1))])
         _ = try bench.burst(1000, client.get("/x"))
@@ -149,7 +149,7 @@ import Testing
     func hosts() throws {
         let budget = RetryBudget(ratio: 0, floor: 0.1)
         let configure: (inout ClientConfiguration) -> Void = {
-            $0.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.zero))
+            $0.options.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.zero))
             $0.retryBudget = budget
             $0.allowsOtherOrigins = true
         }
@@ -168,9 +168,9 @@ import Testing
     func deadline() throws {
         let (client, transport) = bench(
             {
-                $0.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(5)))
+                $0.options.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(5)))
                 $0.retryBudget = RetryBudget(ratio: 0, floor: 0.1)
-                $0.timeouts.total = .seconds(3)
+                $0.options.timeouts = Timeouts(total: .seconds(3))
             }, [.status(.badGateway)])
         _ = try bench.burst(5, client.get("/x"))
         try clock.run()

@@ -23,9 +23,9 @@ import Testing
             }, [.json("1")])
     }
 
-    private func call(_ path: String, on server: ServerChoice) -> Call {
-        var call = Call(.get, path, query: ["q": "a b"])
-        call.server = server
+    private func call(_ path: String, on server: ServerChoice) -> InlineEndpoint {
+        var call = InlineEndpoint(.get, path, query: ["q": "a b"])
+        call.options.server = server
         return call
     }
 
@@ -41,7 +41,7 @@ import Testing
             try bench.outcome(client.request(call(path, on: server)))
             #expect(transport.requests.last?.url.absoluteString == url, "\(path)")
         }
-        try bench.outcome(client.response(Call(.get, "/x"), from: server))
+        try bench.outcome(client.response(.get("/x"), from: server))
         #expect(transport.requests.last?.url.host() == URL(string: url)?.host())
     }
 
@@ -57,7 +57,7 @@ import Testing
     @Test("The base URLs can be changed at run time: later requests use them, those under way do not")
     func change() throws {
         let (client, transport) = bench(
-            { $0.retry = .exponentialBackoff(backoff: .constant(.seconds(1))) },
+            { $0.options.retry = .exponentialBackoff(backoff: .constant(.seconds(1))) },
             [.status(.badGateway), .json("1")])
         let running = Recorder(client.get("/x"), on: clock)
         client.servers.main = "https://staging.test"
@@ -111,7 +111,7 @@ import Testing
         let session = Session(credential: Credential(token: "t"), clock: clock) { .never() }
         let (client, transport) = client {
             $0.session = session
-            $0.headers = ["X-Key": "k"]
+            $0.options.headers = ["X-Key": "k"]
             if let name = HTTPField.Name("X-Key") { $0.secretFields = [name] }
         }
         for server: ServerChoice in [.main, .standby] {

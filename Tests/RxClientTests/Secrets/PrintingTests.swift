@@ -51,17 +51,17 @@ import Testing
 
         var configuration = ClientConfiguration(baseURL: url.absoluteString)
         configuration.standbyURL = url.absoluteString
-        configuration.headers = ["X-Key": canary, "Authorization": canary]
+        configuration.options.headers = ["X-Key": canary, "Authorization": canary]
         configuration.authentication = .basic(user: "anna", password: canary)
         configuration.session = session
         configuration.cookies = jar
         configuration.signature = Signature { _ in .parameters(["sign": canary]) }
         let client = Client(
             configuration: configuration, transport: ScriptedTransport(on: VirtualScheduler(), []))
-        var call = Call(
+        var call = InlineEndpoint(
             .post, url.absoluteString, at: ["id": canary], .form(["a": canary]), query: ["b": canary],
             headers: ["X-Key": canary])
-        call.headers.append("X-Key", canary)
+        call.options.headers.append("X-Key", canary)
 
         let cacheKey = CacheKey(
             rules: .http, url: url.absoluteString, identity: canary, content: canary)
@@ -101,12 +101,13 @@ import Testing
             ("Page", Page([1], nextCursor: canary, previousCursor: canary)), ("PageArrival", arrival),
             ("Answer", answer), ("ProgressEvent", [ProgressEvent.answered(answer)]),
             ("Request", request), ("Response", response), ("ResponseHead", head), ("NetworkError", error),
-            ("Body", request.body), ("Part", part), ("Multipart", form), ("Headers", configuration.headers),
-            ("Headers.Field", configuration.headers.fields), ("Redaction", request.redaction),
+            ("Body", request.body), ("Part", part), ("Multipart", form),
+            ("Headers", configuration.options.headers),
+            ("Headers.Field", configuration.options.headers.fields), ("Redaction", request.redaction),
             ("Authentication", configuration.authentication), ("TransferEvent", events),
             ("Authentication.bearer", Authentication.bearer(canary)),
             ("ClientConfiguration", configuration), ("Client", client), ("Servers", client.servers),
-            ("Call", call), ("Parameters", parameters),
+            ("InlineEndpoint", call), ("RequestOptions", call.options), ("Parameters", parameters),
             ("Signature.Content", Signature.Content(request: request, parameters: [("pin", canary)])),
             (
                 "Signature.Addition",
@@ -171,7 +172,7 @@ import Testing
             "\(ClientConfiguration(baseURL: "https://u:p@a.test/v1?q=1"))"
                 == "configuration for \"@a.test/v1\"")
         #expect(
-            "\(Call(.post, "/x?a=1", .form(["pin": 1, "a": 2]), query: ["q": 1], headers: ["X-A": "b"]))"
+            "\(InlineEndpoint(.post, "/x?a=1", .form(["pin": 1, "a": 2]), query: ["q": 1], headers: ["X-A": "b"]))"
                 == "POST \"/x\", form with a, pin, query with q, X-A: …")
         #expect("\(Body.bytes([1, 2]))" == "2 bytes")
         #expect("\(Part.text("a", "b"))" == "\"a\", 1 bytes")

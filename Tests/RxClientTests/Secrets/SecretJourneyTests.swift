@@ -15,13 +15,13 @@ import Testing
     /// One way to put a secret into a request.
     struct Addition: Sendable, CustomTestStringConvertible {
         let name: String
-        var call = Call(.post, "/x", .form(["a": "1"]))
+        var call = InlineEndpoint(.post, "/x", .form(["a": "1"]))
         var configure: @Sendable (inout ClientConfiguration) -> Void
 
         var testDescription: String { name }
 
         init(
-            _ name: String, _ call: Call = Call(.post, "/x", .form(["a": "1"])),
+            _ name: String, _ call: InlineEndpoint = InlineEndpoint(.post, "/x", .form(["a": "1"])),
             placement: CredentialPlacement
         ) {
             self.name = name
@@ -34,7 +34,7 @@ import Testing
         }
 
         init(
-            _ name: String, _ call: Call = Call(.post, "/x", .form(["a": "1"])),
+            _ name: String, _ call: InlineEndpoint = InlineEndpoint(.post, "/x", .form(["a": "1"])),
             signature: Signature.Addition
         ) {
             self.name = name
@@ -60,12 +60,12 @@ import Testing
                 request.url = URL(string: "https://a.test/x?mine=\(credential.token)") ?? request.url
             }),
         Addition(
-            "JSON by a rule", Call(.post, "/x", .json(["a": "1"])),
+            "JSON by a rule", InlineEndpoint(.post, "/x", .json(["a": "1"])),
             placement: CredentialPlacement { credential, request throws(NetworkError) in
                 request.body = .text(#"{"a":"1","mine":"\#(credential.token)"}"#)
             }),
         Addition(
-            "text by a rule", Call(.post, "/x", .text("a")),
+            "text by a rule", InlineEndpoint(.post, "/x", .text("a")),
             placement: CredentialPlacement { credential, request throws(NetworkError) in
                 request.body = .text("a " + credential.token)
             }),
@@ -81,10 +81,14 @@ import Testing
             }),
         Addition("signed field", signature: .headers(["X-Sign": canary])),
         Addition("signed form", signature: .parameters(["sgn": canary])),
-        Addition("signed JSON", Call(.post, "/x", .json(["a": 1])), signature: .parameters(["sgn": canary])),
-        Addition("signed query", Call(.get, "/x", .query(["a": 1])), signature: .parameters(["sgn": canary])),
         Addition(
-            "signed multipart", Call(.post, "/x", .multipart([.text("a", "1")])),
+            "signed JSON", InlineEndpoint(.post, "/x", .json(["a": 1])),
+            signature: .parameters(["sgn": canary])),
+        Addition(
+            "signed query", InlineEndpoint(.get, "/x", .query(["a": 1])),
+            signature: .parameters(["sgn": canary])),
+        Addition(
+            "signed multipart", InlineEndpoint(.post, "/x", .multipart([.text("a", "1")])),
             signature: .parameters(["sgn": canary])),
     ]
 
@@ -95,7 +99,7 @@ import Testing
     ) -> (Client, ScriptedTransport) {
         let transport = ScriptedTransport(on: clock, answer: answer)
         var configuration = ClientConfiguration(baseURL: base)
-        configuration.retry = .never
+        configuration.options.retry = .never
         addition.configure(&configuration)
         change(&configuration)
         return (Client(configuration: configuration, transport: transport), transport)
@@ -211,7 +215,7 @@ import Testing
             .json("1")
         }
         var call = addition.call
-        call.server = .standby
+        call.options.server = .standby
         let recorder = Recorder(client.request(call), on: clock)
         try clock.run()
         #expect(recorder.isFinished)

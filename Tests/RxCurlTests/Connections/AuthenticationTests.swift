@@ -61,7 +61,7 @@ import Testing
         try await withTransport { transport in
             var configuration = ClientConfiguration(baseURL: server.baseURL)
             configuration.authentication = Self.right
-            configuration.retry = .never
+            configuration.options.retry = .never
             let client = Client(configuration: configuration, transport: transport)
             for _ in 0..<20 {
                 let (one, other) = (
@@ -145,7 +145,7 @@ import Testing
             var configuration = ClientConfiguration(baseURL: server.baseURL)
             configuration.authentication = Self.right
             configuration.allowsOtherOrigins = true
-            configuration.retry = .never
+            configuration.options.retry = .never
             let client = Client(configuration: configuration, transport: transport)
             let answer = try await client.get("/a").first()
             #expect(answer?.text == "well")

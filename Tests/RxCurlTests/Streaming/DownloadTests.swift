@@ -18,9 +18,9 @@ import Testing
     ) async throws -> [DownloadEvent] {
         var configuration = ClientConfiguration()
         configuration.files = transport.files
-        configuration.retry = .exponentialBackoff(maxRetries: retries, backoff: .constant(.zero))
+        configuration.options.retry = .exponentialBackoff(maxRetries: retries, backoff: .constant(.zero))
         return try await Client(configuration: configuration, transport: transport)
-            .download(Call(.get, url), to: path).collect()
+            .download(InlineEndpoint(.get, url), to: path).collect()
     }
 
     private func expect(_ events: [DownloadEvent], _ directory: TemporaryFolder, _ content: [UInt8]) throws {
@@ -100,7 +100,7 @@ import Testing
             var configuration = ClientConfiguration()
             configuration.files = transport.files
             let client = Client(configuration: configuration, transport: transport)
-            let first = try await client.download(Call(.get, url), to: directory.file("f"))
+            let first = try await client.download(.get(url), to: directory.file("f"))
                 .filter { event in
                     if case .progress(let progress) = event { progress.bytes > 0 } else { false }
                 }

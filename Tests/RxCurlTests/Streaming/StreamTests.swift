@@ -28,7 +28,7 @@ import Testing
         ])
         try await withTransport { transport in
             let client = client(transport, at: server.baseURL)
-            let iterator = client.stream(Call(.get, "/")).lines()
+            let iterator = client.stream(.get("/")).lines()
                 .values(buffering: .suspend(high: 4, low: 1)).makeAsyncIterator()
             gate.open()
             #expect(try await iterator.next()?.utf8.count == 1023)
@@ -56,7 +56,7 @@ import Testing
             [.readRequest, .send("HTTP/1.1 204 X\r\n\r\n"), .close],
         ])
         let updates = try await withTransport { transport in
-            try await client(transport, at: server.baseURL).events(Call(.get, "/")).collect()
+            try await client(transport, at: server.baseURL).events(InlineEndpoint(.get, "/")).collect()
         }
         let told = updates.map { update in
             switch update {
@@ -79,7 +79,7 @@ import Testing
         let server = try NginxServer.shared()
         let directory = try TemporaryFolder()
         let progress = try await withTransport { transport in
-            try await client(transport, at: server.baseURL).stream(Call(.get, "/text"))
+            try await client(transport, at: server.baseURL).stream(InlineEndpoint(.get, "/text"))
                 .file(at: directory.file("f"), in: transport.files).collect()
         }
         #expect(try directory.content("f") == Array(NginxServer.text.utf8))
@@ -96,14 +96,14 @@ import Testing
         try await withTransport { transport in
             let files = transport.files
             let error = await #expect(throws: NetworkError.self) {
-                try await client(transport, at: server.baseURL).stream(Call(.get, "/"))
+                try await client(transport, at: server.baseURL).stream(InlineEndpoint(.get, "/"))
                     .file(at: directory.file("f"), in: files).collect()
             }
             #expect(error?.code == .tooLarge)
         }
         #expect(try !directory.names.contains("f"))
         let chunks = try await withTransport(configured: { $0.expansionLimit = 10_000 }) { transport in
-            try await client(transport, at: server.baseURL).stream(Call(.get, "/")).chunks()
+            try await client(transport, at: server.baseURL).stream(InlineEndpoint(.get, "/")).chunks()
                 .reduce(0) { $0 + $1.count }.first()
         }
         #expect(chunks ?? 0 > 90 << 20)

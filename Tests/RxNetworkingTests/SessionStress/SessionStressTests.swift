@@ -22,7 +22,7 @@ import Testing
         })
         var configuration = ClientConfiguration()
         configuration.session = session
-        configuration.retry = .never
+        configuration.options.retry = .never
         let loops = ["first", "second"].map { EventLoop(name: $0) }
         let clients = loops.map { loop in
             Client(

@@ -30,21 +30,21 @@ func sendAForm(to url: URL) throws {
 
 func askFirst() {
     var configuration = ClientConfiguration()
-    configuration.continuePolicy = .from(1 << 20)
+    configuration.options.continuePolicy = .from(1 << 20)
     show(configuration)
 }
 
 func compress(with client: Client) {
-    var upload = Call(.post, "/log", .file("/var/log/shop.log", contentType: "text/plain"))
-    upload.compression = .gzip
-    client.request(upload).subscribe(onFinish: { show("sent") })
+    let log = Parameters.file("/var/log/shop.log", contentType: "text/plain")
+    client.post("/log", log, options: RequestOptions(compression: .gzip)).subscribe(onFinish: { show("sent") }
+    )
 }
 
 func upload(with client: Client) {
     client.put("/photos/1", .file("/srv/photos/tea.jpg"))
         .subscribe(onFailure: { error in show(error) }, onFinish: { show("uploaded") })
 
-    client.progress(of: Call(.put, "/photos/1", .file("/srv/photos/tea.jpg"))).subscribe(onNext: { event in
+    client.progress(of: .put("/photos/1", .file("/srv/photos/tea.jpg"))).subscribe(onNext: { event in
         switch event {
         case .uploaded(let progress): show(progress.fraction ?? 0)
         case .downloaded: break

@@ -2,7 +2,7 @@ import RxNetworking
 
 func asTheServerSays() {
     var configuration = ClientConfiguration(baseURL: "https://api.example.com/v1")
-    configuration.cachePolicy = .http
+    configuration.options.cachePolicy = .http
     let client = Client(baseURL: configuration.baseURL, configuration: configuration)
     show(client)
 }
@@ -10,8 +10,7 @@ func asTheServerSays() {
 struct Categories: Endpoint {
     typealias Output = [String]
     let path = "/categories"
-    let method = HTTPRequest.Method.get
-    let cachePolicy: CachePolicy? = .time(.seconds(600))
+    let options = RequestOptions(cachePolicy: .time(.seconds(600)))
 }
 
 struct Search: Endpoint {
@@ -20,13 +19,13 @@ struct Search: Endpoint {
     let path = "/search"
     let method = HTTPRequest.Method.post
     var parameters: Parameters { .json(["words": words, "inStock": true]) }
-    let cachePolicy: CachePolicy? = .post(.seconds(60))
+    let options = RequestOptions(cachePolicy: .post(.seconds(60)))
 }
 
 func oneRequest(client: Client) {
-    var call = Call(.get, "/goods/1")
-    call.cacheMode = .reload
-    client.request(call).subscribe(onNext: { response in print(response.isFromCache) })
+    client.get("/goods/1", options: RequestOptions(cacheMode: .reload)).subscribe(onNext: { response in
+        print(response.isFromCache)
+    })
 }
 
 func clearing(client: Client) {

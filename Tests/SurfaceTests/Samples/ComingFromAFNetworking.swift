@@ -34,9 +34,9 @@ func pageThroughAShop(client: Client, loadMore: Signal<Void>, reload: Signal<Voi
 
 func configureAsOneNetwork(token: String) {
     var configuration = ClientConfiguration()
-    configuration.timeouts.total = .seconds(45)
-    configuration.headers = ["token": token]
-    configuration.envelope = Envelope(code: "code", message: "message", payload: "data", success: 0)
+    configuration.options.timeouts = Timeouts(total: .seconds(45))
+    configuration.options.headers = ["token": token]
+    configuration.options.envelope = Envelope(code: "code", message: "message", payload: "data", success: 0)
     let client = Client(baseURL: "https://api.example.com", configuration: configuration)
     show(client)
 }
@@ -58,7 +58,6 @@ struct WeatherAt: Endpoint {
     let latitude: String
     let longitude: String
     let path = "/getweather.aspx"
-    let method = HTTPRequest.Method.get
     var parameters: Parameters { .query(["lat": latitude, "lng": longitude]) }
 }
 
@@ -77,20 +76,19 @@ func configureTwoServers() {
 func processAll() {
     var configuration = ClientConfiguration()
     configuration.rewriteParameters = { parameters in parameters.adding(["version": "1.0.0"]) }
-    configuration.envelope = Envelope(code: "ok", message: "message", payload: "result", success: true)
+    configuration.options.envelope = Envelope(
+        code: "ok", message: "message", payload: "result", success: true)
     show(configuration)
 }
 
 struct CloverCount: Endpoint {
     typealias Output = Int
     let path = "/clover"
-    let method = HTTPRequest.Method.get
-    let headers = ["Accept": "application/json"]
-    let part: PayloadPath = "count"
+    let options = RequestOptions(headers: ["Accept": "application/json"], part: "count")
 }
 
 func uploadImages(client: Client, images: [String]) {
-    let upload = Call(
+    let upload = InlineEndpoint(
         .post, "/images", .multipart(images.map { .file("image", $0, contentType: "image/jpeg") }))
     client.progress(of: upload).subscribe(isolatedTo: MainActor.self) { event in
         switch event {
@@ -118,7 +116,7 @@ final class ImagePicker: Sendable {
 
 func cancelAsTasks(client: Client, file: String, folder: String) {
     let upload = client.put("/files", .file(file)).subscribe(onNext: { response in show(response.status) })
-    let download = client.download(Call(.get, "/map.osm"), to: folder + "/map.osm")
+    let download = client.download(.get("/map.osm"), to: folder + "/map.osm")
         .subscribe(onNext: { event in show(event) }, onFailure: { error in show(error) })
 
     upload.cancel()
@@ -129,11 +127,12 @@ func cancelAsTasks(client: Client, file: String, folder: String) {
 
 func keepAnswers(client: Client, words: String) {
     var configuration = ClientConfiguration()
-    configuration.cachePolicy = .time(.seconds(300))
+    configuration.options.cachePolicy = .time(.seconds(300))
 
-    var search = Call(.post, "/search", .json(["words": words]))
-    search.cachePolicy = .post(.seconds(60))
-    client.request(search).subscribe(onNext: { response in show(response.isFromCache) })
+    let search = RequestOptions(cachePolicy: .post(.seconds(60)))
+    client.post("/search", .json(["words": words]), options: search).subscribe(onNext: { response in
+        show(response.isFromCache)
+    })
     show(configuration)
 }
 
@@ -144,7 +143,7 @@ struct AdQuery: Encodable, Sendable {
 }
 
 func sendModels(client: Client, image: [UInt8]) {
-    client.request(Call(.get, "/ads", .query(AdQuery(type: "banner")))).decode([Ad].self)
+    client.request(InlineEndpoint(.get, "/ads", .query(AdQuery(type: "banner")))).decode([Ad].self)
         .subscribe(onNext: { ads in show(ads) }, onFailure: { error in show(error.message) })
 
     client.post("/ads", .json([AdQuery(type: "banner"), AdQuery(type: "popup")]))

@@ -37,9 +37,10 @@ func configureConnections() {
 }
 
 func takeBodiesAsTheyCome(client: Client) {
-    var backup = Call(.get, "/backups/today", headers: ["Accept-Encoding": "gzip"])
-    backup.decodesContent = false
-    client.request(backup).subscribe(onNext: { response in show("\(response.body.count) bytes of gzip") })
+    let coded = RequestOptions(headers: ["Accept-Encoding": "gzip"], decodesContent: false)
+    client.get("/backups/today", options: coded).subscribe(onNext: { response in
+        show("\(response.body.count) bytes of gzip")
+    })
 }
 
 func chooseRedirects() {

@@ -3,7 +3,7 @@ import RxNetworking
 
 func keepAnswersOnDisk() {
     var configuration = ClientConfiguration(baseURL: "https://api.example.com/v1")
-    configuration.cachePolicy = .http
+    configuration.options.cachePolicy = .http
     let disk = DiskCacheStore(folder: "/var/cache/shop")
     configuration.cache = ResponseCache(store: TieredCacheStore(over: disk))
     show(configuration)

@@ -1,11 +1,11 @@
 import RxNetworking
 
 func declareAnEnvelope(_ configuration: inout ClientConfiguration) {
-    configuration.envelope = Envelope(code: "errcode", message: "msg", payload: "data", success: 200)
+    configuration.options.envelope = Envelope(code: "errcode", message: "msg", payload: "data", success: 200)
 }
 
 func declareAnOddEnvelope(_ configuration: inout ClientConfiguration) {
-    configuration.envelope = Envelope(
+    configuration.options.envelope = Envelope(
         code: ["errcode", "error.code"], message: ["msg", "error.text"], payload: "result.data",
         success: [0, "OK", .range(200...299)],
         loginExpired: [11010, "TOKEN_GONE"], noContent: 20404, retryLater: 50301, retryDelay: "error.seconds")
@@ -14,15 +14,13 @@ func declareAnOddEnvelope(_ configuration: inout ClientConfiguration) {
 struct Status: Endpoint {
     typealias Output = [String: String]
     let path = "/status"
-    let method = HTTPRequest.Method.get
-    let envelope = EnvelopeChoice.none
+    let options = RequestOptions(envelope: .absent)
 }
 
 struct GoodsCount: Endpoint {
     typealias Output = Int
     let path = "/goods"
-    let method = HTTPRequest.Method.get
-    let part: PayloadPath = "page.count"
+    let options = RequestOptions(part: "page.count")
 }
 
 func seeTheRawBody(_ client: Client) async throws {
@@ -32,19 +30,17 @@ func seeTheRawBody(_ client: Client) async throws {
 
 struct Terms: Endpoint {
     let path = "/terms"
-    let method = HTTPRequest.Method.get
     func output(from response: Response) -> String { response.text }
-    let contentTypes: ContentTypes? = ["text/*"]
+    let options = RequestOptions(contentTypes: ["text/*"])
 }
 
 func acceptPages(_ configuration: inout ClientConfiguration) {
-    configuration.contentTypes = .json.or("text/html")
+    configuration.options.contentTypes = .json.or("text/html")
 }
 
 struct Shelf: Endpoint {
     typealias Output = [Goods]
     let path = "/shelf"
-    let method = HTTPRequest.Method.get
 
     func validate(_ answer: Answer<[Goods]>) throws(NetworkError) {
         if answer.output.isEmpty { throw NetworkError(.noContent, "nothing to sell") }

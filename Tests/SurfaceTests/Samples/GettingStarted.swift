@@ -44,7 +44,7 @@ func describeAnEndpoint(client: Client) {
 
 func sendHeaders() {
     var configuration = ClientConfiguration(baseURL: "https://api.example.com/v1")
-    configuration.headers = ["X-App": "shop", "Accept": "application/json", "Accept": "text/html"]
+    configuration.options.headers = ["X-App": "shop", "Accept": "application/json", "Accept": "text/html"]
     let client = Client(configuration: configuration, transport: CurlTransport.shared)
     let bare = client.get("/status", headers: ["X-App": nil])
     show(bare)
@@ -52,7 +52,7 @@ func sendHeaders() {
 
 func unwrapTheEnvelope() {
     var configuration = ClientConfiguration()
-    configuration.envelope = Envelope(code: "errcode", message: "msg", payload: "data", success: 200)
+    configuration.options.envelope = Envelope(code: "errcode", message: "msg", payload: "data", success: 200)
     let client = Client(baseURL: "https://api.example.com/v1", configuration: configuration)
     show(client)
 }
@@ -71,8 +71,9 @@ func tellErrorsApart(client: Client) {
 
 func retry() {
     var configuration = ClientConfiguration()
-    configuration.retry = .exponentialBackoff(maxRetries: 4, backoff: .fullJitter(base: .milliseconds(100)))
-    configuration.timeouts.total = .seconds(20)
+    configuration.options.retry = .exponentialBackoff(
+        maxRetries: 4, backoff: .fullJitter(base: .milliseconds(100)))
+    configuration.options.timeouts = Timeouts(total: .seconds(20))
     show(configuration)
 }
 
@@ -127,4 +128,26 @@ func testWhatYouBuild() throws {
     let recorder = Recorder(client.get("/goods/7").decode(Goods.self), on: clock)
     try clock.run()
     show(recorder)
+}
+
+func optionsOfAClient() -> ClientConfiguration {
+    var configuration = ClientConfiguration()
+    configuration.options.retry = .exponentialBackoff(maxRetries: 4)
+    configuration.options.timeouts = Timeouts(total: .seconds(20))
+    return configuration
+}
+
+func optionsOfAnEndpoint(client: Client) {
+    struct Heartbeat: Endpoint {
+        typealias Output = Void
+        let path = "/heartbeat"
+        let method = HTTPRequest.Method.post
+        let options = RequestOptions(retry: .never, presentation: .hidden)
+    }
+
+    client.request(Heartbeat()).subscribe()
+}
+
+func optionsOfARequest(client: Client) -> Observable<Response, NetworkError> {
+    client.get("/goods/1", options: RequestOptions(cacheMode: .reload))
 }

@@ -40,9 +40,9 @@ func queueUploads(client: Client, notes: [String]) {
 }
 
 func cancelRequests(client: Client, id: RequestID) {
-    var call = Call(.get, "/goods")
-    call.tags = ["search"]
-    client.request(call).subscribe(onNext: { response in show(response) })
+    client.get("/goods", options: RequestOptions(tags: ["search"])).subscribe(onNext: { response in
+        show(response)
+    })
 
     client.cancel(.tag("search"))
     client.cancel(.url("/goods"))
@@ -68,5 +68,5 @@ struct Heartbeat: Endpoint {
     typealias Output = Void
     let path = "/heartbeat"
     let method = HTTPRequest.Method.post
-    let presentation = Presentation.none
+    let options = RequestOptions(presentation: .hidden)
 }

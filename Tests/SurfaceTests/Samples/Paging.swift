@@ -14,7 +14,6 @@ struct GoodsFeed: Endpoint {
     }
 
     let path = "/feed"
-    let method = HTTPRequest.Method.get
 }
 
 func findCursors(client: Client, loadMore: Signal<Void>) {

@@ -12,7 +12,6 @@ func declaredOnce() {
         typealias Output = [Goods]
         let keyword: String
         let path = "/mall/goods"
-        let method = HTTPRequest.Method.get
         var parameters: Parameters { .query(["keyword": keyword]) }
     }
 
@@ -25,7 +24,7 @@ func declaredOnce() {
 
     var configuration = ClientConfiguration()
     configuration.session = session
-    configuration.envelope = Envelope(code: "errcode", message: "msg", payload: "data", success: 200)
+    configuration.options.envelope = Envelope(code: "errcode", message: "msg", payload: "data", success: 200)
     let client = Client(baseURL: "https://api.example.com/v1", configuration: configuration)
 
     client.request(GoodsList(keyword: "tea"))

@@ -2,7 +2,8 @@ import RxNetworking
 
 func limitRepetitions() {
     var configuration = ClientConfiguration()
-    configuration.retry = .exponentialBackoff(maxRetries: 3, backoff: .decorrelated(base: .milliseconds(100)))
+    configuration.options.retry = .exponentialBackoff(
+        maxRetries: 3, backoff: .decorrelated(base: .milliseconds(100)))
     configuration.retryBudget = RetryBudget(ratio: 0.1, floor: 5)
     show(configuration)
 }
@@ -32,21 +33,22 @@ func breakTheCircuit() {
 
 func hedgeWhatIsSlow() {
     var configuration = ClientConfiguration()
-    configuration.hedging = .percentile(0.95)
+    configuration.options.hedging = .percentile(0.95)
     show(configuration)
 }
 
 func hedgeOne(_ client: Client) {
-    var search = Call(.get, "/search", query: ["q": "tea"])
-    search.hedging = .after(.milliseconds(80))
-    client.request(search).subscribe(onNext: { response in show(response.text) })
+    let hedged = RequestOptions(hedging: .after(.milliseconds(80)))
+    client.get("/search", query: ["q": "tea"], options: hedged).subscribe(onNext: { response in
+        show(response.text)
+    })
 }
 
 func limitRequests() {
     var configuration = ClientConfiguration()
     configuration.limits = RequestLimits(concurrency: 64)
     configuration.hostLimits = RequestLimits(concurrency: 8, rate: .perSecond(20, burst: 40))
-    configuration.timeouts.queue = .seconds(5)
+    configuration.options.timeouts = Timeouts(queue: .seconds(5))
     show(configuration)
 }
 

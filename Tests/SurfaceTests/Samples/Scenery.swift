@@ -24,14 +24,12 @@ struct GoodsPages: Endpoint {
     }
 
     let path = "/goods"
-    let method = HTTPRequest.Method.get
 }
 
 struct GoodsList: Endpoint {
     typealias Output = [Goods]
     let keyword: String
     let path = "/mall/goods"
-    let method = HTTPRequest.Method.get
     var parameters: Parameters { .query(["keyword": keyword]) }
 }
 

@@ -3,8 +3,7 @@ import RxNetworking
 struct Advice: Endpoint {
     typealias Output = [String]
     let path = "/advice"
-    let method = HTTPRequest.Method.get
-    let server = ServerChoice.standby
+    let options = RequestOptions(server: .standby)
 }
 
 func haveTwoServers() {

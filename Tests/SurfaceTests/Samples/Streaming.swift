@@ -1,15 +1,15 @@
 import RxNetworking
 
 func readLines(_ client: Client) {
-    client.stream(Call(.get, "/log")).lines()
+    client.stream(.get("/log")).lines()
         .subscribe(onNext: { line in print(line) }, onFailure: { error in show(error.message) })
 
-    client.stream(Call(.get, "/goods.jsonl")).jsonLines(Goods.self)
+    client.stream(.get("/goods.jsonl")).jsonLines(Goods.self)
         .subscribe(onNext: { goods in show(goods.name) }, onFailure: { error in show(error.message) })
 }
 
 func watchEverything(_ client: Client) {
-    client.stream(Call(.get, "/report")).subscribe(onNext: { event in
+    client.stream(.get("/report")).subscribe(onNext: { event in
         switch event {
         case .interim(let head): print("on the way:", head.status.code)
         case .head(let head): print(head.status)
@@ -20,14 +20,14 @@ func watchEverything(_ client: Client) {
 }
 
 func readSlowly(_ client: Client, store: (String) async -> Void) async throws {
-    let lines = client.stream(Call(.get, "/log")).lines()
+    let lines = client.stream(.get("/log")).lines()
     for try await line in lines.values(buffering: .suspend(high: 64, low: 16)) {
         await store(line)
     }
 }
 
 func listen(_ client: Client) {
-    client.events(Call(.get, "/prices")).subscribe(
+    client.events(.get("/prices")).subscribe(
         onNext: { update in
             switch update {
             case .open: show("live")
@@ -38,10 +38,10 @@ func listen(_ client: Client) {
         },
         onFailure: { error in show(error.message) })
 
-    client.events(Call(.get, "/prices")).messages().subscribe(onNext: { event in show(event.data) })
+    client.events(.get("/prices")).messages().subscribe(onNext: { event in show(event.data) })
 
-    var call = Call(.post, "/events", ["topics": ["tea", "milk"]])
-    call.isIdempotent = true
-    client.events(call, lastEventID: "17", limit: 8 << 20, waits: EventSourceWaits(longest: .seconds(10)))
+    let topics = InlineEndpoint(
+        .post, "/events", ["topics": ["tea", "milk"]], options: RequestOptions(isIdempotent: true))
+    client.events(topics, lastEventID: "17", limit: 8 << 20, waits: EventSourceWaits(longest: .seconds(10)))
         .messages().subscribe(onNext: { event in show(event.data) })
 }

@@ -2,7 +2,8 @@ import RxNetworking
 
 func limitTheTime() {
     var configuration = ClientConfiguration()
-    configuration.timeouts = Timeouts(connect: .seconds(5), firstByte: .seconds(15), total: .seconds(30))
+    configuration.options.timeouts = Timeouts(
+        connect: .seconds(5), firstByte: .seconds(15), total: .seconds(30))
     show(configuration)
 }
 
@@ -10,5 +11,5 @@ struct YearlyReport: Endpoint {
     struct Output: Decodable, Sendable { let pages: Int }
     let path = "/reports/2025"
     let method = HTTPRequest.Method.post
-    var timeouts: Timeouts? { Timeouts(firstByte: .seconds(300)) }
+    let options = RequestOptions(timeouts: Timeouts(firstByte: .seconds(300)))
 }

@@ -1,7 +1,7 @@
 import RxNetworking
 
 func download(_ client: Client) {
-    client.download(Call(.get, "/map.osm"), to: "/var/lib/app/map.osm").subscribe(
+    client.download(.get("/map.osm"), to: "/var/lib/app/map.osm").subscribe(
         onNext: { event in
             switch event {
             case .progress(let progress): show(progress.fraction ?? 0)
@@ -11,18 +11,19 @@ func download(_ client: Client) {
         onFailure: { error in show(error.message) })
 
     client.download(
-        Call(.get, "/map.osm", query: ["expires": "1735689600", "token": "abc"]), to: "/var/lib/app/map.osm",
+        InlineEndpoint(.get, "/map.osm", query: ["expires": "1735689600", "token": "abc"]),
+        to: "/var/lib/app/map.osm",
         ignoringQuery: ["expires", "token"]
     )
     .subscribe()
 }
 
 func saveAReport(_ client: Client, in files: any FileSystem) {
-    client.stream(Call(.post, "/report", .json(["year": 2026]))).file(at: "/tmp/report.pdf", in: files)
+    client.stream(.post("/report", .json(["year": 2026]))).file(at: "/tmp/report.pdf", in: files)
         .subscribe(onFinish: { show("saved") })
 }
 
 func watchProgress(_ client: Client) {
-    client.stream(Call(.get, "/report")).downloadProgress()
+    client.stream(.get("/report")).downloadProgress()
         .subscribe(onNext: { progress in show(progress.fraction ?? 0) })
 }

@@ -21,7 +21,7 @@ struct Hits {
         }
         let transport = CurlTransport(loop: .shared)
         var configuration = ClientConfiguration()
-        configuration.cachePolicy = .time(.seconds(3600))
+        configuration.options.cachePolicy = .time(.seconds(3600))
         let client = Client(baseURL: baseURL, configuration: configuration, transport: transport)
         let cache = ResponseCache()
         let request = Request(url: url)

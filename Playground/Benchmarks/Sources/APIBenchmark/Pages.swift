@@ -36,7 +36,8 @@ struct Pages {
 
     func run() async throws {
         var configuration = ClientConfiguration()
-        configuration.envelope = Envelope(code: "errcode", message: "msg", payload: "data", success: 200)
+        configuration.options.envelope = Envelope(
+            code: "errcode", message: "msg", payload: "data", success: 200)
         let client = Client(baseURL: baseURL, configuration: configuration)
         let items = client.items(Goods(total: count), .numbered(size: 100)) { Page($0.list, total: $0.total) }
         var taken = 0

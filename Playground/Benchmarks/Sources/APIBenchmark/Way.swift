@@ -47,13 +47,14 @@ enum Way: String, CaseIterable, Sendable {
             return client.request(Goods<Enveloped>()).map(\.data.count)
         case .full:
             var configuration = ClientConfiguration()
-            configuration.headers = ["Accept": "application/json"]
-            configuration.envelope = Envelope(code: "errcode", message: "msg", payload: "data", success: 200)
+            configuration.options.headers = ["Accept": "application/json"]
+            configuration.options.envelope = Envelope(
+                code: "errcode", message: "msg", payload: "data", success: 200)
             configuration.session = Session(credential: Credential(token: "a token of usual length")) {
                 .never()
             }
             configuration.accessories = [Accessory(didStop: { _, _ in })]
-            configuration.retry = .exponentialBackoff(maxRetries: 2)
+            configuration.options.retry = .exponentialBackoff(maxRetries: 2)
             let client = Client(baseURL: baseURL, configuration: configuration, transport: transport)
             return client.request(Goods<[Item]>()).map(\.count)
         }

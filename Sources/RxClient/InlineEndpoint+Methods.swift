@@ -1,0 +1,61 @@
+import HTTPTypes
+public import RxHTTP
+
+/// Endpoints written in place, by their method.
+///
+/// ```swift
+/// client.download(.get("/map.osm"), to: "/var/lib/app/map.osm")
+/// ```
+extension Endpoint where Self == InlineEndpoint {
+    /// GET.
+    public static func get(
+        _ path: String, at pathValues: PathValues = [:], query: Parameters.Values = [:],
+        headers: Headers = [:], options: RequestOptions = RequestOptions()
+    ) -> InlineEndpoint {
+        InlineEndpoint(.get, path, at: pathValues, query: query, headers: headers, options: options)
+    }
+
+    /// HEAD.
+    public static func head(
+        _ path: String, at pathValues: PathValues = [:], query: Parameters.Values = [:],
+        headers: Headers = [:], options: RequestOptions = RequestOptions()
+    ) -> InlineEndpoint {
+        InlineEndpoint(.head, path, at: pathValues, query: query, headers: headers, options: options)
+    }
+
+    /// POST.
+    public static func post(
+        _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
+        query: Parameters.Values = [:], headers: Headers = [:], options: RequestOptions = RequestOptions()
+    ) -> InlineEndpoint {
+        InlineEndpoint(
+            .post, path, at: pathValues, parameters, query: query, headers: headers, options: options)
+    }
+
+    /// PUT.
+    public static func put(
+        _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
+        query: Parameters.Values = [:], headers: Headers = [:], options: RequestOptions = RequestOptions()
+    ) -> InlineEndpoint {
+        InlineEndpoint(
+            .put, path, at: pathValues, parameters, query: query, headers: headers, options: options)
+    }
+
+    /// PATCH.
+    public static func patch(
+        _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
+        query: Parameters.Values = [:], headers: Headers = [:], options: RequestOptions = RequestOptions()
+    ) -> InlineEndpoint {
+        InlineEndpoint(
+            .patch, path, at: pathValues, parameters, query: query, headers: headers, options: options)
+    }
+
+    /// DELETE.
+    public static func delete(
+        _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
+        query: Parameters.Values = [:], headers: Headers = [:], options: RequestOptions = RequestOptions()
+    ) -> InlineEndpoint {
+        InlineEndpoint(
+            .delete, path, at: pathValues, parameters, query: query, headers: headers, options: options)
+    }
+}

@@ -1,0 +1,61 @@
+public import HTTPTypes
+public import RxHTTP
+
+/// An endpoint written in place, for requests without an endpoint type. Its output is the response.
+///
+/// ```swift
+/// client.request(InlineEndpoint(.options, "/goods/1")).map { $0.head[.allow] }
+/// ```
+public struct InlineEndpoint: Endpoint {
+    /// The unchanged response.
+    public typealias Output = Response
+
+    /// The method.
+    public var method: HTTPRequest.Method
+    /// The path below the client's base URL, or an absolute URL of the same origin.
+    public var path: String
+    /// The values of the path's placeholders.
+    public var pathValues: PathValues
+    /// The parameters.
+    public var parameters: Parameters
+    /// How the requests are sent and the responses treated. Default: as the client has it.
+    public var options: RequestOptions
+
+    /// Creates an endpoint.
+    ///
+    /// - Parameters:
+    ///   - method: the method, standard or custom.
+    ///   - path: the path below the client's base URL, or an absolute URL of the same origin.
+    ///   - pathValues: the values of the path's placeholders.
+    ///   - parameters: the parameters. Default none.
+    ///   - query: parameters for the URL's query, in addition to a body.
+    ///   - headers: header fields, over those of `options` and of the client.
+    ///   - options: all else. Default: as the client has it.
+    public init(
+        _ method: HTTPRequest.Method, _ path: String, at pathValues: PathValues = [:],
+        _ parameters: Parameters = .none, query: Parameters.Values = [:], headers: Headers = [:],
+        options: RequestOptions = RequestOptions()
+    ) {
+        self.method = method
+        self.path = path
+        self.pathValues = pathValues
+        self.parameters = query.isEmpty ? parameters : parameters.query(query)
+        self.options = options
+        self.options.headers.fields += headers.fields
+    }
+}
+
+extension InlineEndpoint: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Method and path without query, and the names of the parameters.
+    public var description: String {
+        var text = "\(method.rawValue) \(path.withoutSecrets)"
+        if !parameters.isEmpty { text += ", \(parameters)" }
+        return options.headers.fields.isEmpty ? text : text + ", \(options.headers)"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

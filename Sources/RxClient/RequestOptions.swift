@@ -1,0 +1,131 @@
+public import RxCache
+public import RxHTTP
+public import RxLite
+
+/// How the requests of an endpoint are sent and their responses treated.
+///
+/// An option without a value is as the client has it: ``ClientConfiguration/options`` are the options of all requests,
+/// and ``Endpoint/options`` those of one endpoint.
+///
+/// ```swift
+/// var options: RequestOptions { RequestOptions(retry: .never, timeouts: Timeouts(total: .seconds(5))) }
+/// ```
+public struct RequestOptions: Sendable {
+    /// Header fields. An endpoint's fields replace those of the client with the same name.
+    public var headers: Headers = [:]
+    /// The retry policy. Default: two retries of requests that may be sent twice, with growing waits.
+    public var retry: RetryPolicy<NetworkError>?
+    /// How long each phase may take. Default: ``Timeouts``'s own.
+    public var timeouts: Timeouts?
+    /// When a second attempt is sent in parallel to a slow one. Default never.
+    public var hedging: Hedging?
+    /// Whether a request may be sent twice although its method does not promise that. Default false.
+    public var isIdempotent: Bool?
+    /// Which server of the service the requests go to. Default: the active one.
+    public var server: ServerChoice?
+
+    /// The responses that are stored and reused. Default never.
+    public var cachePolicy: CachePolicy?
+    /// The use of the cache by a request. Default: as the policy says.
+    public var cacheMode: CacheMode?
+
+    /// Whether a request carries the session's credential. Default true; a login never does.
+    public var usesSession: Bool?
+    /// Whether a request carries the jar's cookies, and its response fills the jar. Default true.
+    public var usesCookies: Bool?
+    /// Whether ``ClientConfiguration/signature`` signs a request. Default true.
+    public var isSigned: Bool?
+    /// Whether ``ClientConfiguration/rewriteParameters`` applies. Default true.
+    public var usesParameterRewriting: Bool?
+
+    /// The envelope of a response. Default ``Envelope/absent``.
+    public var envelope: Envelope?
+    /// The content types that are accepted; others fail with `contentType`. Default: those of JSON if the output is
+    /// decoded, otherwise any. A response without a content type is accepted.
+    public var contentTypes: ContentTypes?
+    /// The part of the content that is decoded, seen from the payload of the envelope. Default: all of it.
+    public var part: PayloadPath?
+
+    /// How a request body is compressed. Default: not at all.
+    public var compression: Compression?
+    /// Whether content codings are requested and decoded. Default true; see ``Request/decodesContent``.
+    public var decodesContent: Bool?
+    /// When the server is asked before a body is sent (`Expect: 100-continue`). Default never.
+    public var continuePolicy: ContinuePolicy?
+
+    /// The parts of a request that the user sees. Default all: indicator, accessories, error tips.
+    public var presentation: Presentation?
+    /// Names by which ``Client/cancel(_:)`` finds requests, besides their URL and id, and ``ResponseCache/remove(_:)``
+    /// finds responses. An endpoint's tags are added to the client's.
+    public var tags: Set<String> = []
+
+    /// Creates options; what is left out is as the client has it.
+    public init(
+        headers: Headers = [:], retry: RetryPolicy<NetworkError>? = nil, timeouts: Timeouts? = nil,
+        hedging: Hedging? = nil, isIdempotent: Bool? = nil, server: ServerChoice? = nil,
+        cachePolicy: CachePolicy? = nil, cacheMode: CacheMode? = nil, usesSession: Bool? = nil,
+        usesCookies: Bool? = nil, isSigned: Bool? = nil, usesParameterRewriting: Bool? = nil,
+        envelope: Envelope? = nil, contentTypes: ContentTypes? = nil, part: PayloadPath? = nil,
+        compression: Compression? = nil, decodesContent: Bool? = nil, continuePolicy: ContinuePolicy? = nil,
+        presentation: Presentation? = nil, tags: Set<String> = []
+    ) {
+        self.headers = headers
+        self.retry = retry
+        self.timeouts = timeouts
+        self.hedging = hedging
+        self.isIdempotent = isIdempotent
+        self.server = server
+        self.cachePolicy = cachePolicy
+        self.cacheMode = cacheMode
+        self.usesSession = usesSession
+        self.usesCookies = usesCookies
+        self.isSigned = isSigned
+        self.usesParameterRewriting = usesParameterRewriting
+        self.envelope = envelope
+        self.contentTypes = contentTypes
+        self.part = part
+        self.compression = compression
+        self.decodesContent = decodesContent
+        self.continuePolicy = continuePolicy
+        self.presentation = presentation
+        self.tags = tags
+    }
+
+    /// These options, and `others` where these leave it open. The header fields stay apart.
+    func over(_ others: RequestOptions) -> RequestOptions {
+        var options = self
+        options.retry = retry ?? others.retry
+        options.timeouts = timeouts ?? others.timeouts
+        options.hedging = hedging ?? others.hedging
+        options.isIdempotent = isIdempotent ?? others.isIdempotent
+        options.server = server ?? others.server
+        options.cachePolicy = cachePolicy ?? others.cachePolicy
+        options.cacheMode = cacheMode ?? others.cacheMode
+        options.usesSession = usesSession ?? others.usesSession
+        options.usesCookies = usesCookies ?? others.usesCookies
+        options.isSigned = isSigned ?? others.isSigned
+        options.usesParameterRewriting = usesParameterRewriting ?? others.usesParameterRewriting
+        options.envelope = envelope ?? others.envelope
+        options.contentTypes = contentTypes ?? others.contentTypes
+        options.part = part ?? others.part
+        options.compression = compression ?? others.compression
+        options.decodesContent = decodesContent ?? others.decodesContent
+        options.continuePolicy = continuePolicy ?? others.continuePolicy
+        options.presentation = presentation ?? others.presentation
+        if !others.tags.isEmpty { options.tags.formUnion(others.tags) }
+        return options
+    }
+}
+
+extension RequestOptions: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The header fields, as ``Headers`` shows them, and the tags.
+    public var description: String {
+        tags.isEmpty ? "\(headers)" : "\(headers), tags \(tags.sorted().joined(separator: ", "))"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that `dump` shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
