@@ -60,6 +60,15 @@ struct TransferClock {
         if phase != .connecting { mark = max(mark, now) }
     }
 
+    /// How long a transfer may be about to connect before one of its limits has passed, in nanoseconds.
+    var connectingLimit: UInt64 { min(limits.attempt.nanoseconds, limits.connect.nanoseconds) }
+
+    /// The limit that has passed for one that has been about to connect for so long, in nanoseconds.
+    func limit(passedConnectingFor time: UInt64) -> NetworkError.Code? {
+        if time >= limits.attempt.nanoseconds { return .attemptTimeout }
+        return time >= limits.connect.nanoseconds ? .connectTimeout : nil
+    }
+
     private var phaseLimit: Timeouts.Limit {
         switch phase {
         case .connecting: limits.connect

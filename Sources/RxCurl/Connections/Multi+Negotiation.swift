@@ -38,7 +38,9 @@ extension Multi {
 
     /// Has others wait for the connection of a transfer that found a place, if it is the first one there.
     func lead(_ transfer: Transfer) {
-        guard let origin = transfer.origin, transfer.negotiation?.enter(transfer) == true else { return }
+        guard let origin = transfer.origin,
+            transfer.negotiation?.enter(transfer, at: loop.nanoseconds) == true
+        else { return }
         queue.hold(origin)
     }
 
@@ -66,11 +68,12 @@ extension Multi {
     }
 
     /// How long a transfer has waited, in nanoseconds: for another one's connection, which is a part of connecting, and
-    /// from then on in the queue.
+    /// in the queue.
     func waitedTime(_ transfer: Transfer) -> (held: UInt64, queued: UInt64) {
-        guard let start = transfer.waiting?.start else { return (0, 0) }
-        let now = max(start, loop.nanoseconds)
-        let end = min(now, max(start, transfer.negotiation?.heldUntil ?? 0))
-        return (end - start, now - end)
+        guard let waiting = transfer.waiting else { return (0, 0) }
+        let now = max(waiting.start, loop.nanoseconds)
+        let time = now - waiting.start
+        let held = min(time, (transfer.negotiation?.held.total(at: now) ?? 0) - waiting.heldBefore)
+        return (held, time - held)
     }
 }

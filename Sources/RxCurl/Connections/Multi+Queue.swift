@@ -7,7 +7,9 @@ struct QueueEntry {
     let ticket: WaitingList<Transfer>.Ticket
     /// Since when, in nanoseconds of the loop.
     let start: UInt64
-    /// Ends it when ``Timeouts/queue`` has passed.
+    /// How long its origin's requests had been held by then (``HeldTime``).
+    let heldBefore: UInt64
+    /// Ends it when a limit has passed.
     var limit: (any Cancellable)?
 }
 
@@ -30,20 +32,39 @@ extension Multi {
             lead(transfer)
             return true
         }
-        transfer.waiting = QueueEntry(ticket: queue.wait(transfer, at: origin), start: loop.nanoseconds)
-        if let time = transfer.request.timeouts.queue { limitWaiting(transfer, time, after: time) }
+        let now = loop.nanoseconds
+        transfer.waiting = QueueEntry(
+            ticket: queue.wait(transfer, at: origin), start: now,
+            heldBefore: transfer.negotiation?.held.total(at: now) ?? 0)
+        limitWaiting(transfer)
         if queue.waitingCount == 1 { setQueueTimer() }
         return false
     }
 
-    /// Ends a transfer that has been in the queue for `limit`, which is not before `time` has passed.
-    private func limitWaiting(_ transfer: Transfer, _ limit: Duration, after time: Duration) {
-        transfer.waiting?.limit = loop.schedule(after: time) { [self] in
-            let left = limit - .nanoseconds(Int64(clamping: waitedTime(transfer).queued))
-            guard left <= .zero else { return limitWaiting(transfer, limit, after: left) }
-            perform(.timeOut(transfer, .queueTimeout))
+    /// Ends a waiting transfer if a limit has passed, and otherwise looks again when one may have: that of the queue, or,
+    /// for the time that another one's connection was waited for, one of those that go across connecting.
+    private func limitWaiting(_ transfer: Transfer) {
+        let queueLimit = transfer.request.timeouts.limits.queue
+        let mayBeHeld = transfer.negotiation?.mayHold == true
+        guard mayBeHeld || !queueLimit.isNone else { return }
+        let (held, queued) = waitedTime(transfer)
+        if let code = transfer.clock.limit(passedConnectingFor: held) {
+            return perform(.timeOut(transfer, code))
+        }
+        guard queued < queueLimit.nanoseconds else { return perform(.timeOut(transfer, .queueTimeout)) }
+        // One of the times moves on now; which one may change before the next look.
+        var times = (moving: queueLimit.nanoseconds - queued, resting: UInt64.max)
+        if mayBeHeld { times.resting = transfer.clock.connectingLimit - held }
+        if transfer.negotiation?.held.isRunning == true { swap(&times.moving, &times.resting) }
+        let next = min(times.moving, max(times.resting, Self.shortestLook))
+        guard next < Timeouts.Limit.none.nanoseconds / 2 else { return }
+        transfer.waiting?.limit = loop.schedule(after: .nanoseconds(Int64(next))) { [self] in
+            if transfer.waiting != nil { limitWaiting(transfer) }
         }
     }
+
+    /// How soon a limit is looked at whose time stands still, in nanoseconds.
+    private static let shortestLook: UInt64 = 10_000_000
 
     /// Opens further connections where requests have waited too long for one of those there are.
     func widenQueue() {
@@ -60,18 +81,24 @@ extension Multi {
         transfer.waiting != nil && waitedTime(transfer).queued >= nanoseconds
     }
 
-    /// The next transfer that has found a place.
+    /// The next transfer that has found a place, and has not waited for another one's connection for too long.
     func nextWaiting() -> Transfer? {
-        guard let transfer = queue.next({ hasWaited($0, connectionDelay / 2) }) else { return nil }
-        if let waiting = transfer.waiting {
-            waiting.limit?.cancel()
+        while let transfer = queue.next({ hasWaited($0, connectionDelay / 2) }) {
             let time = waitedTime(transfer)
+            transfer.waiting.take()?.limit?.cancel()
+            if let code = transfer.clock.limit(passedConnectingFor: time.held) {
+                // It has not become one of those under way there.
+                transfer.negotiation = nil
+                transfer.end(code, transfer.text(of: code))
+                leave(transfer)
+                continue
+            }
             transfer.metrics.queued = .nanoseconds(Int64(clamping: time.queued))
             transfer.heldTime = time.held
+            lead(transfer)
+            return transfer
         }
-        transfer.waiting = nil
-        lead(transfer)
-        return transfer
+        return nil
     }
 
     /// Gives the transfer's place back, or takes it out of the queue. Its content is not wanted any more.

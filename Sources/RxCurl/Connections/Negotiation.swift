@@ -16,8 +16,8 @@ final class Negotiation {
     private weak var leader: Transfer?
     /// Whether a connection has come about, or failed to, so that nobody is waited for.
     private var isSettled = false
-    /// Until when others waited, in nanoseconds of the loop.
-    private(set) var heldUntil: UInt64 = 0
+    /// For how long others have waited for that.
+    private(set) var held = HeldTime()
     /// How many transfers are under way.
     private var running = 0
 
@@ -32,14 +32,18 @@ final class Negotiation {
 
     private static let streamsPerConnection = 100
 
+    /// Whether others may still have to wait for a connection that is being made.
+    var mayHold: Bool { version == nil }
+
     /// A transfer has found a place.
     ///
+    /// - Parameter now: in nanoseconds of the loop, as in the other calls.
     /// - Returns: whether the others are to wait until ``settle(_:at:)`` or ``leave(_:isOver:at:)`` says otherwise.
-    func enter(_ transfer: Transfer) -> Bool {
+    func enter(_ transfer: Transfer, at now: UInt64) -> Bool {
         running += 1
         guard version == nil, leader == nil, !isSettled else { return false }
         leader = transfer
-        heldUntil = .max
+        held.begin(at: now)
         return true
     }
 
@@ -58,7 +62,7 @@ final class Negotiation {
     func yield(_ transfer: Transfer, at now: UInt64) -> Bool {
         guard leader === transfer else { return false }
         leader = nil
-        heldUntil = now
+        held.end(at: now)
         return true
     }
 

@@ -78,6 +78,33 @@ import Testing
         }
     }
 
+    /// The one that connects may take as long as it likes; the other one has limits of its own.
+    @Test(
+        arguments: [
+            (Timeouts(queue: .milliseconds(1), connect: .milliseconds(50)), .connectTimeout),
+            (Timeouts(connect: nil, attempt: .milliseconds(50)), .attemptTimeout),
+            (Timeouts(connect: .milliseconds(50), attempt: .seconds(50)), .connectTimeout),
+        ] as [(Timeouts, NetworkError.Code)])
+    func theLimitsHoldWhileAnotherOneConnects(timeouts: Timeouts, code: NetworkError.Code) async throws {
+        let gate = try Gate()
+        let server = try RawServer { _ in [.respond(body: "ok")] }
+        let middle = try RawServer([[.wait(gate), .relay(port: nginx.tlsPort, bytes: .max)]])
+        try await withHTTP2 { transport in
+            var request = try Request.to("https://127.0.0.1:\(middle.port)/relay?port=\(server.port)")
+            request.timeouts = .unlimited
+            let first = Recording(transport.send(request))
+            _ = try await middle.until { $0.connections.isEmpty ? nil : true }
+            request.timeouts = timeouts
+            let error = try #require(try await Recording(transport.send(request)).ended().error)
+            #expect(error.code == code)
+            #expect(error.isUnsent)
+            #expect(error.message.contains("0.05 seconds"))
+            gate.open()
+            #expect(try await first.ended().error == nil)
+            #expect(server.record.requests.count == 1)
+        }
+    }
+
     @Test func afterARefusalNobodyWaits() async throws {
         let port = try DeadPort(.refusing)
         try await withHTTP2 { transport in
