@@ -50,7 +50,8 @@ extension CurlTransport {
         /// The URL of a DNS server that resolves names over HTTPS (RFC 8484, `CURLOPT_DOH_URL`), such as
         /// `https://dns.example/dns-query`. Its certificate is verified as ``tls`` says. Its own name is resolved by
         /// the system, unless it is an address or in ``hostOverrides``. If it cannot be asked, requests fail with
-        /// ``NetworkError/Code/resolve``. Default `nil`: the system resolves all names.
+        /// ``NetworkError/Code/resolve``. With libcurl before 8.14 connecting takes five minutes at most. Default `nil`: the
+        /// system resolves all names.
         public var dnsOverHTTPS: String?
         /// Which kind of addresses is used (`CURLOPT_IPRESOLVE`). Default both.
         public var addressFamily = AddressFamily.any

@@ -18,8 +18,11 @@ extension EasyHandle {
         metrics.bodyBytesReceived = receivedBytes
     }
 
-    /// Whether curl has found no address for the transfer, or needed none.
+    /// Whether curl has found no address for the transfer.
     var hasNoAddress: Bool { time(CURLINFO_NAMELOOKUP_TIME_T) == .zero }
+
+    /// Whether the name may be being looked up.
+    var isLookingUp: Bool { isInCurl && hasNoAddress }
 
     /// The socket of the last transfer's connection, if that is still open (`CURLINFO_ACTIVESOCKET`).
     var socket: curl_socket_t? {

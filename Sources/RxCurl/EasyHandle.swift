@@ -25,6 +25,8 @@ final class EasyHandle {
     var isHeld = false
     /// Whether it must not be used again.
     var isSpent = false
+    /// Whether libcurl has been given a transfer of which it has not said that it is over.
+    var isInCurl = false
     /// Set for the next look at the limits of the transfer; see ``TransferClock``. It stays in the loop's heap from
     /// one transfer to the next.
     private(set) var limits: LoopTimer?
@@ -38,6 +40,8 @@ final class EasyHandle {
     private let isOneUse: Bool
     private var settings = Settings()
     private var failure: CurlError?
+    /// The value of `CURLOPT_CONNECTTIMEOUT_MS`.
+    private var connectTime = 0
 
     /// Everything that can differ between two transfers on one handle.
     private struct Settings {
@@ -112,7 +116,10 @@ final class EasyHandle {
         }
         let connectTimeout = transfer.request.timeouts.connect
         if settings.connectTimeout != .some(connectTimeout) {
-            set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(connectTimeout))
+            connectTime = Self.milliseconds(connectTimeout)
+            // A handle that is kept for its look-up is kept for that long.
+            if transfer.multi.keepsLookups { connectTime = min(connectTime, UnfinishedLookups.connectLimit) }
+            set(CURLOPT_CONNECTTIMEOUT_MS, connectTime)
             settings.connectTimeout = .some(connectTimeout)
         }
         setContent(transfer.content, method: transfer.request.method)
@@ -213,7 +220,7 @@ final class EasyHandle {
     func forbidReuse() { set(CURLOPT_FORBID_REUSE, 1) }
 
     /// How long the last transfer could take to connect, in nanoseconds.
-    var connectLimit: UInt64 { UInt64(Self.milliseconds(settings.connectTimeout ?? nil)) * 1_000_000 }
+    var connectLimit: UInt64 { UInt64(connectTime) * 1_000_000 }
 
     // MARK: Setting options
 

@@ -12,7 +12,7 @@ extension Multi {
         transfer.decideToAsk()
         do throws(CurlError) {
             _ = try unsafe open()
-            lookups.removeFinished(now: loop.nanoseconds)
+            try checkLookups()
             guard let handle = pool.take() ?? EasyHandle(for: self) else {
                 throw CurlError(CURLE_FAILED_INIT)
             }
@@ -45,6 +45,7 @@ extension Multi {
                 try handle.configure(for: transfer, headers: list)
                 code = unsafe curl_multi_add_handle(raw, handle.raw)
                 guard code == CURLM_OK else { throw CurlError(CURLE_FAILED_INIT, detail: Self.text(code)) }
+                handle.isInCurl = true
             } catch {
                 throw transfer.failure(error)
             }

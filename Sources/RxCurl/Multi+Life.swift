@@ -16,6 +16,7 @@ extension Multi {
             queueTimer = LoopTimer(on: loop) { [unowned self] in perform(.widenQueue) }
             // Those who waited when a multi handle broke down wait on.
             if queue.waitingCount > 0 { setQueueTimer() }
+            if keepsLookups { lookupTimer = LoopTimer(on: loop) { [unowned self] in removeLookups() } }
             timer = LoopTimer(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
         } catch {
             closeHandles()
@@ -100,6 +101,8 @@ extension Multi {
         nextDrive = nil
         queueTimer?.close()
         queueTimer = nil
+        lookupTimer?.close()
+        lookupTimer = nil
         secondLook?.close()
         secondLook = nil
         overdue = []

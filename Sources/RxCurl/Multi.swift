@@ -75,6 +75,8 @@ final class Multi: @unchecked Sendable {
     @safe @exclusivity(unchecked) var lookups = UnfinishedLookups()
     @safe @exclusivity(unchecked) var queue: FairQueue<Transfer>
     @safe @exclusivity(unchecked) var latestOrigin: LatestOrigin?
+    /// Set while there are some.
+    @safe @exclusivity(unchecked) var lookupTimer: LoopTimer?
     /// By the origins' keys in the queue.
     @safe @exclusivity(unchecked) var negotiations: [String: Negotiation] = [:]
     @safe @exclusivity(unchecked) var headers = HeaderListCache()
@@ -165,7 +167,7 @@ final class Multi: @unchecked Sendable {
         }
         if handle.isSpent { handle.forbidReuse() }
         if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }
-        if handle.isSpent, keepsLookups, handle.hasNoAddress { lookups.keep(handle, now: loop.nanoseconds) }
+        if handle.isSpent { keepLookup(of: handle) }
         let last = running.removeLast()
         if last !== handle {
             running[handle.slot] = last
@@ -239,5 +241,7 @@ final class Multi: @unchecked Sendable {
             if result != CURLE_OK { handle.isSpent = true }
             if let transfer = handle.transfer { transfer.complete(handle, result) } else { release(handle) }
         }
+            // The only end that does not wait for a look-up.
+            if result != CURLE_OPERATION_TIMEDOUT { handle.isInCurl = false }
     }
 }

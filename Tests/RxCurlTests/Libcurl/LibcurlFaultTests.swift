@@ -54,9 +54,14 @@ import Testing
         #expect(await loop.run { unsafe transport.multi.share != nil } == sharesSessions)
     }
 
-    /// A handle that ends in the middle of its look-up over HTTPS is freed when the look-up can no longer be under way.
-    @Test(arguments: [(.init(8, 13, 255), true), (.init(8, 14), false)] as [(LibcurlFeatures.Version, Bool)])
-    func lookups(version: LibcurlFeatures.Version, areKept: Bool) async throws {
+    /// A handle that ends in the middle of its look-up over HTTPS is freed when the look-up can no longer be under way:
+    /// after the time it had to connect, and five minutes at most.
+    @Test(
+        arguments: [
+            (.init(8, 13, 255), .seconds(200), 200), (.init(8, 13, 255), nil, 300),
+            (.init(8, 14), .seconds(200), nil),
+        ] as [(LibcurlFeatures.Version, Duration?, UInt64?)])
+    func lookups(version: LibcurlFeatures.Version, connect: Duration?, seconds: UInt64?) async throws {
         let silent = try RawServer([[.stall]])
         let loop = EventLoop(name: "test")
         defer { loop.shutDown() }
@@ -66,7 +71,7 @@ import Testing
         let features = LibcurlFeatures(version: version)
         let transport = CurlTransport(loops: [loop], configuration: configuration, features: features)
         var request = try Request.to("http://shop.test/")
-        request.timeouts.connect = .seconds(600)
+        request.timeouts.connect = connect
         let recording = Recording(transport.send(request))
         _ = try await silent.until { $0.connections.isEmpty ? nil : true }
         let multi = transport.multi
@@ -76,11 +81,51 @@ import Testing
             #expect(handle != nil)
             let start = loop.nanoseconds
             recording.cancel()
-            #expect((handle != nil) == areKept)
-            multi.lookups.removeFinished(now: start + 600_000_000_000)
-            #expect((handle != nil) == areKept)
-            multi.lookups.removeFinished(now: loop.nanoseconds + 601_000_000_000)
+            #expect((handle != nil) == (seconds != nil))
+            guard let seconds else { return }
+            multi.lookups.removeFinished(now: start + seconds * 1_000_000_000)
+            #expect(handle != nil)
+            multi.lookups.removeFinished(now: loop.nanoseconds + (seconds + 1) * 1_000_000_000)
             #expect(handle == nil)
+            #expect(multi.lookups.count == 0)
+            #expect(multi.lookups.nextEnd == .max)
+        }
+    }
+
+    @Test func finishedLookupsAreNotKept() async throws {
+        let nginx = try NginxServer.shared()
+        let names = try DNSOverHTTPSServer(hosts: [:])
+        try await withTransport(
+            caBundlePath: nginx.certificatePath,
+            configured: {
+                $0.dnsOverHTTPS = "https://127.0.0.1:\(nginx.tlsPort)/relay?port=\(names.port)"
+            }
+        ) { transport in
+            let log = try await Recording(transport.send(try .to("http://nothing.test/"))).ended()
+            #expect(log.error?.code == .resolve)
+            let multi = transport.multi
+            #expect(await transport.loop.run { multi.lookups.count } == 0)
+        }
+    }
+
+    /// The DNS server does not answer. Requests end, and their handles stay, up to a limit.
+    @Test(.enabled(if: LibcurlFeatures.running.has(.freesLookupsUnderWay)))
+    func lookupsAreLimitedInNumber() async throws {
+        let silent = try RawServer { _ in [.stall] }
+        try await withTransport(configured: {
+            $0.dnsOverHTTPS = "https://127.0.0.1:\(silent.port)/dns-query"
+        }) { transport in
+            let multi = transport.multi
+            let request = try Request.to("http://shop.test/")
+            await transport.loop.run { multi.lookups.limit = 4 }
+            let recordings = (0..<4).map { _ in Recording(transport.send(request)) }
+            await transport.loop.poll()
+            for recording in recordings { recording.cancel() }
+            let error = try #require(try await Recording(transport.send(request)).ended().error)
+            #expect(error.code == .resolve)
+            #expect(error.isUnsent)
+            await transport.loop.run { multi.lookups.removeFinished(now: .max - 1) }
+            #expect(await transport.loop.run { multi.lookups.isFull } == false)
         }
     }
 
