@@ -10,6 +10,12 @@ struct AlternativeService: Hashable {
     /// Whether it outlives a change of the network (`persist=1`).
     var persists = false
 
+    /// Whether the two are the same but for their time.
+    func isPlaced(as other: AlternativeService) -> Bool {
+        protocolID == other.protocolID && host == other.host && port == other.port
+            && persists == other.persists
+    }
+
     /// 24 hours (RFC 7838 §3.1).
     static let defaultAge = 24 * 3600
     /// A year; a longer time is taken for this.

@@ -48,11 +48,18 @@ final class AlternativeServices: Sendable {
     }
 
     /// Takes the value of a response's `Alt-Svc` field.
-    func take(_ value: String, from place: Place, over version: HTTPVersion, on loop: EventLoop) {
+    ///
+    /// - Parameter age: the value of its `Age` field.
+    func take(
+        _ value: String, from place: Place, over version: HTTPVersion, age: String? = nil, on loop: EventLoop
+    ) {
+        let age = age.flatMap { AlternativeServiceReader.number($0, atMost: AlternativeService.longestAge) }
         let now = now()
         let source = version >= .http2 ? "h\(version.major)" : "http/1.1"
         let field = AlternativeServiceField(value.utf8)
-        let isChanged = contents.withLock { $0.table.take(field, from: place, over: source, at: now) }
+        let isChanged = contents.withLock {
+            $0.table.take(field, from: place, over: source, age: age ?? 0, at: now)
+        }
         if isChanged { save(on: loop) }
     }
 
@@ -60,6 +67,17 @@ final class AlternativeServices: Sendable {
     func noteFailure(_ place: Place) {
         let now = now()
         contents.withLock { $0.table.noteFailure(place, at: now) }
+    }
+
+    /// A request over HTTP/3 was misdirected there (421). The alternative is forgotten (RFC 7838 §6), and if it is named
+    /// again soon, it is left alone at first: the next request would be misdirected too.
+    func noteMisdirected(_ place: Place, on loop: EventLoop) {
+        let now = now()
+        let isChanged = contents.withLock {
+            $0.table.noteFailure(place, at: now)
+            return $0.table.forgetHTTP3(place)
+        }
+        if isChanged { save(on: loop) }
     }
 
     /// HTTP/3 was spoken there.

@@ -10,26 +10,37 @@ internal import RxHTTP
 /// Origin and alternative, each with protocol, host and port; when it ends, in UTC; whether it outlives a change of the
 /// network; a priority, which is not used.
 extension AlternativeTable {
-    /// How large a file is that is read.
+    /// How large a file is that is read, and at most one that is written.
     static let fileLimit = 1 << 20
+    /// How long a line is that is read, and at most one that is written.
+    static let lineLimit = 1024
 
-    /// The text of all that is current.
+    /// The text of all that is current; of what ends last, if that is more than ``fileLimit``.
     func text(at now: Int) -> [UInt8] {
-        var lines = ["# Alternative services (RFC 7838), see https://curl.se/docs/alt-svc.html"]
-        for (place, entry) in entries.sorted(by: { ($0.key.host, $0.key.port) < ($1.key.host, $1.key.port) })
-        {
-            for (service, end) in zip(entry.services, entry.ends) where end > now {
-                guard let source = Self.curlName(entry.source), let name = Self.curlName(service.protocolID)
-                else {
-                    continue
-                }
-                let origin = "\(source) \(Self.written(place.host)) \(place.port)"
-                let alternative = "\(name) \(Self.written(service.host)) \(service.port)"
-                lines.append(
-                    "\(origin) \(alternative) \"\(Self.written(end))\" \(service.persists ? 1 : 0) 0")
-            }
+        let head = "# Alternative services (RFC 7838), see https://curl.se/docs/alt-svc.html\n"
+        var parts = entries.map { place, entry in
+            (place: place, end: entry.ends.max() ?? 0, text: Self.lines(entry, of: place, at: now))
         }
-        return Array((lines.joined(separator: "\n") + "\n").utf8)
+        var size = parts.reduce(head.utf8.count) { $0 + $1.text.utf8.count }
+        if size > Self.fileLimit {
+            parts.sort { $0.end > $1.end }
+            while size > Self.fileLimit, let last = parts.popLast() { size -= last.text.utf8.count }
+        }
+        parts.sort { ($0.place.host, $0.place.port) < ($1.place.host, $1.place.port) }
+        return parts.reduce(into: Array(head.utf8)) { $0 += $1.text.utf8 }
+    }
+
+    /// The lines of an origin, each with its line feed.
+    private static func lines(_ entry: Entry, of place: Place, at now: Int) -> String {
+        guard let source = curlName(entry.source) else { return "" }
+        return zip(entry.services, entry.ends).reduce(into: "") { text, found in
+            let (service, end) = found
+            guard end > now, let name = curlName(service.protocolID) else { return }
+            let origin = "\(source) \(written(place.host)) \(place.port)"
+            let alternative = "\(name) \(written(service.host)) \(service.port)"
+            let line = "\(origin) \(alternative) \"\(written(end))\" \(service.persists ? 1 : 0) 0"
+            if line.utf8.count <= lineLimit { text += line + "\n" }
+        }
     }
 
     /// Adds what stands in a file and is current. Other lines are passed over.
@@ -40,12 +51,13 @@ extension AlternativeTable {
                 end <= now + AlternativeService.longestAge
             else { continue }
             guard found[place] != nil || found.count < Self.limit else { continue }
-            var entry = found[place] ?? Entry(source: source, services: [], ends: [])
+            var entry = found[place] ?? Entry(source: source, services: [], ends: [], savedEnds: [])
             guard entry.services.count < AlternativeService.limit else { continue }
             var aged = service
             aged.maxAge = end - now
             entry.services.append(aged)
             entry.ends.append(end)
+            entry.savedEnds.append(end)
             found[place] = entry
         }
         for (place, entry) in found { add(entry, for: place, at: now) }
@@ -54,7 +66,7 @@ extension AlternativeTable {
     private static func read(
         _ line: ArraySlice<UInt8>
     ) -> (place: Place, source: String, service: AlternativeService, end: Int)? {
-        guard line.count <= 1024, line.first != UInt8(ascii: "#") else { return nil }
+        guard line.count <= lineLimit, line.first != UInt8(ascii: "#") else { return nil }
         let words = line.split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
             .map { String(decoding: $0, as: UTF8.self) }
         guard words.count == 10, let source = protocolID(words[0]), let name = protocolID(words[3]),

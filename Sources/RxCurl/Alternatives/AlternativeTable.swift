@@ -30,6 +30,15 @@ struct AlternativeTable {
         var services: [AlternativeService]
         /// When each of them is forgotten.
         var ends: [Int]
+        /// ``ends`` as they are saved.
+        var savedEnds: [Int]
+
+        /// Whether what is saved will do for `new`: the same services, the ends of which have moved by no more than a
+        /// tenth of their time. A server names the same with each response.
+        func isSaved(_ new: Entry, at now: Int) -> Bool {
+            services.elementsEqual(new.services) { $0.isPlaced(as: $1) }
+                && zip(savedEnds, new.ends).allSatisfy { saved, end in abs(end - saved) * 10 <= end - now }
+        }
     }
 
     /// An alternative that could not be reached.
@@ -50,18 +59,20 @@ struct AlternativeTable {
 
     /// Takes what a response of `place` says in place of what was said before.
     ///
-    /// - Parameter source: the protocol of the response, by its name in ALPN.
+    /// - Parameters:
+    ///   - source: the protocol of the response, by its name in ALPN.
+    ///   - age: how old the response is, in seconds (RFC 7838 §3.1).
     /// - Returns: whether that is worth saving: more than a time that moves on with each response.
-    mutating func take(_ field: AlternativeServiceField, from place: Place, over source: String, at now: Int)
-        -> Bool
-    {
+    mutating func take(
+        _ field: AlternativeServiceField, from place: Place, over source: String, age: Int = 0, at now: Int
+    ) -> Bool {
         let old = entries[place]
         guard case .services(let found) = field else {
             failures[place] = nil
             entries[place] = nil
             return old != nil
         }
-        let services = found.filter { $0.maxAge > 0 }.map { service in
+        let services = found.filter { $0.maxAge > age }.map { service in
             var service = service
             if service.host.isEmpty { service.host = place.host }
             return service
@@ -70,14 +81,30 @@ struct AlternativeTable {
             entries[place] = nil
             return old != nil
         }
-        let entry = Entry(source: source, services: services, ends: services.map { now + $0.maxAge })
+        let ends = services.map { now + $0.maxAge - age }
+        var entry = Entry(source: source, services: services, ends: ends, savedEnds: ends)
+        let isSaved = old?.isSaved(entry, at: now) ?? false
+        if isSaved, let old { entry.savedEnds = old.savedEnds }
         insert(entry, for: place, at: now)
-        guard let old, old.services == services, let before = old.ends.min(), let after = entry.ends.min()
-        else {
-            return true
-        }
-        // A tenth of the time, and so no write for each response.
-        return (after - before) * 10 > (services.map(\.maxAge).min() ?? 0)
+        return !isSaved
+    }
+
+    /// Forgets that `place` serves HTTP/3 at the same host and port, since a request was misdirected there (RFC 7838 §6).
+    ///
+    /// - Returns: whether that is worth saving.
+    mutating func forgetHTTP3(_ place: Place) -> Bool {
+        guard let old = entries[place] else { return false }
+        let kept = old.services.indices.filter { !Self.isHTTP3(old.services[$0], at: place) }
+        guard kept.count < old.services.count else { return false }
+        let entry = Entry(
+            source: old.source, services: kept.map { old.services[$0] }, ends: kept.map { old.ends[$0] },
+            savedEnds: kept.map { old.savedEnds[$0] })
+        entries[place] = kept.isEmpty ? nil : entry
+        return true
+    }
+
+    private static func isHTTP3(_ service: AlternativeService, at place: Place) -> Bool {
+        service.protocolID == "h3" && service.host == place.host && service.port == place.port
     }
 
     /// Adds what has been saved. What is known by now is newer.
@@ -104,8 +131,7 @@ struct AlternativeTable {
     func namesHTTP3(_ place: Place, at now: Int) -> Bool {
         guard let entry = entries[place] else { return false }
         return zip(entry.services, entry.ends).contains { service, end in
-            service.protocolID == "h3" && service.host == place.host && service.port == place.port
-                && end > now
+            Self.isHTTP3(service, at: place) && end > now
         }
     }
 

@@ -38,11 +38,11 @@ extension Transfer {
         }
         // Its own alternatives are to be ignored (RFC 7838 §6).
         guard status?.code != 421 else {
-            if httpVersion == .http3 { alternatives.noteFailure(place) }
+            if httpVersion == .http3 { alternatives.noteMisdirected(place, on: multi.loop) }
             return
         }
         guard let value = head[.alternativeServices], multi.configuration.tls.verifiesServer else { return }
-        alternatives.take(value, from: place, over: httpVersion, on: multi.loop)
+        alternatives.take(value, from: place, over: httpVersion, age: head[.age], on: multi.loop)
         guard multi.http3 == .whenNamed, httpVersion < .http3,
             alternatives.offersHTTP3(place, needsName: true), let handle
         else { return }

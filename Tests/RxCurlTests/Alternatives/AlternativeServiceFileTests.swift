@@ -74,6 +74,30 @@ import Testing
         }
     }
 
+    @Test func aMisdirectedRequestRemovesTheEntry() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("alternatives", Array(Self.line.utf8))
+        try await withLoop { loop in
+            let services = Self.services(path)
+            await load(services, on: loop)
+            services.noteMisdirected(Self.place, on: loop)
+            try await expect(folder, on: loop) { !$0.contains("a.test") }
+            // It is left alone for a while if it is named again.
+            services.take(#"h3=":443""#, from: Self.place, over: .http2, age: "7", on: loop)
+            #expect(!services.offersHTTP3(Self.place, needsName: true))
+            try await expect(folder, on: loop) { $0.contains("h3 a.test 443 ") }
+        }
+    }
+
+    @Test(arguments: [("86399", true), ("86400", false), ("-1", true), ("1, 2", true), ("", true)])
+    func theAgeOfTheResponse(age: String, isOffered: Bool) async throws {
+        try await withLoop { loop in
+            let services = AlternativeServices(path: nil)
+            services.take(#"h3=":443""#, from: Self.place, over: .http2, age: age, on: loop)
+            #expect(services.offersHTTP3(Self.place, needsName: true) == isOffered)
+        }
+    }
+
     @Test func everybodyWaitsForTheOneReading() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("alternatives", Array(Self.line.utf8))

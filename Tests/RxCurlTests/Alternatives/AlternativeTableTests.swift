@@ -31,6 +31,31 @@ import Testing
         #expect(!table.namesHTTP3(place, at: 1060))
     }
 
+    /// RFC 7838 §3.1: the time is that of the response, which a cache may have kept.
+    @Test func theAgeOfTheResponseIsAPartOfItsTime() {
+        var table = AlternativeTable()
+        let field = AlternativeServiceField(#"h3=":443"; ma=60"#.utf8)
+        _ = table.take(field, from: place, over: "h2", age: 20, at: 1000)
+        #expect(table.namesHTTP3(place, at: 1039))
+        #expect(!table.namesHTTP3(place, at: 1040))
+        _ = table.take(field, from: place, over: "h2", age: 60, at: 1000)
+        #expect(!table.namesHTTP3(place, at: 1000))
+    }
+
+    /// RFC 7838 §6. Alternatives at other places stay.
+    @Test func aMisdirectedRequestRemovesTheEntry() {
+        var table = table(#"h3=":443", h2=":443", h3=":8443"; ma=60, h3="a.test:443""#)
+        let changes = [table.forgetHTTP3(place), table.forgetHTTP3(place)]
+        #expect(changes == [true, false])
+        #expect(!table.namesHTTP3(place, at: 1000))
+        #expect(table.entries[place]?.services.map(\.protocolID) == ["h2", "h3"])
+        #expect(table.entries[place]?.services.map(\.port) == [443, 8443])
+        #expect(table.entries[place]?.ends == [1000 + 24 * 3600, 1060])
+        var only = self.table(#"h3=":443""#)
+        _ = only.forgetHTTP3(place)
+        #expect(only.entries.isEmpty)
+    }
+
     @Test(arguments: ["clear", #"h2=":443""#, #"h3=":443"; ma=0"#, ""])
     func aLaterWordTakesThePlaceOfAnEarlierOne(value: String) {
         var table = table(#"h3=":443""#)
@@ -52,6 +77,23 @@ import Testing
             results + [take(field, at: 201), take("clear", at: 202), take("clear", at: 203)] == [
                 true, false, true, true, false,
             ])
+    }
+
+    /// Each response moves the end by less than is worth saving, but all of them together do not.
+    @Test func theEndIsComparedWithTheOneThatWasSaved() {
+        var table = AlternativeTable()
+        let results = [0, 60, 120, 180, 240].map { now in
+            table.take(AlternativeServiceField(#"h3=":443"; ma=1000"#.utf8), from: place, over: "h2", at: now)
+        }
+        #expect(results == [true, false, true, false, true])
+    }
+
+    @Test func theSameAfterARestartIsNotSavedAgain() {
+        let old = table(#"h3=":443"; ma=1000"#)
+        var new = AlternativeTable()
+        new.add(old.text(at: 1000), at: 1050)
+        let field = AlternativeServiceField(#"h3=":443"; ma=1000"#.utf8)
+        #expect([1060, 1200].map { new.take(field, from: place, over: "h2", at: $0) } == [false, true])
     }
 
     @Test func theOneThatEndsFirstMakesRoom() {
@@ -121,6 +163,37 @@ import Testing
         #expect(new.namesHTTP3(place, at: 1059))
         #expect(new.text(at: 1030) == old.text(at: 1030))
         #expect(!new.namesHTTP3(place, at: 1060))
+    }
+
+    /// The alternatives that end last are written, and no more than is read again.
+    @Test func aFileIsNoLargerThanIsRead() {
+        var table = AlternativeTable()
+        let long = String(repeating: "a", count: 200)
+        for port in 1...AlternativeTable.limit {
+            let names = (1...AlternativeService.limit).map { #"h3="\#(long):\#($0)"; ma=\#(1000 + port)"# }
+            let field = AlternativeServiceField(names.joined(separator: ", ").utf8)
+            let place = AlternativeTable.Place(host: long, port: port)
+            _ = table.take(field, from: place, over: "h2", at: 1000)
+        }
+        let text = table.text(at: 1000)
+        #expect(text.count <= AlternativeTable.fileLimit)
+        // There is no room for another origin.
+        let longest = AlternativeService.limit * AlternativeTable.lineLimit
+        #expect(text.count > AlternativeTable.fileLimit - longest)
+        var new = AlternativeTable()
+        new.add(text, at: 1000)
+        let ports = new.entries.keys.map(\.port).sorted()
+        #expect(ports == Array((AlternativeTable.limit + 1 - ports.count)...AlternativeTable.limit))
+        #expect(new.entries.values.allSatisfy { $0.services.count == AlternativeService.limit })
+        #expect(new.text(at: 1000) == text)
+    }
+
+    @Test func aLineIsNoLongerThanIsRead() {
+        let place = AlternativeTable.Place(host: String(repeating: "a", count: 1000), port: 443)
+        var table = AlternativeTable()
+        let field = AlternativeServiceField(#"h3=":443", h3="b.test:443""#.utf8)
+        _ = table.take(field, from: place, over: "h2", at: 0)
+        #expect(table.text(at: 0).split(separator: UInt8(ascii: "\n")).count == 1)
     }
 
     @Test func whatIsKnownByNowIsNewerThanTheFile() {
