@@ -37,7 +37,8 @@ struct CurlError: Error {
     ///
     /// - Parameter isSent: whether the request had gone out when it happened. A failure to connect is then
     ///   one of curl's own second try, so the request may have been carried out.
-    func kind(isSent: Bool) -> NetworkError.Code {
+    /// - Parameter isLookedUp: whether the name was being looked up over HTTPS.
+    func kind(isSent: Bool, isLookedUp: Bool = false) -> NetworkError.Code {
         if let tlsFailure, !isSent || tlsFailure == .clientCertificate { return .tls }
         if !isSent, [CURLE_COULDNT_CONNECT, CURLE_RECV_ERROR, CURLE_SEND_ERROR].contains(code) {
             // "CONNECT tunnel failed, response 407", "Proxy CONNECT aborted", "SOCKS5 …".
@@ -69,7 +70,7 @@ struct CurlError: Error {
         // The scheme has been checked: this is curl's word for HTTP/0.9.
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT: isSent ? .invalidResponse : .invalidURL
         // libcurl 7.88 for a name that has no address, where it was looked up over HTTPS for one kind of them only.
-        case CURLE_OUT_OF_MEMORY where !isSent: .resolve
+        case CURLE_OUT_OF_MEMORY where !isSent && isLookedUp: .resolve
         // curl's own limits, such as 100 KiB for a header line, come out as this.
         case CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY, Self.tooLarge: .tooLarge
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM,

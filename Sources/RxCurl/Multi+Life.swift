@@ -24,7 +24,7 @@ extension Multi {
         }
         guard let made = unsafe curl_multi_init() else {
             closeHandles()
-            throw CurlError(CURLE_OUT_OF_MEMORY)
+            throw CurlError(CURLE_FAILED_INIT, detail: "libcurl made no multi handle")
         }
         unsafe raw = unsafe made
         unsafe setCallbacks(made)

@@ -118,7 +118,8 @@ extension Transfer {
     func failure(_ error: CurlError) -> NetworkError {
         if let refusal = state.refusal { return self.error(refusal.kind, refusal.message, error) }
         if let forbidden = forbiddenAddress(error) { return forbidden }
-        var kind = error.kind(isSent: state.isSent)
+        let isLookedUp = multi.configuration.dnsOverHTTPS != nil && handle?.hasNoAddress == true
+        var kind = error.kind(isSent: state.isSent, isLookedUp: isLookedUp)
         // Of an HTTP/2 stream that was closed before the head, curl says the same as in the body.
         if kind == .partialBody, head == nil { kind = .connectionLost }
         let message =

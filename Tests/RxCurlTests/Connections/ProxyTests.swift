@@ -213,6 +213,18 @@ import Testing
         }
     }
 
+    /// libcurl calls that a lack of memory.
+    @Test func aSecretThatIsTooLarge() async throws {
+        let proxy = try ProxyServer(.http)
+        var configured = Proxy("http://me:\(String(repeating: "x", count: 1 << 20))@127.0.0.1:\(proxy.port)")
+        configured.tunnelsHTTP = true
+        let log = try await withTransport(configured: { $0.proxy = configured }) { transport in
+            try await Recording(transport.send(try .to("http://far.test/"))).ended()
+        }
+        #expect(log.error?.code == .tooLarge)
+        #expect(log.error?.isUnsent == true)
+    }
+
     @Test func theAddressOfTheProxyIsTheOneThatCounts() async throws {
         let proxy = try ProxyServer(.http)
         let log = try await withTransport(configured: {

@@ -34,6 +34,13 @@ import Testing
         #expect(CurlError(CURLcode(rawValue: 100)).kind(isSent: true) == .tooLarge)
     }
 
+    /// libcurl 7.88 says it for a name without an address, but only where that was looked up over HTTPS.
+    @Test(arguments: [(false, false), (false, true), (true, false), (true, true)])
+    func outOfMemory(isSent: Bool, isLookedUp: Bool) {
+        let kind = CurlError(CURLE_OUT_OF_MEMORY).kind(isSent: isSent, isLookedUp: isLookedUp)
+        #expect(kind == (isLookedUp && !isSent ? .resolve : .tooLarge))
+    }
+
     /// The numbers of one library mean something else, or nothing, in the other.
     @Test(
         arguments: [
