@@ -121,15 +121,16 @@ final class AlternativeServices: Sendable {
     private func save(on loop: EventLoop) {
         guard let path else { return }
         let now = now()
-        let text: [UInt8]? = contents.withLock { contents in
+        let table: AlternativeTable? = contents.withLock { contents in
             contents.isChanged = true
             guard !contents.isSaving, !contents.isFileUnusable else { return nil }
             contents.isSaving = true
             contents.isChanged = false
-            return contents.table.text(at: now)
+            return contents.table
         }
-        guard let text else { return }
-        LoopFileSystem(loop: loop).replace(path, with: text)
+        guard let table else { return }
+        // A response is being received on the loop, so the text is not made there.
+        LoopFileSystem(loop: loop).replace(path, making: { table.text(at: now) })
             .subscribe(
                 onNext: {},
                 onEnd: { [self] completion in

@@ -75,6 +75,15 @@ public struct LoopFileSystem: FileSystem {
         }
     }
 
+    /// See ``FileSystem/replace(_:making:)``.
+    public func replace(
+        _ path: String, making content: @escaping @Sendable () -> [UInt8]
+    ) -> Observable<Void, NetworkError> {
+        work(on: path) { () throws(UVError) in
+            try File.replace(path, with: content())
+        }
+    }
+
     /// See ``FileSystem/move(_:to:)``.
     public func move(_ path: String, to target: String) -> Observable<Void, NetworkError> {
         work(on: path) { () throws(UVError) in try File.rename(path, to: target) }

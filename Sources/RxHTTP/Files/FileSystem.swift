@@ -45,6 +45,12 @@ public protocol FileSystem: Sendable {
     /// when it ended in the middle of this are removed. One value, then the end.
     func replace(_ path: String, with bytes: [UInt8]) -> Observable<Void, NetworkError>
 
+    /// Puts the bytes that `content` makes in place of the file, as ``replace(_:with:)`` does. Where files are written by
+    /// threads that may be busy for a while, these make the bytes too; by default the subscriber's does.
+    func replace(
+        _ path: String, making content: @escaping @Sendable () -> [UInt8]
+    ) -> Observable<Void, NetworkError>
+
     /// Gives the file another path in the same file system, in place of what is there, and makes that last
     /// (`fsync` of the directory). One value, then the end.
     func move(_ path: String, to target: String) -> Observable<Void, NetworkError>
@@ -63,6 +69,13 @@ public protocol FileSystem: Sendable {
 }
 
 extension FileSystem {
+    /// Makes the bytes when it is subscribed to.
+    public func replace(
+        _ path: String, making content: @escaping @Sendable () -> [UInt8]
+    ) -> Observable<Void, NetworkError> {
+        .deferred { replace(path, with: content()) }
+    }
+
     /// The bytes from `offset`, at most `count` of them, in pieces, of the file's current content.
     public func read(
         _ path: String, from offset: Int64 = 0, count: Int64? = nil

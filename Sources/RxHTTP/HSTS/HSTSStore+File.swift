@@ -74,7 +74,8 @@ extension HSTSStore {
                 guard let entries else {
                     throw NetworkError(.file, "the HSTS hosts are not saved over what cannot be read")
                 }
-                return file.files.replace(file.path, with: HSTSFile.bytes(entries))
+                // Writes are begun where responses arrive, so the text is not made there.
+                return file.files.replace(file.path, making: { HSTSFile.bytes(entries) })
             }
             .subscribe(onNext: {}) { self.endWriting(change, $0) }
     }

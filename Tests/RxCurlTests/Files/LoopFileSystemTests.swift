@@ -26,6 +26,24 @@ import Testing
         }
     }
 
+    /// Bytes that take long to make do not hold up the loop.
+    @Test func theBytesAreMadeWhereTheyAreWritten() async throws {
+        try await withFiles { files, directory in
+            let isOnLoop = Mutex<[Bool]>([])
+            let content = Self.content(1000)
+            let loop = files.loop
+            _ = try await files.replace(
+                directory.file("a"),
+                making: {
+                    isOnLoop.withLock { $0.append(loop.ownsCurrentThread) }
+                    return content
+                }
+            ).first()
+            #expect(isOnLoop.withLock { $0 } == [false])
+            #expect(try directory.content("a") == content)
+        }
+    }
+
     @Test func whatCannotBeReadSaysWhichAndWhy() async throws {
         try await withFiles { files, directory in
             for (path, reason) in [(directory.file("none"), "ENOENT"), (directory.path, "EINVAL")] {
