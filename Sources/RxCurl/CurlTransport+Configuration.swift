@@ -116,7 +116,7 @@ extension CurlTransport {
     /// The HTTP version to ask for.
     public enum HTTPVersion: Sendable {
         /// ``http2`` from libcurl 8.4 on, checked at run time, else ``http1``: libcurl before that has faults with
-        /// HTTP/2, such as uploads that spin and broken-off bodies that count as whole. Where libcurl speaks HTTP/3,
+        /// HTTP/2, such as uploads that spin and broken-off bodies that count as whole. Where ``LibcurlFeatures/usesHTTP3``,
         /// and TLS verifies the server, HTTP/3 for https once the origin has named it for its own host and port
         /// (`Alt-Svc`, RFC 7838), as with ``http3``.
         case automatic
@@ -130,11 +130,12 @@ extension CurlTransport {
         /// HTTP/3 for https from the first request on, in a race with what ``automatic`` uses otherwise, which
         /// begins after half of ``Configuration/happyEyeballsDelay`` if nothing has arrived over UDP, and after all of
         /// it otherwise (`CURL_HTTP_VERSION_3`). An origin where HTTP/3
-        /// cannot be reached is not asked for it again for five minutes, then ten, and so on up to two days. Where
-        /// libcurl does not speak HTTP/3, and through proxies and Unix sockets, what ``automatic`` uses otherwise.
+        /// cannot be reached is not asked for it again for five minutes, then ten, and so on up to two days. Without
+        /// ``LibcurlFeatures/usesHTTP3``, and through proxies and Unix sockets, what ``automatic`` uses otherwise.
         case http3
-        /// HTTP/3 only (`CURL_HTTP_VERSION_3ONLY`). Where that is not possible requests fail with
-        /// ``NetworkError/Code/invalidConfiguration``, and with ``NetworkError/Code/invalidURL`` for http.
+        /// HTTP/3 only (`CURL_HTTP_VERSION_3ONLY`). Without ``LibcurlFeatures/usesHTTP3``, and with a proxy, one of the
+        /// environment included, or a Unix socket, requests fail with ``NetworkError/Code/invalidConfiguration``, and
+        /// with ``NetworkError/Code/invalidURL`` for http.
         case http3Only
     }
 

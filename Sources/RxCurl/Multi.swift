@@ -28,6 +28,8 @@ final class Multi: @unchecked Sendable {
     /// The value of `CURLOPT_PROXY`. Where neither the configuration nor the environment names a proxy it is
     /// empty, which keeps curl from looking for one with every request.
     let proxy: String?
+    /// Whether there is certainly no proxy and no Unix socket between here and any server.
+    let isDirect: Bool
     /// The version to ask for; never automatic.
     let httpVersion: CurlTransport.HTTPVersion
     /// When HTTP/3 is asked for.
@@ -73,10 +75,10 @@ final class Multi: @unchecked Sendable {
 
     @safe @exclusivity(unchecked) var pool = EasyHandlePool()
     @safe @exclusivity(unchecked) var lookups = UnfinishedLookups()
-    @safe @exclusivity(unchecked) var queue: FairQueue<Transfer>
-    @safe @exclusivity(unchecked) var latestOrigin: LatestOrigin?
     /// Set while there are some.
     @safe @exclusivity(unchecked) var lookupTimer: LoopTimer?
+    @safe @exclusivity(unchecked) var queue: FairQueue<Transfer>
+    @safe @exclusivity(unchecked) var latestOrigin: LatestOrigin?
     /// By the origins' keys in the queue.
     @safe @exclusivity(unchecked) var negotiations: [String: Negotiation] = [:]
     @safe @exclusivity(unchecked) var headers = HeaderListCache()
@@ -113,8 +115,8 @@ final class Multi: @unchecked Sendable {
             let variables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
             proxy = variables.contains { unsafe getenv($0) != nil } ? nil : ""
         }
-        http3 = HTTP3Use(
-            configuration, features, isDirect: proxy == "" && configuration.unixSocketPath == nil)
+        isDirect = proxy == "" && configuration.unixSocketPath == nil
+        http3 = HTTP3Use(configuration, features, isDirect: isDirect)
         self.alternatives = http3 == .whenNamed || http3 == .always ? alternatives : nil
         httpVersion = Self.version(configuration.httpVersion, with: features)
         pausesHTTP2 = configuration.pausesHTTP2 ?? !features.has(.stallsPausedHTTP2)
@@ -239,9 +241,9 @@ final class Multi: @unchecked Sendable {
             guard let found = unsafe context else { continue }
             let handle = unsafe Unmanaged<EasyHandle>.fromOpaque(found).takeUnretainedValue()
             if result != CURLE_OK { handle.isSpent = true }
-            if let transfer = handle.transfer { transfer.complete(handle, result) } else { release(handle) }
-        }
             // The only end that does not wait for a look-up.
             if result != CURLE_OPERATION_TIMEDOUT { handle.isInCurl = false }
+            if let transfer = handle.transfer { transfer.complete(handle, result) } else { release(handle) }
+        }
     }
 }

@@ -10,8 +10,10 @@ extension CurlTransport {
         let flaw: String? =
             if !features.hasHTTP3 {
                 "\(features) does not speak HTTP/3"
-            } else if multi.proxy?.isEmpty == false || configuration.unixSocketPath != nil {
-                "HTTP/3 goes through no proxy and no Unix socket"
+            } else if !features.usesHTTP3 {
+                "HTTP/3 is used with a libcurl from 8.4 on that speaks HTTP/2 too, and this is \(features)"
+            } else if !multi.isDirect {
+                "HTTP/3 goes through no proxy, such as one of the environment, and no Unix socket"
             } else {
                 nil
             }

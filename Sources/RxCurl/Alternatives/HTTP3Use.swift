@@ -1,6 +1,6 @@
 /// When requests of a transport ask for HTTP/3.
 enum HTTP3Use {
-    /// Never: it is not wanted, libcurl does not speak it, or a proxy or a Unix socket is in between.
+    /// Never: it is not wanted, libcurl is not asked for it, or a proxy or a Unix socket is in between.
     case never
     /// Where the origin has named it (`Alt-Svc`).
     case whenNamed
@@ -12,7 +12,7 @@ enum HTTP3Use {
     init(
         _ configuration: CurlTransport.Configuration, _ features: LibcurlFeatures, isDirect: Bool
     ) {
-        let isPossible = features.hasHTTP3 && isDirect
+        let isPossible = features.usesHTTP3 && isDirect
         switch configuration.httpVersion {
         case .automatic: self = isPossible && configuration.tls.verifiesServer ? .whenNamed : .never
         case .http3: self = isPossible ? .always : .never

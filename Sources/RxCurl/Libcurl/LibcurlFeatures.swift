@@ -16,11 +16,15 @@ public struct LibcurlFeatures: Sendable, Equatable {
     public var tlsBackend: String?
     /// Whether it speaks HTTP/2 (`CURL_VERSION_HTTP2`).
     public var hasHTTP2: Bool
-    /// Whether it speaks HTTP/3 (`CURL_VERSION_HTTP3`).
+    /// Whether it speaks HTTP/3 (`CURL_VERSION_HTTP3`). The transport asks for it only where ``usesHTTP3``.
     public var hasHTTP3: Bool
     /// The content codings that libcurl itself decodes (`CURL_VERSION_LIBZ`, `CURL_VERSION_BROTLI`,
     /// `CURL_VERSION_ZSTD`). The transport decodes without it.
     public var codings: Set<String>
+
+    /// Whether the transport uses its HTTP/3: from 8.4 on, if it also speaks HTTP/2, which requests fall back to. Without
+    /// that requests with ``CurlTransport/HTTPVersion/http3Only`` fail, and others go over lower versions.
+    public var usesHTTP3: Bool { hasHTTP3 && hasHTTP2 && !has(.endsHTTP2BodiesEarly) }
 
     /// Whether it speaks WebSocket (`ws` among the protocols).
     public var hasWebSockets: Bool { protocols.contains("ws") }

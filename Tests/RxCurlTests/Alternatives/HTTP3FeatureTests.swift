@@ -6,21 +6,40 @@ import Testing
 
 @testable import RxCurl
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// Requests for HTTP/3 if libcurl does not support it. Runs with every libcurl.
 @Suite(.timeLimit(.minutes(1))) struct HTTP3FeatureTests {
-    /// The libcurl that runs, taken for one without HTTP/3.
+    /// A libcurl that the transport asks for HTTP/3.
+    private static let able = LibcurlFeatures(
+        version: .init(8, 14, 1), tlsBackend: "GnuTLS/3.7.9", hasHTTP3: true)
+
+    /// The libcurl that runs, taken for one with other features.
+    private static func with<Result>(
+        _ features: LibcurlFeatures, _ version: CurlTransport.HTTPVersion,
+        configured configure: (inout CurlTransport.Configuration) -> Void = { _ in },
+        _ body: (CurlTransport) async throws -> Result
+    ) async throws -> Result {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .none
+        configuration.httpVersion = version
+        configuration.tls.caBundlePath = try NginxServer.shared().certificatePath
+        configure(&configuration)
+        let loop = EventLoop(name: "test")
+        defer { loop.shutDown() }
+        return try await body(CurlTransport(loops: [loop], configuration: configuration, features: features))
+    }
+
     private func withoutHTTP3<Result>(
         _ version: CurlTransport.HTTPVersion, _ body: (CurlTransport) async throws -> Result
     ) async throws -> Result {
         var features = LibcurlFeatures.running
         features.hasHTTP3 = false
-        var configuration = CurlTransport.Configuration()
-        configuration.proxy = .none
-        configuration.httpVersion = version
-        configuration.tls.caBundlePath = try NginxServer.shared().certificatePath
-        let loop = EventLoop(name: "test")
-        defer { loop.shutDown() }
-        return try await body(CurlTransport(loops: [loop], configuration: configuration, features: features))
+        return try await Self.with(features, version, body)
     }
 
     @Test func httpVersion3FallsBack() async throws {
@@ -43,6 +62,45 @@ import Testing
         }
     }
 
+    /// Versions of libcurl that speak HTTP/3, but are not asked for it.
+    @Test(arguments: [
+        LibcurlFeatures(version: .init(8, 3), hasHTTP3: true),
+        LibcurlFeatures(version: .init(8, 14, 1), hasHTTP2: false, hasHTTP3: true),
+    ])
+    func onlyHTTP3IsAnErrorWithAnUnsuitableLibcurl(features: LibcurlFeatures) async throws {
+        try await Self.with(features, .http3Only) { transport in
+            let log = try await Recording(transport.send(try .to("https://127.0.0.1:1/"))).ended()
+            #expect(log.error?.code == .invalidConfiguration)
+            #expect(log.error?.isUnsent == true)
+            #expect(log.error?.message.contains(features.description) == true)
+        }
+        for version in [CurlTransport.HTTPVersion.automatic, .http3] {
+            var configuration = CurlTransport.Configuration()
+            configuration.httpVersion = version
+            #expect(HTTP3Use(configuration, features, isDirect: true) == .never)
+        }
+    }
+
+    @Test func onlyHTTP3IsAnErrorThroughAProxy() async throws {
+        try await Self.with(Self.able, .http3Only, configured: { $0.proxy = Proxy("http://127.0.0.1:1") }) {
+            let log = try await Recording($0.send(try .to("https://127.0.0.1:1/"))).ended()
+            #expect(log.error?.code == .invalidConfiguration)
+        }
+    }
+
+    /// In a process of its own, since the environment is everybody's.
+    @Test func onlyHTTP3IsAnErrorThroughAProxyOfTheEnvironment() async {
+        await #expect(processExitsWith: .success) {
+            unsafe setenv("https_proxy", "http://127.0.0.1:1", 1)
+            let configure: (inout CurlTransport.Configuration) -> Void = { $0.proxy = .environment }
+            try await Self.with(Self.able, .http3Only, configured: configure) { transport in
+                let log = try await Recording(transport.send(try .to("https://127.0.0.1:1/"))).ended()
+                #expect(log.error?.code == .invalidConfiguration)
+                #expect(log.error?.message.contains("proxy") == true)
+            }
+        }
+    }
+
     @Test(
         "When it is asked for",
         arguments: [
@@ -58,7 +116,7 @@ import Testing
         version: CurlTransport.HTTPVersion, isSpoken: Bool, isDirect: Bool, isVerified: Bool,
         expected: HTTP3Use
     ) {
-        var features = LibcurlFeatures.running
+        var features = Self.able
         features.hasHTTP3 = isSpoken
         var configuration = CurlTransport.Configuration()
         configuration.httpVersion = version
