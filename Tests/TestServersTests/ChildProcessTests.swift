@@ -2,6 +2,12 @@ import Testing
 
 @testable import TestServers
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 @Suite(.timeLimit(.minutes(1)))
 struct ChildProcessTests {
     @Test func readsLinesAndBothOutputsUpToTheEnd() async throws {
@@ -30,6 +36,18 @@ struct ChildProcessTests {
         #expect(try await child.kill().ending == .signalled(9))
         #expect(try await child.kill().ending == .signalled(9))
         #expect(throws: SystemError.self) { try child.write("x") }
+    }
+
+    /// Sockets of servers in this process may have been opened without `FD_CLOEXEC`.
+    @Test func itHasNoOtherDescriptors() async throws {
+        let pair = try SocketPair()
+        let inheritable = fcntl(pair.first.raw, F_DUPFD, 100)
+        #expect(inheritable >= 100)
+        defer { close(inheritable) }
+        let child = try ChildProcess(
+            "/bin/sh",
+            ["-c", "for n in 0 1 2 \(inheritable); do [ -e /dev/fd/$n ] && echo $n; done; exit 0"])
+        #expect(try await child.ended().text == "0\n1\n2\n")
     }
 
     @Test func aProgramThatIsNotThereIsAnError() {

@@ -1,3 +1,5 @@
+import FoundationEssentials
+import HTTPTypes
 import RxHTTP
 import RxLite
 import RxLoop
@@ -98,6 +100,24 @@ import Testing
                 #expect(log.error?.code == .invalidConfiguration)
                 #expect(log.error?.message.contains("proxy") == true)
             }
+        }
+    }
+
+    // MARK: Alternatives in responses
+
+    /// The next request would ask for HTTP/3, so there is none.
+    @Test(arguments: [(200, true), (404, true), (421, false)])
+    func namesInAResponse(status: Int, isLearnt: Bool) async throws {
+        let nginx = try NginxServer.shared()
+        let server = try RawServer { _ in [.respond(status, ["Alt-Svc": #"h3=":\#(nginx.tlsPort)""#])] }
+        try await Self.with(Self.able, .automatic) { transport in
+            let response = try await transport.get("\(nginx.tlsBaseURL)/relay?port=\(server.port)")
+            #expect(response.status.code == status)
+            #expect(response.head.httpVersion == .http2)
+            let url = try #require(URL(string: nginx.tlsBaseURL))
+            let place = try #require(Origin(url).flatMap(AlternativeTable.Place.init))
+            let isOffered = transport.multi.alternatives?.offersHTTP3(place, needsName: true)
+            #expect(isOffered == isLearnt)
         }
     }
 
