@@ -31,12 +31,19 @@ extension EasyHandle {
     }
 
     /// Asks for HTTP/3, or for what the transport asks for otherwise.
+    ///
+    /// libcurl prefers a connection of a lower version to making one of HTTP/3 as long as there is one that suits. A
+    /// connection suits only with the same TLS settings (`Curl_ssl_conn_config_match`), so a race names the newest version
+    /// of TLS, which is the newest without that too.
     func setVersion(_ http3: HTTP3Request, _ multi: Multi) {
         switch http3 {
         case .none: setVersion(multi)
         case .raced: set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_3))
         case .only: set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_3ONLY))
         }
+        // `CURL_SSLVERSION_MAX_TLSv1_3` is this.
+        let newest = http3 == .raced ? Int(CURL_SSLVERSION_TLSv1_3) << 16 : 0
+        set(CURLOPT_SSLVERSION, Self.oldestVersion(multi.configuration.tls) | newest)
     }
 
     private func setConnections(_ multi: Multi) {
@@ -76,8 +83,7 @@ extension EasyHandle {
 
     /// An https proxy is held to the same as a server, but for the pin and the client's certificate.
     private func setTLS(_ tls: TLSConfiguration) {
-        let oldest = tls.minimumVersion == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
-        for option in [CURLOPT_SSLVERSION, CURLOPT_PROXY_SSLVERSION] { set(option, Int(oldest)) }
+        for option in [CURLOPT_SSLVERSION, CURLOPT_PROXY_SSLVERSION] { set(option, Self.oldestVersion(tls)) }
         for option in [CURLOPT_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYPEER] {
             set(option, tls.verifiesServer ? 1 : 0)
         }
@@ -91,6 +97,10 @@ extension EasyHandle {
         if let path = tls.clientCertificatePath { set(CURLOPT_SSLCERT, path) }
         if let path = tls.clientKeyPath { set(CURLOPT_SSLKEY, path) }
         if let password = tls.clientKeyPassword { set(CURLOPT_KEYPASSWD, password) }
+    }
+
+    private static func oldestVersion(_ tls: TLSConfiguration) -> Int {
+        Int(tls.minimumVersion == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
     }
 
     /// Whole seconds, 0 for less than one, in the range of an `int`.

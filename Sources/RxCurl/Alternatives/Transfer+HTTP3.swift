@@ -24,13 +24,15 @@ extension Transfer {
         }
         if httpVersion == .http3 {
             alternatives.noteSuccess(place)
-        } else if handle?.isOnNewConnection == true {
+        } else if let handle, handle.isOnNewConnection {
             alternatives.noteFailure(place)
+            // Requests that do not race cannot use the connection, and the next one that races must not.
+            handle.forbidReuse()
+            handle.isSpent = true
         }
     }
 
-    /// Notes what the response says of alternatives. Where it names HTTP/3 for the first time, the connection it came
-    /// on is closed after it: libcurl would use that again rather than make one of a higher version.
+    /// Notes what the response says of alternatives.
     func noteAlternatives() {
         guard let alternatives = multi.alternatives, let place = negotiation?.place, let httpVersion, let head
         else {
@@ -43,11 +45,6 @@ extension Transfer {
         }
         guard let value = head[.alternativeServices], multi.configuration.tls.verifiesServer else { return }
         alternatives.take(value, from: place, over: httpVersion, age: head[.age], on: multi.loop)
-        guard multi.http3 == .whenNamed, httpVersion < .http3,
-            alternatives.offersHTTP3(place, needsName: true), let handle
-        else { return }
-        handle.forbidReuse()
-        handle.isSpent = true
     }
 
     /// Notes that a connection of HTTP/3 broke down by what the server sent.

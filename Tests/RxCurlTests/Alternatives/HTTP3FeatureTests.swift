@@ -121,6 +121,27 @@ import Testing
         }
     }
 
+    /// Neither the handles nor the connection are given up while requests overlap that name HTTP/3.
+    @Test func whereHTTP3IsNamedTheHandlesAreKept() async throws {
+        let nginx = try NginxServer.shared()
+        let gate = try Gate()
+        let server = try RawServer { _ in
+            [.wait(gate), .respond(200, ["Alt-Svc": #"h3=":\#(nginx.tlsPort)""#])]
+        }
+        try await Self.with(Self.able, .automatic) { transport in
+            let url = "\(nginx.tlsBaseURL)/relay?port=\(server.port)"
+            let recordings = try (0..<4).map { _ in Recording(transport.send(try .to(url))) }
+            _ = try await server.until { $0.requests.count == 4 ? true : nil }
+            gate.open()
+            for recording in recordings { #expect(try await recording.ended().error == nil) }
+            let multi = transport.multi
+            let count = await transport.loop.run {
+                (0..<8).compactMap { _ in multi.pool.take() }.count
+            }
+            #expect(count == 4)
+        }
+    }
+
     @Test(
         "When it is asked for",
         arguments: [

@@ -57,6 +57,28 @@ struct HTTP3Tests {
         }
     }
 
+    /// The connection that HTTP/3 was named on is in use without a break.
+    @Test func onceItIsNamedAlsoWhileOthersUseHTTP2() async throws {
+        let server = try await CaddyServer.shared()
+        let gate = try Gate()
+        let behind = try RawServer { _ in [.wait(gate), .respond(body: "ok")] }
+        try await withHTTP3(server, .automatic) { transport in
+            let slow = Recording(transport.send(try .to("\(server.baseURL)/relay?port=\(behind.port)")))
+            _ = try await behind.until { $0.requests.count == 1 ? true : nil }
+            #expect(try await transport.get(server.baseURL + "/echo").metrics.httpVersion == .http2)
+            let next = try (0..<8).map { _ in Recording(transport.send(try .to(server.baseURL + "/echo"))) }
+            var ports: Set<Int> = []
+            for recording in next {
+                let metrics = try #require(try await recording.ended().metrics)
+                #expect(metrics.httpVersion == .http3)
+                ports.insert(metrics.localPort)
+            }
+            #expect(ports.count == 1)
+            gate.open()
+            #expect(try await slow.ended().metrics?.httpVersion == .http2)
+        }
+    }
+
     @Test func manyAtOnceShareAConnection() async throws {
         let server = try await CaddyServer.shared()
         let gate = try Gate()
