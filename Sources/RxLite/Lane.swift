@@ -18,7 +18,7 @@ public final class Lane: Sendable {
     private let downstream: Lane?
 
     @usableFromInline let occupancy = Atomic<UInt8>(Occupancy.free)
-    private let waiting = Mutex(FIFO<@Sendable () -> Void>())
+    private let waiting = Mutex(FIFO<Callback>())
     private let outside = Mutex(Outside())
     #if DEBUG
         /// Who is inside: a task, or a thread without one.
@@ -45,7 +45,7 @@ public final class Lane: Sendable {
 
     /// Work to be run by whoever leaves the lane, and whether somebody is at it.
     private struct Outside {
-        var work = FIFO<@Sendable () -> Void>()
+        var work = FIFO<Callback>()
         var isRunning = false
     }
 
@@ -95,13 +95,13 @@ public final class Lane: Sendable {
     /// and will come back through a door: inside the lane its events would pile up until it returns.
     @usableFromInline
     func afterLeaving(_ work: @escaping @Sendable () -> Void) {
-        outside.withLock { $0.work.append(work) }
+        outside.withLock { $0.work.append(Callback(call: work)) }
         hasOutside.store(true, ordering: .relaxed)
     }
 
     /// Queues `work` behind what is there; it runs even if the lane has become free meanwhile.
     public func enqueue(_ work: @escaping @Sendable () -> Void) {
-        waiting.withLock { $0.append(work) }
+        waiting.withLock { $0.append(Callback(call: work)) }
         while true {
             if takeIfFree() {
                 drain()
@@ -193,7 +193,7 @@ public final class Lane: Sendable {
                 return (batch, queue.isEmpty)
             }
             left -= batch.count
-            batch.forEach { work in work() }
+            batch.forEach { $0.call() }
             noteLeaving()
             if isLast, free() { return }
             if left <= 0, let scheduler { return drainLater(on: scheduler) }
@@ -223,7 +223,7 @@ public final class Lane: Sendable {
     func runOutside() {
         var left = scheduler == nil ? Int.max : Self.batchLength
         while true {
-            let work = outside.withLock { outside -> (@Sendable () -> Void)? in
+            let work = outside.withLock { outside -> Callback? in
                 guard !outside.isRunning else { return nil }
                 guard let work = outside.work.popFirst() else {
                     hasOutside.store(false, ordering: .relaxed)
@@ -233,7 +233,7 @@ public final class Lane: Sendable {
                 return work
             }
             guard let work else { return }
-            work()
+            work.call()
             left -= 1
             outside.withLock { $0.isRunning = left <= 0 }
             if left <= 0, let scheduler {

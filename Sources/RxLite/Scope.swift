@@ -20,11 +20,9 @@ public final class Scope: Cancellable, @unchecked Sendable {
 
     @usableFromInline let phase = Atomic<UInt8>(Phase.open)
     @usableFromInline let pauses = Atomic<Int>(0)
-    /// What is torn down: the first apart, since most scopes have no other.
-    @safe @exclusivity(unchecked) private var teardown: (@Sendable () -> Void)?
-    @safe @exclusivity(unchecked) private var laterTeardowns: [@Sendable () -> Void] = []
-    @safe @exclusivity(unchecked) private var brakes: [@Sendable () -> Void] = []
-    @safe @exclusivity(unchecked) private var resumptions: [@Sendable () -> Void] = []
+    @safe @exclusivity(unchecked) private var teardowns = Callbacks()
+    @safe @exclusivity(unchecked) private var brakes = Callbacks()
+    @safe @exclusivity(unchecked) private var resumptions = Callbacks()
     @safe @exclusivity(unchecked) private var parent: Scope?
     @safe @exclusivity(unchecked) private var firstChild: Scope?
     @safe @exclusivity(unchecked) private var next: Scope?
@@ -102,10 +100,8 @@ public final class Scope: Cancellable, @unchecked Sendable {
         lane.assertInside()
         if phase.load(ordering: .relaxed) == Phase.closed {
             teardown()
-        } else if self.teardown == nil {
-            self.teardown = teardown
         } else {
-            laterTeardowns.append(teardown)
+            teardowns.append(teardown)
         }
     }
 
@@ -169,14 +165,9 @@ public final class Scope: Cancellable, @unchecked Sendable {
 
     private func tearDown() {
         parent?.unlink(self)
-        if !resumptions.isEmpty { resumptions = [] }
-        if !brakes.isEmpty { brakes = [] }
-        while let teardown = popTeardown() { teardown() }
-    }
-
-    /// The one registered last.
-    private func popTeardown() -> (@Sendable () -> Void)? {
-        laterTeardowns.popLast() ?? teardown.take()
+        resumptions.removeAll()
+        brakes.removeAll()
+        while let teardown = teardowns.popLast() { teardown() }
     }
 
     /// Puts the brake on. Calls nest; each needs its ``resume()``.
@@ -186,7 +177,8 @@ public final class Scope: Cancellable, @unchecked Sendable {
         while let scope = pending.popLast() {
             guard scope.pauses.add(1, ordering: .relaxed).oldValue == 0 else { continue }
             pending += scope.children()
-            for brake in scope.brakes { brake() }
+            let brakes = scope.brakes
+            brakes.forEach { brake in brake() }
         }
     }
 
@@ -200,7 +192,8 @@ public final class Scope: Cancellable, @unchecked Sendable {
             guard scope.pauses.subtract(1, ordering: .relaxed).newValue == 0 else { continue }
             // Children that a resumption starts are not paused by what is taken back here.
             pending += scope.children()
-            for resumption in scope.resumptions where scope.isOpen && !scope.isPaused { resumption() }
+            let resumptions = scope.resumptions
+            resumptions.forEach { resumption in if scope.isOpen && !scope.isPaused { resumption() } }
         }
     }
 
@@ -221,7 +214,8 @@ public final class Scope: Cancellable, @unchecked Sendable {
             _ = phase.compareExchange(
                 expected: Phase.open, desired: Phase.cancelled, ordering: .relaxed)
         }
-        lane.enter { self.close() }
+        // One that is closed has been torn down, or is about to be.
+        if phase.load(ordering: .relaxed) != Phase.closed { lane.enter { self.close() } }
     }
 
     /// Runs `work` now if the lane's scheduler is here, else posts it. For sources that emit while they are
