@@ -11,7 +11,7 @@ public enum BufferPolicy<Failure: Error>: Sendable {
     case unbounded
     /// Up to `limit` are kept. One more ends the stream: it is cancelled, and `error` comes after those that
     /// wait.
-    case fail(above: Int, with: Failure)
+    indirect case fail(above: Int, with: Failure)
 }
 
 extension BufferPolicy: Equatable where Failure: Equatable {}

@@ -24,30 +24,30 @@ extension BufferPolicy {
 
 /// Carries events from a source with a lane of its own into the observer's: the one brake between two schedulers.
 @usableFromInline
-final class Relay<Element: Sendable, Failure: Error>: Sendable {
-    @usableFromInline
-    struct Queue {
-        @usableFromInline var waiting = PendingBuffer<Element, Failure>()
-        @usableFromInline var completion: Completion<Failure>?
-        /// A delivery is to come: it is posted, or waits for a paused observer's resumption.
-        @usableFromInline var isScheduled = false
-
-        @inlinable
-        init() {}
-    }
+final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
+    // Unchecked, and spared the checks of exclusivity: what waits is touched under `lock`, or from inside both lanes;
+    // `isDelivering` and `isHolding` from inside the observer's lane, which debug builds check. No variable's size
+    // depends on the types, so that nothing about them is looked up when a relay is released.
 
     @usableFromInline let upstream: Observable<Element, Failure>
     @usableFromInline let observer: Observer<Element, Failure>
     @usableFromInline let policy: BufferPolicy<Failure>
     @usableFromInline let droppedCount: State<Int>?
     @usableFromInline let sourceScope: Scope
-    @usableFromInline let queue = Mutex(Queue())
-    /// Touched only from inside the observer's lane: a resumption during a delivery must not overtake it.
-    @usableFromInline let isDelivering: Confined<Bool>
-    /// Whether the source is paused because the observer is. `nil` where it is to be paused by a full queue only.
-    @usableFromInline let isHolding: Confined<Bool>?
+    @usableFromInline let pausesAtOnce: Bool
+    @usableFromInline let lock = Mutex(())
+    @safe @exclusivity(unchecked) @usableFromInline var waiting = PendingBuffer<Element, Failure>()
+    /// Brings the observer the end, after what waits.
+    @safe @exclusivity(unchecked) @usableFromInline var end: Callback?
+    /// A delivery is to come: it is posted, or waits for a paused observer's resumption.
+    @safe @exclusivity(unchecked) @usableFromInline var isScheduled = false
+    /// A resumption during a delivery must not overtake it.
+    @safe @exclusivity(unchecked) @usableFromInline var isDelivering = false
+    /// Whether the source is paused because the observer is.
+    @safe @exclusivity(unchecked) @usableFromInline var isHolding = false
 
-    /// - Parameter pausesAtOnce: whether a pause of the observer pauses the source, however little waits.
+    /// - Parameter pausesAtOnce: whether a pause of the observer pauses the source, however little waits. Otherwise only
+    ///   a full queue does.
     @inlinable
     init(
         _ upstream: Observable<Element, Failure>, to observer: Observer<Element, Failure>,
@@ -57,10 +57,8 @@ final class Relay<Element: Sendable, Failure: Error>: Sendable {
         self.observer = observer
         self.policy = policy
         self.droppedCount = droppedCount
-        let lane = observer.scope.lane
-        isDelivering = Confined(false, in: lane)
-        isHolding = pausesAtOnce ? Confined(false, in: lane) : nil
-        sourceScope = Scope(lane: Lane(scheduler: upstream.scheduler, feeding: lane))
+        self.pausesAtOnce = pausesAtOnce
+        sourceScope = Scope(lane: Lane(scheduler: upstream.scheduler, feeding: observer.scope.lane))
     }
 
     /// The source starts as soon as the observer's lane is left: one that sends at once and without end
@@ -75,25 +73,38 @@ final class Relay<Element: Sendable, Failure: Error>: Sendable {
             self.deliver()
             if !self.observer.scope.isPaused { self.hold(false) }
         }
-        if isHolding != nil {
+        if pausesAtOnce {
             observer.scope.onPause { self.hold(true) }
             if observer.scope.isPaused { hold(true) }
         }
-        let input = Observer<Element, Failure>(
-            scope: sourceScope, next: { self.append($0) },
-            end: { completion in self.sourceScope.end { self.append(completion) } })
-        let begin: @Sendable () -> Void = { [upstream, sourceScope] in
-            if sourceScope.isOpen { upstream.source(input) }
-            sourceScope.lane.leave()
+        if let scheduler {
+            scheduler.schedule { self.begin() }
+        } else {
+            observer.scope.lane.afterLeaving { self.begin() }
         }
-        if let scheduler { scheduler.schedule(begin) } else { observer.scope.lane.afterLeaving(begin) }
+    }
+
+    @inlinable
+    func begin() {
+        if sourceScope.isOpen {
+            upstream.source(
+                Observer(
+                    scope: sourceScope, target: self,
+                    receive: { value, relay in
+                        // Guard: the target given above.
+                        unsafe unsafeDowncast(relay, to: Relay.self).receive(value)
+                    },
+                    end: { completion in self.sourceScope.end { self.receive(completion) } }))
+        }
+        sourceScope.lane.leave()
     }
 
     /// Pauses the source as the observer is, or takes that back. The source sees a pause at once, wherever it runs.
     @usableFromInline
     func hold(_ mustHold: Bool) {
-        guard let isHolding, isHolding.value != mustHold else { return }
-        isHolding.value = mustHold
+        observer.scope.lane.assertInside()
+        guard pausesAtOnce, isHolding != mustHold else { return }
+        isHolding = mustHold
         if mustHold {
             sourceScope.pauseFromAnywhere()
         } else {
@@ -102,13 +113,9 @@ final class Relay<Element: Sendable, Failure: Error>: Sendable {
     }
 
     @inlinable
-    func append(_ value: Element) {
-        let (admission, mustSchedule) = queue.withLock { queue in
-            let admission = queue.waiting.append(value, policy)
-            if case .overflown(let error) = admission { queue.completion = .failed(error) }
-            defer { queue.isScheduled = true }
-            return (admission, !queue.isScheduled)
-        }
+    func receive(_ value: Element) {
+        if handOn({ observer.next(value) }) { return }
+        let (admission, mustSchedule) = lock.withLock { _ in (admit(value), beginScheduling()) }
         switch admission {
         case .kept: break
         case .full: sourceScope.pause()
@@ -121,13 +128,47 @@ final class Relay<Element: Sendable, Failure: Error>: Sendable {
     }
 
     @inlinable
-    func append(_ completion: Completion<Failure>) {
-        let mustSchedule = queue.withLock { queue in
-            queue.completion = completion
-            defer { queue.isScheduled = true }
-            return !queue.isScheduled
+    func receive(_ completion: Completion<Failure>) {
+        if handOn({ observer.end(completion) }) { return }
+        let mustSchedule = lock.withLock { _ in
+            setEnd(completion)
+            return beginScheduling()
         }
         if mustSchedule { scheduleDelivery() }
+    }
+
+    /// Lets an event pass here and now where the observer's lane has no scheduler, nobody is inside, and nothing waits.
+    /// False if the event has to wait.
+    @inlinable
+    func handOn(_ event: () -> Void) -> Bool {
+        sourceScope.lane.assertInside()
+        let scope = observer.scope
+        guard scope.lane.scheduler == nil, scope.lane.tryEnter() else { return false }
+        defer { scope.lane.leave() }
+        guard !isScheduled, !scope.isPaused else { return false }
+        if scope.isOpen { event() }
+        return true
+    }
+
+    /// Lets a value wait. Only under the lock.
+    @inlinable
+    func admit(_ value: Element) -> PendingBuffer<Element, Failure>.Admission {
+        let admission = waiting.append(value, policy)
+        if case .overflown(let error) = admission { setEnd(.failed(error)) }
+        return admission
+    }
+
+    /// Only under the lock.
+    @inlinable
+    func setEnd(_ completion: Completion<Failure>) {
+        end = Callback { [observer] in observer.end(completion) }
+    }
+
+    /// Whether the caller has to schedule a delivery. Only under the lock.
+    @inlinable
+    func beginScheduling() -> Bool {
+        defer { isScheduled = true }
+        return !isScheduled
     }
 
     /// Delivers in a turn of the observer's scheduler; here and now where it has none.
@@ -138,31 +179,32 @@ final class Relay<Element: Sendable, Failure: Error>: Sendable {
     /// meanwhile is delivered by another turn of the scheduler, so that others have theirs.
     @inlinable
     func deliver() {
-        guard !isDelivering.value, observer.scope.isOpen, !observer.scope.isPaused else { return }
-        var batch = queue.withLock { queue in
-            defer { queue.waiting.values.removeAll() }
-            return queue.waiting.values
+        let scope = observer.scope
+        scope.lane.assertInside()
+        guard !isDelivering, scope.isOpen, !scope.isPaused else { return }
+        var batch = lock.withLock { _ in
+            defer { waiting.values.removeAll() }
+            return waiting.values
         }
-        isDelivering.value = true
-        var turn = Turn(in: observer.scope.lane)
-        while observer.scope.isOpen && !observer.scope.isPaused, turn.step(), let value = batch.popFirst() {
+        isDelivering = true
+        var turn = Turn(in: scope.lane)
+        while scope.isOpen && !scope.isPaused, turn.step(), let value = batch.popFirst() {
             observer.next(value)
         }
-        isDelivering.value = false
-        guard observer.scope.isOpen else { return }
+        isDelivering = false
+        guard scope.isOpen else { return }
 
-        let (admissions, completion, mustSchedule, mustResume) = queue.withLock {
-            queue -> ([PendingBuffer<Element, Failure>.Admission], Completion<Failure>?, Bool, Bool) in
-            let admissions = queue.waiting.putBack(batch, policy)
-            for case .overflown(let error) in admissions { queue.completion = .failed(error) }
-            let mustResume = queue.waiting.resumesSource(policy)
-            if observer.scope.isPaused { return (admissions, nil, false, mustResume) }
-            queue.isScheduled = !queue.waiting.values.isEmpty
-            let completion = queue.isScheduled ? nil : queue.completion
-            return (admissions, completion, queue.isScheduled, mustResume)
+        let (admissions, end, mustSchedule, mustResume) = lock.withLock {
+            _ -> ([PendingBuffer<Element, Failure>.Admission], Callback?, Bool, Bool) in
+            let admissions = waiting.putBack(batch, policy)
+            for case .overflown(let error) in admissions { setEnd(.failed(error)) }
+            let mustResume = waiting.resumesSource(policy)
+            if scope.isPaused { return (admissions, nil, false, mustResume) }
+            isScheduled = !waiting.values.isEmpty
+            return (admissions, isScheduled ? nil : self.end, isScheduled, mustResume)
         }
         if !admissions.isEmpty { settle(admissions) }
-        if let completion { return observer.end(completion) }
+        if let end { return end.call() }
         if mustSchedule { scheduleDelivery() }
         if mustResume { sourceScope.enter { self.sourceScope.resume() } }
     }
