@@ -9,6 +9,7 @@ public enum BufferPolicy<Failure: Error>: Sendable {
     case oldest(Int)
     /// Keeps all values.
     case unbounded
+    // Indirect, so that the size of what keeps a policy does not depend on the error's.
     /// Up to `limit` are kept. One more ends the stream: it is cancelled, and `error` comes after those that
     /// wait.
     indirect case fail(above: Int, with: Failure)

@@ -137,20 +137,6 @@ import Testing
         #expect(!isTooDeep.value)
     }
 
-    /// Sources that send and end as soon as they are started do not stack up.
-    @Test func aHundredThousandSourcesOneAfterTheOtherNeedNoStack() {
-        let sum = Shared(0)
-        runWithSmallStack { [elsewhere] in
-            let source = Observable<Int, Never>(scheduler: elsewhere) { observer in
-                observer.next(1)
-                observer.finish()
-            }
-            Observable<Int, Never>.sequence(0..<100_000).flatMap(.concat) { _ in source }
-                .subscribe { value in sum.change { $0 += value } }
-        }
-        #expect(sum.value == 100_000)
-    }
-
     /// One thread sends, another is in the subscriber's lane now and then, a third pauses it.
     @Test func threadsThatMeetKeepTheOrder() {
         let count = 20_000

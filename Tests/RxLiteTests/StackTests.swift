@@ -42,6 +42,21 @@ import Testing
         #expect(live.peak <= 2)
     }
 
+    /// Sources that send and end as soon as they are started do not stack up.
+    @Test func aHundredThousandSourcesElsewhereOneAfterTheOther() {
+        let sum = Shared(0)
+        runWithSmallStack {
+            let elsewhere = VirtualScheduler()
+            let source = Observable<Int, Never>(scheduler: elsewhere) { observer in
+                observer.next(1)
+                observer.finish()
+            }
+            Observable<Int, Never>.sequence(0..<100_000).flatMap(.concat) { _ in source }
+                .subscribe { value in sum.change { $0 += value } }
+        }
+        #expect(sum.value == 100_000)
+    }
+
     @Test func concatOfAMillionThatEndLater() throws {
         let counts = count {
             let first = Observable<Int, Never>.create { emitter in
