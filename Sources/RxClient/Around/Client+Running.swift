@@ -10,8 +10,8 @@ extension Client {
     /// ```
     ///
     /// A request counts once from its start to any end, regardless of its attempts, logins and redirects, and no longer
-    /// once its subscriber has the outcome. The client writes it, and nobody else should.
-    public var activity: State<Int> { running.shownCount }
+    /// once its subscriber has the outcome.
+    public var activity: Property<Int> { Property(running.shownCount) }
 
     /// The failures to show to the user: those of all requests that do not turn it off, in the order in which they
     /// fail. A cancellation is not a failure. Never ends.

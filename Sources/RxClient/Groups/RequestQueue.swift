@@ -17,8 +17,9 @@ import Synchronization
 public final class RequestQueue: Sendable {
     /// How many run at the same time at most.
     public let limit: Int
-    /// How many wait or run: what an indicator follows. The queue writes it, and nobody else should.
-    public let count = State(0)
+    /// How many wait or run: what an indicator follows.
+    public var count: Property<Int> { Property(shownCount) }
+    private let shownCount = State(0)
 
     private struct Contents {
         var runningCount = 0
@@ -85,7 +86,7 @@ public final class RequestQueue: Sendable {
 
     /// Read again at each step, so that the last of several threads shows what is true.
     private func showCount() {
-        count.update { shown in shown = contents.withLock { $0.runningCount + $0.waiting.count } }
+        shownCount.update { shown in shown = contents.withLock { $0.runningCount + $0.waiting.count } }
     }
 }
 

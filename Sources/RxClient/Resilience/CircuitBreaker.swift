@@ -16,9 +16,10 @@ public final class CircuitBreaker: Sendable {
     private let clock: any Scheduler
     private let circuit: Mutex<Circuit>
 
+    private let shownState = State(CircuitState.closed)
+
     /// Where the circuit is. It opens and closes with the requests that pass, and is half-open from the first probe on.
-    /// The breaker writes it, and nobody else should.
-    public let state = State(CircuitState.closed)
+    public var state: Property<CircuitState> { Property(shownState) }
 
     /// Creates a closed breaker.
     ///
@@ -63,7 +64,7 @@ public final class CircuitBreaker: Sendable {
             return (change(&circuit), before != circuit.state)
         }
         // Read again at each step, so that the last of several threads shows what is true.
-        if isChanged { state.update { shown in shown = circuit.withLock { $0.state } } }
+        if isChanged { shownState.update { shown in shown = circuit.withLock { $0.state } } }
         return result
     }
 }

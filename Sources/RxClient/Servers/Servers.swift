@@ -16,9 +16,10 @@ public final class Servers: Sendable {
         var state: FailoverState
     }
 
-    /// Which server the requests go to whose endpoint leaves it open (``ServerChoice/active``). The client writes it,
-    /// and nobody else should; ``use(_:)`` changes it by hand.
-    public let active = State(ServerRole.main)
+    private let shownRole = State(ServerRole.main)
+    /// The server of the requests whose endpoint leaves it open (``ServerChoice/active``). Changes with ``use(_:)`` and
+    /// with a failover.
+    public var active: Property<ServerRole> { Property(shownRole) }
     /// When the other server takes over; `nil`: only by ``use(_:)``.
     public let failover: Failover?
 
@@ -103,6 +104,6 @@ public final class Servers: Sendable {
         }
         guard before != after else { return }
         // Read again at each step, so that the last of several threads shows what is true.
-        active.update { shown in shown = contents.withLock { $0.state.active } }
+        shownRole.update { shown in shown = contents.withLock { $0.state.active } }
     }
 }
