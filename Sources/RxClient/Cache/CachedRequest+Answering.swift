@@ -146,13 +146,7 @@ extension Observable<Response, NetworkError> {
 extension NetworkError {
     /// Whether the server could not be reached, or could not answer.
     fileprivate var isServerFailure: Bool {
-        switch code {
-        case .status: status?.isServerFailure == true
-        case .resolve, .connect, .proxy, .connectionLost, .emptyReply, .partialBody, .queueTimeout,
-            .connectTimeout, .firstByteTimeout, .idleTimeout, .attemptTimeout, .totalTimeout:
-            true
-        default: false
-        }
+        code == .status ? status?.isServerFailure == true : code.remedies.contains(.staleResponse)
     }
 }
 

@@ -104,14 +104,8 @@ final class EventSource: @unchecked Sendable {
 extension NetworkError {
     /// Whether another connection may fare better.
     fileprivate var mayPass: Bool {
-        switch code {
-        case .resolve, .connect, .connectionLost, .emptyReply, .partialBody, .queueTimeout, .connectTimeout,
-            .firstByteTimeout, .idleTimeout, .unreachable, .circuitOpen:
-            true
-        // What libcurl could not read as HTTP; an answer of the wrong type stays what it is.
-        case .invalidResponse: curlCode != nil
-        default: false
-        }
+        // What libcurl could not read as HTTP may pass; a response of the wrong type stays what it is.
+        code.remedies.contains(.reconnection) || code == .invalidResponse && curlCode != nil
     }
 }
 

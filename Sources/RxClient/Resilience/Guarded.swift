@@ -83,11 +83,6 @@ private final class GuardedPassage<Element: Sendable>: @unchecked Sendable {
 extension NetworkError {
     /// Whether the host is to blame: `nil` where it had no chance to answer.
     fileprivate var isHostFailure: Bool? {
-        switch code {
-        case .resolve, .connect, .proxy, .tls, .connectionLost, .emptyReply, .partialBody, .invalidResponse,
-            .connectTimeout, .firstByteTimeout, .idleTimeout, .attemptTimeout:
-            true
-        default: status.map { $0.code >= 500 }
-        }
+        code.remedies.contains(.circuitBreaker) ? true : status.map { $0.code >= 500 }
     }
 }

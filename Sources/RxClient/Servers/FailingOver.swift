@@ -123,10 +123,7 @@ extension NetworkError {
     /// Whether the request may be sent to the other server, and that may help.
     fileprivate var callsForOtherServer: Bool {
         guard isReplayable else { return false }
-        switch code {
-        case .resolve, .connect, .connectTimeout, .proxy, .tls, .circuitOpen: return isUnsent
-        case .status: return isIdempotent && [502, 503, 504].contains(status?.code)
-        default: return false
-        }
+        if code == .status { return isIdempotent && [502, 503, 504].contains(status?.code) }
+        return isUnsent && code.remedies.contains(.otherServer)
     }
 }

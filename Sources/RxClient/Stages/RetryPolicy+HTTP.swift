@@ -42,14 +42,9 @@ extension NetworkError {
     /// Whether trying again is safe and may help.
     public var isTransient: Bool {
         guard isReplayable else { return false }
-        switch code {
-        case .resolve, .connect, .connectTimeout: return isUnsent || isIdempotent
-        case .connectionLost, .emptyReply, .partialBody, .firstByteTimeout, .idleTimeout, .attemptTimeout:
-            return isIdempotent
-        case .status: return isIdempotent && hasTransientStatus
-        case .retryLater: return isIdempotent
-        default: return false
-        }
+        if code == .status { return isIdempotent && hasTransientStatus }
+        if code.remedies.contains(.retry) { return isUnsent || isIdempotent }
+        return isIdempotent && code.remedies.contains(.retryIfIdempotent)
     }
 
     private var hasTransientStatus: Bool {

@@ -1,0 +1,41 @@
+extension NetworkError.Code {
+    /// What may be done about a kind of failure. Statuses and the request itself decide the rest.
+    package struct Remedies: OptionSet {
+        package let rawValue: Int
+
+        package init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// Another attempt: of a request that may be sent twice, or of which nothing was sent.
+        package static let retry = Remedies(rawValue: 1 << 0)
+        /// Another attempt, only of a request that may be sent twice.
+        package static let retryIfIdempotent = Remedies(rawValue: 1 << 1)
+        /// The other server of the service, where nothing was sent.
+        package static let otherServer = Remedies(rawValue: 1 << 2)
+        /// A stale response of a cache (`stale-if-error`, RFC 5861 §4).
+        package static let staleResponse = Remedies(rawValue: 1 << 3)
+        /// A new connection of an event stream.
+        package static let reconnection = Remedies(rawValue: 1 << 4)
+        /// None, but the host is to blame: it counts for its circuit breaker.
+        package static let circuitBreaker = Remedies(rawValue: 1 << 5)
+    }
+
+    /// The one table of the failures that something can be done about.
+    package var remedies: Remedies {
+        switch self {
+        case .resolve, .connect, .connectTimeout:
+            [.retry, .otherServer, .staleResponse, .reconnection, .circuitBreaker]
+        case .connectionLost, .emptyReply, .partialBody, .firstByteTimeout, .idleTimeout:
+            [.retryIfIdempotent, .staleResponse, .reconnection, .circuitBreaker]
+        case .attemptTimeout: [.retryIfIdempotent, .staleResponse, .circuitBreaker]
+        case .proxy: [.otherServer, .staleResponse, .circuitBreaker]
+        case .tls: [.otherServer, .circuitBreaker]
+        case .invalidResponse: .circuitBreaker
+        case .queueTimeout: [.staleResponse, .reconnection]
+        case .totalTimeout: .staleResponse
+        case .circuitOpen: [.otherServer, .reconnection]
+        case .unreachable: .reconnection
+        case .retryLater: .retryIfIdempotent
+        default: []
+        }
+    }
+}
