@@ -6,7 +6,7 @@ extension Client {
     /// as ``request(_:)``.
     ///
     /// ```swift
-    /// client.progress(of: Call(.put, "/photo", .file(path))).subscribe(onNext: { event in
+    /// client.progress(of: .put("/photo", .file(path))).subscribe(onNext: { event in
     ///     switch event {
     ///     case .uploaded(let progress): bar.show(progress.fraction)
     ///     case .downloaded: break

@@ -8,7 +8,7 @@ extension Client {
     /// A subscriber that is full stops the network.
     ///
     /// ```swift
-    /// client.stream(Call(.get, "/goods.jsonl")).jsonLines(Goods.self)
+    /// client.stream(.get("/goods.jsonl")).jsonLines(Goods.self)
     ///     .subscribe(onNext: { goods in … }, onFailure: { error in … })
     /// ```
     ///

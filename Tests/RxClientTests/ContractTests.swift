@@ -116,11 +116,11 @@ import Testing
         Stage("checkStatus(of:), refused", isEager: true, isDeferred: true) { source, _ in
             events(source, status: .notFound).checkStatus(of: request)
         },
-        Stage("downloadProgress()", isEager: true, isDeferred: true) { source, _ in
-            lines(source).downloadProgress()
+        Stage("downloadProgress()", isEager: true, isDeferred: true) { source, clock in
+            lines(source).timed(by: clock).downloadProgress()
         },
         Stage("file(at:in:)", isEager: true, isDeferred: true) { source, clock in
-            lines(source).file(at: "/f", in: MemoryFileSystem(on: clock))
+            lines(source).timed(by: clock).file(at: "/f", in: MemoryFileSystem(on: clock))
         },
         Stage("send(_:following:)") { source, _ in
             Answering { _ in events(source, status: .ok) }.send(request, following: RedirectPolicy())
@@ -183,6 +183,13 @@ import Testing
                 return .head(ResponseHead(status: status, headerFields: [.location: "/next"]))
             }
             .mapError { _ in NetworkError(.connectionLost, "gone", request: request) }
+    }
+}
+
+extension Observable {
+    /// The same stream with `clock` as its scheduler. Operators with time would otherwise go by the time of the machine.
+    fileprivate func timed(by clock: VirtualScheduler) -> Observable {
+        Observable(scheduler: clock) { observer in self.subscribe(observer) }
     }
 }
 

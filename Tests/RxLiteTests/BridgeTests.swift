@@ -75,12 +75,12 @@ import Testing
     @Test(arguments: Place.allCases)
     func theSourceGoesOnAtTheLowWaterMark(_ place: Place) async throws {
         try await place.run { home in
-            let source = Source()
-            let iterator = source.numbers(1000, at: home).values(buffering: .suspend(high: 8, low: 2))
-                .makeAsyncIterator()
+            let source = Source(), delivered = Shared(0)
+            let iterator = source.numbers(1000, at: home).counting(delivered)
+                .values(buffering: .suspend(high: 8, low: 2)).makeAsyncIterator()
             for round in 0..<20 {
                 // Eight wait; after five are taken three wait, and the source still stands.
-                await until { source.taken.value == 8 + 6 * round }
+                await until { delivered.value == 8 + 6 * round }
                 for number in 1...5 {
                     let taken = try await iterator.next()
                     #expect(taken == 6 * round + number)
@@ -256,5 +256,19 @@ private struct Naturals: AsyncSequence, Sendable {
         }
 
         mutating func next() async -> Int? { await next(isolation: nil) }
+    }
+}
+
+extension Observable {
+    /// The same stream; `count` is how many values the subscriber has taken in.
+    fileprivate func counting(_ count: Shared<Int>) -> Observable {
+        lift { observer in
+            Observer(
+                scope: observer.scope,
+                next: { value in
+                    observer.next(value)
+                    count.change { $0 += 1 }
+                }, end: observer.end)
+        }
     }
 }

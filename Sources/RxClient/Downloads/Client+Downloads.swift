@@ -8,7 +8,7 @@ extension Client {
     /// cancel, the end of the process.
     ///
     /// ```swift
-    /// client.download(Call(.get, "/map.osm"), to: "/var/lib/app/map.osm")
+    /// client.download(.get("/map.osm"), to: "/var/lib/app/map.osm")
     ///     .subscribe(onNext: { event in
     ///         switch event {
     ///         case .progress(let progress): show(progress.fraction)

@@ -7,7 +7,7 @@ extension Client {
     /// (https://html.spec.whatwg.org/multipage/server-sent-events.html).
     ///
     /// ```swift
-    /// client.events(Call(.get, "/prices")).messages()
+    /// client.events(.get("/prices")).messages()
     ///     .subscribe(onNext: { event in show(event.data) })
     /// ```
     ///

@@ -6,7 +6,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     /// While the subscriber is paused, nothing is read from the network (see ``Transport``).
     ///
     /// ```swift
-    /// client.stream(Call(.get, "/export")).chunks()
+    /// client.stream(.get("/export")).chunks()
     ///     .subscribe(onNext: { bytes in digest.update(bytes) })
     /// ```
     public func chunks() -> Observable<[UInt8], NetworkError> {

@@ -9,7 +9,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     /// The values before it have been sent. Lines above 256 KiB are decoded off the stream's scheduler.
     ///
     /// ```swift
-    /// client.stream(Call(.get, "/goods.jsonl")).jsonLines(Goods.self)
+    /// client.stream(.get("/goods.jsonl")).jsonLines(Goods.self)
     ///     .subscribe(onNext: { goods in … }, onFailure: { error in … })
     /// ```
     ///

@@ -7,7 +7,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     /// sent. While the subscriber is paused, lines wait and nothing is read from the network.
     ///
     /// ```swift
-    /// client.stream(Call(.get, "/log")).lines().subscribe(onNext: { line in print(line) })
+    /// client.stream(.get("/log")).lines().subscribe(onNext: { line in print(line) })
     /// ```
     ///
     /// - Parameter limit: the most bytes of one line. A longer one fails with `tooLarge` and stops the transfer; the

@@ -10,7 +10,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     /// resume after an interruption.
     ///
     /// ```swift
-    /// client.stream(Call(.post, "/report", .json(["year": 2026]))).file(at: "/tmp/report.pdf", in: files)
+    /// client.stream(.post("/report", .json(["year": 2026]))).file(at: "/tmp/report.pdf", in: files)
     ///     .subscribe(onFinish: { print("saved") })
     /// ```
     ///

@@ -5,7 +5,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     /// end is dropped. Works for any method. A client's `events` also connects again.
     ///
     /// ```swift
-    /// client.stream(Call(.post, "/chat", .json(["prompt": "tea?"]))).serverSentEvents()
+    /// client.stream(.post("/chat", .json(["prompt": "tea?"]))).serverSentEvents()
     ///     .subscribe(onNext: { event in print(event.data) })
     /// ```
     ///
