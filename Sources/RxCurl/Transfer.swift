@@ -60,6 +60,8 @@ final class Transfer: @unchecked Sendable {
     @safe @exclusivity(unchecked) var http3 = HTTP3Request.none
     /// How many sockets for datagrams have been opened for it.
     @safe @exclusivity(unchecked) var datagramSockets = 0
+    /// How often libcurl has given it up because no connection had room for it.
+    @safe @exclusivity(unchecked) var refusals = 0
     /// Whether the server may be asked before the content is sent.
     @safe @exclusivity(unchecked) var mayAsk = true
     @safe @exclusivity(unchecked) private var isWatchingResume = false
@@ -151,6 +153,7 @@ final class Transfer: @unchecked Sendable {
     func complete(_ handle: EasyHandle, _ result: CURLcode) {
         multi.loop.assertCurrent()
         if state.refusal == .expectation, !isOver { return sendWithoutAsking(handle) }
+        if isRefusedTooOften(handle, result) { return sendAfterRefusals(handle) }
         let isPaused = observer.scope.isPaused
         if isPaused { watchResume() }
         // The response is complete, so it does not matter that the server did not take all of the request.

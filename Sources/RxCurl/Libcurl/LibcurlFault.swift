@@ -22,6 +22,9 @@ enum LibcurlFault: CaseIterable {
     /// Frees the requests of a look-up over HTTPS together with the handle it is for, while their HTTP/2 connection still
     /// points at them. So the handle is kept until they are over: see ``UnfinishedLookups``. Not seen in 8.14.1.
     case freesLookupsUnderWay
+    /// Gives a request up when six connections one after the other have refused its HTTP/2 stream, as they do where the
+    /// server allows few and says so late. So the transport sends it again. Still so in 8.14.1.
+    case givesUpRefusedStreams
     /// Sends the frame that ends an HTTP/2 stream only with the next one on the connection. So a cancelled transfer
     /// closes the connection, unless others are on it. Still so in 8.14.1.
     case delaysHTTP2Resets
@@ -34,7 +37,7 @@ enum LibcurlFault: CaseIterable {
             .init(8, 4)
         case .keepsTLSSessionsPerHandle: .init(8, 12)
         case .waitsAfterRefusals, .losesResponsesToResets, .freesLookupsUnderWay: .init(8, 14)
-        case .delaysHTTP2Resets: nil
+        case .givesUpRefusedStreams, .delaysHTTP2Resets: nil
         }
     }
 }

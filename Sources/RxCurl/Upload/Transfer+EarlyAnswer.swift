@@ -10,12 +10,7 @@ extension Transfer {
     /// Starts over, without the question that the server does not understand.
     func sendWithoutAsking(_ handle: EasyHandle) {
         mayAsk = false
-        state = TransferState(of: request, on: multi)
-        handle.isSpent = true
-        content.source?.keep()
-        release(handle)
-        content.source?.reopen()
-        multi.perform(.add(self))
+        startOver(handle)
     }
 
     /// Has a look at an answer that says no while there is still content to send, once curl has returned: curl sends

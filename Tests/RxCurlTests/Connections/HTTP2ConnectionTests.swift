@@ -41,6 +41,7 @@ import Testing
             gate.open()
             for recording in recordings {
                 let log = try await recording.ended()
+                #expect(log.error.map { "\($0)" } == nil)
                 #expect(log.body == Array("ok".utf8))
                 #expect(log.metrics?.httpVersion == .http2)
             }
@@ -71,6 +72,24 @@ import Testing
                 let log = try await recording.ended()
                 #expect(log.error == nil)
                 #expect(log.head?.status == .ok)
+            }
+        }
+    }
+
+    /// Each connection has been given more of them than the server allows by the time that its settings come.
+    @Test func manyLongRequestsToAServerFarAwayThatAllowsFewStreams() async throws {
+        let far = try RawServer([[.relay(port: nginx.tls13Port, delay: 30)]])
+        let gate = try Gate()
+        let behind = try RawServer { _ in [.wait(gate), .respond(body: "ok")] }
+        try await withHTTP2(port: far.port) { transport in
+            let url = "https://limited.test:\(far.port)/relay?port=\(behind.port)"
+            let recordings = try (0..<60).map { _ in Recording(transport.send(try .to(url))) }
+            _ = try await behind.until { $0.requests.count == 60 ? true : nil }
+            gate.open()
+            for recording in recordings {
+                let log = try await recording.ended()
+                #expect(log.error.map { "\($0)" } == nil)
+                #expect(log.body == Array("ok".utf8))
             }
         }
     }

@@ -25,7 +25,8 @@ import Testing
     }
 
     @Test func thoseWithoutAnEnd() {
-        #expect(LibcurlFault.allCases.filter { $0.end == nil } == [.delaysHTTP2Resets])
+        #expect(
+            LibcurlFault.allCases.filter { $0.end == nil } == [.givesUpRefusedStreams, .delaysHTTP2Resets])
         #expect(LibcurlFeatures(version: .init(8, 14, 1)).has(.delaysHTTP2Resets))
     }
 
