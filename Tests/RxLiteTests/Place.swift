@@ -40,8 +40,9 @@ enum Place: String, CaseIterable, CustomTestStringConvertible {
 struct Residence: Sendable {
     let scheduler: (any Scheduler)?
 
-    /// Whether the caller is where the streams are. Without a scheduler, everybody is.
-    var isHere: Bool { scheduler?.isCurrent ?? true }
+    /// Whether the caller is where the streams are. Without a scheduler, everybody is; and with a virtual one, which is
+    /// current everywhere while its clock stands, and may be set going by another thread meanwhile.
+    var isHere: Bool { scheduler is VirtualScheduler || scheduler?.isCurrent ?? true }
 
     /// The same stream, living here from its start on.
     func house<Element, Failure>(_ stream: Observable<Element, Failure>) -> Observable<Element, Failure> {
