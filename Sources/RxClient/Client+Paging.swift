@@ -77,7 +77,8 @@ extension Client {
         _ endpoint: E, _ content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>
     ) -> Paging<Item>.Load {
         { placement in
-            self.answer(endpoint, page: placement, as: { $0 }).map { answer throws(NetworkError) in
+            self.typed(endpoint, .request, CallSettings(page: placement), as: { $0 }).map {
+                answer throws(NetworkError) in
                 var page = try content(answer.output)
                 page.response = answer.response
                 return page

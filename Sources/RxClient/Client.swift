@@ -27,7 +27,9 @@ public final class Client: Sendable {
     let running = RunningRequests()
     /// What all its requests begin as.
     let template: RequestTemplate
-    let openings: Openings
+    let validations: Validations
+    /// The stages that its calls go through.
+    let pipeline: Pipeline
     let errorTipSignal = Signal<NetworkError>()
     /// What the client's next stream runs on: the transport's scheduler for the main server.
     var scheduler: any Scheduler { transport.scheduler(for: servers.pair.main.origin) }
@@ -41,7 +43,8 @@ public final class Client: Sendable {
         self.configuration = configuration
         self.transport = transport
         template = RequestTemplate(configuration)
-        openings = Openings(configuration.options)
+        validations = Validations(configuration.options)
+        pipeline = Pipeline(configuration)
         configuration.session?.attach(configuration.cookies, on: transport.scheduler)
         configuration.cookies?.clock.adopt(transport.scheduler)
         configuration.cache.clock.adopt(transport.scheduler)

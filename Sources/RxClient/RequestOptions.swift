@@ -58,6 +58,8 @@ public struct RequestOptions: Sendable {
     /// Names by which ``Client/cancel(_:)`` finds requests, besides their URL and id, and ``ResponseCache/remove(_:)``
     /// finds responses. An endpoint's tags are added to the client's.
     public var tags: Set<String> = []
+    /// Stages of your own. An endpoint's come after the client's.
+    public var interceptors = Interceptors()
 
     /// Creates options; what is left out is as the client has it.
     public init(
@@ -67,7 +69,8 @@ public struct RequestOptions: Sendable {
         usesCookies: Bool? = nil, isSigned: Bool? = nil, usesParameterRewriting: Bool? = nil,
         envelope: Envelope? = nil, contentTypes: ContentTypes? = nil, part: PayloadPath? = nil,
         compression: Compression? = nil, decodesContent: Bool? = nil, continuePolicy: ContinuePolicy? = nil,
-        presentation: Presentation? = nil, tags: Set<String> = []
+        presentation: Presentation? = nil, tags: Set<String> = [],
+        interceptors: Interceptors = Interceptors()
     ) {
         self.headers = headers
         self.retry = retry
@@ -89,6 +92,7 @@ public struct RequestOptions: Sendable {
         self.continuePolicy = continuePolicy
         self.presentation = presentation
         self.tags = tags
+        self.interceptors = interceptors
     }
 
     /// These options, and `others` where these leave it open. The header fields stay apart.
@@ -113,6 +117,9 @@ public struct RequestOptions: Sendable {
         options.continuePolicy = continuePolicy ?? others.continuePolicy
         options.presentation = presentation ?? others.presentation
         if !others.tags.isEmpty { options.tags.formUnion(others.tags) }
+        if !others.interceptors.isEmpty {
+            options.interceptors = others.interceptors.followed(by: interceptors)
+        }
         return options
     }
 }

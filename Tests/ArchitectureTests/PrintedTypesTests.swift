@@ -11,7 +11,7 @@ import Testing
             "TLSConfiguration",
         ],
         "holds closures, whose contents nothing prints": [
-            "Accessory", "CookieStorage", "PagingOptions", "PagingRule", "ParameterFormat",
+            "Accessory", "CookieStorage", "IdempotencyKeys", "PagingOptions", "PagingRule", "ParameterFormat",
             "ParameterSerializer", "PublicSuffixes", "SessionExpiry", "Signature", "StreamedBody",
             "StreamedBody.Content", "ParameterStyle", "RedirectPolicy",
         ],

@@ -26,14 +26,6 @@ import Testing
         }
     }
 
-    /// One request with 2.5 s for all of it.
-    private static func limited(on clock: VirtualScheduler) throws(NetworkError) -> Attempts {
-        var configuration = ClientConfiguration(baseURL: "https://a.test")
-        configuration.options.timeouts = Timeouts(total: .milliseconds(2500))
-        let draft = try Draft(InlineEndpoint(.get, "/"), configuration: configuration, on: clock)
-        return try Attempts(of: draft, retrying: .never)
-    }
-
     static let stages = [
         Stage("checkStatus") { source, _ in responses(source).checkStatus() },
         Stage("unwrap") { source, _ in responses(source).unwrap(Envelope()) },
@@ -94,13 +86,6 @@ import Testing
             let client = Client(
                 configuration: configuration, transport: ScriptedTransport(on: clock, []))
             return responses(source).failover(to: responses(source), through: client.servers)
-        },
-        Stage("deadline") { source, clock in
-            .deferred(on: source.scheduler) { () throws(NetworkError) in
-                // The id of the request is another each time.
-                responses(source).deadline(of: try limited(on: clock))
-                    .mapError { NetworkError($0.code, $0.message) }
-            }
         },
         Stage("response(to:)") { source, _ in
             var limited = request

@@ -133,7 +133,7 @@ import Testing
         let body =
             String(repeating: padding, count: 490) + #"{"message":"no tea"}"#
             + String(repeating: "}", count: 490)
-        #expect(body.utf8.count < Decoding.inPlaceLimit)
+        #expect(body.utf8.count < Response.inPlaceLimit)
         #expect(try message(body) == "no tea")
     }
 

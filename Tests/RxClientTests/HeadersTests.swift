@@ -13,7 +13,7 @@ import Testing
     {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configure(&configuration)
-        return try Draft(call, configuration: configuration).serialized().headerFields
+        return try PreparedRequest(call, configuration: configuration).serialized().headerFields
             .map { "\($0.name): \($0.value)" }
     }
 

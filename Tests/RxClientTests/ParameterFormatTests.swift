@@ -32,8 +32,10 @@ import Testing
     ) throws -> Written {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configure(&configuration)
-        let request = try Draft(InlineEndpoint(method, "/x", parameters), configuration: configuration)
-            .serialized()
+        let request = try PreparedRequest(
+            InlineEndpoint(method, "/x", parameters), configuration: configuration
+        )
+        .sent()
         let body: String? =
             if case .bytes(let bytes) = request.body { String(decoding: bytes, as: UTF8.self) } else { nil }
         return Written(
@@ -106,7 +108,7 @@ import Testing
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.parameterFormat = .custom(Self.lines)
         let call = InlineEndpoint(.post, "/x", ["a": 1], headers: ["Content-Type": "text/lines; v=2"])
-        let request = try Draft(call, configuration: configuration).serialized()
+        let request = try PreparedRequest(call, configuration: configuration).sent()
         #expect(request.headerFields[.contentType] == "text/lines; v=2")
     }
 

@@ -27,7 +27,8 @@ import Testing
     ) throws -> Request {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configure(&configuration)
-        return try Draft(InlineEndpoint(method, "/x", parameters), configuration: configuration).serialized()
+        return try PreparedRequest(InlineEndpoint(method, "/x", parameters), configuration: configuration)
+            .serialized()
     }
 
     private func query(_ request: Request) -> String {

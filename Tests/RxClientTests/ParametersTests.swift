@@ -13,7 +13,7 @@ import Testing
     ) throws(NetworkError) -> Request {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configure(&configuration)
-        return try Draft(
+        return try PreparedRequest(
             InlineEndpoint(.post, path, parameters, query: query, headers: headers),
             configuration: configuration
         ).serialized()

@@ -9,8 +9,10 @@ import Testing
     private func url(
         _ path: String, _ values: PathValues = [:], base: String = "https://a.test/v1"
     ) throws -> String {
-        try Draft(InlineEndpoint(.get, path, at: values), configuration: ClientConfiguration(baseURL: base))
-            .serialized().url.absoluteString
+        try PreparedRequest(
+            InlineEndpoint(.get, path, at: values), configuration: ClientConfiguration(baseURL: base)
+        )
+        .serialized().url.absoluteString
     }
 
     @Test(

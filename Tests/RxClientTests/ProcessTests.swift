@@ -14,7 +14,7 @@ import Testing
             request: Request(url: URL(filePath: "/")))
     }
 
-    private static let large = Decoding.inPlaceLimit + 1
+    private static let large = Response.inPlaceLimit + 1
 
     @Test(
         "Large ones take their time elsewhere, and all keep their order",

@@ -136,7 +136,7 @@ import Testing
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.userAgent = nil
         configuration.options.headers = ["X-A": "client", "X-B": "client"]
-        let request = try Draft(
+        let request = try PreparedRequest(
             InlineEndpoint(.get, "/x", headers: ["x-a": "endpoint"]), configuration: configuration
         )
         .serialized()
@@ -179,7 +179,8 @@ import Testing
         configuration.options.timeouts = Timeouts(attempt: .seconds(1))
         configuration.bodyLimit = 7
         configuration.secretFields = [.userAgent]
-        let request = try Draft(InlineEndpoint(.get, "/x"), configuration: configuration).serialized()
+        let request = try PreparedRequest(InlineEndpoint(.get, "/x"), configuration: configuration)
+            .serialized()
         #expect(request.timeouts == Timeouts(attempt: .seconds(1)))
         #expect(request.bodyLimit == 7)
         #expect(request.secretFields == [.userAgent])

@@ -38,7 +38,7 @@ import Testing
     @Test("The endpoint rewrites, then the client, then the signature sees what comes of it")
     func order() throws {
         let endpoint = Signed(parameters: .query(["b": [2, 10], "a": "x y&z", "n": ["k": true]]))
-        let request = try Draft(endpoint, configuration: configuration()).serialized()
+        let request = try PreparedRequest(endpoint, configuration: configuration()).sent()
         #expect(
             signature(request)
                 == "a=x%20y%26z&b=10&b=2&from=endpoint&n%5Bk%5D=true&version=1.0.0&who=client")
@@ -48,7 +48,7 @@ import Testing
     func wholeRequest() throws {
         let endpoint = Signed(
             path: "/x?z=%C3%BC&empty", parameters: .json(["m": ["deep": 1]]).query(["q": 1]))
-        let request = try Draft(endpoint, configuration: configuration()).serialized()
+        let request = try PreparedRequest(endpoint, configuration: configuration()).sent()
         guard case .bytes(let bytes) = request.body else { return #expect(Bool(false)) }
         #expect(
             String(decoding: bytes, as: UTF8.self).contains(
@@ -60,7 +60,7 @@ import Testing
         let plain = Signed(
             method: .get, parameters: .query(["a": 1]),
             options: RequestOptions(isSigned: false, usesParameterRewriting: false))
-        let request = try Draft(plain, configuration: configuration()).serialized()
+        let request = try PreparedRequest(plain, configuration: configuration()).sent()
         #expect(request.url.query() == "a=1&from=endpoint&who=endpoint")
     }
 
@@ -70,11 +70,11 @@ import Testing
         configuration.signature = Signature { _ in .headers(["X-Sign": "abc"]) }
         let endpoint = Signed(parameters: .none)
         #expect(
-            try Draft(endpoint, configuration: configuration).serialized()
+            try PreparedRequest(endpoint, configuration: configuration).sent()
                 .headerFields[#require(HTTPField.Name("X-Sign"))] == "abc")
         configuration.signature = Signature { _ in .headers(["X-Sign": "a\r\nb"]) }
         #expect(throws: NetworkError.self) {
-            try Draft(endpoint, configuration: configuration).serialized()
+            try PreparedRequest(endpoint, configuration: configuration).sent()
         }
     }
 

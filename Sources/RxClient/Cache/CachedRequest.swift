@@ -25,6 +25,8 @@ final class CachedRequest: Sendable {
     private struct Progress {
         /// What is kept, and may be used if the server fails.
         var kept: CacheEntry?
+        /// What the server is asked to confirm.
+        var confirmable: CacheEntry?
         var flight: CacheFlights.Flight?
     }
 
@@ -139,15 +141,24 @@ final class CachedRequest: Sendable {
 
     // MARK: - Asking the server
 
-    /// Has the fields noted that the request is sent with, and adds what makes the server confirm an entry instead of
-    /// sending it anew (RFC 9111 §4.3.1).
-    func prepare(_ request: inout Request, confirming entry: CacheEntry?) {
+    /// What the server is asked to confirm, if anything.
+    var confirmable: CacheEntry? {
+        get { progress.withLock { $0.confirmable } }
+        set { progress.withLock { $0.confirmable = newValue } }
+    }
+
+    /// Has the fields noted that an attempt is sent with.
+    func noteFields(of request: inout Request) {
         let sentFields = SentFields()
         request.sentFields = sentFields
-        if lifetime != nil, request.method == .post { request.isDeclaredSafe = true }
         progress.withLock { $0.flight }?.note(sentFields)
         // Whoever sends by hand may not note them.
         if asker.servers == nil, let fields = asker.fields(of: request) { sentFields.note(fields) }
+    }
+
+    /// Adds what makes the server confirm an entry instead of sending it anew (RFC 9111 §4.3.1).
+    func prepare(_ request: inout Request, confirming entry: CacheEntry?) {
+        if lifetime != nil, request.method == .post { request.isDeclaredSafe = true }
         guard key.rules == .http else { return }
         demand.tell(&request, mode)
         guard let head = entry?.metadata.head else { return }

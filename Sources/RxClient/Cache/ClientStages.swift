@@ -15,30 +15,36 @@ struct ClientStages: Hashable, Sendable {
     private let usesSession: Bool?
     private let usesCookies: Bool?
     private let contentTypes: ContentTypes?
-    private let output: Opening.Output
+    private let output: Validation.Output
     private let hasEnvelope: Bool
     /// The endpoint, if it has closures of its own.
     private let endpoint: EndpointValue?
 
     /// `nil` for stages that can be nobody else's.
-    init?<E: Endpoint>(of endpoint: E, in client: Client, _ draft: Draft) {
-        let own = endpoint.options
-        if own.retry == nil, own.envelope?.isAbsent != false {
+    init?(of call: CallContext) {
+        guard call.kind == .request, let endpoint = call.endpoint else { return nil }
+        self.init(of: endpoint, call)
+    }
+
+    private init?<E: Endpoint>(of endpoint: E, _ call: CallContext) {
+        let (own, prepared) = (endpoint.options, call.prepared)
+        let hasOwnStages = !own.interceptors.attempt.isEmpty || !own.interceptors.exchange.isEmpty
+        if own.retry == nil, own.envelope?.isAbsent != false, !hasOwnStages {
             self.endpoint = nil
         } else {
             guard let value = EndpointValue(endpoint) else { return nil }
             self.endpoint = value
         }
         hasEnvelope = own.envelope?.isAbsent != true
-        self.client = ObjectIdentifier(client)
-        main = ObjectIdentifier(draft.servers.main)
-        standby = draft.servers.standby.map { ObjectIdentifier($0) }
-        server = draft.server
-        hedging = draft.options.hedging
-        isSigned = draft.isSigned
-        usesSession = draft.options.usesSession
-        usesCookies = draft.options.usesCookies
-        contentTypes = draft.ownContentTypes
+        client = ObjectIdentifier(call.client)
+        main = ObjectIdentifier(prepared.servers.main)
+        standby = prepared.servers.standby.map { ObjectIdentifier($0) }
+        server = prepared.server
+        hedging = prepared.options.hedging
+        isSigned = prepared.isSigned
+        usesSession = prepared.options.usesSession
+        usesCookies = prepared.options.usesCookies
+        contentTypes = prepared.ownContentTypes
         output = E.kindOfOutput
     }
 }

@@ -44,10 +44,11 @@ extension ResponseCache {
                 cached.confirm(entry) { prepare in
                     var request = request
                     prepare(&request)
+                    cached.noteFields(of: &request)
                     return fetch(request)
                 }
             }
-            return cached.answer(joining: joins ? .byHand : nil, asking: ask) { entry in
+            return cached.respond(joining: joins ? .byHand : nil, asking: ask) { entry in
                 ask(entry).kept(in: cached)
             }
             .map { response in
@@ -55,7 +56,10 @@ extension ResponseCache {
                 return cached.fallback.map { cached.response(from: $0, .stale, at: self.currentDate()) }
                     ?? response
             }
-            .fallingBack(on: cached, trace: nil)
+            .catch { error in
+                guard error.isServerFailure, let stored = cached.fallingBack(nil) else { return .fail(error) }
+                return stored
+            }
             .kept(in: cached)
         }
     }

@@ -1,4 +1,3 @@
-import HTTPTypes
 public import RxHTTP
 public import RxLite
 
@@ -39,7 +38,7 @@ extension Client {
     ) -> Observable<EventSourceUpdate, NetworkError> {
         Observable(scheduler: scheduler) { [scheduler] observer in
             // What cannot be made into a request fails when it is to be sent.
-            let request = try? Draft(endpoint, of: self, on: scheduler).unsigned()
+            let request = try? PreparedRequest(endpoint, of: self, on: scheduler).serialized()
             EventSource(
                 lastEventID: lastEventID, waits: waits, isRepeatable: request?.isRepeatable ?? true,
                 on: scheduler
@@ -54,68 +53,10 @@ extension Client {
     private func connection(
         _ endpoint: some Endpoint, lastEventID: String, limit: Int
     ) -> Observable<EventSource.ConnectionEvent, NetworkError> {
-        drafted(endpoint, isWhole: false) { draft throws(NetworkError) in
-            guard HTTPField.isValidValue(lastEventID) else {
-                throw NetworkError(
-                    .invalidHeader,
-                    "the last event id begins or ends in space, or holds a control character",
-                    request: try draft.unsigned())
-            }
-            let hasTimeouts = endpoint.options.timeouts != nil
-            let attempts = try self.attempts(of: draft, retrying: .never)
-            let session = self.session(for: draft)
-            let envelope = self.envelope(of: draft)
-            return self.send(
-                attempts, session: session, cookies: self.cookies(for: draft),
-                through: [.failover, .circuitBreaker],
-                preparing: { request in
-                    request.askForEvents(after: lastEventID)
-                    if !hasTimeouts { request.timeouts.idle = nil }
-                }
-            ) { events, request in
-                events.checkStatus(of: request, envelope: envelope)
-                    .afterHead { head, rest throws(NetworkError) in
-                        guard head.status != .noContent else { return .just(.stop) }
-                        try head.checkEventStream(of: request)
-                        return rest.parsed {
-                            EventStreamParser(lastEventID: lastEventID, limit: limit, findsComments: true)
-                        }
-                        .map { .found($0) }
-                        .startWith(.open(head))
-                    }
-            }
-            .handleEvents(onNext: { _ in session?.noteSuccess(of: attempts.stamp) })
-            .relogin(through: session, replay: attempts.replay, trace: attempts.trace)
-            .traced(by: attempts.trace, isWhole: false)
+        let reader = EventReading(
+            lastEventID: lastEventID, limit: limit, endsSilence: endpoint.options.timeouts != nil)
+        return call(.events, endpoint, CallSettings(reader: reader)) { event in
+            if case .output(let output) = event { output as? EventSource.ConnectionEvent } else { nil }
         }
-    }
-}
-
-extension Request {
-    fileprivate mutating func askForEvents(after lastEventID: String) {
-        timeouts.attempt = nil
-        timeouts.total = nil
-        if headerFields[.accept] == nil { headerFields[.accept] = "text/event-stream" }
-        // https://html.spec.whatwg.org/multipage/server-sent-events.html#the-eventsource-interface
-        if headerFields[.cacheControl] == nil { headerFields[.cacheControl] = "no-cache" }
-        if !lastEventID.isEmpty { headerFields[.lastEventID] = lastEventID }
-    }
-}
-
-extension ResponseHead {
-    fileprivate func checkEventStream(of request: Request) throws(NetworkError) {
-        let type = self[.contentType] ?? ""
-        var error: NetworkError
-        if status != .ok {
-            error = NetworkError(.status, "the answer to an event source is 200", request: request)
-        } else if MediaType(type).name != "text/event-stream" {
-            error = NetworkError(
-                .invalidResponse, "the answer is no text/event-stream but \(type.debugDescription)",
-                request: request)
-        } else {
-            return
-        }
-        error.head = self
-        throw error
     }
 }

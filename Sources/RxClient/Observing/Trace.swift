@@ -54,10 +54,10 @@ final class Trace: Sendable {
     }
 
     /// The exchange of `request` with what happens to it told.
-    fileprivate func exchange(_ request: Request, over transport: any Transport) -> Observable<
-        TransferEvent, NetworkError
-    > {
-        .deferred {
+    func exchange(
+        _ request: Request, _ events: Observable<TransferEvent, NetworkError>
+    ) -> Observable<TransferEvent, NetworkError> {
+        .deferred(on: scheduler) {
             let exchange = self.progress.withLock { progress in
                 progress.request = request
                 progress.status = nil
@@ -65,7 +65,7 @@ final class Trace: Sendable {
                 progress.running.insert(progress.exchange)
                 return progress.exchange
             }
-            return transport.send(request).handleEvents(
+            return events.handleEvents(
                 onSubscribe: { self.tell(.sent, of: request, exchange) },
                 onNext: { event in
                     self.note(event, of: exchange)
@@ -131,28 +131,6 @@ extension Client {
     func trace(of request: Request) -> Trace? {
         // A failable initialiser would allocate first.
         trafficHub.isObserved ? Trace(request, in: self) : nil
-    }
-}
-
-/// A transport whose exchanges belong to one request that is observed. It stands next to the network, so that
-/// what is told is what is sent: every hop, with every field.
-private struct TracedTransport: Transport {
-    let transport: any Transport
-    let trace: Trace
-
-    var scheduler: any Scheduler { transport.scheduler }
-    var hsts: HSTSStore? { transport.hsts }
-
-    func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
-        trace.exchange(request, over: transport)
-    }
-}
-
-extension Transport {
-    /// This transport, telling `trace` of its exchanges.
-    func traced(by trace: Trace?) -> any Transport {
-        guard let trace else { return self }
-        return TracedTransport(transport: self, trace: trace)
     }
 }
 

@@ -48,7 +48,7 @@ private final class GuardedPassage<Element: Sendable>: @unchecked Sendable {
             Observer(
                 scope: scope,
                 next: { value in
-                    self.note(value as? TransferEvent)
+                    self.note(transferEvent(in: value))
                     self.observer.next(value)
                 },
                 end: { completion in

@@ -109,7 +109,7 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
 
 /// Whether a value shows that the server has answered: any does but the first events of a transfer.
 func showsAnswer(_ value: some Sendable) -> Bool {
-    guard let event = value as? TransferEvent else { return true }
+    guard let event = transferEvent(in: value) else { return true }
     switch event {
     case .uploaded, .interim, .redirected: return false
     case .head, .chunk, .trailers, .finished: return true

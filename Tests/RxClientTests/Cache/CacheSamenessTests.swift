@@ -55,6 +55,9 @@ import Testing
         Change("continuePolicy") { $0.options.continuePolicy = .always },
         Change("presentation", joins: true) { $0.options.presentation = .hidden },
         Change("tags") { $0.options.tags = ["list"] },
+        Change("interceptors", joins: true) { $0.options.interceptors.call = [IdempotencyKeys()] },
+        Change("interceptors") { $0.options.interceptors.attempt = [IdempotencyKeys()] },
+        Change("interceptors") { $0.options.interceptors.exchange = [IdempotencyKeys()] },
     ]
 
     private func client() -> (Client, ScriptedTransport) {

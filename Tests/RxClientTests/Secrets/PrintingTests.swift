@@ -96,6 +96,7 @@ import Testing
             position: .cursor(canary), itemCount: 1, largestPage: 0, itemsSoFar: 1, nextCursor: canary,
             previousCursor: canary, response: response)
         let answer = Answer(output: 1, response: response)
+        let context = CallContext(request, of: client, on: VirtualScheduler(), CallSettings())
 
         return [
             ("Page", Page([1], nextCursor: canary, previousCursor: canary)), ("PageArrival", arrival),
@@ -123,6 +124,8 @@ import Testing
             ("CacheSelection", [CacheSelection.url(url.absoluteString), .identity(canary)]),
             ("RequestSelection", RequestSelection.url(url.absoluteString)),
             ("RequestOutcome", RequestOutcome.failed(error)),
+            ("CallContext", context), ("Next", Next(of: context)),
+            ("CallEvent", [CallEvent.response(response), .transfer(.head(head)), .output(canary)]),
             ("TrafficEvent", event), ("TrafficEvent.Kind", kinds), ("TrafficEvent.Summary", summary),
             ("HARRecording", recording), ("PagePosition", [PagePosition.link(url), .cursor(canary)]),
             ("PagePlacement", PagePlacement(parameters: ["a": canary], link: url)), ("PagingState", state),

@@ -1,0 +1,144 @@
+import FoundationEssentials
+import HTTPTypes
+import RxCache
+import RxHTTP
+import RxLite
+
+extension CachedRequest {
+    typealias Responses = Observable<Response, NetworkError>
+
+    /// The answer: what is kept, where that may be used, or what `ask` gets.
+    ///
+    /// - Parameters:
+    ///   - stages: what must be equal besides the request where two are one; `nil` for one that joins no other.
+    ///   - trace: who is told what the cache had to do with it.
+    ///   - validation: what a response goes through that `ask` does not give.
+    ///   - ask: asks the server, to confirm an entry if there is one.
+    ///   - refresh: has an entry renewed, and the answer kept.
+    func respond(
+        joining stages: CacheFlights.Stages?, trace: Trace? = nil,
+        validation: Validation? = nil,
+        asking ask: @escaping @Sendable (CacheEntry?) -> Responses,
+        refreshing refresh: @escaping @Sendable (CacheEntry) -> Responses
+    ) -> Responses {
+        guard demand.readsStore else { return ask(nil) }
+        return find().flatMap(.concat) { entry in
+            let now = self.cache.currentDate()
+            switch entry?.metadata.terms.verdict(for: self.demand, at: now) {
+            case .use(let isStale):
+                return self.use(entry, isStale ? .stale : .fresh, trace).validated(by: validation)
+            case .useAndRefresh:
+                if let entry { self.cache.refresh(self.key, by: refresh(entry)) }
+                return self.use(entry, .stale, trace).validated(by: validation)
+            case .ask, nil:
+                if entry == nil { self.cache.count { $0.misses += 1 } }
+                guard !self.demand.onlyIfCached else {
+                    return Responses.just(self.gatewayTimeout).validated(by: validation)
+                }
+                self.noteKept(entry)
+                // A GET's conditions are no HEAD's.
+                return self.joined(stages, trace, ask(self.request.method == .head ? nil : entry))
+            }
+        }
+    }
+
+    private func use(_ entry: CacheEntry?, _ use: CacheUse, _ trace: Trace?) -> Responses {
+        guard let entry else { return .empty() }
+        trace?.tellCached(use, entry.metadata.head)
+        return .just(response(from: entry, use, at: cache.currentDate()))
+    }
+
+    /// The answer where the server may not be asked and nothing is kept (RFC 9111 §5.2.1.7).
+    private var gatewayTimeout: Response {
+        Response(head: ResponseHead(status: .gatewayTimeout), request: request, decoder: decoder)
+    }
+
+    /// `response`, or that of another request for the same which is under way.
+    private func joined(
+        _ stages: CacheFlights.Stages?, _ trace: Trace?, _ response: Responses
+    ) -> Responses {
+        guard let stages, mode == .standard || mode == .forceCache else { return response }
+        let id = CacheFlights.ID(
+            key: key, account: asker.account, request: request.shape, mode: mode, lifetime: lifetime,
+            tags: tags,
+            stages: stages)
+        let (flight, shared, isNew) = cache.flights.join(
+            id, cookies: asker.cookies(of: request), since: start, in: cache.history, or: response)
+        note(flight)
+        guard !isNew else { return shared }
+        cache.count { $0.joined += 1 }
+        trace?.tellCached(.joined, nil)
+        return
+            shared
+            .map { response in
+                var response = response
+                response.request.id = self.request.id
+                response.decoder = self.decoder
+                if response.cacheUse == nil { response.cacheUse = .joined }
+                return response
+            }
+            .mapError { error in
+                var own = error.attributed(to: self.request)
+                own.attempt = error.attempt
+                own.credentialVersion = error.credentialVersion
+                return own
+            }
+    }
+
+    /// What `send` gets, or the entry where a 304 confirms it. Where the 304 means another one, `send` is asked again
+    /// without conditions.
+    ///
+    /// - Parameter send: sends the request as it is prepared.
+    func confirm(
+        _ entry: CacheEntry?, trace: Trace? = nil,
+        _ send: @escaping @Sendable (@escaping @Sendable (inout Request) -> Void) -> Responses
+    ) -> Responses {
+        let responses = send { self.prepare(&$0, confirming: entry) }
+        guard let entry, key.rules == .http else { return responses }
+        return responses.flatMap(.concat) { response in
+            guard response.status == .notModified else { return .just(response) }
+            guard let confirmed = self.confirm(entry, with: response) else {
+                return send { self.prepare(&$0, confirming: nil) }
+            }
+            trace?.tellCached(.revalidated, confirmed.head)
+            return .just(confirmed)
+        }
+    }
+
+    /// The entry to use instead of an answer that says that the server has failed, or instead of none.
+    func fallingBack(_ trace: Trace?) -> Responses? {
+        fallback.map { use($0, .stale, trace) }
+    }
+}
+
+extension Observable<Response, NetworkError> {
+    /// Keeps the answers that the rules let be kept.
+    func kept(in cached: CachedRequest) -> Observable {
+        map { response in
+            cached.keep(response)
+            return response
+        }
+    }
+
+    /// Tells the cache of a request that is sent by hand, and may change something, what becomes of it.
+    func changing(_ cache: ResponseCache, by request: Request) -> Observable {
+        guard !request.isSafe else { return self }
+        let change = CacheChange(request, in: cache)
+        return handleEvents(
+            onSubscribe: { change.begin() },
+            onNext: { change.end(with: $0.head, from: $0.url) },
+            onEnd: { if case .failed = $0 { change.end() } }, onCancel: { change.end() })
+    }
+}
+
+extension NetworkError {
+    /// Whether the server could not be reached, or could not respond.
+    var isServerFailure: Bool {
+        code == .status ? status?.isServerFailure == true : code.remedies.contains(.staleResponse)
+    }
+}
+
+extension HTTPResponse.Status {
+    /// RFC 5861 §4.
+    var isServerFailure: Bool { [500, 502, 503, 504].contains(code) }
+}

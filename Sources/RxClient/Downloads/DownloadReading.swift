@@ -1,0 +1,66 @@
+import FoundationEssentials
+import HTTPTypes
+import RxHTTP
+import RxLite
+
+/// Puts the response into a file, from where an earlier attempt has left off.
+struct DownloadReading: Interceptor {
+    let path: String
+    /// Names of query parameters that do not say which file it is.
+    let ignored: Set<String>
+    let files: (any FileSystem)?
+
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        guard let files else {
+            return .fail(NetworkError(.file, "the client's configuration has no files", request: request))
+        }
+        let download = Download(
+            path: path, files: files, clock: call.scheduler, url: request.url.identifying(ignoring: ignored),
+            isResumable: request.method == .get)
+        return download.attempt { prepare in
+            .deferred(on: call.scheduler) {
+                var request = request
+                prepare(&request)
+                return next.transfers(request)
+            }
+        }
+        .map { event in
+            call.session?.noteSuccess(of: call.stamp)
+            return .output(event)
+        }
+        .mapError { $0.naming(request) }
+    }
+}
+
+extension NetworkError {
+    /// The same error; of one that knows no request, about this one.
+    func naming(_ request: Request) -> NetworkError {
+        guard requestID == nil else { return self }
+        var error = self
+        let named = NetworkError(code, message, request: request)
+        error.requestID = named.requestID
+        error.method = named.method
+        error.url = named.url
+        error.isReplayable = named.isReplayable
+        error.isIdempotent = named.isIdempotent
+        return error
+    }
+}
+
+extension URL {
+    /// Without user info, fragment and the query parameters of these names.
+    fileprivate func identifying(ignoring names: Set<String>) -> String {
+        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
+            // What cannot be taken apart is recorded as nothing that another URL could be.
+            return "sha256 " + HexDigest.sha256(absoluteString.utf8)
+        }
+        (parts.user, parts.password, parts.fragment) = (nil, nil, nil)
+        if !names.isEmpty {
+            let kept = parts.queryItems?.filter { !names.contains($0.name) }
+            parts.queryItems = kept?.isEmpty == false ? kept : nil
+        }
+        return parts.string ?? "sha256 " + HexDigest.sha256(absoluteString.utf8)
+    }
+}

@@ -1,0 +1,44 @@
+import RxHTTP
+import RxLite
+
+/// Keeps other downloads away from the path of this one, from its first attempt to its end.
+struct PathReservation: Interceptor {
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        guard let reader = call.settings.reader as? DownloadReading, let files = reader.files else {
+            return next(request)
+        }
+        return next(request).alone(at: reader.path, in: files, for: request)
+    }
+}
+
+extension Observable where Failure == NetworkError {
+    /// Fails while another download to the path runs.
+    fileprivate func alone(
+        at path: String, in files: any FileSystem, for request: Request
+    ) -> Observable {
+        Observable(scheduler: scheduler) { observer in
+            guard let leave = BusyPaths.take(path, in: files) else {
+                let error = NetworkError(
+                    .file, "another download to \(path) is running", request: request)
+                return observer.scope.perform { observer.fail(error) }
+            }
+            let scope = observer.scope.child()
+            // A download that follows from the end of this one finds the path free.
+            scope.onClose(leave)
+            let lock: Observable<@Sendable () -> Void, NetworkError> =
+                files.lock(Download.draft(of: path)).mapError { $0.naming(request) }
+            lock
+                .flatMap(.concat) { unlock -> Observable in
+                    scope.onClose(unlock)
+                    return self
+                }
+                .subscribe(
+                    Observer(scope: scope, next: observer.next) { completion in
+                        scope.close()
+                        observer.end(completion)
+                    })
+        }
+    }
+}

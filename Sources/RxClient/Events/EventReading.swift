@@ -1,0 +1,70 @@
+import HTTPTypes
+import RxHTTP
+import RxLite
+
+/// Parses the response as events: one connection of an event source.
+struct EventReading: Interceptor {
+    let lastEventID: String
+    let limit: Int
+    /// Whether silence ends the connection.
+    let endsSilence: Bool
+
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        guard HTTPField.isValidValue(lastEventID) else {
+            return .fail(
+                NetworkError(
+                    .invalidHeader,
+                    "the last event id begins or ends in space, or holds a control character",
+                    request: request))
+        }
+        var asking = request
+        asking.askForEvents(after: lastEventID)
+        if !endsSilence { asking.timeouts.idle = nil }
+        return next.transfers(asking)
+            .afterHead {
+                head, rest throws(NetworkError) -> Observable<EventSource.ConnectionEvent, NetworkError> in
+                guard head.status != .noContent else { return .just(.stop) }
+                try head.checkEventStream(of: request)
+                return rest.parsed {
+                    EventStreamParser(lastEventID: lastEventID, limit: limit, findsComments: true)
+                }
+                .map { .found($0) }
+                .startWith(.open(head))
+            }
+            .map { event in
+                call.session?.noteSuccess(of: call.stamp)
+                return .output(event)
+            }
+    }
+}
+
+extension Request {
+    fileprivate mutating func askForEvents(after lastEventID: String) {
+        timeouts.attempt = nil
+        timeouts.total = nil
+        if headerFields[.accept] == nil { headerFields[.accept] = "text/event-stream" }
+        // https://html.spec.whatwg.org/multipage/server-sent-events.html#the-eventsource-interface
+        if headerFields[.cacheControl] == nil { headerFields[.cacheControl] = "no-cache" }
+        if !lastEventID.isEmpty { headerFields[.lastEventID] = lastEventID }
+    }
+}
+
+extension ResponseHead {
+    fileprivate func checkEventStream(of request: Request) throws(NetworkError) {
+        let type = self[.contentType] ?? ""
+        var error: NetworkError
+        if status != .ok {
+            error = NetworkError(.status, "the answer to an event source is 200", request: request)
+        } else if MediaType(type).name != "text/event-stream" {
+            error = NetworkError(
+                .invalidResponse, "the answer is no text/event-stream but \(type.debugDescription)",
+                request: request)
+        } else {
+            return
+        }
+        error.head = self
+        throw error
+    }
+}

@@ -1,0 +1,45 @@
+public import FoundationEssentials
+public import HTTPTypes
+public import RxHTTP
+public import RxLite
+
+/// Gives each call that must not be carried out twice an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header),
+/// the same for all its attempts, so that it is retried like any other.
+///
+/// ```swift
+/// configuration.options.interceptors.call.append(IdempotencyKeys())
+/// ```
+///
+/// It belongs around the call. A key that the request has already stays.
+public struct IdempotencyKeys: Interceptor {
+    private let methods: Set<HTTPRequest.Method>
+    private let makeKey: @Sendable () -> String
+
+    /// Creates an interceptor.
+    ///
+    /// - Parameters:
+    ///   - methods: the methods that get a key. Default POST and PATCH.
+    ///   - makeKey: makes a key. Default: a random UUID.
+    public init(
+        for methods: Set<HTTPRequest.Method> = [.post, .patch],
+        makeKey: @escaping @Sendable () -> String = { UUID().uuidString }
+    ) {
+        self.methods = methods
+        self.makeKey = makeKey
+    }
+
+    public func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        guard methods.contains(request.method), request.headerFields[.idempotencyKey] == nil else {
+            return next(request)
+        }
+        var request = request
+        // A structured field's string (RFC 9651 §3.3.3).
+        let key = makeKey()
+        do throws(NetworkError) { try request.setField("Idempotency-Key", to: "\"\(key)\"") } catch {
+            return .fail(error)
+        }
+        return next(request)
+    }
+}

@@ -1,0 +1,100 @@
+import FoundationEssentials
+public import RxHTTP
+import RxJSON
+public import RxLite
+
+extension Observable where Element == Response, Failure == NetworkError {
+    /// The content as a value: JSON decoded with the client's decoder, at the envelope's payload where one
+    /// was unwrapped.
+    ///
+    /// A document that does not fit fails with `decoding`, which names the place and keeps the body. The response of a
+    /// ``Call`` without content types must have one of the client's (``RequestOptions/contentTypes``), like that
+    /// of an endpoint; other types fail with `contentType`. For a 204 or 205 an optional is `nil`. Bodies above 256 KiB
+    /// are decoded off the stream's scheduler, so that its other streams continue.
+    public func decode<T: Decodable & Sendable>(
+        _ type: T.Type = T.self
+    ) -> Observable<T, NetworkError> {
+        process { response throws(NetworkError) in try response.decode(type) }
+    }
+}
+
+extension Response {
+    /// The largest body, in bytes, that is decoded on the stream's own scheduler.
+    static let inPlaceLimit = 256 << 10
+
+    /// The content as a value, decoded from JSON.
+    ///
+    /// - Throws: ``NetworkError`` with the code `decoding`, or `contentType`.
+    public func decode<T: Decodable>(_ type: T.Type = T.self) throws(NetworkError) -> T {
+        if type == Empty.self, let empty = Empty() as? T { return empty }
+        if hasNoContent, let absent: T = absentOutput() { return absent }
+        if let decodableTypes { try checkContentType(decodableTypes) }
+        do {
+            guard !body.isEmpty else { throw Misfit("the body is empty") }
+            guard !payloadPath.isEmpty else {
+                return try decoder.decode(type, quicklyFrom: body, at: payload)
+            }
+            guard let part = try payload ?? findPayload() else { return try absentPayload() }
+            return try decoder.decode(type, quicklyFrom: body, at: part)
+        } catch {
+            throw decodingError(error)
+        }
+    }
+
+    private func findPayload() throws(JSONFlaw) -> JSONPart? {
+        let tape = try JSONPart(wholeOf: body).tape
+        return tape.values(at: [payloadPath], in: body)[0].map { JSONPart(tape, at: $0) }
+    }
+
+    /// What a missing payload is: `nil` where the output is optional.
+    private func absentPayload<T>() throws -> T {
+        guard try JSONPart(wholeOf: body).kind.isObject else { throw Misfit("the body is no object", at: "") }
+        if let absent: T = absentOutput() { return absent }
+        let path = payloadPath.joined(separator: ".")
+        throw Misfit("the envelope has no \(path)", at: path)
+    }
+
+    /// `nil` as an output that is optional; no value at all for any other.
+    private func absentOutput<T>() -> T? {
+        guard let type = T.self as? any ExpressibleByNilLiteral.Type else { return nil }
+        return type.init(nilLiteral: ()) as? T
+    }
+
+    /// The error for a body that does not fit.
+    func decodingError(_ underlying: any Error) -> NetworkError {
+        let misfit =
+            switch underlying {
+            case let misfit as Misfit: misfit
+            case let flaw as JSONFlaw: Misfit("it is no JSON from byte \(flaw.offset) on", at: "")
+            case let error as DecodingError: Misfit(error, below: payloadPath)
+            default: Misfit("\(underlying)")
+            }
+        var error = NetworkError(.decoding, misfit.description, request: request)
+        error.head = head
+        error.body = body
+        error.codingPath = misfit.path ?? ""
+        if let path = misfit.path {
+            error.message = "at \(path.isEmpty ? "the top" : path): \(misfit.description)"
+        }
+        return error
+    }
+}
+
+/// Why a body is not what is wanted, and where in it.
+struct Misfit: Error {
+    let description: String
+    /// `data.goods[3].price`, empty for the top of the document; `nil` where it is about no place.
+    let path: String?
+
+    init(_ description: String, at path: String? = nil) {
+        self.description = description
+        self.path = path
+    }
+
+    /// - Parameter keys: what leads to the value that was decoded.
+    fileprivate init(_ error: DecodingError, below keys: [String]) {
+        let (path, description) = error.place
+        let joint = keys.isEmpty || path.isEmpty || path.hasPrefix("[") ? "" : "."
+        self.init(description, at: keys.joined(separator: ".") + joint + path)
+    }
+}

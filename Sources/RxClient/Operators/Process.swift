@@ -1,0 +1,115 @@
+import RxHTTP
+import RxLite
+
+extension Observable where Element == Response, Failure == NetworkError {
+    /// Each response through `transform`; off the stream's scheduler where the body is large.
+    func process<T: Sendable>(
+        _ transform: @escaping @Sendable (Response) throws(NetworkError) -> T
+    ) -> Observable<T, NetworkError> {
+        lift { observer in
+            let processing = Processing(transform, into: observer)
+            return Observer(
+                scope: observer.scope, target: processing,
+                receive: { response, processing in
+                    // Guard: the target given above.
+                    unsafe unsafeDowncast(processing, to: Processing<T>.self).receive(response)
+                }, end: { processing.end($0) })
+        }
+    }
+}
+
+extension Observable where Element == CallEvent, Failure == NetworkError {
+    /// The same with whole responses; other events stay as they are.
+    func processResponse(
+        _ transform: @escaping @Sendable (Response) throws(NetworkError) -> CallEvent
+    ) -> Observable {
+        lift { observer in
+            let processing = Processing(transform, into: observer)
+            return Observer(
+                scope: observer.scope, target: processing,
+                receive: { event, processing in
+                    // Guard: the target given above.
+                    let processing = unsafe unsafeDowncast(processing, to: Processing<CallEvent>.self)
+                    if case .response(let response) = event {
+                        processing.receive(response)
+                    } else {
+                        processing.observer.next(event)
+                    }
+                }, end: { processing.end($0) })
+        }
+    }
+
+    /// The whole responses.
+    func responses() -> Observable<Response, NetworkError> {
+        compactMap { event in
+            if case .response(let response) = event { response } else { nil }
+        }
+    }
+}
+
+/// Responses on their way through a transformation, in their order.
+private final class Processing<T: Sendable>: @unchecked Sendable {
+    // Unchecked, and spared the checks of exclusivity: runs only inside the subscription's lane, which is serial.
+    private let transform: @Sendable (Response) throws(NetworkError) -> T
+    let observer: Observer<T, NetworkError>
+    /// Whether a large one is being transformed elsewhere; the source is paused meanwhile.
+    @safe @exclusivity(unchecked) private var isBusy = false
+    /// What came all the same.
+    @safe @exclusivity(unchecked) private var waiting: [Response] = []
+    @safe @exclusivity(unchecked) private var hasEnded = false
+
+    init(
+        _ transform: @escaping @Sendable (Response) throws(NetworkError) -> T,
+        into observer: Observer<T, NetworkError>
+    ) {
+        self.transform = transform
+        self.observer = observer
+    }
+
+    func receive(_ response: Response) {
+        if isBusy { return waiting.append(response) }
+        guard response.body.count > Response.inPlaceLimit else {
+            return deliver { () throws(NetworkError) in try transform(response) }
+        }
+        isBusy = true
+        observer.scope.pause()
+        transformElsewhere(response)
+    }
+
+    func end(_ completion: Completion<NetworkError>) {
+        if case .finished = completion, isBusy { return hasEnded = true }
+        observer.end(completion)
+    }
+
+    private func transformElsewhere(_ response: Response) {
+        // On the runtime's pool of threads, with nothing of whoever receives: a clock, or an event loop, would stand
+        // still.
+        Task.detached {
+            let result: Result<T, NetworkError>
+            do throws(NetworkError) {
+                result = .success(try self.transform(response))
+            } catch {
+                result = .failure(error)
+            }
+            self.observer.scope.enter { self.goOn(after: result) }
+        }
+    }
+
+    private func goOn(after result: Result<T, NetworkError>) {
+        deliver { () throws(NetworkError) in try result.get() }
+        while observer.scope.isOpen, !waiting.isEmpty {
+            let response = waiting.removeFirst()
+            guard response.body.count <= Response.inPlaceLimit else { return transformElsewhere(response) }
+            deliver { () throws(NetworkError) in try transform(response) }
+        }
+        guard observer.scope.isOpen else { return }
+        isBusy = false
+        if hasEnded { observer.finish() } else { observer.scope.resume() }
+    }
+
+    private func deliver(_ make: () throws(NetworkError) -> T) {
+        let value: T
+        do throws(NetworkError) { value = try make() } catch { return observer.fail(error) }
+        observer.next(value)
+    }
+}

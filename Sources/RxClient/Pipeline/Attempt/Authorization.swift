@@ -1,0 +1,23 @@
+import RxHTTP
+import RxLite
+
+/// Begins an attempt: the request goes to its server, signed, and with the session's credential of the moment, for which
+/// it may have to wait.
+struct Authorization: Interceptor {
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        .deferred(on: call.scheduler) { () throws(NetworkError) in
+            let request = try call.attempt(request, at: next.server, next.host)
+            guard let session = call.session, !request.isCredentialFree else { return next(request) }
+            if let authorized = try session.authorized(request) {
+                call.note(authorized.credentialVersion)
+                return next(authorized)
+            }
+            return session.authorize(request).flatMap { request in
+                call.note(request.credentialVersion)
+                return next(request)
+            }
+        }
+    }
+}

@@ -1,0 +1,14 @@
+import RxHTTP
+import RxLite
+
+/// Begins a second attempt beside one that takes long.
+struct HedgedAttempts: Interceptor {
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        guard let hedging = call.prepared.options.hedging, hedging.isOn, request.isRepeatable,
+            let host = next.host
+        else { return next(request) }
+        return next(request).hedge(hedging, host.latencies, host.budget, trace: call.trace)
+    }
+}

@@ -1,0 +1,13 @@
+import RxHTTP
+import RxLite
+
+/// Counts the call, calls its accessories, shows its failure, and lets it be cancelled through the client.
+struct CallLifecycle: Interceptor {
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        let presentation = call.settings.isRefresh ? .hidden : call.prepared.options.presentation ?? .all
+        return next(request).attended(
+            as: request, tags: call.tags, in: call.client, isWhole: call.kind.isWhole, presentation)
+    }
+}

@@ -1,0 +1,14 @@
+import RxHTTP
+import RxLite
+
+/// Ends with `totalTimeout` when the time for all attempts has passed.
+struct Deadline: Interceptor {
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        guard let limit = request.timeouts.total else { return next(request) }
+        return next(request).timeout(limit, on: call.scheduler) {
+            call.attributed(NetworkError(.totalTimeout, "total timeout: no response within \(limit)"))
+        }
+    }
+}

@@ -1,0 +1,11 @@
+import RxHTTP
+import RxLite
+
+/// Sends nothing while there is no network.
+struct ReachabilityCheck: Interceptor {
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        next(request).checkReachability(by: call.client.configuration.reachability, of: request)
+    }
+}

@@ -1,0 +1,11 @@
+import RxHTTP
+import RxLite
+
+/// Has the session log in again when the server says that the login has expired, and goes on once more.
+struct Relogin: Interceptor {
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        next(request).relogin(through: call.session, replay: call.replay, trace: call.trace)
+    }
+}

@@ -1,0 +1,14 @@
+import RxHTTP
+import RxLite
+
+/// Tries again after failures, by the call's ``RequestOptions/retry``.
+struct Retrying: Interceptor {
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        let policy = call.prepared.options.retry ?? .exponentialBackoff()
+        return next(request).retry(
+            RetryPolicy({ error, history in call.decide(error, history, by: policy) }, stamp: policy.stamp),
+            on: call.scheduler)
+    }
+}

@@ -1,0 +1,19 @@
+import RxHTTP
+import RxLite
+
+/// Has the server confirm a stored response rather than send it anew (RFC 9111 §4.3).
+struct Revalidation: Interceptor {
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        guard let cached = call.cached else { return next(request) }
+        return cached.confirm(cached.confirmable, trace: call.trace) { prepare in
+            .deferred(on: call.scheduler) {
+                var request = request
+                prepare(&request)
+                return next(request).responses()
+            }
+        }
+        .map { .response($0) }
+    }
+}

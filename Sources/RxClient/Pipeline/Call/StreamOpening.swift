@@ -1,0 +1,17 @@
+import RxHTTP
+import RxLite
+
+/// Settles a stream with its head: from there on no further attempt can make up for a failure.
+struct StreamOpening: ResponseStage {
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        next(request).map { [decoder = call.client.configuration.decoder] event in
+            guard case .transfer(.head(var head)) = event else { return event }
+            call.noteResponse()
+            call.session?.noteSuccess(of: call.stamp)
+            head.decoder = decoder
+            return .transfer(.head(head))
+        }
+    }
+}

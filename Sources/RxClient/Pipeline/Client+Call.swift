@@ -1,0 +1,66 @@
+import RxHTTP
+import RxLite
+
+extension Client {
+    /// A call at each subscription: what its stages make of the endpoint's request. Everything but
+    /// ``exchange(_:following:usesCookies:)`` is made of this.
+    ///
+    /// - Parameter result: what the subscriber gets of an event; `nil` for an event that no such call gives.
+    func call<T>(
+        _ kind: CallKind, _ endpoint: some Endpoint, _ settings: CallSettings = CallSettings(),
+        as result: @escaping @Sendable (CallEvent) -> T?
+    ) -> Observable<T, NetworkError> {
+        let scheduler = scheduler
+        return Observable(scheduler: scheduler) { observer in
+            let call: CallContext
+            do throws(NetworkError) {
+                call = try CallContext(kind, endpoint, of: self, on: scheduler, settings)
+            } catch {
+                return observer.scope.perform { observer.fail(error) }
+            }
+            call.start().map { event throws(NetworkError) in
+                guard let value = result(event) else { throw call.misplaced(event) }
+                return value
+            }
+            .subscribe(observer)
+        }
+    }
+
+    /// A call with a typed result.
+    func typed<E: Endpoint, T: Sendable>(
+        _ endpoint: E, _ kind: CallKind = .request, _ settings: CallSettings = CallSettings(),
+        as result: @escaping @Sendable (Answer<E.Output>) -> T
+    ) -> Observable<T, NetworkError> {
+        var settings = settings
+        settings.decode = { response throws(NetworkError) in result(try endpoint.answer(from: response)) }
+        return call(kind, endpoint, settings) { event in
+            if case .output(let output) = event { output as? T } else { nil }
+        }
+    }
+
+    /// The response to the request of `call`, asked for anew to renew what the cache keeps.
+    func refreshed(_ call: CallContext) -> Observable<Response, NetworkError> {
+        guard let endpoint = call.endpoint else { return .empty() }
+        return refreshed(endpoint, page: call.settings.page)
+    }
+
+    private func refreshed(
+        _ endpoint: some Endpoint, page: PagePlacement?
+    ) -> Observable<Response, NetworkError> {
+        typed(endpoint, .request, CallSettings(page: page, isRefresh: true)) { $0.response }
+    }
+}
+
+extension CallContext {
+    /// The error for an event that the kind of call does not have, which only an interceptor can have made.
+    fileprivate func misplaced(_ event: CallEvent) -> NetworkError {
+        let kind =
+            switch event {
+            case .transfer: "an event of a transfer"
+            case .response: "a whole response"
+            case .output(let output): "\(type(of: output))"
+            }
+        return attributed(
+            NetworkError(.invalidResponse, "an interceptor gave \(kind), which is no result of \(self.kind)"))
+    }
+}

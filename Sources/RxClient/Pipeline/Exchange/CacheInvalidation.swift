@@ -1,0 +1,19 @@
+import RxCache
+import RxHTTP
+import RxLite
+
+/// Tells the cache of what may change something at the server (RFC 9111 §4.4).
+struct CacheInvalidation: ExchangeStage {
+    func transfers(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<TransferEvent, NetworkError> {
+        guard !request.isSafe else { return next.transfers(request) }
+        let change = CacheChange(
+            request, in: call.client.configuration.cache, at: call.prepared.servers,
+            mayBeUpgraded: call.client.transport.hsts != nil)
+        return next.transfers(request).handleEvents(
+            onSubscribe: { change.begin() },
+            onNext: { event in if case .head(let head) = event { change.end(with: head) } },
+            onEnd: { if case .failed = $0 { change.end() } }, onCancel: { change.end() })
+    }
+}

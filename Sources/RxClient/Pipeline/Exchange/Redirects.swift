@@ -1,0 +1,24 @@
+import RxHTTP
+import RxLite
+
+/// Follows redirects, and goes to https where a host is known to want that: each hop is an exchange.
+struct Redirects: ExchangeStage {
+    func transfers(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<TransferEvent, NetworkError> {
+        Hops(transport: call.client.transport, next: next.following(redirectsOf: request))
+            .send(request, following: call.settings.redirects ?? call.client.configuration.redirects)
+            .redirectsTraced(by: call.trace)
+    }
+
+    /// The later stages as the transport whose redirects are followed.
+    private struct Hops: Transport {
+        let transport: any Transport
+        let next: Next
+
+        var scheduler: any Scheduler { transport.scheduler }
+        var hsts: HSTSStore? { transport.hsts }
+
+        func send(_ request: Request) -> Observable<TransferEvent, NetworkError> { next.transfers(request) }
+    }
+}

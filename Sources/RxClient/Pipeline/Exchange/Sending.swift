@@ -1,0 +1,17 @@
+import RxHTTP
+import RxLite
+
+/// Hands the request to the transport; or the response on that an interceptor has given in its place.
+struct Sending: ExchangeStage, ResponseStage {
+    func transfers(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<TransferEvent, NetworkError> {
+        guard let response = next.response else { return call.client.transport.send(request) }
+        var events: [TransferEvent] = response.interim.map { .interim($0) }
+        events.append(.head(response.head))
+        if !response.body.isEmpty { events.append(.chunk(response.body)) }
+        if !response.trailers.isEmpty { events.append(.trailers(response.trailers)) }
+        events.append(.finished(response.metrics))
+        return .sequence(events)
+    }
+}

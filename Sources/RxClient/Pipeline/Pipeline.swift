@@ -1,0 +1,153 @@
+import RxHTTP
+
+/// The way of a request through a client: all stages, in order.
+///
+/// A stage gets the request and the later stages, and gives a stream. Everything that a client sends goes this way; the
+/// table says which kinds of calls take a stage.
+struct Pipeline: Sendable {
+    /// Around the call.
+    private static let call: [Entry] = [
+        Entry(CallLifecycle(), for: .endpoints),
+        Entry(ReachabilityCheck(), for: .endpoints, if: { $0.reachability != nil }),
+        Entry(Serialization(), for: .endpoints),
+        Entry(CallTracing(), for: .all),
+        Entry(Decoding(), for: .typed),
+        Entry(.call, for: .endpoints),
+        Entry(PathReservation(), for: .download),
+        Entry(StaleIfError(), for: .typed),
+        Entry(Deadline(), for: [.typed, .response, .stream, .download]),
+        Entry(Caching(), for: .typed),
+        Entry(Retrying(), for: [.typed, .stream, .download]),
+        Entry(Relogin(), for: .attempts, if: { $0.session != nil }),
+        Entry(ResponseValidation(), for: [.typed, .response]),
+        Entry(Revalidation(), for: .typed),
+        Entry(StreamOpening(), for: .stream),
+        Entry(Reading(), for: [.download, .events]),
+    ]
+
+    /// Around each attempt.
+    private static let attempt: [Entry] = [
+        Entry(ServerSelection(), for: .endpoints),
+        Entry(HedgedAttempts(), for: .request),
+        Entry(CircuitBreaking(), for: .attempts, if: { $0.circuitBreaker != nil }),
+        Entry(RateLimiting(), for: [.typed, .stream, .download], if: { $0.isLimited }),
+        Entry(Authorization(), for: .endpoints),
+        Entry(.attempt, for: .endpoints),
+        Entry(ResponseGathering(), for: [.typed, .response]),
+        Entry(StatusCheck(), for: .attempts),
+        Entry(Reading(), for: .progress),
+    ]
+
+    /// Around each exchange on the wire.
+    private static let exchange: [Entry] = [
+        Entry(Redirects(), for: .all),
+        Entry(CacheInvalidation(), for: .all),
+        Entry(CookieHandling(), for: .all, if: { $0.cookies != nil }),
+        Entry(.exchange, for: .all),
+        Entry(FieldNoting(), for: .typed),
+        Entry(ExchangeTracing(), for: .all),
+        Entry(Sending(), for: .all),
+    ]
+
+    private let stages: [[Stage]]
+
+    /// The stages that a client's calls have where their endpoints add none.
+    init(_ configuration: ClientConfiguration) {
+        stages = CallKind.allCases.map {
+            Self.stages(for: $0, configuration, configuration.options.interceptors)
+        }
+    }
+
+    func stages(for kind: CallKind) -> [Stage] { stages[kind.rawValue] }
+
+    /// The stages that a call has.
+    static func stages(
+        for kind: CallKind, _ configuration: ClientConfiguration, _ interceptors: Interceptors
+    ) -> [Stage] {
+        groups(of: kind, configuration, interceptors).flatMap(\.stages)
+    }
+
+    /// The same as text.
+    static func description(
+        of kind: CallKind, _ configuration: ClientConfiguration, _ interceptors: Interceptors
+    ) -> String {
+        groups(of: kind, configuration, interceptors)
+            .map { name, stages in ([name] + stages.map { "  " + $0.name }).joined(separator: "\n") }
+            .joined(separator: "\n")
+    }
+
+    private static func groups(
+        of kind: CallKind, _ configuration: ClientConfiguration, _ interceptors: Interceptors
+    ) -> [(name: String, stages: [Stage])] {
+        var followsUsers = false
+        return [("call", call), ("attempt", attempt), ("exchange", exchange)].map { name, entries in
+            var stages: [Stage] = []
+            for entry in entries where entry.kinds.contains(CallKinds(kind)) {
+                switch entry.content {
+                case .stage(let interceptor, let isActive):
+                    guard isActive(configuration) else { continue }
+                    stages.append(Stage(interceptor, isDeferred: followsUsers))
+                    followsUsers = false
+                case .users(let place):
+                    stages += interceptors[place].map { Stage($0, isDeferred: true) }
+                    followsUsers = followsUsers || !interceptors[place].isEmpty
+                }
+            }
+            return (name, stages)
+        }
+    }
+}
+
+/// A line of the table.
+private struct Entry: Sendable {
+    enum Content {
+        case stage(any Interceptor, isActive: @Sendable (ClientConfiguration) -> Bool)
+        case users(Interceptors.Place)
+    }
+
+    let content: Content
+    let kinds: CallKinds
+
+    init(
+        _ interceptor: any Interceptor, for kinds: CallKinds,
+        if isActive: @escaping @Sendable (ClientConfiguration) -> Bool = { _ in true }
+    ) {
+        content = .stage(interceptor, isActive: isActive)
+        self.kinds = kinds
+    }
+
+    /// The place of users' interceptors.
+    init(_ place: Interceptors.Place, for kinds: CallKinds) {
+        content = .users(place)
+        self.kinds = kinds
+    }
+}
+
+extension ClientConfiguration {
+    fileprivate var isLimited: Bool { !limits.isNone || !hostLimits.isNone }
+}
+
+/// The kinds of calls that take a stage.
+private struct CallKinds: OptionSet {
+    let rawValue: Int
+
+    init(rawValue: Int) { self.rawValue = rawValue }
+
+    init(_ kind: CallKind) { self.init(rawValue: 1 << kind.rawValue) }
+
+    static let request = CallKinds(.request)
+    static let progress = CallKinds(.progress)
+    static let response = CallKinds(.response)
+    static let stream = CallKinds(.stream)
+    static let download = CallKinds(.download)
+    static let events = CallKinds(.events)
+    static let exchange = CallKinds(.exchange)
+
+    /// Those with a typed result.
+    static let typed: CallKinds = [.request, .progress]
+    /// Those that see to their attempts themselves.
+    static let attempts: CallKinds = [.typed, .stream, .download, .events]
+    /// Those that are made of an endpoint.
+    static let endpoints: CallKinds = [.attempts, .response]
+    static let all: CallKinds = [.endpoints, .exchange]
+}

@@ -1,0 +1,212 @@
+import FoundationEssentials
+import HTTPTypes
+import RxCache
+import RxHTTP
+import RxLite
+
+/// An endpoint's request with everything decided but its attempts.
+struct PreparedRequest: Sendable {
+    /// At the main server, where it is at the service at all.
+    let request: Request
+    /// The service's servers at the time.
+    let servers: ServerPair
+    /// Which of them the endpoint wants.
+    let server: ServerChoice
+    /// The endpoint's, and the client's where the endpoint leaves it open.
+    let options: RequestOptions
+    /// The content types that the endpoint accepts, if it says so.
+    let ownContentTypes: ContentTypes?
+    /// Whether the endpoint says how its responses are validated.
+    let hasOwnValidation: Bool
+    /// Whether the endpoint has interceptors of its own.
+    let hasOwnInterceptors: Bool
+    let scheduler: any Scheduler
+    /// Whether it is below a base URL, so that each of the servers has it; an absolute URL may be elsewhere.
+    let isAtService: Bool
+    private let parameters: Parameters
+    private let link: URL?
+    private let signature: Signature?
+    private let client: Client
+
+    /// Rewrites the endpoint's parameters and puts all but them together.
+    ///
+    /// - Parameters:
+    ///   - client: whose configuration holds where the endpoint does not say.
+    ///   - scheduler: what everything that becomes of it runs on.
+    ///   - server: which of the servers it goes to; `nil` for the one that the endpoint wants.
+    ///   - page: which page of the endpoint, if it has pages.
+    /// - Throws: `invalidURL`, `invalidHeader` or `invalidParameters`; nothing has been sent then.
+    init(
+        _ endpoint: some Endpoint, of client: Client, on scheduler: any Scheduler,
+        at server: ServerChoice? = nil, page: PagePlacement? = nil
+    ) throws(NetworkError) {
+        self.client = client
+        self.scheduler = scheduler
+        servers = client.servers.pair
+        let own = endpoint.options
+        let options = own.over(client.configuration.options)
+        self.options = options
+        ownContentTypes = own.contentTypes
+        hasOwnValidation = own.contentTypes != nil || own.envelope != nil
+        hasOwnInterceptors = !own.interceptors.isEmpty
+        self.server = server ?? options.server ?? .active
+        var (request, isAtMain) = try Self.request(endpoint, of: client, at: servers)
+        if self.server == .standby, servers.standby == nil {
+            throw NetworkError(.invalidURL, "the endpoint wants the standby server, and the client has none")
+        }
+        link = page?.link.map { [servers] in servers.url($0, at: servers.main) ?? $0 }
+        isAtService = link.map { [servers] in servers.url($0, at: servers.main) != nil } ?? isAtMain
+        if let timeouts = options.timeouts { request.timeouts = timeouts }
+        if let policy = options.continuePolicy { request.continuePolicy = policy }
+        if options.isIdempotent == true { request.isDeclaredIdempotent = true }
+        if request.method == .post, case .post = options.cachePolicy { request.isDeclaredSafe = true }
+        if let compression = options.compression { request.compression = compression }
+        if options.decodesContent == false { request.decodesContent = false }
+        if !own.headers.fields.isEmpty { try request.setFields(own.headers) }
+        self.request = request
+
+        var parameters = endpoint.parameters
+        if let page, !page.parameters.isEmpty { parameters = parameters.adding(page.parameters) }
+        parameters = try endpoint.rewrite(parameters)
+        if options.usesParameterRewriting != false, let rewrite = client.configuration.rewriteParameters {
+            parameters = try rewrite(parameters)
+        }
+        self.parameters = parameters
+        signature = options.isSigned == false ? nil : client.configuration.signature
+    }
+
+    /// A request made by hand, as it is.
+    init(_ request: Request, of client: Client, on scheduler: any Scheduler) {
+        self.client = client
+        self.scheduler = scheduler
+        self.request = request
+        servers = client.servers.pair
+        server = .active
+        options = RequestOptions()
+        ownContentTypes = nil
+        hasOwnValidation = false
+        hasOwnInterceptors = false
+        link = nil
+        isAtService = false
+        parameters = .none
+        signature = nil
+    }
+
+    /// What the client has for all its requests, at the endpoint's path; and whether that is below the main server's
+    /// URL.
+    private static func request(
+        _ endpoint: some Endpoint, of client: Client, at servers: ServerPair
+    ) throws(NetworkError) -> (Request, isAtMain: Bool) {
+        let path = try PathTemplate(endpoint.path).expanded(with: endpoint.pathValues)
+        if let url = servers.main.plainURL(of: path) {
+            return (try client.template.request(endpoint.method, at: url), true)
+        }
+        let url = try servers.url(
+            for: path, allowingOtherOrigins: client.configuration.allowsOtherOrigins)
+        let urlAtMain = servers.url(url, at: servers.main)
+        var request = try client.template.request(endpoint.method, at: urlAtMain ?? url)
+        if servers.main.baseURL.isEmpty {
+            // There is no origin that the secrets of the configuration would be for. A jar knows the origins of its
+            // own.
+            request.dropSecretFields()
+        } else if urlAtMain == nil, !servers.trusts(Origin(url)) {
+            request.dropSecrets()
+        }
+        return (request, urlAtMain != nil)
+    }
+
+    /// Whether the request may carry what proves who asks. Without a base URL there is no origin that it would be for.
+    var carriesCredentials: Bool { !servers.main.baseURL.isEmpty }
+
+    /// Whether each attempt is signed.
+    var isSigned: Bool { signature != nil }
+
+    /// The request before its attempts; without a signature, which may differ from one time to the next.
+    ///
+    /// - Throws: `invalidParameters`, `invalidHeader`, or `paging` for a page on another origin that is not asked for by
+    ///   GET or HEAD.
+    func serialized() throws(NetworkError) -> Request { try serialized(parameters) }
+
+    /// `request`, signed if it is to be. Where the signature adds parameters, URL and body are made anew.
+    ///
+    /// - Parameter server: where it goes; the main server if it is `nil`.
+    /// - Throws: what the signature throws.
+    func signed(_ request: Request, at server: Server? = nil) throws(NetworkError) -> Request {
+        guard let signature, carriesCredentials, !request.isCredentialFree else { return request }
+        let content = Signature.Content(request: request, parameters: try signedPairs(of: request))
+        let addition = try signature.sign(content)
+        var signed = request
+        // Who sees a signature could send the request again.
+        try signed.addSecrets { request throws(NetworkError) in
+            if !addition.parameters.isEmpty {
+                let whole = moved(try serialized(parameters.adding(addition.parameters)), to: server)
+                (request.url, request.body) = (whole.url, whole.body)
+                request.headerFields[.contentType] = whole.headerFields[.contentType]
+            }
+            try request.setFields(addition.headers)
+        }
+        signed.secretParameters.formUnion(addition.parameters.keys)
+        return signed
+    }
+
+    /// The same request to another of the service's servers.
+    func moved(_ request: Request, to server: Server?) -> Request {
+        guard let server, server !== servers.main, isAtService,
+            let url = servers.url(request.url, at: server)
+        else { return request }
+        var request = request
+        request.url = url
+        if !servers.trusts(server.origin) { request.dropSecrets() }
+        return request
+    }
+
+    private func serialized(_ parameters: Parameters) throws(NetworkError) -> Request {
+        var request = request
+        try parameters.apply(to: &request, of: client)
+        if !parameters.urlQuery.isEmpty {
+            try Parameters.query(parameters.urlQuery).apply(to: &request, of: client)
+        }
+        if let link { try request.follow(link, within: isAtService ? servers : nil) }
+        return request
+    }
+
+    /// Query and body in canonical order: of what is in the URL already, and of the body's members.
+    private func signedPairs(of request: Request) throws(NetworkError) -> [ParameterPair] {
+        var pairs = request.queryPairs
+        if !request.body.isEmpty { pairs += try parameters.signedPairs(of: client) }
+        return pairs.sorted { ($0.name, $0.value) < ($1.name, $1.value) }
+    }
+}
+
+extension Request {
+    /// Goes to the page that a link leads to.
+    ///
+    /// - Parameter servers: those of the service, if the page is at one of them.
+    fileprivate mutating func follow(_ link: URL, within servers: ServerPair?) throws(NetworkError) {
+        guard let origin = Origin(link) else {
+            throw NetworkError(
+                .invalidURL, "the link to the next page is no http or https URL", request: self)
+        }
+        let isElsewhere = origin != Origin(url) && servers?.trusts(origin) != true
+        if isElsewhere {
+            guard method == .get || method == .head else {
+                throw NetworkError(
+                    .paging, "the next page is on another origin, \(origin.host), where no \(method) is sent",
+                    request: self)
+            }
+        }
+        url = link
+        if isElsewhere { dropSecrets() }
+    }
+
+    /// The pairs of the URL's query, unescaped.
+    fileprivate var queryPairs: [ParameterPair] {
+        let parts = url.absoluteString.split(separator: "?", maxSplits: 1)
+        guard parts.count == 2 else { return [] }
+        return parts[1].prefix { $0 != "#" }.split(separator: "&").map { pair in
+            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let value = sides.count == 2 ? sides[1] : ""
+            return (String(sides[0]).percentDecoded, String(value).percentDecoded)
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import RxHTTP
+import RxLite
+import RxTesting
+
+@testable import RxClient
+
+extension PreparedRequest {
+    /// As a client of that configuration makes it.
+    init(
+        _ endpoint: some Endpoint, configuration: ClientConfiguration,
+        on scheduler: VirtualScheduler = VirtualScheduler()
+    ) throws(NetworkError) {
+        let client = Client(configuration: configuration, transport: ScriptedTransport(on: scheduler, []))
+        try self.init(endpoint, of: client, on: scheduler)
+    }
+
+    /// As it is sent to the main server.
+    func sent() throws(NetworkError) -> Request { try signed(serialized()) }
+}
