@@ -37,6 +37,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
@@ -75,7 +76,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "RxClient", dependencies: ["RxCache", "RxHTTP", "RxJSON", "RxLite", .httpTypes, .logging],
+            name: "RxClient",
+            dependencies: ["RxCache", "RxHTTP", "RxJSON", "RxLite", .httpTypes, .logging, .structuredFields],
             swiftSettings: settings),
         .target(
             name: "RxNetworking",
@@ -179,6 +181,9 @@ let package = Package(
 
 extension Target.Dependency {
     static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
+    static var structuredFields: Self {
+        .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
+    }
     static var logging: Self { .product(name: "Logging", package: "swift-log") }
     static var inMemoryLogging: Self { .product(name: "InMemoryLogging", package: "swift-log") }
     static var grdb: Self { .product(name: "GRDB", package: "GRDB.swift") }

@@ -88,6 +88,8 @@ extension NetworkError {
         public static let envelope = Code(rawValue: "envelope")
         /// The login has expired, by what the envelope says, or it could not be renewed.
         public static let loginExpired = Code(rawValue: "loginExpired")
+        /// The body does not have the digest that the server sent with it (RFC 9530).
+        public static let digestMismatch = Code(rawValue: "digestMismatch")
         /// The body is not what was to be decoded.
         public static let decoding = Code(rawValue: "decoding")
         /// The next page is nowhere: a link in a circle, to another URL than http or https, or to a forbidden place.

@@ -34,7 +34,7 @@ extension NetworkError.Code {
         case .totalTimeout: .staleResponse
         case .circuitOpen: [.otherServer, .reconnection]
         case .unreachable: .reconnection
-        case .retryLater: .retryIfIdempotent
+        case .retryLater, .digestMismatch: .retryIfIdempotent
         default: []
         }
     }

@@ -24,6 +24,7 @@ import Testing
     /// The ecosystem's packages, and who may use them.
     static let packages: [String: Set<String>] = [
         "HTTPTypes": ["RxHTTP", "RxCache", "RxCurl", "RxClient", "RxNetworking", "RxTesting"],
+        "RawStructuredFieldValues": ["RxClient"],
         "GRDB": ["RxDiskCache"],
         "Logging": ["RxClient", "RxNetworking"],
         "DequeModule": ["RxLoop", "RxCurl", "RxClient"],

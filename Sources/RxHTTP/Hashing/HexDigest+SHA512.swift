@@ -1,21 +1,13 @@
 extension HexDigest {
     /// SHA-512/256 (FIPS 180-4 §6.7): the first half of a SHA-512 that begins with numbers of its own.
     package static func sha512Half(_ bytes: some Collection<UInt8>) -> String {
-        var state = initial
-        var message = Array(bytes)
-        let bitCount = UInt64(message.count) &* 8
-        message.append(0x80)
-        // The count has 16 bytes, of which the first eight are zero.
-        message.append(contentsOf: repeatElement(0, count: (240 - message.count % 128) % 128 + 8))
-        message.append(contentsOf: (0..<8).map { UInt8(truncatingIfNeeded: bitCount >> (56 - 8 * $0)) })
-        for start in stride(from: 0, to: message.count, by: 128) {
-            mix(message[start..<(start + 128)], into: &state)
-        }
-        return state.prefix(4).map(\.hexadecimal).joined()
+        var hash = SHA2.sha512Half
+        hash.update(bytes)
+        return hash.finish().prefix(32).map(\.hexadecimal).joined()
     }
 
     /// One block of 128 bytes.
-    private static func mix(_ block: ArraySlice<UInt8>, into state: inout [UInt64]) {
+    static func mix512(_ block: ArraySlice<UInt8>, into state: inout [UInt64]) {
         var words = [UInt64](repeating: 0, count: 80)
         for (index, byte) in block.enumerated() {
             words[index / 8] |= UInt64(byte) << UInt64(56 - 8 * (index % 8))
@@ -40,8 +32,14 @@ extension HexDigest {
         for (index, value) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= value }
     }
 
+    /// FIPS 180-4 §5.3.5.
+    static let initial512: [UInt64] = [
+        0x6A09_E667_F3BC_C908, 0xBB67_AE85_84CA_A73B, 0x3C6E_F372_FE94_F82B, 0xA54F_F53A_5F1D_36F1,
+        0x510E_527F_ADE6_82D1, 0x9B05_688C_2B3E_6C1F, 0x1F83_D9AB_FB41_BD6B, 0x5BE0_CD19_137E_2179,
+    ]
+
     /// FIPS 180-4 §5.3.6.2.
-    private static let initial: [UInt64] = [
+    static let initial512Half: [UInt64] = [
         0x2231_2194_FC2B_F72C, 0x9F55_5FA3_C84C_64C2, 0x2393_B86B_6F53_B151, 0x9638_7719_5940_EABD,
         0x9628_3EE2_A88E_FFE3, 0xBE5E_1E25_5386_3992, 0x2B01_99FC_2C85_B8AA, 0x0EB7_2DDC_81C5_2CA2,
     ]

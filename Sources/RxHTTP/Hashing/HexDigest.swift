@@ -2,23 +2,19 @@
 package enum HexDigest {
     /// SHA-256 (FIPS 180-4), for names that must not be made to collide and must not tell what they were made of.
     package static func sha256(_ bytes: some Collection<UInt8>) -> String {
-        var state: [UInt32] = [
-            0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB,
-            0x5BE0_CD19,
-        ]
-        var message = Array(bytes)
-        let bitCount = UInt64(message.count) &* 8
-        message.append(0x80)
-        message.append(contentsOf: repeatElement(0, count: (120 - message.count % 64) % 64))
-        message.append(contentsOf: (0..<8).map { UInt8(truncatingIfNeeded: bitCount >> (56 - 8 * $0)) })
-        for start in stride(from: 0, to: message.count, by: 64) {
-            mix(message[start..<(start + 64)], into: &state)
-        }
-        return state.map(\.hexadecimal).joined()
+        var hash = SHA2.sha256
+        hash.update(bytes)
+        return hash.finish().map(\.hexadecimal).joined()
     }
 
+    /// The first 32 bits of the fractional parts of the square roots of the first 8 primes.
+    static let initial256: [UInt32] = [
+        0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB,
+        0x5BE0_CD19,
+    ]
+
     /// One block of 64 bytes.
-    private static func mix(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
+    static func mix256(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
         var words = [UInt32](repeating: 0, count: 64)
         for (index, byte) in block.enumerated() {
             words[index / 4] |= UInt32(byte) << UInt32(24 - 8 * (index % 4))

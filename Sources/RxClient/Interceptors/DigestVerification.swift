@@ -1,0 +1,42 @@
+import HTTPTypes
+public import RxHTTP
+public import RxLite
+
+/// Compares bodies, while they stream, with the digests that the server sends of them (RFC 9530): `Content-Digest`, and
+/// `Repr-Digest` where the body is the whole representation. A body with another digest fails with `digestMismatch`.
+///
+/// ```swift
+/// configuration.options.interceptors.exchange.append(DigestVerification())
+/// ```
+///
+/// It belongs around exchanges. It knows SHA-256 and SHA-512, and asks for them; and for bodies without content coding,
+/// since the digests are of what is sent. A body that is coded all the same, and one without a digest, counts as
+/// unverified.
+public struct DigestVerification: Interceptor {
+    private let isRequired: Bool
+
+    /// Creates an interceptor.
+    ///
+    /// - Parameter isRequired: whether an unverified body of a success fails with `digestMismatch`. Default false.
+    public init(isRequired: Bool = false) { self.isRequired = isRequired }
+
+    public func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        guard request.method != .head else { return next(request) }
+        var asking = request
+        asking.headerFields[.wantContentDigest] = "sha-256=10, sha-512=5"
+        asking.headerFields[.wantReprDigest] = "sha-256=10, sha-512=5"
+        asking.headerFields[.acceptEncoding] = "identity"
+        let body = BodyVerification(of: request, isRequired: isRequired)
+        return next(asking).map { event throws(NetworkError) in
+            if case .transfer(let transfer) = event { try body.take(transfer) }
+            return event
+        }
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let wantContentDigest = HTTPField.Name("Want-Content-Digest")!
+    fileprivate static let wantReprDigest = HTTPField.Name("Want-Repr-Digest")!
+}
