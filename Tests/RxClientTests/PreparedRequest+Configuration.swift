@@ -6,7 +6,7 @@ import RxTesting
 
 extension PreparedRequest {
     /// As a client of that configuration makes it.
-    init(
+    convenience init(
         _ endpoint: some Endpoint, configuration: ClientConfiguration,
         on scheduler: VirtualScheduler = VirtualScheduler()
     ) throws(NetworkError) {

@@ -20,6 +20,7 @@ public struct DigestVerification: Interceptor {
     /// - Parameter isRequired: whether an unverified body of a success fails with `digestMismatch`. Default false.
     public init(isRequired: Bool = false) { self.isRequired = isRequired }
 
+    /// Goes on, and compares what comes.
     public func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {

@@ -28,6 +28,7 @@ public struct IdempotencyKeys: Interceptor {
         self.makeKey = makeKey
     }
 
+    /// Goes on with a key.
     public func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {

@@ -22,6 +22,7 @@ public final class RateLimitFollower: Interceptor {
     ///   60 s.
     public init(longestWait: Duration = .seconds(60)) { self.longestWait = longestWait }
 
+    /// Goes on when the server allows it.
     public func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {

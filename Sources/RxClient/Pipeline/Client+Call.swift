@@ -18,11 +18,17 @@ extension Client {
             } catch {
                 return observer.scope.perform { observer.fail(error) }
             }
-            call.start().map { event throws(NetworkError) in
-                guard let value = result(event) else { throw call.misplaced(event) }
-                return value
-            }
-            .subscribe(observer)
+            // Not a `map`, which would have to be looked up for each type of result.
+            call.start().subscribe(
+                Observer(
+                    scope: observer.scope,
+                    next: { event in
+                        if let value = result(event) {
+                            observer.next(value)
+                        } else {
+                            observer.fail(call.misplaced(event))
+                        }
+                    }, end: observer.end))
         }
     }
 

@@ -4,21 +4,49 @@ public import RxLite
 /// The later stages of the pipeline, as a stage sees them.
 public struct Next: Sendable {
     private let call: CallContext
-    private var index: Int
-    /// Which server of the service the attempt goes to; `nil` for none of them, or while that is open.
-    private(set) var server: Server?
-    /// What is known of the host that the attempt goes to.
-    private(set) var host: HostState?
-    /// The request of the exchange whose redirects are followed.
-    private(set) var first: Request?
-    /// Stands for the server's, where an interceptor responds.
-    private(set) var response: Response?
+    private let index: Int
+    private let route: Route?
+
+    /// Where an attempt goes, and on whose behalf: what the stages above have decided.
+    private final class Route: Sendable {
+        let server: Server?
+        let host: HostState?
+        let first: Request?
+        let response: Response?
+
+        init(server: Server? = nil, host: HostState? = nil, first: Request? = nil, response: Response? = nil) {
+            self.server = server
+            self.host = host
+            self.first = first
+            self.response = response
+        }
+    }
 
     /// All stages of a call.
-    init(of call: CallContext) {
+    init(of call: CallContext) { self.init(call, at: 0, nil) }
+
+    private init(_ call: CallContext, at index: Int, _ route: Route?) {
         self.call = call
-        index = 0
+        self.route = route
+        guard route?.response != nil else {
+            self.index = index
+            return
+        }
+        // Nothing is sent where there is a response.
+        self.index = call.stages[index...].firstIndex { $0.readsResponse } ?? call.stages.endIndex
     }
+
+    /// Which server of the service the attempt goes to; `nil` for none of them, or while that is open.
+    var server: Server? { route?.server }
+
+    /// What is known of the host that the attempt goes to.
+    var host: HostState? { route?.host }
+
+    /// The request of the exchange whose redirects are followed.
+    var first: Request? { route?.first }
+
+    /// Stands for the server's, where an interceptor responds.
+    var response: Response? { route?.response }
 
     /// The stream that the later stages make of `request`. Each subscription runs them again.
     public func callAsFunction(_ request: Request) -> Observable<CallEvent, NetworkError> {
@@ -46,37 +74,21 @@ public struct Next: Sendable {
     /// guard isOpen else { return next.respond(with: Response(head: ResponseHead(status: .ok), request: request)) }
     /// ```
     public func respond(with response: Response) -> Observable<CallEvent, NetworkError> {
-        var next = self
-        next.response = response
-        next.skipSending()
-        return next(response.request)
+        let route = Route(server: server, host: host, first: first, response: response)
+        return Next(call, at: index, route)(response.request)
     }
 
     /// The same for an attempt that goes to that server.
     func at(_ server: Server?, _ host: HostState?) -> Next {
-        var next = self
-        (next.server, next.host) = (server, host)
-        return next
+        Next(call, at: index, Route(server: server, host: host, first: first, response: response))
     }
 
     /// The same for `first` and what redirects of it lead to.
     func following(redirectsOf first: Request) -> Next {
-        var next = self
-        next.first = first
-        return next
+        Next(call, at: index, Route(server: server, host: host, first: first, response: response))
     }
 
-    private var following: Next {
-        var next = self
-        next.index += 1
-        next.skipSending()
-        return next
-    }
-
-    private mutating func skipSending() {
-        guard response != nil else { return }
-        while index < call.stages.count, !call.stages[index].readsResponse { index += 1 }
-    }
+    private var following: Next { Next(call, at: index + 1, route) }
 }
 
 extension Next: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -5,7 +5,7 @@ import RxHTTP
 import RxLite
 
 /// An endpoint's request with everything decided but its attempts.
-struct PreparedRequest: Sendable {
+final class PreparedRequest: Sendable {
     /// At the main server, where it is at the service at all.
     let request: Request
     /// The service's servers at the time.

@@ -2,7 +2,7 @@ import RxHTTP
 import RxLite
 
 /// One place in the pipeline of a client, and who has it.
-struct Stage: Sendable {
+final class Stage: Sendable {
     let interceptor: any Interceptor
     /// The same, if it has to do with the events of one response only.
     let exchange: (any ExchangeStage)?

@@ -6,7 +6,10 @@ struct Redirects: ExchangeStage {
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<TransferEvent, NetworkError> {
-        Hops(transport: call.client.transport, next: next.following(redirectsOf: request))
+        Hops(
+            transport: call.client.transport,
+            next: call.cookies == nil ? next : next.following(redirectsOf: request)
+        )
             .send(request, following: call.settings.redirects ?? call.client.configuration.redirects)
             .redirectsTraced(by: call.trace)
     }
