@@ -13,7 +13,7 @@ extension Client {
     }
 
     /// The same, with the response next to the output.
-    public func answer<E: Endpoint>(_ endpoint: E) -> Observable<Answer<E.Output>, NetworkError> {
+    public func typedResponse<E: Endpoint>(_ endpoint: E) -> Observable<TypedResponse<E.Output>, NetworkError> {
         typed(endpoint) { $0 }
     }
 
@@ -25,7 +25,7 @@ extension Client {
     ///     switch event {
     ///     case .uploaded(let progress): bar.show(progress.fraction)
     ///     case .downloaded: break
-    ///     case .answered(let answer): show(answer.response.status)
+    ///     case .finished(let answer): show(answer.response.status)
     ///     }
     /// })
     /// ```
@@ -39,7 +39,7 @@ extension Client {
             } download: { download in
                 if observer.scope.isOpen { observer.next(.downloaded(download)) }
             }
-            self.typed(endpoint, .progress, CallSettings(reader: reading)) { .answered($0) }
+            self.typed(endpoint, .progress, CallSettings(reader: reading)) { .finished($0) }
                 .subscribe(observer)
         }
     }

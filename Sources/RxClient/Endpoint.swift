@@ -42,11 +42,11 @@ public protocol Endpoint<Output>: Sendable {
     /// An error without request, head and body gets those of the response.
     ///
     /// ```swift
-    /// func validate(_ answer: Answer<[Goods]>) throws(NetworkError) {
-    ///     if answer.output.isEmpty { throw NetworkError(.noContent, "nothing to sell") }
+    /// func validate(_ response: TypedResponse<[Goods]>) throws(NetworkError) {
+    ///     if response.output.isEmpty { throw NetworkError(.noContent, "nothing to sell") }
     /// }
     /// ```
-    func validate(_ answer: Answer<Output>) throws(NetworkError)
+    func validate(_ response: TypedResponse<Output>) throws(NetworkError)
 }
 
 extension Endpoint {
@@ -63,7 +63,7 @@ extension Endpoint {
     public func rewrite(_ parameters: Parameters) throws(NetworkError) -> Parameters { parameters }
 
     /// All content is of use.
-    public func validate(_ answer: Answer<Output>) throws(NetworkError) {}
+    public func validate(_ response: TypedResponse<Output>) throws(NetworkError) {}
 }
 
 extension Endpoint where Output: Decodable {

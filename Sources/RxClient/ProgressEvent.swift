@@ -7,5 +7,5 @@ public enum ProgressEvent<Output: Sendable>: Sendable {
     /// The bytes of the response's body that have arrived.
     case downloaded(TransferProgress)
     /// The typed result; the last value.
-    case answered(Answer<Output>)
+    case finished(TypedResponse<Output>)
 }

@@ -135,7 +135,7 @@ import Testing
             switch event {
             case .uploaded(let progress): "upload \(progress.bytes) of \(progress.expected ?? -1)"
             case .downloaded(let progress): "download \(progress.bytes) of \(progress.expected ?? -1)"
-            case .answered(let answer): "answer \(answer.output)"
+            case .finished(let answer): "answer \(answer.output)"
             }
         }
         #expect(

@@ -207,7 +207,7 @@ import Testing
         let method = HTTPRequest.Method.get
         var error = NetworkError(.noContent, "nothing to sell")
 
-        func validate(_ answer: Answer<[Goods]>) throws(NetworkError) {
+        func validate(_ answer: TypedResponse<[Goods]>) throws(NetworkError) {
             if answer.output.isEmpty { throw error }
         }
     }
@@ -240,7 +240,7 @@ import Testing
 
     @Test("The raw body is next to the typed value")
     func rawBody() throws {
-        let answers = try run(client(#"{"name": "tea"}"#).answer(Fetch<Goods>())).values
+        let answers = try run(client(#"{"name": "tea"}"#).typedResponse(Fetch<Goods>())).values
         #expect(answers.map(\.output) == [Goods(name: "tea")])
         #expect(answers.map(\.response.text) == [#"{"name": "tea"}"#])
     }

@@ -21,7 +21,7 @@ import Testing
         var options: RequestOptions { RequestOptions(part: part) }
         var isValidated = false
 
-        func validate(_ answer: RxClient.Answer<Int>) throws(NetworkError) {
+        func validate(_ answer: RxClient.TypedResponse<Int>) throws(NetworkError) {
             if isValidated, answer.output == 0 { throw NetworkError(.noContent, "nothing") }
         }
     }

@@ -30,7 +30,7 @@ import Testing
         let client = client(server.baseURL, .http)
         var uses: [CacheUse?] = []
         for _ in 0..<3 {
-            let answer = try #require(try await client.answer(Goods()).first())
+            let answer = try #require(try await client.typedResponse(Goods()).first())
             #expect(answer.output == [1])
             uses.append(answer.response.cacheUse)
         }
@@ -115,6 +115,6 @@ import Testing
         let client = Client(baseURL: server.baseURL, configuration: configuration)
         #expect(try await client.request(Goods()).first() == [1])
         server.stop()
-        #expect(try await client.answer(Goods()).first()?.response.cacheUse == .stale)
+        #expect(try await client.typedResponse(Goods()).first()?.response.cacheUse == .stale)
     }
 }

@@ -27,7 +27,7 @@ import Testing
         var headers: Headers = [:]
         var options: RequestOptions { RequestOptions(headers: headers) }
 
-        func validate(_ answer: Answer<Goods>) throws(NetworkError) {
+        func validate(_ answer: TypedResponse<Goods>) throws(NetworkError) {
             if answer.output.list.contains(0) { throw NetworkError(.noContent, "nothing of use") }
         }
     }
@@ -193,7 +193,7 @@ import Testing
         configuration.options.envelope = Envelope(code: "status.code", payload: "result", success: "OK")
         let client = Client(baseURL: server.baseURL, configuration: configuration)
         #expect(try await client.request(Part()).first() == 3)
-        let answer = try await client.answer(
+        let answer = try await client.typedResponse(
             Part(options: RequestOptions(envelope: .absent, part: "result.page.count"))
         ).first()
         #expect(answer?.output == 3)

@@ -50,7 +50,7 @@ import Testing
         #expect(try await client.get("/goods").first()?.body == Array(Self.goods.utf8))
         #expect(try await client.get("/goods").first()?.text == Self.goods)
         #expect(try await client.get("/goods").decode(Goods.self).first() == Goods())
-        let answer = try await client.answer(Get<Goods>()).first()
+        let answer = try await client.typedResponse(Get<Goods>()).first()
         #expect(answer?.output == Goods())
         #expect(answer?.response.text == Self.goods)
     }
@@ -170,7 +170,7 @@ import Testing
             switch event {
             case .uploaded(let progress): sent = progress
             case .downloaded(let progress): received = progress
-            case .answered(let answer): answers.append(answer.output.text)
+            case .finished(let answer): answers.append(answer.output.text)
             }
         }
         #expect(sent == TransferProgress(bytes: 300_000, expected: 300_000))

@@ -57,7 +57,7 @@ import Testing
             switch event {
             case .uploaded(let value): progress.append(value)
             case .downloaded: break
-            case .answered(let answer): receipt = answer.output
+            case .finished(let answer): receipt = answer.output
             }
         }
         #expect(receipt?.title == "Grüner Tee")

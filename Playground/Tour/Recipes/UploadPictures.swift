@@ -27,7 +27,7 @@ extension Recipe {
             switch event {
             case .uploaded(let progress): bars[index].progress = progress
             case .downloaded: break
-            case .answered(let answer):
+            case .finished(let answer):
                 pictures[index] = answer.output
                 stage.note("the shop has \(answer.output.fileName), \(answer.output.bytes) bytes")
             }

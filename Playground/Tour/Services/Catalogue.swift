@@ -22,8 +22,8 @@ struct Catalogue: Sendable {
     }
 
     /// What is cheap today, and whether the server was asked.
-    func offers(_ mode: CacheMode = .standard) -> Observable<Answer<[Goods]>, NetworkError> {
-        client.answer(Offers(cacheMode: mode))
+    func offers(_ mode: CacheMode = .standard) -> Observable<TypedResponse<[Goods]>, NetworkError> {
+        client.typedResponse(Offers(cacheMode: mode))
     }
 
     /// The printed catalogue, to a file; goes on where it was interrupted.

@@ -35,10 +35,10 @@ extension Client {
     /// A call with a typed result.
     func typed<E: Endpoint, T: Sendable>(
         _ endpoint: E, _ kind: CallKind = .request, _ settings: CallSettings = CallSettings(),
-        as result: @escaping @Sendable (Answer<E.Output>) -> T
+        as result: @escaping @Sendable (TypedResponse<E.Output>) -> T
     ) -> Observable<T, NetworkError> {
         var settings = settings
-        settings.decode = { response throws(NetworkError) in result(try endpoint.answer(from: response)) }
+        settings.decode = { response throws(NetworkError) in result(try endpoint.typedResponse(from: response)) }
         return call(kind, endpoint, settings) { event in
             if case .output(let output) = event { output as? T } else { nil }
         }

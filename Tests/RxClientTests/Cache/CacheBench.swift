@@ -36,8 +36,8 @@ struct CacheBench {
     @discardableResult
     func run<E: Endpoint>(
         _ endpoint: E, _ client: Client
-    ) throws -> Recorder<Answer<E.Output>, NetworkError> {
-        let recorder = Recorder(client.answer(endpoint), on: clock)
+    ) throws -> Recorder<TypedResponse<E.Output>, NetworkError> {
+        let recorder = Recorder(client.typedResponse(endpoint), on: clock)
         try clock.run()
         return recorder
     }

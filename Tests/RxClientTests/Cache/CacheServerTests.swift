@@ -128,7 +128,7 @@ import Testing
                     ? client.configuration.cache.response(to: Request(url: url), mode: mode) { request in
                         client.exchange(request).response(to: request)
                     }.checkStatus()
-                    : client.answer(Goods(options: RequestOptions(cacheMode: mode))).map(\.response)
+                    : client.typedResponse(Goods(options: RequestOptions(cacheMode: mode))).map(\.response)
                 let recorder = Recorder(responses, on: clock)
                 try clock.run()
                 seen += recorder.values.map { "\($0.text) \($0.cacheUse?.rawValue ?? "-")" }

@@ -95,12 +95,12 @@ import Testing
         let arrival = PageArrival(
             position: .cursor(canary), itemCount: 1, largestPage: 0, itemsSoFar: 1, nextCursor: canary,
             previousCursor: canary, response: response)
-        let answer = Answer(output: 1, response: response)
+        let answer = TypedResponse(output: 1, response: response)
         let context = CallContext(request, of: client, on: VirtualScheduler(), CallSettings())
 
         return [
             ("Page", Page([1], nextCursor: canary, previousCursor: canary)), ("PageArrival", arrival),
-            ("Answer", answer), ("ProgressEvent", [ProgressEvent.answered(answer)]),
+            ("TypedResponse", answer), ("ProgressEvent", [ProgressEvent.finished(answer)]),
             ("Request", request), ("Response", response), ("ResponseHead", head), ("NetworkError", error),
             ("Body", request.body), ("Part", part), ("Multipart", form),
             ("Headers", configuration.options.headers),

@@ -48,7 +48,7 @@ func upload(with client: Client) {
         switch event {
         case .uploaded(let progress): show(progress.fraction ?? 0)
         case .downloaded: break
-        case .answered(let answer): show(answer.response.status.code)
+        case .finished(let answer): show(answer.response.status.code)
         }
     })
 }

@@ -94,7 +94,7 @@ func uploadImages(client: Client, images: [String]) {
         switch event {
         case .uploaded(let progress): screen.fill(progress.fraction ?? 0)
         case .downloaded: break
-        case .answered(let answer): screen.tell("\(answer.response.status)")
+        case .finished(let answer): screen.tell("\(answer.response.status)")
         }
     }
 }

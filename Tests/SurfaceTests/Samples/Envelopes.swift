@@ -24,7 +24,7 @@ struct GoodsCount: Endpoint {
 }
 
 func seeTheRawBody(_ client: Client) async throws {
-    let answer = try await client.answer(GoodsCount()).first()
+    let answer = try await client.typedResponse(GoodsCount()).first()
     print(answer?.output ?? 0, answer?.response.text ?? "")
 }
 
@@ -42,7 +42,7 @@ struct Shelf: Endpoint {
     typealias Output = [Goods]
     let path = "/shelf"
 
-    func validate(_ answer: Answer<[Goods]>) throws(NetworkError) {
+    func validate(_ answer: TypedResponse<[Goods]>) throws(NetworkError) {
         if answer.output.isEmpty { throw NetworkError(.noContent, "nothing to sell") }
     }
 }

@@ -1,7 +1,7 @@
 public import RxHTTP
 
 /// A typed result next to the response it was made from.
-public struct Answer<Output: Sendable>: Sendable {
+public struct TypedResponse<Output: Sendable>: Sendable {
     /// The typed result.
     public let output: Output
     /// The whole response, body included.
@@ -10,13 +10,13 @@ public struct Answer<Output: Sendable>: Sendable {
 
 extension Endpoint {
     /// Decoding, then the validator, whose errors tell of the response what they do not say themselves.
-    func answer(from response: Response) throws(NetworkError) -> Answer<Output> {
-        let answer = Answer(output: try output(from: response), response: response)
+    func typedResponse(from response: Response) throws(NetworkError) -> TypedResponse<Output> {
+        let typed = TypedResponse(output: try output(from: response), response: response)
         do throws(NetworkError) {
-            try validate(answer)
+            try validate(typed)
         } catch {
             throw error.concerning(response)
         }
-        return answer
+        return typed
     }
 }
