@@ -13,7 +13,8 @@ extension Client {
     }
 
     /// The same, with the response next to the output.
-    public func typedResponse<E: Endpoint>(_ endpoint: E) -> Observable<TypedResponse<E.Output>, NetworkError> {
+    public func typedResponse<E: Endpoint>(_ endpoint: E) -> Observable<TypedResponse<E.Output>, NetworkError>
+    {
         typed(endpoint) { $0 }
     }
 
@@ -125,6 +126,7 @@ extension Client {
     public func serialized(_ endpoint: some Endpoint) throws(NetworkError) -> Request {
         let prepared = try PreparedRequest(endpoint, of: self, on: scheduler)
         let server = prepared.servers[servers.role(for: prepared.server)]
-        return try prepared.signed(prepared.moved(prepared.serialized(), to: server), at: server)
+        let request = try prepared.serialized()
+        return try prepared.signed(prepared.moved(request, to: server), from: request, at: server)
     }
 }

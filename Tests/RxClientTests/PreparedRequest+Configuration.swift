@@ -15,5 +15,8 @@ extension PreparedRequest {
     }
 
     /// As it is sent to the main server.
-    func sent() throws(NetworkError) -> Request { try signed(serialized()) }
+    func sent() throws(NetworkError) -> Request {
+        let request = try serialized()
+        return try signed(request, from: request)
+    }
 }

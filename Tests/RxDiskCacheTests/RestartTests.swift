@@ -25,7 +25,8 @@ import Testing
         }
         let folder = try TemporaryFolder()
         let first = DiskCacheStore(folder: folder.path + "/cache")
-        let asked = try await client(server.baseURL, TieredCacheStore(over: first)).typedResponse(Goods()).first()
+        let asked = try await client(server.baseURL, TieredCacheStore(over: first)).typedResponse(Goods())
+            .first()
         #expect(asked?.output == [1, 2] && asked?.response.isFromCache == false)
         // Whoever asks does not wait for the disk.
         while first.usage.entries == 0 { await Task.yield() }

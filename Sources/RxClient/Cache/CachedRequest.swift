@@ -25,6 +25,8 @@ final class CachedRequest: Sendable {
     private struct Progress {
         /// What is kept, and may be used if the server fails.
         var kept: CacheEntry?
+        /// The response, until it has turned out to be of use.
+        var response: Response?
         /// What the server is asked to confirm.
         var confirmable: CacheEntry?
         var flight: CacheFlights.Flight?
@@ -197,6 +199,18 @@ final class CachedRequest: Sendable {
     }
 
     // MARK: - Keeping
+
+    /// Notes the response as it came, to be kept if it is of use.
+    func note(_ response: Response) { progress.withLock { $0.response = response } }
+
+    /// Keeps the response that has been noted.
+    func keepNoted() {
+        let response = progress.withLock { progress in
+            defer { progress.response = nil }
+            return progress.response
+        }
+        if let response { keep(response) }
+    }
 
     /// Keeps the server's answer, where the rules let it, it is all there, and nothing has been changed since it was
     /// asked for.

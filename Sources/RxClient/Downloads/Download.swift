@@ -19,10 +19,13 @@ struct Download: Sendable {
         ) -> Observable<TransferEvent, NetworkError>
 
     private var draft: String { Self.draft(of: path) }
-    private var sidecar: String { path + ".part.json" }
+    private var sidecar: String { Self.record(of: path) }
 
     /// Where the bytes are until they are whole.
     static func draft(of path: String) -> String { path + ".part" }
+
+    /// Where it says what they are.
+    static func record(of path: String) -> String { path + ".part.json" }
 
     /// One attempt. What it leaves when it fails, the next one goes on from.
     func attempt(_ send: @escaping Send) -> Observable<DownloadEvent, NetworkError> {

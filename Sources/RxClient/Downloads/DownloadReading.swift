@@ -19,18 +19,28 @@ struct DownloadReading: Interceptor {
         let download = Download(
             path: path, files: files, clock: call.scheduler, url: request.url.identifying(ignoring: ignored),
             isResumable: request.method == .get)
-        return download.attempt { prepare in
+        let events = download.attempt { prepare in
             .deferred(on: call.scheduler) {
                 var request = request
                 prepare(&request)
                 return next.transfers(request)
             }
         }
-        .map { event in
+        let checked: Observable<DownloadEvent, NetworkError> = events.catch { error in
+            error.code == .digestMismatch ? discard(with: error, in: files) : .fail(error)
+        }
+        return checked.map { event in
             call.session?.noteSuccess(of: call.stamp)
             return .output(event)
         }
         .mapError { $0.naming(request) }
+    }
+
+    /// What has come is not the file: nothing may be added to it.
+    private func discard(
+        with error: NetworkError, in files: any FileSystem
+    ) -> Observable<DownloadEvent, NetworkError> {
+        files.remove(Download.record(of: path)).flatMap(.concat) { _ in .fail(error) }
     }
 }
 

@@ -2,7 +2,7 @@ import RxHTTP
 import RxLite
 
 /// Keeps other downloads away from the path of this one, from its first attempt to its end.
-struct PathReservation: Interceptor {
+struct PathReservation: ResponseStage {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {

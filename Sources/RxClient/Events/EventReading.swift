@@ -26,7 +26,9 @@ struct EventReading: Interceptor {
             .afterHead {
                 head, rest throws(NetworkError) -> Observable<EventSource.ConnectionEvent, NetworkError> in
                 guard head.status != .noContent else { return .just(.stop) }
-                try head.checkEventStream(of: request)
+                do throws(NetworkError) { try head.checkEventStream(of: request) } catch {
+                    throw call.attributed(error)
+                }
                 return rest.parsed {
                     EventStreamParser(lastEventID: lastEventID, limit: limit, findsComments: true)
                 }

@@ -33,7 +33,8 @@ final class BodyVerification: Sendable {
             case .head(let head):
                 state.head = head
                 state.digests = Self.digests(of: head)
-                let isUnverified = isRequired && head.hasBody && state.digests.isEmpty
+                let isUnverified =
+                    isRequired && head.status.kind == .successful && head.hasBody && state.digests.isEmpty
                 return isUnverified ? "the server sends no digest of the body" : nil
             case .chunk(let bytes):
                 for index in state.digests.indices { state.digests[index].running.update(bytes) }
@@ -50,11 +51,16 @@ final class BodyVerification: Sendable {
         throw error
     }
 
+    /// The most bytes of a field that are looked at: parsing takes time by the square of its members.
+    private static let fieldLimit = 2048
+
     private static func digests(of head: ResponseHead) -> [Digest] {
         guard !head.isCoded else { return [] }
         let names = head.status == .partialContent ? ["Content-Digest"] : ["Content-Digest", "Repr-Digest"]
         return names.flatMap { name -> [Digest] in
-            guard let field = HTTPField.Name(name), let value = head[field] else { return [] }
+            guard let field = HTTPField.Name(name), let value = head[field],
+                value.utf8.count <= Self.fieldLimit
+            else { return [] }
             var parser = StructuredFieldValueParser(Array(value.utf8))
             guard let members = try? parser.parseDictionaryFieldValue() else { return [] }
             return [("sha-256", SHA2.sha256), ("sha-512", SHA2.sha512)].compactMap { algorithm, running in

@@ -16,8 +16,15 @@ struct RequestAllowance {
     /// Those whose responses have not begun.
     private var running = 0
 
-    /// Whether something would be forgotten with it.
-    var isInUse: Bool { running > 0 }
+    /// Whether there is something to be remembered.
+    func isLimited(at now: Duration) -> Bool { now < pauseEnd || reset.map { now < $0 } ?? false }
+
+    /// How long a request has to wait whatever other responses say.
+    func certainWait(at now: Duration) -> Duration {
+        if now < pauseEnd { return pauseEnd - now }
+        if let reset, now < reset, remaining == 0 { return reset - now }
+        return .zero
+    }
 
     /// Lets a request go; or says for how long it has to wait, if no response changes that.
     mutating func enter(at now: Duration) -> Duration? {
@@ -95,7 +102,10 @@ struct RateLimitFields: Equatable {
     }
 
     private static func items(_ head: ResponseHead, _ name: String) -> [Item] {
-        guard let name = HTTPField.Name(name), let value = head[name] else { return [] }
+        // Parsing takes time by the square of the members.
+        guard let name = HTTPField.Name(name), let value = head[name], value.utf8.count <= 2048 else {
+            return []
+        }
         var parser = StructuredFieldValueParser(Array(value.utf8))
         let list = (try? parser.parseListFieldValue()) ?? []
         return list.compactMap { if case .item(let item) = $0 { item } else { nil } }
@@ -116,6 +126,8 @@ struct RateLimitFields: Equatable {
         }
         guard let remaining = number("Remaining"), let reset = number("Reset") else { return nil }
         let seconds = reset > 86_400 * 365 ? reset - date.timeIntervalSince1970 : reset
+        // What is years ahead is no time in seconds.
+        guard seconds < 86_400 * 365 else { return nil }
         return RateLimitFields(
             remaining: Int64(min(max(remaining, 0), 1e9)), seconds: seconds,
             quota: number("Limit").map { Int64(min(max($0, 1), 1e9)) })

@@ -11,8 +11,10 @@ extension Observable where Failure == NetworkError {
     public func guarded(by breaker: CircuitBreaker) -> Observable { guarded(by: breaker) { $0 } }
 
     /// - Parameter attribute: tells the error of an open circuit which request it is about.
+    /// - Parameter settlesWithHead: whether a response is a success as soon as it begins.
     func guarded(
-        by breaker: CircuitBreaker, attributing attribute: @escaping @Sendable (NetworkError) -> NetworkError
+        by breaker: CircuitBreaker, settlesWithHead: Bool = false,
+        attributing attribute: @escaping @Sendable (NetworkError) -> NetworkError
     ) -> Observable {
         Observable(scheduler: scheduler) { observer in
             let passage: Circuit.Passage
@@ -20,7 +22,7 @@ extension Observable where Failure == NetworkError {
                 let refusal = attribute(error)
                 return observer.scope.perform { observer.fail(refusal) }
             }
-            GuardedPassage(passage, breaker, into: observer).start(self)
+            GuardedPassage(passage, breaker, settlesWithHead, into: observer).start(self)
         }
     }
 }
@@ -33,9 +35,13 @@ private final class GuardedPassage<Element: Sendable>: @unchecked Sendable {
     private let scope: Scope
     private var passage: Circuit.Passage?
 
+    private let settlesWithHead: Bool
+
     init(
-        _ passage: Circuit.Passage, _ breaker: CircuitBreaker, into observer: Observer<Element, NetworkError>
+        _ passage: Circuit.Passage, _ breaker: CircuitBreaker, _ settlesWithHead: Bool,
+        into observer: Observer<Element, NetworkError>
     ) {
+        self.settlesWithHead = settlesWithHead
         self.passage = passage
         self.breaker = breaker
         self.observer = observer
@@ -67,7 +73,9 @@ private final class GuardedPassage<Element: Sendable>: @unchecked Sendable {
         switch event {
         case nil: leave(isFailure: false)
         case .head(let head):
-            if let passage, breaker.isProbe(passage) { leave(isFailure: head.status.code >= 500) }
+            if let passage, settlesWithHead || breaker.isProbe(passage) {
+                leave(isFailure: head.status.code >= 500)
+            }
         default: break
         }
     }

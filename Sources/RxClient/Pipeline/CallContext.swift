@@ -28,8 +28,6 @@ public final class CallContext: Sendable {
     let trace: Trace?
     let validation: Validation
     let replay = Replay()
-    /// When the time for all attempts is over.
-    private let end: Duration?
     private let progress: Mutex<Progress>
 
     private struct Progress {
@@ -41,11 +39,11 @@ public final class CallContext: Sendable {
         /// Whether part of a response is out.
         var hasResponse = false
         var cached: CachedRequest?
+        /// When the time for all attempts is over.
+        var end: Duration?
         var values: [ObjectIdentifier: any Sendable] = [:]
     }
 
-    /// The time of ``RxHTTP/Timeouts/total`` begins here.
-    ///
     /// - Throws: what an endpoint's request cannot be prepared for; see ``PreparedRequest``.
     init<E: Endpoint>(
         _ kind: CallKind, _ endpoint: E, of client: Client, on scheduler: any Scheduler,
@@ -69,11 +67,9 @@ public final class CallContext: Sendable {
             if !request.isSafe { request.resource = request.cacheURL }
             self.request = .success(request)
             trace = client.trace(of: request)
-            end = request.timeouts.total.map { scheduler.now + $0 }
         } catch {
             request = .failure(error)
             trace = nil
-            end = nil
         }
         progress = Mutex(Progress())
     }
@@ -89,7 +85,6 @@ public final class CallContext: Sendable {
         validation = client.validations.validation(for: .response)
         self.request = .success(request)
         trace = client.trace(of: request)
-        end = nil
         progress = Mutex(Progress())
     }
 
@@ -128,6 +123,12 @@ public final class CallContext: Sendable {
         progress.withLock { $0.stamp = stamp ?? $0.stamp }
     }
 
+    /// The time for all attempts begins.
+    func limit(to duration: Duration) {
+        let end = scheduler.now + duration
+        progress.withLock { $0.end = end }
+    }
+
     /// Part of a response is out: no further attempt can make up for it.
     func noteResponse() {
         progress.withLock { $0.hasResponse = true }
@@ -146,7 +147,8 @@ public final class CallContext: Sendable {
             return (progress.count, progress.stamp, progress.cached)
         }
         host?.budget?.noteRequest()
-        var next = try prepared.signed(prepared.moved(request, to: server), at: server)
+        var next = try prepared.signed(
+            prepared.moved(request, to: server), from: self.request.get(), at: server)
         // The first one goes as it is.
         if count > 1 { next.attempt = count }
         if let stamp { next.credentialVersion = stamp }
@@ -168,7 +170,7 @@ public final class CallContext: Sendable {
     func decide(
         _ error: NetworkError, _ history: RetryHistory, by policy: RetryPolicy<NetworkError>
     ) -> RetryPolicy<NetworkError>.Decision {
-        let (hasResponse, host) = progress.withLock { ($0.hasResponse, $0.host) }
+        let (hasResponse, host, end) = progress.withLock { ($0.hasResponse, $0.host, $0.end) }
         guard !hasResponse else { return .stop }
         let decision = policy.decide(error, history)
         guard case .retry(let delay) = decision else { return decision }

@@ -38,7 +38,9 @@ extension Client {
         as result: @escaping @Sendable (TypedResponse<E.Output>) -> T
     ) -> Observable<T, NetworkError> {
         var settings = settings
-        settings.decode = { response throws(NetworkError) in result(try endpoint.typedResponse(from: response)) }
+        settings.decode = { response throws(NetworkError) in
+            result(try endpoint.typedResponse(from: response))
+        }
         return call(kind, endpoint, settings) { event in
             if case .output(let output) = event { output as? T } else { nil }
         }

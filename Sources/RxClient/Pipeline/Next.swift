@@ -6,6 +6,8 @@ public struct Next: Sendable {
     private let call: CallContext
     private let index: Int
     private let route: Route?
+    /// The request that a user's stage was given, where this is what it goes on with.
+    private let given: Request?
 
     /// Where an attempt goes, and on whose behalf: what the stages above have decided.
     private final class Route: Sendable {
@@ -14,7 +16,8 @@ public struct Next: Sendable {
         let first: Request?
         let response: Response?
 
-        init(server: Server? = nil, host: HostState? = nil, first: Request? = nil, response: Response? = nil) {
+        init(server: Server? = nil, host: HostState? = nil, first: Request? = nil, response: Response? = nil)
+        {
             self.server = server
             self.host = host
             self.first = first
@@ -25,9 +28,10 @@ public struct Next: Sendable {
     /// All stages of a call.
     init(of call: CallContext) { self.init(call, at: 0, nil) }
 
-    private init(_ call: CallContext, at index: Int, _ route: Route?) {
+    private init(_ call: CallContext, at index: Int, _ route: Route?, given: Request? = nil) {
         self.call = call
         self.route = route
+        self.given = given
         guard route?.response != nil else {
             self.index = index
             return
@@ -52,15 +56,28 @@ public struct Next: Sendable {
     public func callAsFunction(_ request: Request) -> Observable<CallEvent, NetworkError> {
         let stage = call.stages[index]
         // A stage of the client's does nothing before it is subscribed to; it can be asked at once.
-        guard stage.isDeferred else { return stage.interceptor.intercept(request, in: call, following) }
-        return .deferred(on: call.scheduler) { stage.interceptor.intercept(request, in: call, following) }
+        guard stage.isDeferred else { return stage.interceptor.intercept(request, in: call, following()) }
+        let request = guarded(request)
+        return .deferred(on: call.scheduler) {
+            stage.interceptor.intercept(request, in: call, following(stage.isUsers ? request : nil))
+        }
+    }
+
+    /// Without what was for the origin that the request had, where a user's stage has made it go to a strange one.
+    private func guarded(_ request: Request) -> Request {
+        guard let given, let origin = Origin(request.url), origin != Origin(given.url),
+            !call.prepared.servers.trusts(origin)
+        else { return request }
+        var request = request
+        request.dropSecrets()
+        return request
     }
 
     /// The same as the events of one response.
     func transfers(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         let stage = call.stages[index]
         if let exchange = stage.exchange, !stage.isDeferred {
-            return exchange.transfers(request, in: call, following)
+            return exchange.transfers(request, in: call, following())
         }
         return self(request).compactMap { event in
             if case .transfer(let event) = event { event } else { nil }
@@ -75,7 +92,7 @@ public struct Next: Sendable {
     /// ```
     public func respond(with response: Response) -> Observable<CallEvent, NetworkError> {
         let route = Route(server: server, host: host, first: first, response: response)
-        return Next(call, at: index, route)(response.request)
+        return Next(call, at: index, route, given: given)(response.request)
     }
 
     /// The same for an attempt that goes to that server.
@@ -88,7 +105,9 @@ public struct Next: Sendable {
         Next(call, at: index, Route(server: server, host: host, first: first, response: response))
     }
 
-    private var following: Next { Next(call, at: index + 1, route) }
+    private func following(_ given: Request? = nil) -> Next {
+        Next(call, at: index + 1, route, given: given)
+    }
 }
 
 extension Next: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

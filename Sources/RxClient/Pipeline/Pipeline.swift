@@ -44,7 +44,7 @@ struct Pipeline: Sendable {
         Entry(CacheInvalidation(), for: .all),
         Entry(CookieHandling(), for: .all, if: { $0.cookies != nil }),
         Entry(.exchange, for: .all),
-        Entry(FieldNoting(), for: .typed),
+        Entry(FieldNoting(), for: .all),
         Entry(ExchangeTracing(), for: .all),
         Entry(Sending(), for: .all),
     ]
@@ -86,10 +86,10 @@ struct Pipeline: Sendable {
                 switch entry.content {
                 case .stage(let interceptor, let isActive):
                     guard isActive(configuration) else { continue }
-                    stages.append(Stage(interceptor, isDeferred: followsUsers))
+                    stages.append(Stage(interceptor, followsUsers: followsUsers))
                     followsUsers = false
                 case .users(let place):
-                    stages += interceptors[place].map { Stage($0, isDeferred: true) }
+                    stages += interceptors[place].map { Stage($0, isUsers: true) }
                     followsUsers = followsUsers || !interceptors[place].isEmpty
                 }
             }

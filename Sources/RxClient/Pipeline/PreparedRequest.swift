@@ -127,11 +127,16 @@ final class PreparedRequest: Sendable {
     ///   GET or HEAD.
     func serialized() throws(NetworkError) -> Request { try serialized(parameters) }
 
-    /// `request`, signed if it is to be. Where the signature adds parameters, URL and body are made anew.
+    /// `request`, signed if it is to be. Where the signature adds parameters, URL and body are made anew, and must be as
+    /// the endpoint has them.
     ///
-    /// - Parameter server: where it goes; the main server if it is `nil`.
-    /// - Throws: what the signature throws.
-    func signed(_ request: Request, at server: Server? = nil) throws(NetworkError) -> Request {
+    /// - Parameters:
+    ///   - original: the same as ``serialized()`` gave it.
+    ///   - server: where it goes; the main server if it is `nil`.
+    /// - Throws: what the signature throws, or `invalidParameters`.
+    func signed(
+        _ request: Request, from original: Request, at server: Server? = nil
+    ) throws(NetworkError) -> Request {
         guard let signature, carriesCredentials, !request.isCredentialFree else { return request }
         let content = Signature.Content(request: request, parameters: try signedPairs(of: request))
         let addition = try signature.sign(content)
@@ -139,6 +144,14 @@ final class PreparedRequest: Sendable {
         // Who sees a signature could send the request again.
         try signed.addSecrets { request throws(NetworkError) in
             if !addition.parameters.isEmpty {
+                guard request.urlText == moved(original, to: server).urlText,
+                    !request.body.differs(from: original.body)
+                else {
+                    throw NetworkError(
+                        .invalidParameters,
+                        "an interceptor has changed the URL or body, to which the signature adds parameters",
+                        request: request)
+                }
                 let whole = moved(try serialized(parameters.adding(addition.parameters)), to: server)
                 (request.url, request.body) = (whole.url, whole.body)
                 request.headerFields[.contentType] = whole.headerFields[.contentType]
@@ -175,6 +188,16 @@ final class PreparedRequest: Sendable {
         var pairs = request.queryPairs
         if !request.body.isEmpty { pairs += try parameters.signedPairs(of: client) }
         return pairs.sorted { ($0.name, $0.value) < ($1.name, $1.value) }
+    }
+}
+
+extension Body {
+    /// Whether it is certain that both are not the same.
+    fileprivate func differs(from other: Body) -> Bool {
+        switch other {
+        case .empty, .bytes: !isSame(as: other)
+        default: false
+        }
     }
 }
 

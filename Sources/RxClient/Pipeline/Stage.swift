@@ -8,12 +8,14 @@ final class Stage: Sendable {
     let exchange: (any ExchangeStage)?
     /// Whether it is asked anew for each subscription, since it, or the stage before it, is a user's.
     let isDeferred: Bool
+    let isUsers: Bool
     /// Whether it makes something of a response, and so has to do with one that no server has sent.
     let readsResponse: Bool
 
-    init(_ interceptor: any Interceptor, isDeferred: Bool) {
+    init(_ interceptor: any Interceptor, isUsers: Bool = false, followsUsers: Bool = false) {
         self.interceptor = interceptor
-        self.isDeferred = isDeferred
+        self.isUsers = isUsers
+        isDeferred = isUsers || followsUsers
         exchange = interceptor as? any ExchangeStage
         readsResponse = interceptor is any ResponseStage
     }

@@ -103,7 +103,7 @@ extension Request {
 
 extension Body {
     /// Whether it is certain that both are the same.
-    fileprivate func isSame(as other: Body) -> Bool {
+    package func isSame(as other: Body) -> Bool {
         switch (self, other) {
         case (.empty, .empty): true
         case (.bytes(let one), .bytes(let two)): one == two

@@ -223,7 +223,7 @@ import Testing
         #expect(
             bare == [
                 "call", "CallTracing", "attempt", "exchange", "Redirects", "CacheInvalidation",
-                "ExchangeTracing", "Sending",
+                "FieldNoting", "ExchangeTracing", "Sending",
             ])
     }
 }

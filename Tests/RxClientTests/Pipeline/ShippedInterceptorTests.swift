@@ -68,6 +68,36 @@ import Testing
         #expect(transport.exchanges.map(\.startedAt) == [0, 1, 11, 11, 12].map { .seconds($0) })
     }
 
+    @Test func whereSomeAreLeftTheNextWaitsForAResponseAndNotForTheReset() throws {
+        let clock = clock
+        let (client, transport) = client(
+            { _ in
+                let fields: HTTPFields = [HTTPField.Name("RateLimit")!: #""a";r=3;t=3000"#]
+                return .json("1", headers: fields, after: .seconds(clock.now < .seconds(2) ? 2 : 1))
+            }, Interceptors(attempt: [RateLimitFollower()]))
+        for _ in 1...5 { client.get("/x").subscribe() }
+        try clock.advance(by: .seconds(2))
+        let late = (1...4).map { _ in Recorder(client.get("/x"), on: clock) }
+        try clock.run()
+        #expect(late.filter(\.isFinished).count == 4)
+        #expect(transport.exchanges.suffix(4).map(\.startedAt) == [2, 2, 2, 3].map { .seconds($0) })
+    }
+
+    @Test func aRequestThatLeavesTheQueueHoldsNobodyUp() throws {
+        let clock = clock
+        let (client, transport) = client(
+            { _ in .json("1", headers: [HTTPField.Name("RateLimit")!: #""a";r=0;t=10"#]) },
+            Interceptors(attempt: [RateLimitFollower()]))
+        client.get("/x").subscribe()
+        try clock.advance(by: .seconds(1))
+        let first = Recorder(client.get("/y"), on: clock)
+        let second = Recorder(client.get("/z"), on: clock)
+        first.cancel()
+        try clock.advance(by: .seconds(10))
+        #expect(second.isFinished)
+        #expect(transport.requests.map { $0.url.path() } == ["/x", "/z"])
+    }
+
     @Test func aRefusalHoldsTheNextOnes() throws {
         let clock = clock
         let (client, transport) = client(
@@ -132,5 +162,14 @@ import Testing
         let recorder = Recorder(client.get("/x", options: RequestOptions(retry: .never)), on: clock)
         try clock.run()
         #expect(recorder.failure?.code == .digestMismatch)
+    }
+
+    @Test func anErrorStatusNeedsNoDigest() throws {
+        let (client, _) = client(
+            { _ in .json(#"{"message": "no such tea"}"#, status: .notFound) },
+            Interceptors(exchange: [DigestVerification(isRequired: true)]))
+        let recorder = Recorder(client.get("/x"), on: clock)
+        try clock.run()
+        #expect(recorder.failure?.code == .status && recorder.failure?.message == "no such tea")
     }
 }

@@ -7,6 +7,9 @@ struct CircuitBreaking: Interceptor {
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
         guard let breaker = next.host?.breaker else { return next(request) }
-        return next(request).guarded(by: breaker) { call.attributed($0) }
+        // A connection of an event source ends some time, and that is no fault of the host's.
+        return next(request).guarded(by: breaker, settlesWithHead: call.kind == .events) {
+            call.attributed($0)
+        }
     }
 }

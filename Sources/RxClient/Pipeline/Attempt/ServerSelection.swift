@@ -8,7 +8,9 @@ struct ServerSelection: Interceptor {
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
         let (prepared, client) = (call.prepared, call.client)
-        guard prepared.isAtService else {
+        // What an interceptor has sent elsewhere carries nothing of the service's.
+        let isElsewhere = request.isCredentialFree && Origin(request.url) != prepared.servers.main.origin
+        guard prepared.isAtService, !isElsewhere else {
             return next.at(nil, Origin(request.url).map { client.hosts[$0] })(request)
         }
         let main = prepared.servers.main

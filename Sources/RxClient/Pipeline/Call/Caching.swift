@@ -8,13 +8,12 @@ struct Caching: Interceptor {
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
         guard call.mayCache, let cached = call.cached(request) else { return next(request) }
-        // Who listens hears of the start first.
-        if call.trace == nil, let hit = cached.hit() {
-            return Observable<Response, NetworkError>.just(hit).validated(by: call.validation).map {
-                .response($0)
-            }
-        }
         return Observable(scheduler: call.scheduler) { observer in
+            // Who listens hears of the start first.
+            if call.trace == nil, let hit = cached.hit() {
+                return Observable<Response, NetworkError>.just(hit).validated(by: call.validation)
+                    .map { .response($0) }.subscribe(observer)
+            }
             // A request of the login joins none that may be waiting for that login.
             let joins = call.session?.isLoggingIn(observer.scope.lane) != true
             cached.respond(
@@ -26,7 +25,11 @@ struct Caching: Interceptor {
             } refreshing: { _ in
                 call.client.refreshed(call)
             }
-            .map { .response($0) }
+            .map { response in
+                // Before interceptors around the call make another of it.
+                cached.note(response)
+                return .response(response)
+            }
             .subscribe(observer)
         }
     }

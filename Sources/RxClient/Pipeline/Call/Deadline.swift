@@ -7,6 +7,7 @@ struct Deadline: Interceptor {
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
         guard let limit = request.timeouts.total else { return next(request) }
+        call.limit(to: limit)
         return next(request).timeout(limit, on: call.scheduler) {
             call.attributed(NetworkError(.totalTimeout, "total timeout: no response within \(limit)"))
         }

@@ -12,7 +12,7 @@ struct Decoding: Interceptor {
             var response = response
             if !part.isEmpty { response.payloadPath += part }
             let output = try decode(response)
-            call.cached?.keep(response)
+            call.cached?.keepNoted()
             return .output(output)
         }
     }

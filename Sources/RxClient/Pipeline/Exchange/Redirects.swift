@@ -10,8 +10,8 @@ struct Redirects: ExchangeStage {
             transport: call.client.transport,
             next: call.cookies == nil ? next : next.following(redirectsOf: request)
         )
-            .send(request, following: call.settings.redirects ?? call.client.configuration.redirects)
-            .redirectsTraced(by: call.trace)
+        .send(request, following: call.settings.redirects ?? call.client.configuration.redirects)
+        .redirectsTraced(by: call.trace)
     }
 
     /// The later stages as the transport whose redirects are followed.

@@ -1,0 +1,182 @@
+import FoundationEssentials
+import HTTPTypes
+import RxCache
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+/// What users' stages must not be able to break by accident: secrets, stored responses, signatures, circuits.
+@Suite struct InterceptorSafetyTests {
+    let clock = VirtualScheduler()
+
+    private func client(
+        _ answer: @escaping @Sendable (Request) -> ScriptedTransport.Answer,
+        _ configure: (inout ClientConfiguration) -> Void
+    ) -> (Client, ScriptedTransport) {
+        let transport = ScriptedTransport(on: clock, answer: answer)
+        var configuration = ClientConfiguration(baseURL: "https://shop.test")
+        configuration.options.retry = .never
+        configure(&configuration)
+        return (Client(configuration: configuration, transport: transport), transport)
+    }
+
+    private func run<T>(_ stream: Observable<T, NetworkError>) throws -> Recorder<T, NetworkError> {
+        let recorder = Recorder(stream, on: clock)
+        try clock.run()
+        return recorder
+    }
+
+    @Test(arguments: ["call", "attempt", "exchange"])
+    func aRequestThatIsSentElsewhereTakesNoSecretsAlong(_ place: String) throws {
+        let leaving = Intercepting { request, _, next in
+            var request = request
+            request.url = URL(string: "https://evil.test/x") ?? request.url
+            return next(request)
+        }
+        let jar = CookieJar(publicSuffixes: .unknown)
+        try jar.set("sid=1", from: try #require(URL(string: "https://shop.test/")))
+        let (client, transport) = client({ _ in .json("1") }) {
+            $0.session = Session(credential: Credential(token: "t"), clock: clock) { .never() }
+            $0.cookies = jar
+            $0.options.headers = ["X-Key": "k"]
+            $0.secretFields = [HTTPField.Name("X-Key")!]
+            $0.signature = Signature { _ in .headers(["Sign": "s"]) }
+            switch place {
+            case "call": $0.options.interceptors.call = [leaving]
+            case "attempt": $0.options.interceptors.attempt = [leaving]
+            default: $0.options.interceptors.exchange = [leaving]
+            }
+        }
+        _ = try run(client.get("/x"))
+        let sent = try #require(transport.requests.first)
+        #expect(sent.url.host() == "evil.test")
+        let names = Set(sent.headerFields.map(\.name.canonicalName))
+        #expect(names.isDisjoint(with: ["authorization", "cookie", "x-key", "sign"]), "\(names)")
+    }
+
+    @Test func whatAnInterceptorMakesOfAResponseIsNotStored() throws {
+        let doubling = Intercepting { request, _, next in
+            next(request).map { event in
+                guard case .response(var response) = event else { return event }
+                response.body += response.body
+                return .response(response)
+            }
+        }
+        let (client, transport) = client({ _ in .json("1") }) {
+            $0.options.cachePolicy = .time(.seconds(60))
+            $0.options.interceptors.call = [doubling]
+        }
+        for _ in 1...3 { #expect(try run(client.get("/x").decode(Int.self)).values == [11]) }
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func aResponseOfAnInterceptorsOwnIsNotStored() throws {
+        let answering = Intercepting { request, _, next in
+            next(request).catch { _ in
+                next.respond(with: Response(head: ResponseHead(status: .ok), body: [0x30], request: request))
+            }
+        }
+        let script = Script([.failure(.connectionLost), .json("1")])
+        let (client, _) = client({ _ in script.next() }) {
+            $0.options.cachePolicy = .time(.seconds(60))
+            $0.options.interceptors.call = [answering]
+        }
+        #expect(try run(client.get("/x").decode(Int.self)).values == [0])
+        #expect(try run(client.get("/x").decode(Int.self)).values == [1])
+    }
+
+    @Test func aSignatureThatAddsParametersRefusesAChangedURL() throws {
+        let adding = Intercepting { request, _, next in
+            var request = request
+            request.url = URL(string: request.url.absoluteString + "&b=2") ?? request.url
+            return next(request)
+        }
+        let (client, transport) = client({ _ in .json("1") }) {
+            $0.signature = Signature { _ in .parameters(["sign": "s"]) }
+            $0.options.interceptors.call = [adding]
+        }
+        #expect(try run(client.get("/x", query: ["a": 1])).failure?.code == .invalidParameters)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func variantsOfRequestsByHandAreThoseThatWereSent() throws {
+        let jar = CookieJar(publicSuffixes: .unknown)
+        let url = try #require(URL(string: "https://shop.test/x"))
+        try jar.set("who=anna", from: url)
+        let (client, transport) = client(
+            {
+                .json(
+                    "\"\($0.headerFields[.cookie] ?? "")\"",
+                    headers: [.vary: "Cookie", .cacheControl: "max-age=60"])
+            }
+        ) { $0.cookies = jar }
+        let cache = client.configuration.cache
+        func ask() throws -> String? {
+            let request = Request(url: url)
+            return try run(
+                cache.response(to: request, cookies: jar) { client.exchange($0).response(to: $0) }
+            ).values.first?.text
+        }
+        #expect(try ask() == #""who=anna""#)
+        try jar.set("who=ben", from: url)
+        #expect(try ask() == #""who=ben""#)
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func eventSourcesWhoseConnectionsEndOpenNoCircuit() throws {
+        let head = ResponseHead(status: .ok, headerFields: [.contentType: "text/event-stream"])
+        let (client, _) = client(
+            { _ in
+                .steps(
+                    .head(head), .chunk(Array("data: a\n\n".utf8)),
+                    .fail(NetworkError(.connectionLost, "cut")))
+            }
+        ) { $0.circuitBreaker = CircuitBreaker.Policy(minimumRequests: 2) }
+        let recorder = try run(client.events(.get("/x")).messages().take(20))
+        #expect(recorder.values.count == 20)
+        #expect(client.circuitBreaker()?.state.value == .closed)
+    }
+
+    @Test func anEventSourceLogsInAgainByWhatItsHeadSays() throws {
+        let (client, transport) = client(
+            { request in
+                let isNew = request.headerFields[.authorization] == "Bearer new"
+                return .bytes(
+                    Array("data: a\n\n".utf8),
+                    headers: [.contentType: isNew ? "text/event-stream" : "text/html"])
+            }
+        ) {
+            $0.session = Session(
+                credential: Credential(token: "old"), expiry: .when { $0.code == .invalidResponse },
+                clock: clock
+            ) { .just(Credential(token: "new")) }
+        }
+        #expect(try run(client.events(.get("/x")).messages().take(1)).values.count == 1)
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func aDownloadWithTheWrongDigestStartsOver() throws {
+        let bench = DownloadBench()
+        let wrong = Script([
+            .bytes([9, 9], headers: [HTTPField.Name("Content-Digest")!: "sha-256=:AAAA:", .eTag: "\"1\""]),
+            .bytes([1, 2], headers: [.eTag: "\"1\""]),
+        ])
+        let (client, transport) = client({ _ in wrong.next() }) {
+            $0.files = bench.files
+            $0.options.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
+            $0.options.interceptors.exchange = [DigestVerification()]
+        }
+        let recorder = Recorder(client.download(.get("/f"), to: "/d/f"), on: clock)
+        try clock.run()
+        try bench.clock.run()
+        for _ in 0..<50 where recorder.completion == nil {
+            try clock.run()
+            try bench.clock.run()
+        }
+        #expect(recorder.isFinished)
+        #expect(bench.files["/d/f"] == [1, 2])
+        #expect(transport.requests.map { $0.headerFields[.range] } == [nil, nil])
+    }
+}
