@@ -8,7 +8,7 @@ import Testing
 
 @testable import RxClient
 
-/// The rules of SEMANTICS "Paging", driven by signals.
+/// The rules of Docs/Semantics.md, "Paging", driven by signals.
 @Suite struct PagingTests {
     @Test("One load in flight. Next while loading: ignored")
     func nextWhileLoading() throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RxClient
 
-/// The rules of SEMANTICS "Relogin", as requests see them.
+/// The rules of Docs/Semantics.md, "Relogin", as requests see them.
 @Suite struct ReloginTests {
     @Test("Any number of requests that fail at the same time cause one login", arguments: [1, 20, 1000])
     func oneLogin(count: Int) throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RxClient
 
-/// The rules of SEMANTICS "Retry".
+/// The rules of Docs/Semantics.md, "Retry".
 @Suite struct RetryTests {
     typealias Answer = ScriptedTransport.Answer
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RxClient
 
-/// The rules of SEMANTICS "Relogin", on the state machine alone.
+/// The rules of Docs/Semantics.md, "Relogin", on the state machine alone.
 @Suite final class SessionStateTests {
     private var state = SessionState(credential: Credential(token: "old"))
     private let start = Date(timeIntervalSince1970: 1000)

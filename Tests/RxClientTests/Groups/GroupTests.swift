@@ -6,7 +6,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// Requests together and one after the other: SEMANTICS "Around", in virtual time.
+/// Requests together and one after the other: Docs/Semantics.md, "Around the call", in virtual time.
 @Suite struct GroupTests {
     private let clock = VirtualScheduler()
 
