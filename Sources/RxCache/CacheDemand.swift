@@ -4,27 +4,27 @@ package import RxHTTP
 
 /// What a request lets the cache do: its mode, and the directives of its own `Cache-Control` (RFC 9111 §5.2.1).
 package struct CacheDemand: Sendable, Equatable {
-    /// Whether a kept answer may be the answer.
+    /// Whether a stored response may be used.
     package var readsStore = true
-    /// Whether the answer may be kept.
+    /// Whether the response may be stored.
     package var writesStore = true
     /// Whether age does not matter.
     package var acceptsAnyAge = false
-    /// Whether the server must confirm a kept answer.
+    /// Whether the server must confirm a stored response.
     package var mustConfirm = false
     /// Whether the server may not be asked.
     package var onlyIfCached = false
     /// The most age, in seconds.
     package var maxAge: TimeInterval?
-    /// For how many seconds beyond its freshness an answer may be used.
+    /// For how many seconds beyond its freshness a response may be used.
     package var maxStale: TimeInterval = 0
-    /// For how many more seconds an answer must be fresh.
+    /// For how many more seconds a response must be fresh.
     package var minFresh: TimeInterval = 0
     /// The same as ``maxStale`` where the server fails (RFC 5861 §4).
     package var staleIfError: TimeInterval = 0
 
-    /// Reads a request. One with conditions or a range of its own goes past the cache: what comes is no whole answer
-    /// to others. So does one whose body is not decoded, since decoded ones are stored.
+    /// Reads a request. One with conditions or a range of its own goes past the cache: what comes is no complete
+    /// response to others. So does one whose body is not decoded, since decoded ones are stored.
     package init(_ mode: CacheMode, _ request: Request) {
         let fields = request.headerFields
         switch mode {

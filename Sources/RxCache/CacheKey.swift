@@ -1,7 +1,7 @@
 import RxHTTP
 
-/// The key that a response is stored under. Answers of one key are variants of each other: the server chose between
-/// them by other fields of the request (RFC 9111 §4.1).
+/// The key that a response is stored under. Responses of one key are variants of each other: the server chose
+/// between them by other fields of the request (RFC 9111 §4.1).
 public struct CacheKey: Hashable, Sendable, Codable {
     /// The rules that store the response. Responses stored by one are never used by another.
     public enum Rules: String, Sendable, Codable {

@@ -7,7 +7,7 @@ public enum CachePolicy: Sendable, Hashable {
     case http
     /// Responses to GET, for this time, regardless of the server's fields. An app's own choice.
     case time(Duration)
-    /// Answers to POST, for this time. Found by URL and parameters, in any order. For searches and the like, which
+    /// Responses to POST, for this time. Found by URL and parameters, in any order. For searches and the like, which
     /// change nothing: a request with a cached response does not reach the server.
     case post(Duration)
 }

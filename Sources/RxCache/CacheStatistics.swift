@@ -10,7 +10,7 @@ public struct CacheStatistics: Sendable, Hashable {
     public var staleServed = 0
     /// Requests that joined another one for the same.
     public var joined = 0
-    /// Answers that were handed to the store.
+    /// Responses that were handed to the store.
     public var stored = 0
     /// Operations of the store that failed.
     public var storeFailures = 0

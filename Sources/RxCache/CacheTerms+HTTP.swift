@@ -3,17 +3,17 @@ package import HTTPTypes
 package import RxHTTP
 
 extension CacheTerms {
-    /// The terms that a server gives an answer (RFC 9111 §4.2).
+    /// The terms that a server gives a response (RFC 9111 §4.2).
     ///
     /// - Parameters:
-    ///   - head: what is kept of the answer.
-    ///   - aging: the head that came now: of the answer itself, or of the 304 that confirmed it.
+    ///   - head: what is stored of the response.
+    ///   - aging: the head that came now: of the response itself, or of the 304 that confirmed it.
     ///   - url: what was asked for.
     ///   - asked: when the request was sent.
-    ///   - now: when the answer came.
+    ///   - now: when the response came.
     package init(_ head: ResponseHead, aging: ResponseHead, url: String, asked: Date, now: Date) {
         let directives = CacheControl(head[.cacheControl])
-        // RFC 9110 §6.6.1: an answer without a date is of the time it came.
+        // RFC 9110 §6.6.1: a response without a date is of the time it came.
         let date = aging.date(.date) ?? now
         self.init(
             date: now, initialAge: Self.initialAge(aging, date: date, asked: asked, now: now),

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What becomes of a request for which an answer is kept.
+/// What becomes of a request for which a response is stored.
 package enum CacheVerdict: Equatable {
     /// The stored response is used.
     case use(isStale: Bool)
@@ -11,7 +11,7 @@ package enum CacheVerdict: Equatable {
 }
 
 extension CacheTerms {
-    /// Whether an answer under these terms may be used for a request (RFC 9111 §4).
+    /// Whether a response under these terms may be used for a request (RFC 9111 §4).
     package func verdict(for demand: CacheDemand, at now: Date) -> CacheVerdict {
         let age = age(at: now)
         let isFresh = age < lifetime
@@ -26,7 +26,7 @@ extension CacheTerms {
         return .ask
     }
 
-    /// Whether an answer under these terms may be used where the server has failed (RFC 5861 §4).
+    /// Whether a response under these terms may be used where the server has failed (RFC 5861 §4).
     package func isUsableOnError(for demand: CacheDemand, at now: Date) -> Bool {
         guard !alwaysRevalidates, !neverStale, !demand.mustConfirm else { return false }
         let window = max(staleIfError, demand.staleIfError)

@@ -3,7 +3,7 @@ import HTTPTypes
 package import RxHTTP
 
 extension ResponseHead {
-    /// Whether a private cache may keep the answer to a GET (RFC 9111 §3).
+    /// Whether a private cache may store the response to a GET (RFC 9111 §3).
     package var isStorable: Bool {
         guard status.code >= 200, status.code != 206, status.code != 304 else { return false }
         let directives = CacheControl(self[.cacheControl])

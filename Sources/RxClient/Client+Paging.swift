@@ -78,9 +78,9 @@ extension Client {
     ) -> Paging<Item>.Load {
         { placement in
             self.typed(endpoint, .request, CallSettings(page: placement), as: { $0 }).map {
-                answer throws(NetworkError) in
-                var page = try content(answer.output)
-                page.response = answer.response
+                result throws(NetworkError) in
+                var page = try content(result.output)
+                page.response = result.response
                 return page
             }
         }

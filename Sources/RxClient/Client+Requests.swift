@@ -26,7 +26,7 @@ extension Client {
     ///     switch event {
     ///     case .uploaded(let progress): bar.show(progress.fraction)
     ///     case .downloaded: break
-    ///     case .finished(let answer): show(answer.response.status)
+    ///     case .finished(let result): show(result.response.status)
     ///     }
     /// })
     /// ```

@@ -4,8 +4,8 @@
     internal import Darwin
 #endif
 
-/// The `Content-Length` of an answer. libcurl takes the last of several, reads `2abc` as 2 and takes a number
-/// beyond 63 bits for none; an answer whose length is not certain has to be refused (RFC 9112 §6.3).
+/// The `Content-Length` of a response. libcurl takes the last of several, reads `2abc` as 2 and takes a number
+/// beyond 63 bits for none; a response whose length is uncertain has to be refused (RFC 9112 §6.3).
 struct AnnouncedLength {
     private(set) var value: Int?
 

@@ -24,7 +24,7 @@ struct CurlError: Error {
         self.verifyResult = verifyResult
         message =
             switch code {
-            // An answer that curl has no more to say of, since it has no more to come.
+            // A response that curl has no more to say of, since it has no more to come.
             case CURLE_OK: "the server closed in the middle of a head"
             case CURLE_OUT_OF_MEMORY, Self.tooLarge:
                 "more than libcurl takes, such as a header line over 100 KiB"
@@ -100,11 +100,11 @@ extension TransferState.Refusal {
     var message: String {
         switch self {
         case .headTooLarge: "the header section is larger than allowed"
-        case .tooManyInterimHeads: "the server sent informational answers without end"
-        case .malformedStatusLine: "the answer does not begin with a status line"
-        case .uncertainLength: "the answer's Content-Length is no number, or there are several"
+        case .tooManyInterimHeads: "the server sent informational responses without end"
+        case .malformedStatusLine: "the response does not begin with a status line"
+        case .uncertainLength: "the response's Content-Length is not a number, or there are several"
         case .switchedProtocols: "the server switched protocols without being asked"
-        case .expectation: "the server answered with 417"
+        case .expectation: "the server responded with 417"
         case .expanded: "the compressed body grows more than is allowed"
         case .malformedContent(let coding): "the body is not valid \(coding.rawValue)"
         case .brokenOff(let coding): "the body ends in the middle of its \(coding.rawValue) coding"
@@ -112,7 +112,7 @@ extension TransferState.Refusal {
         case .spoolFull:
             "more came over HTTP/2 than is kept for a paused subscriber; over HTTP/1.1 the network would wait"
         case .sentTwice:
-            "the connection broke before an answer, and the request was not sent again "
+            "the connection broke before a response, and the request was not sent again "
                 + "since it may have been carried out"
         }
     }

@@ -139,9 +139,9 @@ extension Transfer {
         case .queueTimeout: "queue timeout: no connection was free within \(after(limits.queue))"
         case .connectTimeout: "connect timeout: no connection within \(after(limits.connect))"
         case .firstByteTimeout:
-            "first byte timeout: the request was sent, and no answer began within \(after(limits.firstByte))"
+            "first byte timeout: the request was sent, and no response began within \(after(limits.firstByte))"
         case .idleTimeout: "idle timeout: nothing was sent or received for \(after(limits.idle))"
-        default: "attempt timeout: the answer was not complete within \(after(limits.attempt))"
+        default: "attempt timeout: the response was not complete within \(after(limits.attempt))"
         }
     }
 

@@ -42,8 +42,8 @@ final class Transfer: @unchecked Sendable {
     let content: TransferContent
     /// How long curl waits for `100 Continue` before it sends the content; `nil` if it does not ask.
     @safe @exclusivity(unchecked) var continueWait: Duration?
-    /// When a body that is streamed began to be read, when all of it had gone, and when its answer began: curl's
-    /// own time of the first byte is that of the first byte sent for these.
+    /// When a body that is streamed began to be read, when all of it had gone, and when its response began:
+    /// curl's own time of the first byte is that of the first byte sent for these.
     @safe @exclusivity(unchecked) var startedAt: Duration?
     @safe @exclusivity(unchecked) var sentAt: Duration?
     @safe @exclusivity(unchecked) private var answeredAt: Duration?
@@ -275,7 +275,7 @@ final class Transfer: @unchecked Sendable {
                 // Posted, since this runs inside the lane: a consumer that pauses anew at an event is heard only
                 // when the lane is left.
                 let isPosted = multi.loop.post { [multi] in multi.perform(.resume(self)) }
-                // The answer was complete before the loop ended.
+                // The response was complete before the loop ended.
                 if !isPosted { resume() }
             }
             observer.scope.onResume(resumed)

@@ -5,7 +5,7 @@ extension TransferState {
     enum Refusal: Equatable {
         /// More header bytes than ``Limits/headBytes``.
         case headTooLarge
-        /// More informational answers than ``Limits/interimHeads``.
+        /// More informational responses than ``Limits/interimHeads``.
         case tooManyInterimHeads
         /// A head that does not begin with a status line.
         case malformedStatusLine

@@ -3,9 +3,9 @@
 ///
 ///     waiting → (head → interim head …) → body → ended
 ///
-/// Whatever comes after the end is answered with "nothing to do".
+/// Whatever comes after the end yields "nothing to do".
 struct TransferState {
-    /// Where the answer stands.
+    /// How far the response has come.
     enum Phase: Equatable {
         /// A status line comes next.
         case statusLine
@@ -69,7 +69,7 @@ struct TransferState {
 
     /// The request is about to go out on a connection.
     ///
-    /// On a reused connection that dies without a byte of an answer curl sends again by itself, whatever the
+    /// On a reused connection that dies without a byte of a response curl sends again by itself, whatever the
     /// method. That is right for what is idempotent only (RFC 9112 §9.3.1).
     ///
     /// - Returns: whether it may.

@@ -3,7 +3,7 @@ import FoundationEssentials
 import GRDB
 import RxCache
 
-/// What is known about an answer, as columns, and back.
+/// What is known about a stored response, as columns, and back.
 struct CacheRecord {
     /// The variant as text; equal ones give the same.
     let variant: String

@@ -3,7 +3,7 @@ import GRDB
 import RxCache
 import RxHTTP
 
-/// The answers in a database, and what is asked of them.
+/// The stored responses in a database, and the queries for them.
 struct CacheTable {
     let db: Database
     let limits: DiskCacheLimits

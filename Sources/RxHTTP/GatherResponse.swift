@@ -26,7 +26,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     }
 }
 
-/// An answer as it comes together.
+/// A response as it comes together.
 private final class Gathering: @unchecked Sendable {
     // Unchecked, and spared the checks of exclusivity: runs only inside the subscription's lane, which is serial.
     private let observer: Observer<Response, NetworkError>
@@ -81,7 +81,7 @@ private final class Gathering: @unchecked Sendable {
 
     func receive(_ completion: Completion<NetworkError>) {
         guard case .finished = completion, !isComplete else { return observer.end(completion) }
-        var error = NetworkError(.partialBody, "the answer ended before it was whole", request: request)
+        var error = NetworkError(.partialBody, "the response ended before it was complete", request: request)
         error.head = head
         observer.fail(error)
     }

@@ -76,7 +76,7 @@ extension NetworkError {
         /// Cancelled through its client. Callbacks of `subscribe` are not called with it.
         public static let cancelled = Code(rawValue: "cancelled")
 
-        // After the answer
+        // After the response
 
         /// A status outside 200 to 299.
         public static let status = Code(rawValue: "status")

@@ -59,7 +59,7 @@ public struct RedirectPolicy: Sendable, Equatable {
         guard 300..<400 ~= head.status.code else { return nil }
         if isRefusing, [301, 302, 303, 307, 308].contains(head.status.code) {
             throw NetworkError(
-                .invalidRedirect, "the answer is a redirect, which is refused", request: request)
+                .invalidRedirect, "the response is a redirect, which is refused", request: request)
         }
         guard limit > 0, head[.location]?.isEmpty == false else { return nil }
         var next = request

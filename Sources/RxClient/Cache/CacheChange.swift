@@ -33,10 +33,10 @@ final class CacheChange: Sendable {
         if !isOver.exchange(true, ordering: .relaxed) { note() }
     }
 
-    /// The head of the answer has come. A success removes what is kept of the URL, and of those of the same origin that
-    /// the answer names.
+    /// The head of the response has come. A success removes what is stored of the URL, and of those of the same origin
+    /// that the response names.
     ///
-    /// - Parameter url: what answered, if that is not the request's URL. Default `nil`.
+    /// - Parameter url: the URL that responded, if it is not the request's. Default `nil`.
     func end(with head: ResponseHead, from url: URL? = nil) {
         guard !isOver.exchange(true, ordering: .relaxed) else { return }
         guard [.successful, .redirection].contains(head.status.kind) else { return note() }

@@ -7,14 +7,14 @@ import RxLite
 extension CachedRequest {
     typealias Responses = Observable<Response, NetworkError>
 
-    /// The answer: what is kept, where that may be used, or what `ask` gets.
+    /// The response: the stored one, where that may be used, or what `ask` gets.
     ///
     /// - Parameters:
     ///   - stages: what must be equal besides the request where two are one; `nil` for one that joins no other.
     ///   - trace: who is told what the cache had to do with it.
     ///   - validation: what a response goes through that `ask` does not give.
     ///   - ask: asks the server, to confirm an entry if there is one.
-    ///   - refresh: has an entry renewed, and the answer kept.
+    ///   - refresh: has an entry renewed, and the response stored.
     func respond(
         joining stages: CacheFlights.Stages?, trace: Trace? = nil,
         validation: Validation? = nil,
@@ -48,7 +48,7 @@ extension CachedRequest {
         return .just(response(from: entry, use, at: cache.currentDate()))
     }
 
-    /// The answer where the server may not be asked and nothing is kept (RFC 9111 §5.2.1.7).
+    /// The response where the server may not be asked and nothing is stored (RFC 9111 §5.2.1.7).
     private var gatewayTimeout: Response {
         Response(head: ResponseHead(status: .gatewayTimeout), request: request, decoder: decoder)
     }
@@ -105,14 +105,14 @@ extension CachedRequest {
         }
     }
 
-    /// The entry to use instead of an answer that says that the server has failed, or instead of none.
+    /// The entry to use where the response says that the server has failed, or where there is none.
     func fallingBack(_ trace: Trace?) -> Responses? {
         fallback.map { use($0, .stale, trace) }
     }
 }
 
 extension Observable<Response, NetworkError> {
-    /// Keeps the answers that the rules let be kept.
+    /// Stores the responses that the rules allow to be stored.
     func kept(in cached: CachedRequest) -> Observable {
         map { response in
             cached.keep(response)

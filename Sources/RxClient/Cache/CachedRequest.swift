@@ -5,7 +5,7 @@ import RxHTTP
 import RxLite
 import Synchronization
 
-/// One request as the cache sees it: what it may be answered with, and what becomes of its answer.
+/// One request as the cache sees it: which stored response it may get, and what becomes of a new one.
 final class CachedRequest: Sendable {
     let cache: ResponseCache
     /// Before signature, credential and cookies.
@@ -13,7 +13,7 @@ final class CachedRequest: Sendable {
     let key: CacheKey
     let mode: CacheMode
     let demand: CacheDemand
-    /// For how long its answer is kept, where the app says so.
+    /// For how long its response is stored, where the app says so.
     let lifetime: Duration?
     let tags: Set<String>
     let decoder: JSONDecoder
@@ -80,7 +80,7 @@ final class CachedRequest: Sendable {
             }
     }
 
-    /// The answer, where what is kept is at hand and may be used as it is; `nil` where ``find()`` has to look.
+    /// The stored response, where it is at hand and may be used as it is; `nil` where ``find()`` has to look.
     func hit() -> Response? {
         guard demand.readsStore, let entry = cache.store.entriesAtHand(for: key).flatMap(fitting) else {
             return nil
@@ -103,12 +103,12 @@ final class CachedRequest: Sendable {
         }
     }
 
-    /// Whether the app's own time for an answer is over: then it is dropped, and not merely stale.
+    /// Whether the app's own time for a stored response is over: then it is dropped, and not merely stale.
     private func isOver(_ entry: CacheEntry, at now: Date) -> Bool {
         lifetime != nil && entry.metadata.terms.age(at: now) >= entry.metadata.terms.lifetime
     }
 
-    /// The answer that is made of what is kept.
+    /// The response that is made of an entry.
     func response(from entry: CacheEntry, _ use: CacheUse, at now: Date) -> Response {
         cache.count { if use == .stale { $0.staleServed += 1 } else { $0.hits += 1 } }
         let age = entry.metadata.terms.age(at: now)
@@ -122,7 +122,7 @@ final class CachedRequest: Sendable {
     /// The changes that concern it.
     private var names: Set<CacheSelection> { CacheSelection.names(of: key, tags: tags) }
 
-    /// Whether the answer that it waits for was asked for before a change (RFC 9111 §4.4).
+    /// Whether the response that it waits for was asked for before a change (RFC 9111 §4.4).
     private var isOvertaken: Bool {
         cache.history.hasChanged(names, since: progress.withLock { $0.flight }?.start ?? start)
     }
@@ -138,7 +138,7 @@ final class CachedRequest: Sendable {
         return entry
     }
 
-    /// Waits for the same answer as others.
+    /// Waits for the same response as others.
     func note(_ flight: CacheFlights.Flight) { progress.withLock { $0.flight = flight } }
 
     // MARK: - Asking the server
@@ -170,8 +170,8 @@ final class CachedRequest: Sendable {
         }
     }
 
-    /// The kept answer with what a 304 says of it (RFC 9111 §4.3.4); `nil` if that means another one, or has more
-    /// fields than go together.
+    /// The stored response, updated by a 304 (RFC 9111 §4.3.4); `nil` if that means another one, or has more fields
+    /// than go together.
     func confirm(_ entry: CacheEntry, with response: Response) -> Response? {
         // What a redirect led to speaks of another URL.
         guard !response.isRedirected else { return nil }
@@ -212,8 +212,8 @@ final class CachedRequest: Sendable {
         if let response { keep(response) }
     }
 
-    /// Keeps the server's answer, where the rules let it, it is all there, and nothing has been changed since it was
-    /// asked for.
+    /// Stores the server's response, where the rules allow it, it is complete, and nothing has been changed since it
+    /// was asked for.
     func keep(_ response: Response) {
         let flight = progress.withLock { $0.flight }
         guard demand.writesStore, request.method != .head, !response.isFromCache, response.isWhole,
@@ -230,7 +230,7 @@ final class CachedRequest: Sendable {
             guard response.status.kind == .successful else { return nil }
             terms = CacheTerms(date: cache.currentDate(), lifetime: lifetime / .seconds(1))
         } else {
-            // What a redirect led to is the answer to another URL.
+            // What a redirect led to is the response of another URL.
             guard !response.isRedirected, response.head.isStorable else { return nil }
             terms = self.terms(of: head, response)
         }
@@ -245,7 +245,7 @@ final class CachedRequest: Sendable {
             now: now)
     }
 
-    /// The variant that an answer is, by the fields that were sent for it.
+    /// The variant that a response is, by the request fields that were sent.
     private func variant(of head: ResponseHead, _ response: Response) -> CacheVariant? {
         let sent = response.request.sentFields?.last ?? asker.fields(of: request)
         let secret = request.identifyingFields

@@ -197,7 +197,7 @@ public final class CookieJar: Sendable {
     /// The most cookies of one request, whatever the limits of the jar are.
     private static let mostSent = 3000
 
-    /// Takes what the answer to `request` sets.
+    /// Takes what the response to `request` sets.
     func store(
         _ head: ResponseHead, for request: Request, at origin: CookieOrigin, epoch: Int,
         as account: Account?

@@ -1,6 +1,6 @@
 /// The value of a `Content-Range` field (RFC 9110 §14.4): `bytes 10-19/100`, `bytes 10-19/*`, `bytes */100`.
 struct ContentRange: Equatable {
-    /// Which bytes are in the answer; `nil` where none could be.
+    /// Which bytes are in the response; `nil` where none could be.
     let bytes: ClosedRange<Int64>?
     /// How many bytes there are; `nil` where the server does not know.
     let total: Int64?

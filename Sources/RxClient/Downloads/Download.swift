@@ -9,7 +9,7 @@ struct Download: Sendable {
     let clock: any Scheduler
     /// Where the file is from, as it is recorded.
     let url: String
-    /// Whether part of an answer can be asked for.
+    /// Whether part of a response can be asked for.
     let isResumable: Bool
 
     /// Sends the request after it has been prepared; every status but successes and 416 is a failure by then.
@@ -176,13 +176,13 @@ private final class WrittenSize: @unchecked Sendable {
         return chunks.map { bytes throws(NetworkError) in
             self.received += Int64(bytes.count)
             guard self.received <= end else {
-                throw self.error(.invalidResponse, "the answer is longer than it said")
+                throw self.error(.invalidResponse, "the response is longer than it said")
             }
             return bytes
         }
     }
 
-    var incomplete: NetworkError { error(.partialBody, "the answer ended before it was whole") }
+    var incomplete: NetworkError { error(.partialBody, "the response ended before it was complete") }
 
     private func error(_ code: NetworkError.Code, _ message: String) -> NetworkError {
         var error = NetworkError(code, message)

@@ -1,7 +1,7 @@
 import HTTPTypes
 import RxHTTP
 
-/// The rules of one attempt at a download: what is asked for, and what an answer means.
+/// The rules of one attempt at a download: what is asked for, and what a response means.
 struct DownloadPlan: Equatable, Sendable {
     /// The first `offset` bytes of what `record` names are there.
     struct Start: Equatable, Sendable {
@@ -34,7 +34,7 @@ struct DownloadPlan: Equatable, Sendable {
         request.headerFields[.ifRange] = start?.record.validator
     }
 
-    /// What is to be done with an answer.
+    /// What is to be done with a response.
     enum Decision: Equatable {
         /// The body goes behind what is there, up to `end`; the whole has `total` bytes.
         case append(at: Int64, end: Int64, total: Int64)

@@ -16,10 +16,10 @@ struct DownloadRecord: Codable, Equatable, Sendable {
     /// More is no record.
     static let sizeLimit = 64 << 10
 
-    /// The record of an answer, if what it brings can be told from another version of it.
+    /// The record of a response, if its content can be told from another version of it.
     ///
-    /// A weak entity tag does not do, and rules out the date (RFC 9110 §13.1.5). A date does only if the answer is
-    /// at least a second younger (§8.8.2.2).
+    /// A weak entity tag does not do, and rules out the date (RFC 9110 §13.1.5). A date does only if the response
+    /// is at least a second younger (§8.8.2.2).
     init?(of url: String, answeredBy head: ResponseHead, length: Int64?) {
         self.url = url
         self.length = length
@@ -62,7 +62,7 @@ struct DownloadRecord: Codable, Equatable, Sendable {
     /// What `If-Range` carries.
     var validator: String? { etag ?? lastModified }
 
-    /// Whether an answer is about the same version, as far as it says.
+    /// Whether a response is about the same version, as far as it says.
     func matches(_ head: ResponseHead) -> Bool {
         if let etag { return head[.eTag].map { $0 == etag } ?? true }
         return head[.lastModified].map { $0 == lastModified } ?? true

@@ -38,7 +38,7 @@ public struct Envelope: Sendable {
     }()
     private(set) var isAbsent = false
 
-    /// All places, in the order of the keys above: made once, and not for each answer.
+    /// All places, in the order of the keys above: made once, and not for each response.
     private(set) var lookup: [[String]] = []
 
     /// Creates an envelope from its keys and the meaning of its codes.

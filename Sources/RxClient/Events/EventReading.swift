@@ -58,10 +58,10 @@ extension ResponseHead {
         let type = self[.contentType] ?? ""
         var error: NetworkError
         if status != .ok {
-            error = NetworkError(.status, "the answer to an event source is 200", request: request)
+            error = NetworkError(.status, "an event source must respond with 200", request: request)
         } else if MediaType(type).name != "text/event-stream" {
             error = NetworkError(
-                .invalidResponse, "the answer is no text/event-stream but \(type.debugDescription)",
+                .invalidResponse, "the response is not text/event-stream but \(type.debugDescription)",
                 request: request)
         } else {
             return

@@ -15,7 +15,7 @@ final class Trace: Sendable {
         var bytesReceived: Int64 = 0
         var start: Duration
         var hasResult = false
-        /// Nothing more is told. What goes on for others who wait for the same answer is theirs.
+        /// Nothing more is told. What goes on for others who wait for the same response is theirs.
         var hasEnded = false
     }
 
@@ -40,7 +40,7 @@ final class Trace: Sendable {
         send(kind, of: request, exchange)
     }
 
-    /// Tells what a cache has to do with the answer.
+    /// Tells what a cache has to do with the response.
     func tellCached(_ use: CacheUse, _ head: ResponseHead?) {
         if let head { progress.withLock { $0.status = head.status } }
         tell(.cached(use, head))
@@ -77,7 +77,7 @@ final class Trace: Sendable {
                     self.tell(.broken(error), of: request, exchange)
                 },
                 onCancel: {
-                    // Who has the whole answer may leave before the stream says that there is no more.
+                    // Who has the complete response may leave before the stream says that there is no more.
                     guard self.end(exchange) else { return }
                     self.tell(.abandoned, of: request, exchange)
                 })

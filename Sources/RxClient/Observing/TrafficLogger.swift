@@ -45,9 +45,9 @@ private final class TrafficLogger: Sendable {
         case .retry(let delay, let error):
             log(style.retryLevel, "again in \(delay), since: \(show(error))", event)
         case .cached(.joined, _):
-            log(style.exchangeLevel, "\(request.line) waits for another's answer", event)
+            log(style.exchangeLevel, "\(request.line) waits for another request's response", event)
         case .cached(let use, _):
-            log(style.exchangeLevel, "\(request.line) is answered from the cache: \(use.rawValue)", event)
+            log(style.exchangeLevel, "\(request.line) is served from the cache: \(use.rawValue)", event)
         case .retryRefused(let error):
             log(style.retryLevel, "not again, since the host's retry budget is spent: \(show(error))", event)
         case .failover(let role, let error):
@@ -145,7 +145,7 @@ private final class TrafficLogger: Sendable {
     private func show(_ error: NetworkError) -> String { style.bodyLimit > 0 ? "\(error)" : error.shown }
 }
 
-/// As much of an answer's body as is to be shown.
+/// As much of a response's body as is to be shown.
 private struct AnswerBody {
     let head: ResponseHead
     var start: [UInt8] = []

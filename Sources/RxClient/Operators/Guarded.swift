@@ -89,7 +89,7 @@ private final class GuardedPassage<Element: Sendable>: @unchecked Sendable {
 }
 
 extension NetworkError {
-    /// Whether the host is to blame: `nil` where it had no chance to answer.
+    /// Whether the host is to blame: `nil` where it had no chance to respond.
     fileprivate var isHostFailure: Bool? {
         code.remedies.contains(.circuitBreaker) ? true : status.map { $0.code >= 500 }
     }

@@ -48,7 +48,7 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
     private let trace: Trace?
     private let observer: Observer<Element, NetworkError>
     private let scope: Scope
-    /// What is noted if nobody waits for an answer any more; `nil` once something has been noted.
+    /// What is noted if nobody waits for a response any more; `nil` once something has been noted.
     private var outcome: FailoverState.Outcome? = .unknown
 
     init(
@@ -107,7 +107,7 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
     }
 }
 
-/// Whether a value shows that the server has answered: any does but the first events of a transfer.
+/// Whether a value shows that the server has responded: any does but the first events of a transfer.
 func showsAnswer(_ value: some Sendable) -> Bool {
     guard let event = transferEvent(in: value) else { return true }
     switch event {
@@ -117,7 +117,7 @@ func showsAnswer(_ value: some Sendable) -> Bool {
 }
 
 extension NetworkError {
-    /// Whether the server said something that the other one would not better.
+    /// Whether the server gave a response that the other one would not better.
     fileprivate var isAnswer: Bool { head != nil && !callsForOtherServer }
 
     /// Whether the request may be sent to the other server, and that may help.

@@ -19,7 +19,7 @@ struct LinkHeader: Equatable {
         while let link = scanner.nextLink() { links.append(link) }
     }
 
-    /// The target of the first link with a relation, made absolute against the URL that answered.
+    /// The target of the first link with a relation, made absolute against the URL that responded.
     ///
     /// - Throws: `paging` if that target is no http or https URL.
     func target(of relation: String, in response: Response) throws(NetworkError) -> URL? {

@@ -15,8 +15,8 @@ public import RxLite
 /// configuration.options.interceptors.attempt.append(Timing())
 /// ```
 ///
-/// An interceptor can change the request, look at the events, answer by itself (``Next/respond(with:)``), wait, fail, or
-/// go on more than once: each subscription to `next(request)` runs the later stages again. It is asked anew for each
+/// An interceptor can change the request, look at the events, respond by itself (``Next/respond(with:)``), wait, fail,
+/// or go on more than once: each subscription to `next(request)` runs the later stages again. It is asked anew for each
 /// subscription, so what it keeps in local variables belongs to one run. The client's own stages conform to this
 /// protocol too.
 ///

@@ -88,7 +88,7 @@ public final class RequestLimiter: Sendable {
         }
     }
 
-    /// Closes a host for as long as its answer asks for.
+    /// Closes a host for as long as its response asks for.
     func pause(_ place: Place, because error: NetworkError) {
         guard error.code == .status, error.status?.code == 429,
             let wait = error.retryAfter(now: currentDate()), min(wait, longestPause) > .zero

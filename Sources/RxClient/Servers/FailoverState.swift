@@ -10,13 +10,13 @@ struct FailoverState: Sendable {
 
     /// How it ended.
     enum Outcome: Sendable {
-        /// The first server answered, or nothing says that it could not have.
+        /// The first server responded, or nothing says that it could not have.
         case answered
         /// The first server did not, and the other did.
         case otherAnswered
         /// Neither did, or the first did not and the other was not asked.
         case unanswered
-        /// Nobody waited for an answer, or it broke off in the middle.
+        /// Nobody waited for a response, or it broke off in the middle.
         case unknown
     }
 

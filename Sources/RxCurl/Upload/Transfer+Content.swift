@@ -32,7 +32,7 @@ extension Transfer {
         deliver(event)
     }
 
-    /// The last word on the upload: before the head, and again at the end if the answer came early.
+    /// The last word on the upload: before the head, and again at the end if the response came early.
     func deliverUploadEnd() {
         if let event = upload?.finish(at: uploadedBytes) { deliver(event) }
     }

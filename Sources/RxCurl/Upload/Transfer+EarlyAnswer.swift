@@ -2,7 +2,7 @@ internal import CLibcurl
 internal import HTTPTypes
 internal import RxHTTP
 
-/// A server may answer before it has all of the content, and need not take the rest.
+/// A server may respond before it has all of the content, and need not take the rest.
 extension Transfer {
     /// Whether the server has been asked if it takes the content, and can be sent the request again without asking.
     var asksFirst: Bool { continueWait != nil && content.source?.canReopen ?? true }
@@ -13,8 +13,8 @@ extension Transfer {
         startOver(handle)
     }
 
-    /// Has a look at an answer that says no while there is still content to send, once curl has returned: curl sends
-    /// on if the server closes after the answer, and waits for ever if there was nothing to send at the moment.
+    /// Checks an unsuccessful response that comes while there is still content to send, once curl has returned: curl
+    /// sends on if the server closes after the response, and waits forever if there was nothing to send at the moment.
     func noteEarlyAnswer() {
         guard !state.isChallenged, content.source != nil, let status = head?.status, status.code >= 300,
             !isContentSent
@@ -24,7 +24,7 @@ extension Transfer {
         multi.perform(.wrapUp(self))
     }
 
-    /// Ends a transfer whose answer is there, and that is a no.
+    /// Ends a transfer whose response is there, and is no success.
     func wrapUp() {
         guard !isOver, let handle, !isContentSent else { return }
         if isAnswerWhole(handle), !handle.isHeld {
@@ -36,7 +36,7 @@ extension Transfer {
         }
     }
 
-    /// Whether all of the answer has come, as far as its head tells.
+    /// Whether all of the response has come, as far as its head tells.
     func isAnswerWhole(_ handle: EasyHandle) -> Bool {
         guard state.phase == .body, let head else { return false }
         switch head.status.code {

@@ -1,7 +1,7 @@
 package import RxLite
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
-    /// Goes on, once the head of the answer is there, with the stream that `transform` makes of it and of what
+    /// Goes on, once the head of the response is there, with the stream that `transform` makes of it and of what
     /// comes after it.
     ///
     /// The rest can be subscribed to once, at any time; until then the network waits. When the stream that was made

@@ -17,7 +17,7 @@ extension Observable {
     /// the task is cancelled.
     ///
     /// ```swift
-    /// let answer = try await client.get("/answer").decode(Answer.self).first()
+    /// let cart = try await client.get("/cart").decode(Cart.self).first()
     /// ```
     public func first() async throws(Failure) -> Element? {
         try await take(1).values(buffering: .oldest(1)).makeAsyncIterator().next()

@@ -176,7 +176,7 @@ import Testing
         let traffic = Recorder(client.traffic, on: clock)
         try bench.run(Goods(), client)
         let words = traffic.values.map { $0.description.split(separator: ":")[0].drop { $0 != " " } }
-        #expect(words == [" started", " answered from the cache (fresh)", " ended"])
+        #expect(words == [" started", " response from the cache (fresh)", " ended"])
         guard case .ended(let summary) = traffic.values.last?.kind else { throw NothingEnded() }
         #expect(summary.status == .ok && summary.attempts == 0 && summary.bytesReceived == 0)
     }

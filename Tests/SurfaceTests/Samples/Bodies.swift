@@ -48,7 +48,7 @@ func upload(with client: Client) {
         switch event {
         case .uploaded(let progress): show(progress.fraction ?? 0)
         case .downloaded: break
-        case .finished(let answer): show(answer.response.status.code)
+        case .finished(let result): show(result.response.status.code)
         }
     })
 }

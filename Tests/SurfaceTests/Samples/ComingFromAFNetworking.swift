@@ -94,7 +94,7 @@ func uploadImages(client: Client, images: [String]) {
         switch event {
         case .uploaded(let progress): screen.fill(progress.fraction ?? 0)
         case .downloaded: break
-        case .finished(let answer): screen.tell("\(answer.response.status)")
+        case .finished(let result): screen.tell("\(result.response.status)")
         }
     }
 }
@@ -125,7 +125,7 @@ func cancelAsTasks(client: Client, file: String, folder: String) {
     client.cancel(.all)
 }
 
-func keepAnswers(client: Client, words: String) {
+func storeResponses(client: Client, words: String) {
     var configuration = ClientConfiguration()
     configuration.options.cachePolicy = .time(.seconds(300))
 

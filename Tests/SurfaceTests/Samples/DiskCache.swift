@@ -1,7 +1,7 @@
 import RxDiskCache
 import RxNetworking
 
-func keepAnswersOnDisk() {
+func storeResponsesOnDisk() {
     var configuration = ClientConfiguration(baseURL: "https://api.example.com/v1")
     configuration.options.cachePolicy = .http
     let disk = DiskCacheStore(folder: "/var/cache/shop")

@@ -24,8 +24,8 @@ struct GoodsCount: Endpoint {
 }
 
 func seeTheRawBody(_ client: Client) async throws {
-    let answer = try await client.typedResponse(GoodsCount()).first()
-    print(answer?.output ?? 0, answer?.response.text ?? "")
+    let result = try await client.typedResponse(GoodsCount()).first()
+    print(result?.output ?? 0, result?.response.text ?? "")
 }
 
 struct Terms: Endpoint {
@@ -42,8 +42,8 @@ struct Shelf: Endpoint {
     typealias Output = [Goods]
     let path = "/shelf"
 
-    func validate(_ answer: TypedResponse<[Goods]>) throws(NetworkError) {
-        if answer.output.isEmpty { throw NetworkError(.noContent, "nothing to sell") }
+    func validate(_ response: TypedResponse<[Goods]>) throws(NetworkError) {
+        if response.output.isEmpty { throw NetworkError(.noContent, "nothing to sell") }
     }
 }
 

@@ -24,7 +24,7 @@ func addInterceptors() {
     show(configuration)
 }
 
-/// Answers without the network while the shop is closed.
+/// Responds without the network while the shop is closed.
 struct ClosingTime: Interceptor {
     let isClosed: @Sendable () -> Bool
 

@@ -36,10 +36,10 @@ import Testing
     let clock = VirtualScheduler()
     let slow: MarbleSource<String, Never> = try clock.cold("-----x|")
     let queries: MarbleSource<String, Never> = try clock.cold("-a-b---------|")
-    let answers = Recorder(
+    let results = Recorder(
         queries.observable.flatMap(.latest) { query in slow.observable.map { query + $0 } }, on: clock)
     try clock.run()
-    try answers.expect("--------B----|", values: ["B": "bx"])
+    try results.expect("--------B----|", values: ["B": "bx"])
     #expect(try slow.subscriptions == [SubscriptionSpan("-^-!"), SubscriptionSpan("---^-----!")])
 }
 

@@ -6,7 +6,7 @@ extension HAR.Timings {
     init(_ metrics: TransferMetrics) {
         let isNew = !metrics.isConnectionReused
         var reached = Duration.zero
-        /// Until `mark`, which an early answer may have overtaken.
+        /// Until `mark`, which an early response may have overtaken.
         func phase(until mark: Duration) -> Double {
             let end = min(max(mark, reached), metrics.total)
             defer { reached = end }

@@ -38,7 +38,7 @@ struct HARDraft {
     /// The entry.
     ///
     /// - Parameters:
-    ///   - metrics: `nil` if there is no whole answer.
+    ///   - metrics: `nil` if there is no complete response.
     ///   - error: why there is none.
     ///   - end: the time of the end.
     func entry(metrics: TransferMetrics?, error: String?, end: Duration) -> HAR.Entry {
