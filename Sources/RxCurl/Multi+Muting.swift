@@ -38,9 +38,11 @@ extension Multi {
     /// Where curl has all of an HTTP/2 response it reads no more, so that it would not hear of a window that opens,
     /// nor that the server wants no more of the request (RFC 9113 §8.1): the response ends that.
     private func wrapUpUploads() {
-        let answered = running.compactMap(\.transfer).filter { $0.isMultiplexed }
-        for transfer in answered {
-            if let handle = transfer.handle, transfer.isAnswerWhole(handle) { perform(.wrapUp(transfer)) }
+        let multiplexed = running.compactMap(\.transfer).filter { $0.isMultiplexed }
+        for transfer in multiplexed {
+            if let handle = transfer.handle, transfer.isResponseComplete(handle) {
+                perform(.wrapUp(transfer))
+            }
         }
     }
 

@@ -20,7 +20,7 @@ extension Transfer {
             } else {
                 deliver(.chunk(unsafe Array(bytes)))
             }
-            noteEarlyAnswer()
+            noteEarlyResponse()
             return .taken
         case .wait:
             if let handle { multi.hold(handle) }

@@ -46,7 +46,7 @@ final class Transfer: @unchecked Sendable {
     /// curl's own time of the first byte is that of the first byte sent for these.
     @safe @exclusivity(unchecked) var startedAt: Duration?
     @safe @exclusivity(unchecked) var sentAt: Duration?
-    @safe @exclusivity(unchecked) private var answeredAt: Duration?
+    @safe @exclusivity(unchecked) private var respondedAt: Duration?
     @safe @exclusivity(unchecked) var clock: TransferClock
     /// An address that no connection was made to.
     @safe @exclusivity(unchecked) var forbidden: IPAddress?
@@ -108,7 +108,7 @@ final class Transfer: @unchecked Sendable {
     func receiveLine(_ line: UnsafeRawBufferPointer) -> Bool {
         let action: TransferState.HeadAction
         if state.phase == .statusLine {
-            if isStreamed, answeredAt == nil { answeredAt = multi.loop.now }
+            if isStreamed, respondedAt == nil { respondedAt = multi.loop.now }
             status = unsafe multi.statusLine.read(line)
             httpVersion = multi.statusLine.version
             noteVersion()
@@ -124,7 +124,7 @@ final class Transfer: @unchecked Sendable {
             if state.phase == .body, head == nil {
                 makeHead()
                 noteAlternatives()
-                noteEarlyAnswer()
+                noteEarlyResponse()
             }
         } else {
             if unsafe ContentCoding.isNamed(in: line), state.phase != .body { hasCoding = true }
@@ -159,7 +159,7 @@ final class Transfer: @unchecked Sendable {
         // The response is complete, so it does not matter that the server did not take all of the request.
         let isReset = result == CURLE_HTTP2_STREAM && multi.features.has(.losesResponsesToResets)
         let isStopped = result == CURLE_SEND_ERROR || isReset
-        let succeeded = result == CURLE_OK || isStopped && isAnswerWhole(handle)
+        let succeeded = result == CURLE_OK || isStopped && isResponseComplete(handle)
         switch state.complete(succeeded: succeeded, isPaused: isPaused) {
         case .finish(let headFirst):
             takeMetrics(from: handle)
@@ -195,7 +195,7 @@ final class Transfer: @unchecked Sendable {
             let isShared = isMultiplexed
             multi.keepWatching(socket, isShared: isShared, as: share?.connection(isShared: isShared))
         }
-        if let startedAt, let answeredAt { metrics.firstByte = answeredAt - startedAt }
+        if let startedAt, let respondedAt { metrics.firstByte = respondedAt - startedAt }
         if let startedAt, let sentAt { metrics.sent = min(sentAt - startedAt, metrics.firstByte) }
     }
 

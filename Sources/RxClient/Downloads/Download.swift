@@ -93,7 +93,7 @@ struct Download: Sendable {
         _ body: Observable<TransferEvent, NetworkError>, of head: ResponseHead, total: Int64?
     ) -> Observable<Step, NetworkError> {
         let record =
-            isResumable && !head.isCoded ? DownloadRecord(of: url, answeredBy: head, length: total) : nil
+            isResumable && !head.isCoded ? DownloadRecord(of: url, from: head, length: total) : nil
         return .concat([
             // Not removed, since it is locked.
             files.append(.empty(), to: draft, at: 0).flatMap { _ in .empty() },

@@ -20,7 +20,7 @@ struct DownloadRecord: Codable, Equatable, Sendable {
     ///
     /// A weak entity tag does not do, and rules out the date (RFC 9110 §13.1.5). A date does only if the response
     /// is at least a second younger (§8.8.2.2).
-    init?(of url: String, answeredBy head: ResponseHead, length: Int64?) {
+    init?(of url: String, from head: ResponseHead, length: Int64?) {
         self.url = url
         self.length = length
         if let tag = head[.eTag] {

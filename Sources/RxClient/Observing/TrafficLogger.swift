@@ -22,7 +22,7 @@ private final class TrafficLogger: Sendable {
     private let logger: Logger
     private let style: TrafficLog
     /// What has come of the bodies that are to be shown, of exchanges that have not ended.
-    private let bodies = Mutex<[TrafficEvent.ExchangeID: AnswerBody]>([:])
+    private let bodies = Mutex<[TrafficEvent.ExchangeID: ResponseBody]>([:])
 
     init(_ logger: Logger, _ style: TrafficLog) {
         self.logger = logger
@@ -65,7 +65,7 @@ private final class TrafficLogger: Sendable {
             log(style.exchangeLevel, "redirected to \(next.line)", event)
         case .head(let head):
             guard showsContent else { return }
-            bodies.withLock { $0[event.exchangeID] = AnswerBody(head: head) }
+            bodies.withLock { $0[event.exchangeID] = ResponseBody(head: head) }
         case .chunk(let bytes) where style.bodyLimit > 0:
             bodies.withLock { $0[event.exchangeID]?.append(bytes, limit: style.bodyLimit) }
         case .finished: endBody(of: event)
@@ -146,7 +146,7 @@ private final class TrafficLogger: Sendable {
 }
 
 /// As much of a response's body as is to be shown.
-private struct AnswerBody {
+private struct ResponseBody {
     let head: ResponseHead
     var start: [UInt8] = []
     var count = 0

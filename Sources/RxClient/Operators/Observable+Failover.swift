@@ -73,28 +73,28 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
     private func run(_ role: ServerRole) {
         let source = scope.child()
         let isFirst = role == visit.role
-        let answered = isFirst ? FailoverState.Outcome.answered : .otherAnswered
+        let responded = isFirst ? FailoverState.Outcome.responded : .otherResponded
         (role == .main ? main : standby).subscribe(
             Observer(
                 scope: source,
                 next: { value in
-                    if showsAnswer(value) { self.note(answered) }
+                    if showsResponse(value) { self.note(responded) }
                     self.observer.next(value)
                 },
                 end: { completion in
                     source.close()
                     if case .failed(let error) = completion {
                         guard !isFirst || !error.callsForOtherServer else { return self.goOn(error) }
-                        self.note(error.isAnswer ? answered : .unanswered)
+                        self.note(error.isResponse ? responded : .noResponse)
                     }
-                    self.note(answered)
+                    self.note(responded)
                     self.scope.close()
                     self.observer.end(completion)
                 }))
     }
 
     private func goOn(_ error: NetworkError) {
-        outcome = .unanswered
+        outcome = .noResponse
         trace?.tell(.failover(to: visit.role.other, because: error))
         run(visit.role.other)
     }
@@ -108,7 +108,7 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
 }
 
 /// Whether a value shows that the server has responded: any does but the first events of a transfer.
-func showsAnswer(_ value: some Sendable) -> Bool {
+func showsResponse(_ value: some Sendable) -> Bool {
     guard let event = transferEvent(in: value) else { return true }
     switch event {
     case .uploaded, .interim, .redirected: return false
@@ -118,7 +118,7 @@ func showsAnswer(_ value: some Sendable) -> Bool {
 
 extension NetworkError {
     /// Whether the server gave a response that the other one would not better.
-    fileprivate var isAnswer: Bool { head != nil && !callsForOtherServer }
+    fileprivate var isResponse: Bool { head != nil && !callsForOtherServer }
 
     /// Whether the request may be sent to the other server, and that may help.
     fileprivate var callsForOtherServer: Bool {

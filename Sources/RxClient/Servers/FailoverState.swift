@@ -11,11 +11,11 @@ struct FailoverState: Sendable {
     /// How it ended.
     enum Outcome: Sendable {
         /// The first server responded, or nothing says that it could not have.
-        case answered
+        case responded
         /// The first server did not, and the other did.
-        case otherAnswered
+        case otherResponded
         /// Neither did, or the first did not and the other was not asked.
-        case unanswered
+        case noResponse
         /// Nobody waited for a response, or it broke off in the middle.
         case unknown
     }
@@ -40,13 +40,13 @@ struct FailoverState: Sendable {
     mutating func end(_ visit: Visit, _ outcome: Outcome, at now: Duration) {
         guard visit.epoch == epoch else { return }
         guard visit.isProbe else {
-            if case .otherAnswered = outcome { use(visit.role.other, at: now) }
+            if case .otherResponded = outcome { use(visit.role.other, at: now) }
             return
         }
         isProbing = false
         switch outcome {
-        case .answered: use(.main, at: now)
-        case .otherAnswered, .unanswered: nextProbe = now + failover.probeInterval
+        case .responded: use(.main, at: now)
+        case .otherResponded, .noResponse: nextProbe = now + failover.probeInterval
         case .unknown: break
         }
     }

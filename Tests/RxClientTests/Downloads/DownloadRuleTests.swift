@@ -74,7 +74,7 @@ import Testing
 
     @Test("What tells one version from another", arguments: validators)
     func validator(fields: HTTPFields, validator: String?) throws {
-        let record = DownloadRecord(of: "u", answeredBy: Self.head(200, fields), length: 7)
+        let record = DownloadRecord(of: "u", from: Self.head(200, fields), length: 7)
         #expect(record?.validator == validator)
         if let record { #expect(DownloadRecord(try record.encoded()) == record) }
     }

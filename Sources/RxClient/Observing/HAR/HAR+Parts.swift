@@ -26,10 +26,10 @@ extension HAR.Timings {
     }
 
     /// What can be told of an exchange without metrics.
-    init(from start: Duration, _ answered: Duration?, to end: Duration) {
+    init(from start: Duration, _ respondedAt: Duration?, to end: Duration) {
         send = 0
-        wait = ((answered ?? end) - start) / .milliseconds(1)
-        receive = (end - (answered ?? end)) / .milliseconds(1)
+        wait = ((respondedAt ?? end) - start) / .milliseconds(1)
+        receive = (end - (respondedAt ?? end)) / .milliseconds(1)
     }
 }
 

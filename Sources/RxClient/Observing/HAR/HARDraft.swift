@@ -10,7 +10,7 @@ struct HARDraft {
     private let date: Date
     private let start: Duration
     private var head: ResponseHead?
-    private var answered: Duration?
+    private var respondedAt: Duration?
     private var body: [UInt8] = []
     private var bodyCount = 0
     private let bodyLimit: Int
@@ -27,7 +27,7 @@ struct HARDraft {
         switch transfer {
         case .head(let head):
             self.head = head
-            answered = time
+            respondedAt = time
         case .chunk(let bytes):
             bodyCount += bytes.count
             body += bytes.prefix(max(0, bodyLimit - body.count))
@@ -42,7 +42,7 @@ struct HARDraft {
     ///   - error: why there is none.
     ///   - end: the time of the end.
     func entry(metrics: TransferMetrics?, error: String?, end: Duration) -> HAR.Entry {
-        let timings = metrics.map { HAR.Timings($0) } ?? HAR.Timings(from: start, answered, to: end)
+        let timings = metrics.map { HAR.Timings($0) } ?? HAR.Timings(from: start, respondedAt, to: end)
         let version = (metrics?.httpVersion ?? head?.httpVersion)?.description ?? "unknown"
         return HAR.Entry(
             startedDateTime: date.iso8601, time: timings.total, request: request(version),

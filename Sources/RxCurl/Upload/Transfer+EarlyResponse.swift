@@ -15,7 +15,7 @@ extension Transfer {
 
     /// Checks an unsuccessful response that comes while there is still content to send, once curl has returned: curl
     /// sends on if the server closes after the response, and waits forever if there was nothing to send at the moment.
-    func noteEarlyAnswer() {
+    func noteEarlyResponse() {
         guard !state.isChallenged, content.source != nil, let status = head?.status, status.code >= 300,
             !isContentSent
         else {
@@ -27,7 +27,7 @@ extension Transfer {
     /// Ends a transfer whose response is there, and is no success.
     func wrapUp() {
         guard !isOver, let handle, !isContentSent else { return }
-        if isAnswerWhole(handle), !handle.isHeld {
+        if isResponseComplete(handle), !handle.isHeld {
             handle.isSpent = true
             complete(handle, CURLE_OK)
         } else {
@@ -37,7 +37,7 @@ extension Transfer {
     }
 
     /// Whether all of the response has come, as far as its head tells.
-    func isAnswerWhole(_ handle: EasyHandle) -> Bool {
+    func isResponseComplete(_ handle: EasyHandle) -> Bool {
         guard state.phase == .body, let head else { return false }
         switch head.status.code {
         case 204, 304: return true
