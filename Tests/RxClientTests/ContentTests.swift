@@ -31,7 +31,7 @@ import Testing
         configure(&configuration)
         var headers = HTTPFields()
         headers[.contentType] = type
-        let answer = ScriptedTransport.Answer.bytes(Array(body.utf8), status: status, headers: headers)
+        let answer = ScriptedTransport.Reply.bytes(Array(body.utf8), status: status, headers: headers)
         return Client(configuration: configuration, transport: ScriptedTransport(on: clock) { _ in answer })
     }
 

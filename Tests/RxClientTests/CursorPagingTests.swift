@@ -82,7 +82,7 @@ import Testing
     )
     func offset() throws {
         // Five items, three a page although four are asked for.
-        let answer: @Sendable (Request) -> ScriptedTransport.Answer = { request in
+        let answer: @Sendable (Request) -> ScriptedTransport.Reply = { request in
             let offset = request.parameter("from").flatMap { Int($0) } ?? 0
             return .goods(Array((1...5).dropFirst(offset).prefix(3)))
         }
@@ -183,7 +183,7 @@ import Testing
     @Test("Of a million items no more are alive than those of the pages that are being fetched")
     func million() throws {
         let clock = VirtualScheduler()
-        let answer = ScriptedTransport.Answer.json(
+        let answer = ScriptedTransport.Reply.json(
             "[" + (0..<10_000).map(String.init).joined(separator: ",") + "]", after: .milliseconds(1))
         let transport = ForgetfulTransport(clock: clock, answer: answer)
         let client = Client(
@@ -235,7 +235,7 @@ private final class Confinement<Value>: @unchecked Sendable {
 /// Answers all requests the same and, unlike a scripted transport, remembers none.
 private struct ForgetfulTransport: Transport {
     let clock: VirtualScheduler
-    let answer: ScriptedTransport.Answer
+    let answer: ScriptedTransport.Reply
 
     var scheduler: any Scheduler { clock }
 

@@ -27,7 +27,7 @@ import Testing
     }
 
     private func client(
-        _ answers: [ScriptedTransport.Answer], envelope: Envelope, session: Session? = nil
+        _ answers: [ScriptedTransport.Reply], envelope: Envelope, session: Session? = nil
     ) -> (Client, ScriptedTransport) {
         let left = Mutex(answers[...])
         let transport = ScriptedTransport(on: clock) { _ in
@@ -150,8 +150,8 @@ import Testing
 
     @Test("Later is tried again after the server's delay, where that is safe")
     func retryLater() throws {
-        let busy = ScriptedTransport.Answer.json(#"{"code":503,"wait":7}"#)
-        let fine = ScriptedTransport.Answer.json(#"{"code":0,"data":1}"#)
+        let busy = ScriptedTransport.Reply.json(#"{"code":503,"wait":7}"#)
+        let fine = ScriptedTransport.Reply.json(#"{"code":0,"data":1}"#)
         let (client, transport) = client([busy, fine], envelope: Self.meaning)
         let recorder = Recorder(client.get("/x").decode(Int.self), on: clock)
         try clock.run()
@@ -179,7 +179,7 @@ import Testing
         let session = Session(credential: Credential(token: "old"), clock: clock) {
             .just(Credential(token: "new"))
         }
-        let expired = ScriptedTransport.Answer.json(
+        let expired = ScriptedTransport.Reply.json(
             #"{"code":11010,"message":"gone"}"#, status: .init(code: status))
         let (client, transport) = client(
             [expired, .json(#"{"code":0,"data":1}"#), expired, expired], envelope: Self.meaning,

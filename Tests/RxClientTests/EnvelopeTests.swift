@@ -139,7 +139,7 @@ import Testing
     }
 
     private static func client(
-        _ answer: ScriptedTransport.Answer, on clock: VirtualScheduler
+        _ answer: ScriptedTransport.Reply, on clock: VirtualScheduler
     ) -> Client {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.options.envelope = envelope

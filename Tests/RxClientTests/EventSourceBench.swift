@@ -12,7 +12,7 @@ struct EventSourceBench {
     static func answer(
         _ text: String, type: String? = "text/event-stream", status: HTTPResponse.Status = .ok,
         then end: ScriptedTransport.Step = .finish
-    ) -> ScriptedTransport.Answer {
+    ) -> ScriptedTransport.Reply {
         var fields = HTTPFields()
         fields[.contentType] = type
         return .steps(
@@ -20,7 +20,7 @@ struct EventSourceBench {
     }
 
     func source(
-        _ answers: ScriptedTransport.Answer..., call: InlineEndpoint = InlineEndpoint(.get, "/events"),
+        _ answers: ScriptedTransport.Reply..., call: InlineEndpoint = InlineEndpoint(.get, "/events"),
         lastEventID: String = ""
     ) -> (Recorder<String, NetworkError>, ScriptedTransport) {
         let book = Book(answers)

@@ -68,7 +68,7 @@ import Testing
 
     @Test("Connections that fail are tried ever more slowly, up to a minute; one that opens begins anew")
     func backoff() throws {
-        let failures = Array(repeating: ScriptedTransport.Answer.failure(.connect), count: 7)
+        let failures = Array(repeating: ScriptedTransport.Reply.failure(.connect), count: 7)
         let book = Book(
             failures + [
                 EventSourceBench.answer("", then: .fail(NetworkError(.connectionLost, "cut"))),

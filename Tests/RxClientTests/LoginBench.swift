@@ -9,25 +9,25 @@ import Synchronization
 
 /// A server that knows one token and hands out the next at `POST /login`.
 final class TokenServer: Sendable {
-    typealias Answer = ScriptedTransport.Answer
+    typealias Reply = ScriptedTransport.Reply
 
     struct Contents {
         var token = "t0"
         var logins = 0
         /// Answers to logins, in turn; when they are used up a login succeeds.
-        var loginAnswers: [Answer] = []
+        var loginAnswers: [Reply] = []
         /// Answers to other requests, in turn by path, whatever their token.
-        var answers: [String: [Answer]] = [:]
+        var answers: [String: [Reply]] = [:]
         /// How long the server thinks about a path. Default 1 ms.
         var delays: [String: Duration] = [:]
-        var refusal = Answer.status(.unauthorized)
+        var refusal = Reply.status(.unauthorized)
     }
 
     let contents = Mutex(Contents())
 
     var logins: Int { contents.withLock { $0.logins } }
 
-    func answer(_ request: Request) -> Answer {
+    func answer(_ request: Request) -> Reply {
         contents.withLock { contents in
             let path = request.url.path
             if path == "/login" {
@@ -38,11 +38,11 @@ final class TokenServer: Sendable {
             }
             let wait = ScriptedTransport.Step.wait(contents.delays[path] ?? .milliseconds(1))
             if contents.answers[path]?.isEmpty == false, let answer = contents.answers[path]?.removeFirst() {
-                return Answer([wait] + answer.steps)
+                return Reply([wait] + answer.steps)
             }
             let isKnown = request.token == contents.token
-            let answer = isKnown ? Answer.json(#""\#(path)""#) : contents.refusal
-            return Answer([wait] + answer.steps)
+            let answer = isKnown ? Reply.json(#""\#(path)""#) : contents.refusal
+            return Reply([wait] + answer.steps)
         }
     }
 }

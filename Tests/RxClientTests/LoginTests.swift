@@ -130,10 +130,10 @@ import Testing
     @Test(
         "A network failure or 5xx during login: waiters fail, the session is kept",
         arguments: [
-            ScriptedTransport.Answer.failure(.connect), .failure(.attemptTimeout), .status(.badGateway),
+            ScriptedTransport.Reply.failure(.connect), .failure(.attemptTimeout), .status(.badGateway),
             .status(.tooManyRequests), .json("no token here"), .failure(.partialBody),
         ])
-    func loginUnreachable(answer: ScriptedTransport.Answer) throws {
+    func loginUnreachable(answer: ScriptedTransport.Reply) throws {
         let bench = LoginBench()
         bench.server.contents.withLock { $0.loginAnswers = [answer] }
         let recorders = (0..<3).map { bench.get("/\($0)") }

@@ -29,7 +29,7 @@ import Testing
         Case(testDescription: "as asked for", rule: .offset(size: 50), count: 120, requests: 3),
     ]
 
-    private static func shop(_ test: Case) -> @Sendable (Request) -> ScriptedTransport.Answer {
+    private static func shop(_ test: Case) -> @Sendable (Request) -> ScriptedTransport.Reply {
         { request in
             let start = request.parameter("offset").flatMap { Int($0) } ?? 0
             return .goods(Array((1...test.count).dropFirst(start).prefix(test.cap)))
@@ -93,7 +93,7 @@ import Testing
     func notFound(isEnd: Bool, ahead: Int) throws {
         var rule = PagingRule.numbered(size: 2)
         if isEnd { rule.endStatuses = [404] }
-        let answer: @Sendable (Request) -> ScriptedTransport.Answer = { request in
+        let answer: @Sendable (Request) -> ScriptedTransport.Reply = { request in
             let page = request.parameter("page").flatMap { Int($0) } ?? 0
             return page <= 2 ? .goods([2 * page - 1, 2 * page]) : .status(.notFound)
         }

@@ -26,8 +26,8 @@ struct PagingBench {
     let next = Signal<Void>()
     let reload = Signal<Void>()
 
-    init(answer: @escaping @Sendable (Request) -> ScriptedTransport.Answer) {
-        transport = ScriptedTransport(on: clock, answer: answer)
+    init(answer: @escaping @Sendable (Request) -> ScriptedTransport.Reply) {
+        transport = ScriptedTransport(on: clock, reply: answer)
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         configuration.options.retry = .never
         client = Client(configuration: configuration, transport: transport)
@@ -41,7 +41,7 @@ struct PagingBench {
     }
 
     /// Pages of two, `count` in all.
-    static func shop(_ count: Int) -> @Sendable (Request) -> ScriptedTransport.Answer {
+    static func shop(_ count: Int) -> @Sendable (Request) -> ScriptedTransport.Reply {
         { request in
             let page = request.parameter("page").flatMap { Int($0) } ?? 0
             return .goods(Array((2 * page - 1)...(2 * page)).filter { $0 <= count })
@@ -58,7 +58,7 @@ extension Request {
     }
 }
 
-extension ScriptedTransport.Answer {
+extension ScriptedTransport.Reply {
     /// A list of goods with these ids, after 10 ms.
     static func goods(_ ids: [Int], name: String = "tea", link: String? = nil) -> Self {
         let list = ids.map { #"{"id": \#($0), "name": "\#(name)"}"# }.joined(separator: ",")

@@ -88,7 +88,7 @@ import Testing
         for answers: [[Int]] in [
             [[1, 2], [3, 4], [], [3], [], [1]], [[1, 2], [3, 4], [1], [], [9], [3]],
         ] {
-            let script = Script(answers.map { ScriptedTransport.Answer.goods($0) })
+            let script = Script(answers.map { ScriptedTransport.Reply.goods($0) })
             let options = PagingOptions<Goods>(identity: { $0.id }, maxItems: maxItems, window: window)
             let lists = try texts(
                 of: GoodsList(), .numbered(size: 2, last: .empty), options,

@@ -13,7 +13,7 @@ import Testing
 
     private func bench(
         _ credential: Credential? = Credential(token: "old", refreshToken: "r0"),
-        answer: ScriptedTransport.Answer = .json(#"{"token": "t1"}"#)
+        answer: ScriptedTransport.Reply = .json(#"{"token": "t1"}"#)
     ) -> LoginBench {
         let bench = LoginBench(
             credential: credential,

@@ -9,14 +9,14 @@ import Testing
 
 /// A client that is answered by a script, in virtual time, and waits one second before each of two retries.
 struct RetryBench {
-    typealias Answer = ScriptedTransport.Answer
+    typealias Reply = ScriptedTransport.Reply
 
     let clock = VirtualScheduler()
     /// What `Retry-After` dates are measured against.
     static let now = Date(timeIntervalSince1970: 784_111_777)
 
     func callAsFunction(
-        _ answers: [Answer], retry: RetryPolicy<NetworkError> = everySecond(), within total: Duration? = nil
+        _ answers: [Reply], retry: RetryPolicy<NetworkError> = everySecond(), within total: Duration? = nil
     ) -> (Client, ScriptedTransport) {
         let script = Script(answers)
         let transport = ScriptedTransport(on: clock) { _ in script.next() }
@@ -42,11 +42,11 @@ struct RetryBench {
 
 /// Answers in turn; the last repeats.
 final class Script: Sendable {
-    private let answers: Mutex<[ScriptedTransport.Answer]>
+    private let answers: Mutex<[ScriptedTransport.Reply]>
 
-    init(_ answers: [ScriptedTransport.Answer]) { self.answers = Mutex(answers) }
+    init(_ answers: [ScriptedTransport.Reply]) { self.answers = Mutex(answers) }
 
-    func next() -> ScriptedTransport.Answer {
+    func next() -> ScriptedTransport.Reply {
         answers.withLock { $0.count > 1 ? $0.removeFirst() : $0.first ?? .stall }
     }
 }

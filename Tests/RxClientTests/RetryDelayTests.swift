@@ -22,7 +22,7 @@ import Testing
             ("-5", 1), ("1.5", 1), ("soon", 1), ("5, 6", 1), ("", 1), ("٥", 1), ("+5", 1), ("0x5", 1),
         ])
     func retryAfter(value: String, seconds: Int) throws {
-        let answer = ScriptedTransport.Answer.steps(
+        let answer = ScriptedTransport.Reply.steps(
             .head(
                 ResponseHead(status: .serviceUnavailable, fieldLines: Array("Retry-After: \(value)\n".utf8))),
             .finish)

@@ -10,12 +10,12 @@ import Testing
 
 /// The rules of Docs/Semantics.md, "Retry".
 @Suite struct RetryTests {
-    typealias Answer = ScriptedTransport.Answer
+    typealias Reply = ScriptedTransport.Reply
 
     private let bench = RetryBench()
     private var clock: VirtualScheduler { bench.clock }
 
-    private func attempts(_ answers: [Answer], _ call: InlineEndpoint = InlineEndpoint(.get, "/x")) throws
+    private func attempts(_ answers: [Reply], _ call: InlineEndpoint = InlineEndpoint(.get, "/x")) throws
         -> Int
     {
         let (client, transport) = bench(answers)
@@ -54,8 +54,8 @@ import Testing
 
     @Test(
         "A POST that was redirected to a GET is not sent again for what the GET meets",
-        arguments: [Answer.status(.serviceUnavailable), .failure(.connectionLost), .failure(.connect)])
-    func redirectedPost(failure: Answer) throws {
+        arguments: [Reply.status(.serviceUnavailable), .failure(.connectionLost), .failure(.connect)])
+    func redirectedPost(failure: Reply) throws {
         let (client, transport) = bench([.status(.seeOther, headers: [.location: "/orders/1"]), failure])
         let recorder = Recorder(client.post("/orders"), on: clock)
         try clock.run()
@@ -66,7 +66,7 @@ import Testing
 
     @Test("A GET that was redirected is started over")
     func redirectedGet() throws {
-        let moved = Answer.status(.found, headers: [.location: "/y"])
+        let moved = Reply.status(.found, headers: [.location: "/y"])
         let (client, transport) = bench([moved, .status(.serviceUnavailable), moved, .json("1")])
         let recorder = Recorder(client.get("/x"), on: clock)
         try clock.run()

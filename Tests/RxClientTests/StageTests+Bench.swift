@@ -18,7 +18,7 @@ extension StageTests {
         let reachability: ScriptedReachability
         let log = Log()
 
-        init(_ answers: [Answer]) {
+        init(_ answers: [Reply]) {
             let left = Mutex(answers[...])
             transport = ScriptedTransport(on: clock) { _ in
                 left.withLock { $0.popFirst() } ?? .failure(.connectionLost)
@@ -84,12 +84,12 @@ extension StageTests {
 
     struct Stage: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let answers: [Answer]
+        let answers: [Reply]
         let endpoint: @Sendable (Bench) -> Observable<String, NetworkError>
         let byHand: @Sendable (Bench) -> Observable<String, NetworkError>
 
         init(
-            _ name: String, _ answers: Answer...,
+            _ name: String, _ answers: Reply...,
             endpoint: @escaping @Sendable (Bench) -> Observable<String, NetworkError>,
             byHand: @escaping @Sendable (Bench) -> Observable<String, NetworkError>
         ) {
@@ -97,7 +97,7 @@ extension StageTests {
         }
 
         init(
-            _ name: String, _ answers: [Answer],
+            _ name: String, _ answers: [Reply],
             endpoint: @escaping @Sendable (Bench) -> Observable<String, NetworkError>,
             byHand: @escaping @Sendable (Bench) -> Observable<String, NetworkError>
         ) {

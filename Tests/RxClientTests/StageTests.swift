@@ -10,7 +10,7 @@ import Testing
 
 /// Each stage, chained by hand, does what it does for an endpoint: the same requests at the same times, the same result.
 @Suite struct StageTests {
-    typealias Answer = ScriptedTransport.Answer
+    typealias Reply = ScriptedTransport.Reply
 
     private struct Fetch: Endpoint {
         typealias Output = Int
@@ -173,7 +173,7 @@ import Testing
         })
 
     /// The chain of the README: envelope off, then login, then retry.
-    private static func chain(_ name: String, _ answers: Answer...) -> Stage {
+    private static func chain(_ name: String, _ answers: Reply...) -> Stage {
         @Sendable func client(_ bench: Bench) -> Client {
             bench.client {
                 $0.session = bench.session
@@ -193,9 +193,9 @@ import Testing
             })
     }
 
-    private static let success = Answer.json(#"{"code":0,"data":1}"#)
-    private static let later = Answer.json(#"{"code":503,"wait":4}"#)
-    private static let expired = Answer.json(#"{"code":11010}"#)
+    private static let success = Reply.json(#"{"code":0,"data":1}"#)
+    private static let later = Reply.json(#"{"code":503,"wait":4}"#)
+    private static let expired = Reply.json(#"{"code":11010}"#)
 
     static let chains: [Stage] = [
         chain("success", success), chain("refused", .json(#"{"code":7,"message":"no"}"#)),
@@ -245,7 +245,7 @@ import Testing
 
     @Test("Accessories by hand are told once each of success, failure and cancel")
     func accessories() throws {
-        let answers: [(Answer, String)] = [
+        let answers: [(Reply, String)] = [
             (.json("1"), "succeeded"), (.failure(.connect), "failed"), (.stall, "cancelled"),
         ]
         for (answer, name) in answers {

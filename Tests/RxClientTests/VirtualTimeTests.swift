@@ -12,7 +12,7 @@ import Testing
     private let clock = VirtualScheduler(startingAt: Date(timeIntervalSince1970: 784_111_777))
 
     private func client(
-        _ answers: ScriptedTransport.Answer..., configure: (inout ClientConfiguration) -> Void = { _ in }
+        _ answers: ScriptedTransport.Reply..., configure: (inout ClientConfiguration) -> Void = { _ in }
     ) -> (Client, ScriptedTransport) {
         var configuration = ClientConfiguration(baseURL: "http://a.test")
         configuration.options.retry = .never

@@ -9,7 +9,7 @@ import Testing
     private let clock = VirtualScheduler()
 
     private func gather(
-        _ answer: ScriptedTransport.Answer, limit: Int = 10
+        _ answer: ScriptedTransport.Reply, limit: Int = 10
     ) throws -> (Recorder<Response, NetworkError>, ScriptedTransport) {
         let transport = ScriptedTransport(on: clock) { _ in answer }
         let request = Request(url: try #require(URL(string: "http://a.test/")), bodyLimit: limit)
@@ -18,8 +18,8 @@ import Testing
         return (recorder, transport)
     }
 
-    private func chunks(_ counts: Int...) -> ScriptedTransport.Answer {
-        ScriptedTransport.Answer(
+    private func chunks(_ counts: Int...) -> ScriptedTransport.Reply {
+        ScriptedTransport.Reply(
             [.head(ResponseHead(status: .ok))] + counts.map { .chunk(Array(repeating: 9, count: $0)) }
                 + [.finish])
     }

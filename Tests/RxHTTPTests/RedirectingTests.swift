@@ -14,10 +14,10 @@ import Testing
 
     private static func redirect(
         to location: String, body: [Int] = [], then end: ScriptedTransport.Step = .finish
-    ) -> ScriptedTransport.Answer {
+    ) -> ScriptedTransport.Reply {
         let head = ResponseHead(status: .found, headerFields: [.location: location])
         let chunks = body.map { ScriptedTransport.Step.chunk(Array(repeating: 0, count: $0)) }
-        return ScriptedTransport.Answer([.wait(.milliseconds(1)), .head(head)] + chunks + [end])
+        return ScriptedTransport.Reply([.wait(.milliseconds(1)), .head(head)] + chunks + [end])
     }
 
     private func record(

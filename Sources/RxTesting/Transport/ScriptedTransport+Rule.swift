@@ -8,19 +8,19 @@ extension ScriptedTransport {
     public struct Rule: Sendable {
         let method: HTTPRequest.Method?
         let path: String
-        let answers: [Answer]
+        let replies: [Reply]
 
-        /// Answers requests of `method` to `path`: the first with the first of `answers`, and so on; the last one
-        /// repeats. Without `answers` it never responds.
+        /// Responds to requests of `method` to `path`: to the first with the first of `replies`, and so on; the last
+        /// one repeats. Without `replies` it never responds.
         ///
         /// - Parameters:
         ///   - method: `nil` matches all.
         ///   - path: the path of the URL without query, with the slash at its end if there is one; or, beginning with
         ///     `http`, scheme, host, port and path. A `*` at its end matches anything that follows.
         public static func when(
-            _ method: HTTPRequest.Method?, _ path: String, _ answers: Answer...
+            _ method: HTTPRequest.Method?, _ path: String, _ replies: Reply...
         ) -> Rule {
-            Rule(method: method, path: path, answers: answers.isEmpty ? [.stall] : answers)
+            Rule(method: method, path: path, replies: replies.isEmpty ? [.stall] : replies)
         }
 
         func matches(_ request: Request) -> Bool {
@@ -31,27 +31,27 @@ extension ScriptedTransport {
     }
 }
 
-/// Rules, and how often each has answered.
+/// Rules, and how often each has responded.
 final class RuleBook: Sendable {
     private let rules: [ScriptedTransport.Rule]
-    private let answered: Mutex<[Int]>
+    private let counts: Mutex<[Int]>
 
     init(_ rules: [ScriptedTransport.Rule]) {
         self.rules = rules
-        answered = Mutex(Array(repeating: 0, count: rules.count))
+        counts = Mutex(Array(repeating: 0, count: rules.count))
     }
 
-    func answer(to request: Request) -> ScriptedTransport.Answer {
+    func reply(to request: Request) -> ScriptedTransport.Reply {
         guard let index = rules.firstIndex(where: { $0.matches(request) }) else {
             let asked = "\(request.method.rawValue) \(request.url.originAndPath)"
             return .failure(.unscripted, "no rule of the scripted transport matches \(asked)")
         }
-        let turn = answered.withLock { answered in
-            defer { answered[index] += 1 }
-            return answered[index]
+        let turn = counts.withLock { counts in
+            defer { counts[index] += 1 }
+            return counts[index]
         }
-        let answers = rules[index].answers
-        return answers[min(turn, answers.count - 1)]
+        let replies = rules[index].replies
+        return replies[min(turn, replies.count - 1)]
     }
 }
 

@@ -21,19 +21,19 @@ public final class ScriptedTransport: Transport {
     /// The time that exchanges live in.
     public let clock: VirtualScheduler
 
-    private let answer: @Sendable (Request) -> Answer
+    private let reply: @Sendable (Request) -> Reply
     private let log = Mutex<[Exchange]>([])
 
-    /// Creates a transport that calls `answer` at each subscription.
-    public init(on scheduler: VirtualScheduler, answer: @escaping @Sendable (Request) -> Answer) {
+    /// Creates a transport that calls `reply` at each subscription.
+    public init(on scheduler: VirtualScheduler, reply: @escaping @Sendable (Request) -> Reply) {
         self.clock = scheduler
-        self.answer = answer
+        self.reply = reply
     }
 
     /// Creates a transport that responds by the first matching rule.
     public convenience init(on scheduler: VirtualScheduler, _ rules: [Rule]) {
         let book = RuleBook(rules)
-        self.init(on: scheduler) { request in book.answer(to: request) }
+        self.init(on: scheduler) { request in book.reply(to: request) }
     }
 
     /// The clock.
@@ -55,9 +55,9 @@ public final class ScriptedTransport: Transport {
     public func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         Observable(scheduler: scheduler) { observer in
             guard observer.scope.isOpen else { return }
-            let answer = self.answer(request)
+            let reply = self.reply(request)
             let index = self.begin(request)
-            let playback = Playback(answer.steps, of: request, to: observer, on: self.clock) { outcome in
+            let playback = Playback(reply.steps, of: request, to: observer, on: self.clock) { outcome in
                 self.end(index, outcome)
             }
             playback.start()

@@ -71,7 +71,7 @@ import Testing
 
     @Test(arguments: Way.allCases, [200, 204, 303, 400, 503])
     func everyWayOfSendingItCounts(_ way: Way, _ status: Int) throws {
-        let answer = ScriptedTransport.Answer.status(.init(code: status))
+        let answer = ScriptedTransport.Reply.status(.init(code: status))
         let (client, _) = bench.client(
             .time(.seconds(600)), .when(.get, "/goods", .json("[1]"), .json("[2]")),
             .when(.put, "/goods", answer)

@@ -33,7 +33,7 @@ import Testing
     func manyConfirmations() throws {
         let block = String(repeating: "x", count: 100 << 10)
         let confirmations = (0..<9).map { number in
-            ScriptedTransport.Answer.fields([Self.tag, ("n\(number)", block)], status: 304, body: "")
+            ScriptedTransport.Reply.fields([Self.tag, ("n\(number)", block)], status: 304, body: "")
         }
         let stage = CacheStage([.fields([Self.tag])] + confirmations)
         for _ in 0..<10 {

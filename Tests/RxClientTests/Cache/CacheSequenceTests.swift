@@ -53,7 +53,7 @@ import Testing
     @Test(arguments: [false, true])
     func oneThatFollowsFromAnEventIsANewOne(_ fails: Bool) throws {
         let bench = CacheBench()
-        let first: ScriptedTransport.Answer =
+        let first: ScriptedTransport.Reply =
             fails ? .status(.notFound, after: .seconds(1)) : .json("[1]", after: .seconds(1))
         let (client, _) = bench.client(.http, .when(.get, "/goods", first, .json("[2]")))
         let followers = State<[Recorder<Response, NetworkError>]>([])

@@ -19,7 +19,7 @@ struct CacheStage {
 
     /// A server that gives `answers` one after the other, and then a plain 200 with the body "new".
     init(
-        _ answers: [ScriptedTransport.Answer], store: any CacheStore = MemoryCacheStore()
+        _ answers: [ScriptedTransport.Reply], store: any CacheStore = MemoryCacheStore()
     ) {
         let clock = clock
         let all = answers + [.bytes(Array("new".utf8))]
@@ -64,7 +64,7 @@ struct CacheStage {
     var asked: Int { transport.exchanges.count }
 }
 
-extension ScriptedTransport.Answer {
+extension ScriptedTransport.Reply {
     /// A whole answer with fields in their order, each as it is.
     static func fields(
         _ fields: CacheStage.Fields, status: Int = 200, body: String = "old", after delay: Duration = .zero

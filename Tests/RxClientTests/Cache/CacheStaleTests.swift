@@ -16,7 +16,7 @@ import Testing
 
     private static let staleIfError = ("Cache-Control", "max-age=10, stale-if-error=50")
 
-    static let failures: [(ScriptedTransport.Answer, Bool)] =
+    static let failures: [(ScriptedTransport.Reply, Bool)] =
         [500, 502, 503, 504].map { (.fields([], status: $0, body: "new"), true) }
         + [400, 404, 501].map { (.fields([], status: $0, body: "new"), false) }
         + [.failure(.connect), .failure(.connectionLost), .failure(.firstByteTimeout), .failure(.resolve)]
@@ -24,7 +24,7 @@ import Testing
         + [.failure(.tls), .failure(.cancelled)].map { ($0, false) }
 
     @Test(arguments: failures)
-    func staleIfError(_ answer: ScriptedTransport.Answer, _ isUsed: Bool) throws {
+    func staleIfError(_ answer: ScriptedTransport.Reply, _ isUsed: Bool) throws {
         let stage = CacheStage([.fields([Self.staleIfError]), answer])
         try stage.send()
         try stage.wait(60)

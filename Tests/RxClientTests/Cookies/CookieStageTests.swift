@@ -14,9 +14,9 @@ import Testing
 
     private func client(
         _ bench: CookieBench, baseURL: String = "https://a.test",
-        _ answer: @escaping @Sendable (Request) -> ScriptedTransport.Answer
+        _ answer: @escaping @Sendable (Request) -> ScriptedTransport.Reply
     ) -> (Client, ScriptedTransport) {
-        let transport = ScriptedTransport(on: clock, answer: answer)
+        let transport = ScriptedTransport(on: clock, reply: answer)
         var configuration = ClientConfiguration(baseURL: baseURL)
         configuration.cookies = bench.jar
         return (Client(configuration: configuration, transport: transport), transport)
@@ -24,7 +24,7 @@ import Testing
 
     private static func setting(
         _ cookies: String..., status: HTTPResponse.Status = .ok, location: String? = nil
-    ) -> ScriptedTransport.Answer {
+    ) -> ScriptedTransport.Reply {
         var headers = HTTPFields()
         for cookie in cookies { headers.append(HTTPField(name: .setCookie, value: cookie)) }
         headers[.location] = location

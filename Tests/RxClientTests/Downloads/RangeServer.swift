@@ -14,7 +14,7 @@ final class RangeServer: Sendable {
         /// The most bytes that a part has.
         var slice = 1 << 30
         /// Takes the place of the next answers to requests for a part.
-        var lies: [ScriptedTransport.Answer] = []
+        var lies: [ScriptedTransport.Reply] = []
         var pieceSize = 7
         /// How long each piece takes.
         var pace = Duration.milliseconds(1)
@@ -24,7 +24,7 @@ final class RangeServer: Sendable {
 
     init(_ content: [UInt8]) { state = Mutex(State(content: content)) }
 
-    func answer(_ request: Request) -> ScriptedTransport.Answer {
+    func answer(_ request: Request) -> ScriptedTransport.Reply {
         state.withLock { state in
             var fields = state.fields
             let tag = fields[.eTag] ?? fields[.lastModified]
@@ -46,7 +46,7 @@ final class RangeServer: Sendable {
 
     private static func body(
         _ bytes: ArraySlice<UInt8>, status: HTTPResponse.Status, _ fields: HTTPFields, _ state: inout State
-    ) -> ScriptedTransport.Answer {
+    ) -> ScriptedTransport.Reply {
         let cut = state.breaks.isEmpty ? Int.max : state.breaks.removeFirst()
         var steps: [ScriptedTransport.Step] = [.head(ResponseHead(status: status, headerFields: fields))]
         var rest = bytes.prefix(cut)

@@ -35,7 +35,7 @@ import Testing
     private let journal = Journal()
 
     private func client(
-        _ answer: @escaping @Sendable (Request) -> ScriptedTransport.Answer,
+        _ answer: @escaping @Sendable (Request) -> ScriptedTransport.Reply,
         _ change: (inout ClientConfiguration) -> Void = { _ in }
     ) -> Client {
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
@@ -43,7 +43,7 @@ import Testing
         configuration.accessories = [journal.accessory]
         change(&configuration)
         return Client(
-            configuration: configuration, transport: ScriptedTransport(on: clock, answer: answer))
+            configuration: configuration, transport: ScriptedTransport(on: clock, reply: answer))
     }
 
     private func start(_ stream: Observable<Response, NetworkError>) -> Subscription {

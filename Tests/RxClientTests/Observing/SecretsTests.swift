@@ -19,7 +19,7 @@ import Testing
         let name: String
         var baseURL = "https://a.test"
         var call = InlineEndpoint(.get, "/x")
-        var answer = ScriptedTransport.Answer.json(#"{"ok":true}"#)
+        var answer = ScriptedTransport.Reply.json(#"{"ok":true}"#)
         var configure: @Sendable (inout ClientConfiguration) -> Void = { _ in }
         /// Whether the secret goes out with the request, or else comes back with the answer.
         var isSent = true

@@ -12,10 +12,10 @@ import Testing
     let clock = VirtualScheduler()
 
     private func client(
-        _ answer: @escaping @Sendable (Request) -> ScriptedTransport.Answer,
+        _ answer: @escaping @Sendable (Request) -> ScriptedTransport.Reply,
         _ configure: (inout ClientConfiguration) -> Void
     ) -> (Client, ScriptedTransport) {
-        let transport = ScriptedTransport(on: clock, answer: answer)
+        let transport = ScriptedTransport(on: clock, reply: answer)
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
         configuration.options.retry = .never
         configure(&configuration)

@@ -11,7 +11,7 @@ import Testing
 /// A stage that is chained by hand does what the same stage of an endpoint's own way does: the same requests at the same
 /// times to the same hosts, and the same ends.
 @Suite struct ByHandTests {
-    typealias Answer = ScriptedTransport.Answer
+    typealias Reply = ScriptedTransport.Reply
     typealias Make = @Sendable (Client) -> Observable<Response, NetworkError>
 
     /// One stage, configured and by hand.

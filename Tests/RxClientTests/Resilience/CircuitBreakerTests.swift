@@ -8,7 +8,7 @@ import Testing
 @testable import RxClient
 
 @Suite struct CircuitBreakerTests {
-    typealias Answer = ScriptedTransport.Answer
+    typealias Reply = ScriptedTransport.Reply
 
     private let bench = ResilienceBench()
     private var clock: VirtualScheduler { bench.clock }
@@ -17,7 +17,7 @@ import Testing
     private static let policy = CircuitBreaker.Policy(
         failureRatio: 0.5, minimumRequests: 4, window: .seconds(10), openDuration: .seconds(30), probes: 2)
 
-    private func client(_ answers: [Answer]) -> (Client, ScriptedTransport) {
+    private func client(_ answers: [Reply]) -> (Client, ScriptedTransport) {
         bench({ $0.circuitBreaker = Self.policy }, answers)
     }
 

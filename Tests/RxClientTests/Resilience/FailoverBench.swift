@@ -10,16 +10,16 @@ import Testing
 
 /// A client with two servers that answer as they are told.
 struct FailoverBench {
-    typealias Answer = ScriptedTransport.Answer
+    typealias Reply = ScriptedTransport.Reply
 
     let bench = ResilienceBench()
     var clock: VirtualScheduler { bench.clock }
 
     /// What the two servers answer at the moment.
     final class Health: Sendable {
-        private let answers = Mutex<[String: Answer]>([:])
+        private let answers = Mutex<[String: Reply]>([:])
 
-        subscript(host: String) -> Answer {
+        subscript(host: String) -> Reply {
             get { answers.withLock { $0[host] ?? .json("\"\(host)\"") } }
             set { answers.withLock { $0[host] = newValue } }
         }

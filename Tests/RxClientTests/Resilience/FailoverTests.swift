@@ -9,7 +9,7 @@ import Testing
 @testable import RxClient
 
 @Suite struct FailoverTests {
-    typealias Answer = ScriptedTransport.Answer
+    typealias Reply = ScriptedTransport.Reply
 
     private let servers = FailoverBench()
     private var bench: ResilienceBench { servers.bench }
@@ -19,11 +19,11 @@ import Testing
     /// A failure of the main server, and whether a request of a method goes on to the standby server.
     struct Row: Sendable, CustomTestStringConvertible {
         let method: String
-        let failure: Answer
+        let failure: Reply
         let goesOn: Bool
         let testDescription: String
 
-        init(_ method: String, _ failure: Answer, _ goesOn: Bool, _ name: String) {
+        init(_ method: String, _ failure: Reply, _ goesOn: Bool, _ name: String) {
             self.method = method
             self.failure = failure
             self.goesOn = goesOn
@@ -117,11 +117,11 @@ import Testing
     @Test(
         "What the main server says to a probe",
         arguments: [
-            (Answer.status(.notFound), true), (.status(.internalServerError), true), (.json("1"), true),
+            (Reply.status(.notFound), true), (.status(.internalServerError), true), (.json("1"), true),
             (.status(.serviceUnavailable), false), (.failure(.connect), false),
             (.failure(.connectionLost), false), (.failure(.firstByteTimeout), false),
         ])
-    func probeOutcomes(answer: Answer, isBack: Bool) throws {
+    func probeOutcomes(answer: Reply, isBack: Bool) throws {
         health["main.test"] = .failure(.connect)
         let (client, _) = servers.client()
         try bench.outcome(client.get("/x"), within: .seconds(31))

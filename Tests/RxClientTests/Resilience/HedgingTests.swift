@@ -7,13 +7,13 @@ import Testing
 @testable import RxClient
 
 @Suite struct HedgingTests {
-    typealias Answer = ScriptedTransport.Answer
+    typealias Reply = ScriptedTransport.Reply
 
     private let bench = ResilienceBench()
     private var clock: VirtualScheduler { bench.clock }
 
     private func client(
-        _ answers: [Answer], _ hedging: Hedging = .after(.milliseconds(100)),
+        _ answers: [Reply], _ hedging: Hedging = .after(.milliseconds(100)),
         _ configure: (inout ClientConfiguration) -> Void = { _ in }
     ) -> (Client, ScriptedTransport) {
         bench(
@@ -26,7 +26,7 @@ import Testing
     /// Two attempts as they are answered, and what comes of them: who wins, when, and what becomes of the exchanges.
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let answers: [Answer]
+        let answers: [Reply]
         let value: String?
         let time: Int
         let outcomes: [ScriptedTransport.Exchange.Outcome]

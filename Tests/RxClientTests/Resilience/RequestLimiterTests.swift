@@ -9,7 +9,7 @@ import Testing
 @testable import RxClient
 
 @Suite struct RequestLimiterTests {
-    typealias Answer = ScriptedTransport.Answer
+    typealias Reply = ScriptedTransport.Reply
 
     private let bench = ResilienceBench()
     private var clock: VirtualScheduler { bench.clock }
@@ -17,7 +17,7 @@ import Testing
     private func client(
         _ limits: RequestLimits = RequestLimits(), perHost: RequestLimits = RequestLimits(),
         _ configure: (inout ClientConfiguration) -> Void = { _ in },
-        answer: @escaping @Sendable (Request) -> Answer = { _ in .json("1", after: .seconds(1)) }
+        answer: @escaping @Sendable (Request) -> Reply = { _ in .json("1", after: .seconds(1)) }
     ) -> (Client, ScriptedTransport) {
         bench(
             {
@@ -184,7 +184,7 @@ import Testing
 
     @Test("503 closes nothing, and neither does 429 without the time")
     func notClosed() throws {
-        for answer: Answer in [
+        for answer: Reply in [
             .status(.serviceUnavailable, headers: [.retryAfter: "9"]), .status(.tooManyRequests),
         ] {
             let (client, transport) = client(perHost: RequestLimits(concurrency: 10), answer: { _ in answer })

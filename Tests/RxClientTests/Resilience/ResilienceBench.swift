@@ -7,15 +7,15 @@ import RxTesting
 
 /// A client of a service with two servers, main.test and standby.test, answered by a script in virtual time.
 struct ResilienceBench {
-    typealias Answer = ScriptedTransport.Answer
+    typealias Reply = ScriptedTransport.Reply
 
     let clock = VirtualScheduler()
 
     func callAsFunction(
         _ configure: (inout ClientConfiguration) -> Void = { _ in },
-        answer: @escaping @Sendable (Request) -> Answer
+        answer: @escaping @Sendable (Request) -> Reply
     ) -> (Client, ScriptedTransport) {
-        let transport = ScriptedTransport(on: clock, answer: answer)
+        let transport = ScriptedTransport(on: clock, reply: answer)
         var configuration = ClientConfiguration(baseURL: "https://main.test/v1")
         configuration.options.retry = .never
         configure(&configuration)
@@ -23,7 +23,7 @@ struct ResilienceBench {
     }
 
     func callAsFunction(
-        _ configure: (inout ClientConfiguration) -> Void = { _ in }, _ answers: [Answer]
+        _ configure: (inout ClientConfiguration) -> Void = { _ in }, _ answers: [Reply]
     ) -> (Client, ScriptedTransport) {
         let book = Book(answers)
         return self(configure) { _ in book.next() }

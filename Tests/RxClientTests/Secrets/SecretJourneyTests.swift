@@ -95,9 +95,9 @@ import Testing
     private func client(
         _ addition: Addition, base: String = "https://a.test", on clock: VirtualScheduler,
         _ change: (inout ClientConfiguration) -> Void = { _ in },
-        answering answer: @escaping @Sendable (Request) -> ScriptedTransport.Answer
+        answering answer: @escaping @Sendable (Request) -> ScriptedTransport.Reply
     ) -> (Client, ScriptedTransport) {
-        let transport = ScriptedTransport(on: clock, answer: answer)
+        let transport = ScriptedTransport(on: clock, reply: answer)
         var configuration = ClientConfiguration(baseURL: base)
         configuration.options.retry = .never
         addition.configure(&configuration)

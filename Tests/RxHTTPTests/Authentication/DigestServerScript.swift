@@ -35,7 +35,7 @@ final class DigestServerScript: Sendable {
         }
     }
 
-    func answer(_ request: Request) -> ScriptedTransport.Answer {
+    func answer(_ request: Request) -> ScriptedTransport.Reply {
         state.withLock { state in
             let values = Self.parameters(request.headerFields[.authorization])
             let nonce = values["nonce"] ?? ""

@@ -26,17 +26,17 @@ extension ScriptedTransport {
 
     /// The scripted response to one request, step by step. A script that ends without ``Step/finish``,
     /// ``Step/fail(_:)`` or ``Step/stall`` fails with ``RxHTTP/NetworkError/Code/unscripted``.
-    public struct Answer: Sendable {
+    public struct Reply: Sendable {
         /// The steps, in order.
         public var steps: [Step]
 
-        /// Creates an answer from its steps.
+        /// Creates a reply from its steps.
         public init(_ steps: [Step]) { self.steps = steps }
     }
 }
 
-extension ScriptedTransport.Answer {
-    /// The answer made of `steps`.
+extension ScriptedTransport.Reply {
+    /// The reply made of `steps`.
     public static func steps(_ steps: ScriptedTransport.Step...) -> Self { Self(steps) }
 
     /// A complete response: head, body in one chunk where there is one, end.
