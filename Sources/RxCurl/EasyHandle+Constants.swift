@@ -23,7 +23,7 @@ extension EasyHandle {
     }
 
     private func setVersion(_ multi: Multi) {
-        switch multi.httpVersion {
+        switch multi.settings.httpVersion {
         case .automatic, .http1: set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         case .http2, .http3, .http3Only: set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
         case .http2PriorKnowledge: set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
@@ -53,8 +53,8 @@ extension EasyHandle {
             set(CURLOPT_MAXLIFETIME_CONN, max(1, Self.seconds(lifetime)))
         }
         set(CURLOPT_DNS_CACHE_TIMEOUT, Self.seconds(configuration.nameLifetime))
-        if let overrides = multi.hostOverrides { unsafe set(CURLOPT_RESOLVE, overrides.raw) }
-        if let list = multi.connectTo { unsafe set(CURLOPT_CONNECT_TO, list.raw) }
+        if let overrides = multi.settings.hostOverrides { unsafe set(CURLOPT_RESOLVE, overrides.raw) }
+        if let list = multi.settings.connectTo { unsafe set(CURLOPT_CONNECT_TO, list.raw) }
         setNames(configuration)
         switch configuration.addressFamily {
         case .any: set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_WHATEVER))
@@ -64,11 +64,11 @@ extension EasyHandle {
         set(CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, Self.milliseconds(configuration.happyEyeballsDelay))
         if let interface = configuration.networkInterface { set(CURLOPT_INTERFACE, interface) }
         if let path = configuration.unixSocketPath { set(CURLOPT_UNIX_SOCKET_PATH, path) }
-        if let proxy = multi.proxy { set(CURLOPT_PROXY, proxy) }
+        if let proxy = multi.settings.proxy { set(CURLOPT_PROXY, proxy) }
         if configuration.proxy.tunnelsHTTP { set(CURLOPT_HTTPPROXYTUNNEL, 1) }
         if let mask = configuration.proxy.authenticationMask { set(CURLOPT_PROXYAUTH, mask) }
         // Unless this is set curl looks for exceptions in the environment, with every request.
-        let exceptions = multi.proxy == "" ? "" : configuration.proxy.noProxy
+        let exceptions = multi.settings.proxy == "" ? "" : configuration.proxy.noProxy
         if let exceptions { set(CURLOPT_NOPROXY, exceptions) }
     }
 

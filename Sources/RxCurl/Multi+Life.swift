@@ -16,7 +16,7 @@ extension Multi {
             queueTimer = LoopTimer(on: loop) { [unowned self] in perform(.widenQueue) }
             // Those who waited when a multi handle broke down wait on.
             if queue.waitingCount > 0 { setQueueTimer() }
-            if keepsLookups { lookupTimer = LoopTimer(on: loop) { [unowned self] in removeLookups() } }
+            if settings.keepsLookups { lookupTimer = LoopTimer(on: loop) { [unowned self] in removeLookups() } }
             timer = LoopTimer(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
         } catch {
             closeHandles()
@@ -47,18 +47,6 @@ extension Multi {
             let count = min(max(1, limit), Int(Int32.max) / needed) * needed
             unsafe _ = rxcurl_multi_setopt_long(raw, CURLMOPT_MAX_TOTAL_CONNECTIONS, count)
         }
-    }
-
-    /// The version to ask for, by the libcurl that runs.
-    static func version(
-        _ wanted: CurlTransport.HTTPVersion, with features: LibcurlFeatures
-    ) -> CurlTransport.HTTPVersion {
-        switch wanted {
-        case .http1, .http2, .http2PriorKnowledge: return wanted
-        case .http3Only: return .http2
-        case .automatic, .http3: break
-        }
-        return features.hasHTTP2 && !features.has(.endsHTTP2BodiesEarly) ? .http2 : .http1
     }
 
     /// Ends what runs and frees everything. Nothing starts after this.

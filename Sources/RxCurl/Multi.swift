@@ -4,12 +4,6 @@ internal import RxLite
 internal import RxLoop
 import Synchronization
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// One `CURLM *`, driven by one loop.
 ///
 /// curl's rules shape it: one thread; no call into curl from one of its callbacks, so that commands which come
@@ -25,29 +19,10 @@ final class Multi: @unchecked Sendable {
     let index: Int
     let configuration: CurlTransport.Configuration
     let features: LibcurlFeatures
-    /// The value of `CURLOPT_PROXY`. Where neither the configuration nor the environment names a proxy it is
-    /// empty, which keeps curl from looking for one with every request.
-    let proxy: String?
-    /// Whether there is certainly no proxy and no Unix socket between here and any server.
-    let isDirect: Bool
-    /// The version to ask for; never automatic.
-    let httpVersion: CurlTransport.HTTPVersion
-    /// When HTTP/3 is asked for.
-    let http3: HTTP3Use
+    /// What the configuration comes to.
+    let settings: ConnectionSettings
     /// The alternatives that origins have named.
     let alternatives: AlternativeServices?
-    /// Whether curl is told to pause over HTTP/2 and HTTP/3.
-    let pausesHTTP2: Bool
-    /// The value of `CURLOPT_RESOLVE`, if there is one.
-    let hostOverrides: StringList?
-    /// The value of `CURLOPT_CONNECT_TO`, if there is one.
-    let connectTo: StringList?
-    /// The reason why the configuration is invalid, if it is: no request is sent then.
-    let flaw: String?
-    /// Whether a handle outlives the look-up of its name.
-    let keepsLookups: Bool
-    /// ``CurlTransport/Configuration/connectionDelay`` in nanoseconds.
-    let connectionDelay: UInt64
     /// Whether the transport has been shut down. Readable from any thread.
     let isClosed = Atomic<Bool>(false)
 
@@ -108,24 +83,10 @@ final class Multi: @unchecked Sendable {
             perOrigin: configuration.maxConnectionsPerOrigin,
             atOnce: configuration.promptConnectionsPerOrigin,
             total: configuration.maxConnections)
-        switch configuration.proxy.choice {
-        case .none: proxy = ""
-        case .server(let url): proxy = url
-        case .environment:
-            let variables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-            proxy = variables.contains { unsafe getenv($0) != nil } ? nil : ""
-        }
-        isDirect = proxy == "" && configuration.unixSocketPath == nil
-        http3 = HTTP3Use(configuration, features, isDirect: isDirect)
-        self.alternatives = http3 == .whenNamed || http3 == .always ? alternatives : nil
-        httpVersion = Self.version(configuration.httpVersion, with: features)
-        pausesHTTP2 = configuration.pausesHTTP2 ?? !features.has(.stallsPausedHTTP2)
-        keepsLookups = configuration.dnsOverHTTPS != nil && features.has(.freesLookupsUnderWay)
-        connectionDelay = Timeouts.Limit(configuration.connectionDelay).nanoseconds
-        flaw = configuration.flaw
-        let overrides = configuration.hostOverrides
-        hostOverrides = overrides.isEmpty ? nil : StringList(overrides.map(\.text))
-        connectTo = configuration.connectTo.isEmpty ? nil : StringList(configuration.connectTo.map(\.text))
+        let settings = ConnectionSettings(configuration, features)
+        self.settings = settings
+        let usesAlternatives = settings.http3 == .whenNamed || settings.http3 == .always
+        self.alternatives = usesAlternatives ? alternatives : nil
     }
 
     /// Has the loop close everything before it ends. The hook keeps this object until ``close()``.
@@ -146,7 +107,7 @@ final class Multi: @unchecked Sendable {
         guard !isClosed.load(ordering: .relaxed) else {
             return transfer.end(.shutDown, "the transport has been shut down")
         }
-        if let flaw { return transfer.end(.invalidConfiguration, flaw) }
+        if let flaw = settings.flaw { return transfer.end(.invalidConfiguration, flaw) }
         if enter(transfer) { begin(transfer) }
     }
 

@@ -54,7 +54,7 @@ extension Transfer {
     }
 
     /// Whether curl can be told to pause.
-    var canWait: Bool { !isMultiplexed || multi.pausesHTTP2 }
+    var canWait: Bool { !isMultiplexed || multi.settings.pausesHTTP2 }
 
     /// Whether the connection may be that of others too.
     var isMultiplexed: Bool { httpVersion?.isMultiplexed ?? false }

@@ -3,7 +3,7 @@ internal import RxHTTP
 extension CurlTransport {
     /// Throws where a request may be sent over HTTP/3 only and cannot be.
     func checkVersion(_ target: CheckedURL, of request: Request) throws(NetworkError) {
-        guard multi.http3 == .only else { return }
+        guard multi.settings.http3 == .only else { return }
         if target.isPlain {
             throw NetworkError(.invalidURL, "HTTP/3 is spoken with https URLs only", request: request)
         }
@@ -12,7 +12,7 @@ extension CurlTransport {
                 "\(features) does not speak HTTP/3"
             } else if !features.usesHTTP3 {
                 "HTTP/3 is used with a libcurl from 8.4 on that speaks HTTP/2 too, and this is \(features)"
-            } else if !multi.isDirect {
+            } else if !multi.settings.isDirect {
                 "HTTP/3 goes through no proxy, such as one of the environment, and no Unix socket"
             } else {
                 nil

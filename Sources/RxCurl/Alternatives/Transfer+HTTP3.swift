@@ -7,7 +7,7 @@ extension Transfer {
     func decideHTTP3() {
         http3 = .none
         guard let place = negotiation?.place else { return }
-        switch multi.http3 {
+        switch multi.settings.http3 {
         case .never: break
         case .whenNamed:
             if multi.alternatives?.offersHTTP3(place, needsName: true) == true { http3 = .raced }

@@ -3,18 +3,18 @@ internal import RxLoop
 
 extension Multi {
     /// Whether the version of a request's connection is found out only when there is one.
-    func negotiates(_ target: CheckedURL) -> Bool { httpVersion == .http2 && !target.isPlain }
+    func negotiates(_ target: CheckedURL) -> Bool { settings.httpVersion == .http2 && !target.isPlain }
 
     /// Whether a request looks out for a connection that is being made (`CURLOPT_PIPEWAIT`). Without TLS only one that
     /// speaks HTTP/2 from the first byte does.
     func expectsSharing(_ transfer: Transfer) -> Bool {
-        httpVersion == .http2PriorKnowledge || transfer.negotiation?.expectsSharing == true
+        settings.httpVersion == .http2PriorKnowledge || transfer.negotiation?.expectsSharing == true
     }
 
     /// Whether a request goes out over HTTP/1.1, as far as that is known. An origin that has not been heard of is taken
     /// for one that speaks the highest version there is.
     func speaksHTTP1(_ transfer: Transfer) -> Bool {
-        switch httpVersion {
+        switch settings.httpVersion {
         case .automatic, .http1: true
         case .http2, .http3, .http3Only:
             transfer.target.isPlain || transfer.negotiation?.version.map { !$0.isMultiplexed } ?? false

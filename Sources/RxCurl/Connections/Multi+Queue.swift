@@ -68,12 +68,12 @@ extension Multi {
 
     /// Opens further connections where requests have waited too long for one of those there are.
     func widenQueue() {
-        queue.widen { hasWaited($0, connectionDelay) }
+        queue.widen { hasWaited($0, settings.connectionDelay) }
         if queue.waitingCount > 0 { setQueueTimer() }
     }
 
     func setQueueTimer() {
-        let time = loop.nanoseconds.addingReportingOverflow(max(1_000_000, connectionDelay / 4))
+        let time = loop.nanoseconds.addingReportingOverflow(max(1_000_000, settings.connectionDelay / 4))
         if !time.overflow { queueTimer?.start(at: time.partialValue) }
     }
 
@@ -83,7 +83,7 @@ extension Multi {
 
     /// The next transfer that has found a place, and has not waited for another one's connection for too long.
     func nextWaiting() -> Transfer? {
-        while let transfer = queue.next({ hasWaited($0, connectionDelay / 2) }) {
+        while let transfer = queue.next({ hasWaited($0, settings.connectionDelay / 2) }) {
             let time = waitedTime(transfer)
             transfer.waiting.take()?.limit?.cancel()
             if let code = transfer.clock.limit(passedConnectingFor: time.held) {

@@ -12,7 +12,7 @@ extension Multi {
 
     /// Keeps a handle that is not used again if its name is being looked up.
     func keepLookup(of handle: EasyHandle) {
-        guard keepsLookups, handle.isLookingUp else { return }
+        guard settings.keepsLookups, handle.isLookingUp else { return }
         lookups.keep(handle, now: loop.nanoseconds)
         lookupTimer?.start(at: lookups.nextEnd)
     }

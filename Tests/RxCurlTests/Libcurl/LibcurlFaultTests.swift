@@ -49,8 +49,8 @@ import Testing
         let features = LibcurlFeatures(version: version)
         let transport = CurlTransport(loops: [loop], configuration: configuration, features: features)
         #expect(transport.features == features)
-        #expect(transport.multi.httpVersion == http)
-        #expect(transport.multi.pausesHTTP2 == pauses)
+        #expect(transport.multi.settings.httpVersion == http)
+        #expect(transport.multi.settings.pausesHTTP2 == pauses)
         _ = try await transport.get(server.baseURL)
         #expect(await loop.run { unsafe transport.multi.share != nil } == sharesSessions)
     }

@@ -1,0 +1,64 @@
+internal import RxHTTP
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// What a configuration comes to with the libcurl that runs: the same for all transfers of a loop.
+struct ConnectionSettings {
+    /// The value of `CURLOPT_PROXY`. Where neither the configuration nor the environment names a proxy it is
+    /// empty, which keeps curl from looking for one with every request.
+    let proxy: String?
+    /// Whether there is certainly no proxy and no Unix socket between here and any server.
+    let isDirect: Bool
+    /// The version to ask for; never automatic.
+    let httpVersion: CurlTransport.HTTPVersion
+    /// When HTTP/3 is asked for.
+    let http3: HTTP3Use
+    /// Whether curl is told to pause over HTTP/2 and HTTP/3.
+    let pausesHTTP2: Bool
+    /// The value of `CURLOPT_RESOLVE`, if there is one.
+    let hostOverrides: StringList?
+    /// The value of `CURLOPT_CONNECT_TO`, if there is one.
+    let connectTo: StringList?
+    /// The reason why the configuration is invalid, if it is: no request is sent then.
+    let flaw: String?
+    /// Whether a handle outlives the look-up of its name.
+    let keepsLookups: Bool
+    /// ``CurlTransport/Configuration/connectionDelay`` in nanoseconds.
+    let connectionDelay: UInt64
+
+    init(_ configuration: CurlTransport.Configuration, _ features: LibcurlFeatures) {
+        switch configuration.proxy.choice {
+        case .none: proxy = ""
+        case .server(let url): proxy = url
+        case .environment:
+            let variables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+            proxy = variables.contains { unsafe getenv($0) != nil } ? nil : ""
+        }
+        isDirect = proxy == "" && configuration.unixSocketPath == nil
+        http3 = HTTP3Use(configuration, features, isDirect: isDirect)
+        httpVersion = Self.version(configuration.httpVersion, with: features)
+        pausesHTTP2 = configuration.pausesHTTP2 ?? !features.has(.stallsPausedHTTP2)
+        keepsLookups = configuration.dnsOverHTTPS != nil && features.has(.freesLookupsUnderWay)
+        connectionDelay = Timeouts.Limit(configuration.connectionDelay).nanoseconds
+        flaw = configuration.flaw
+        let overrides = configuration.hostOverrides
+        hostOverrides = overrides.isEmpty ? nil : StringList(overrides.map(\.text))
+        connectTo = configuration.connectTo.isEmpty ? nil : StringList(configuration.connectTo.map(\.text))
+    }
+
+    /// The version to ask for, by the libcurl that runs.
+    private static func version(
+        _ wanted: CurlTransport.HTTPVersion, with features: LibcurlFeatures
+    ) -> CurlTransport.HTTPVersion {
+        switch wanted {
+        case .http1, .http2, .http2PriorKnowledge: return wanted
+        case .http3Only: return .http2
+        case .automatic, .http3: break
+        }
+        return features.hasHTTP2 && !features.has(.endsHTTP2BodiesEarly) ? .http2 : .http1
+    }
+}
