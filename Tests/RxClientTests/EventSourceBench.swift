@@ -23,7 +23,7 @@ struct EventSourceBench {
         _ answers: ScriptedTransport.Reply..., call: InlineEndpoint = InlineEndpoint(.get, "/events"),
         lastEventID: String = ""
     ) -> (Recorder<String, NetworkError>, ScriptedTransport) {
-        let book = Book(answers)
+        let book = Script(answers)
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
         let client = Client(
             configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)

@@ -61,7 +61,7 @@ import Testing
 
     @Test("Waits can be given")
     func waits() throws {
-        let book = Book([.failure(.connect), .failure(.connect), .failure(.connect), .status(.noContent)])
+        let book = Script([.failure(.connect), .failure(.connect), .failure(.connect), .status(.noContent)])
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
         let client = Client(
             configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
@@ -74,7 +74,7 @@ import Testing
 
     @Test("It waits for a circuit that is open, and for a network that is gone")
     func patience() throws {
-        let book = Book([.failure(.connect), EventSourceBench.answer("data: a\n\n", then: .stall)])
+        let book = Script([.failure(.connect), EventSourceBench.answer("data: a\n\n", then: .stall)])
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
         let reachability = ScriptedReachability()
         var configuration = ClientConfiguration(baseURL: "http://shop.test")

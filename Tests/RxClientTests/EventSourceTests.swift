@@ -69,7 +69,7 @@ import Testing
     @Test("Connections that fail are tried ever more slowly, up to a minute; one that opens begins anew")
     func backoff() throws {
         let failures = Array(repeating: ScriptedTransport.Reply.failure(.connect), count: 7)
-        let book = Book(
+        let book = Script(
             failures + [
                 EventSourceBench.answer("", then: .fail(NetworkError(.connectionLost, "cut"))),
                 .status(.noContent),
@@ -205,7 +205,7 @@ import Testing
 
     @Test("One who is slow gets each event once, and holds the next connection back")
     func brake() throws {
-        let book = Book([
+        let book = Script([
             EventSourceBench.answer("id: 1\ndata: a\n\nid: 2\ndata: b\n\n"), .status(.noContent),
         ])
         let transport = ScriptedTransport(on: clock) { _ in book.next() }

@@ -4,7 +4,6 @@ import RxClient
 import RxHTTP
 import RxLite
 import RxTesting
-import Synchronization
 import Testing
 
 /// A client that is answered by a script, in virtual time, and waits one second before each of two retries.
@@ -40,13 +39,4 @@ struct RetryBench {
     }
 }
 
-/// Answers in turn; the last repeats.
-final class Script: Sendable {
-    private let answers: Mutex<[ScriptedTransport.Reply]>
-
-    init(_ answers: [ScriptedTransport.Reply]) { self.answers = Mutex(answers) }
-
-    func next() -> ScriptedTransport.Reply {
-        answers.withLock { $0.count > 1 ? $0.removeFirst() : $0.first ?? .stall }
-    }
-}
+typealias Script = ScriptedTransport.Script

@@ -17,7 +17,7 @@ import Testing
         var configuration = ClientConfiguration(baseURL: "http://a.test")
         configuration.options.retry = .never
         configure(&configuration)
-        let book = Book(answers)
+        let book = Script(answers)
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
         return (Client(configuration: configuration, transport: transport), transport)
     }

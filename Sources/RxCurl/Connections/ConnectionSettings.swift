@@ -51,7 +51,7 @@ struct ConnectionSettings {
     }
 
     /// The version to ask for, by the libcurl that runs.
-    private static func version(
+    static func version(
         _ wanted: CurlTransport.HTTPVersion, with features: LibcurlFeatures
     ) -> CurlTransport.HTTPVersion {
         switch wanted {

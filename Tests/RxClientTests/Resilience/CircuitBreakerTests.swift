@@ -127,7 +127,7 @@ import Testing
 
     @Test("Half-open, as many as there are probes pass at a time; one that is cancelled makes room")
     func probes() throws {
-        let answers = Book(Array(repeating: .failure(.connect), count: 4) + [.stall])
+        let answers = Script(Array(repeating: .failure(.connect), count: 4) + [.stall])
         let (client, transport) = bench({ $0.circuitBreaker = Self.policy }) { _ in answers.next() }
         for _ in 0..<4 { try bench.outcome(client.get("/x"), within: .zero) }
         try clock.advance(by: .seconds(30))
@@ -143,7 +143,7 @@ import Testing
         "A probe that is a stream is settled by its head, well or not; the place is free while the body runs")
     func streamedProbes() throws {
         let head = ScriptedTransport.Step.head(ResponseHead(status: .ok))
-        let answers = Book(
+        let answers = Script(
             Array(repeating: .failure(.connect), count: 4)
                 + Array(repeating: .steps(head, .chunk([1]), .stall), count: 4))
         let (client, transport) = bench({ $0.circuitBreaker = Self.policy }) { _ in answers.next() }

@@ -167,7 +167,7 @@ import Testing
 
     @Test("What it took when it was given up counts, so that hedges do not make the times look short")
     func censored() throws {
-        let answers = Book([.stall, .json("2")])
+        let answers = Script([.stall, .json("2")])
         let (client, _) = bench { _ in answers.next() }
         let latencies = RecentLatencies()
         let stream = client.response(.get("/x"))

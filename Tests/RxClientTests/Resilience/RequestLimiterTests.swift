@@ -169,7 +169,7 @@ import Testing
         let limiter = RequestLimiter(
             perHost: RequestLimits(rate: .perSecond(1000, burst: 1000)), clock: clock,
             currentDate: { Date(timeIntervalSince1970: 784_111_777) })
-        let answers = Book([.status(.tooManyRequests, headers: [.retryAfter: value]), .json("1")])
+        let answers = Script([.status(.tooManyRequests, headers: [.retryAfter: value]), .json("1")])
         let (client, transport) = bench { _ in answers.next() }
         func send(_ host: String) {
             client.response(.get("/x")).limited(by: limiter, host: host).subscribe()

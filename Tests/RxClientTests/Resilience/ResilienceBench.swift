@@ -25,7 +25,7 @@ struct ResilienceBench {
     func callAsFunction(
         _ configure: (inout ClientConfiguration) -> Void = { _ in }, _ answers: [Reply]
     ) -> (Client, ScriptedTransport) {
-        let book = Book(answers)
+        let book = Script(answers)
         return self(configure) { _ in book.next() }
     }
 

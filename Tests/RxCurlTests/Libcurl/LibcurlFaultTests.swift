@@ -132,8 +132,8 @@ import Testing
 
     @Test func withoutHTTP2TheDefaultIsHTTP1() {
         let features = LibcurlFeatures(version: .init(8, 14, 1), hasHTTP2: false)
-        #expect(Multi.version(.automatic, with: features) == .http1)
-        #expect(Multi.version(.http2, with: features) == .http2)
+        #expect(ConnectionSettings.version(.automatic, with: features) == .http1)
+        #expect(ConnectionSettings.version(.http2, with: features) == .http2)
     }
 
     /// A connection of HTTP/2 without TLS is used once before 8.4. From there on as often as this libcurl can.
