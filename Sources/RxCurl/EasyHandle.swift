@@ -71,7 +71,8 @@ final class EasyHandle {
         unsafe self.address = unsafe address
         unsafe errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-        isOneUse = multi.settings.httpVersion == .http2PriorKnowledge && multi.features.has(.breaksReusedPlainHTTP2)
+        isOneUse =
+            multi.settings.httpVersion == .http2PriorKnowledge && multi.features.has(.breaksReusedPlainHTTP2)
         setConstants(multi)
         if failure != nil { return nil }
         limits = LoopTimer(on: multi.loop) { [unowned multi, unowned self] in
@@ -118,7 +119,9 @@ final class EasyHandle {
         if settings.connectTimeout != .some(connectTimeout) {
             connectTime = Self.milliseconds(connectTimeout)
             // A handle that is kept for its look-up is kept for that long.
-            if transfer.multi.settings.keepsLookups { connectTime = min(connectTime, UnfinishedLookups.connectLimit) }
+            if transfer.multi.settings.keepsLookups {
+                connectTime = min(connectTime, UnfinishedLookups.connectLimit)
+            }
             set(CURLOPT_CONNECTTIMEOUT_MS, connectTime)
             settings.connectTimeout = .some(connectTimeout)
         }

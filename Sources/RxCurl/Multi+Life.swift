@@ -16,7 +16,9 @@ extension Multi {
             queueTimer = LoopTimer(on: loop) { [unowned self] in perform(.widenQueue) }
             // Those who waited when a multi handle broke down wait on.
             if queue.waitingCount > 0 { setQueueTimer() }
-            if settings.keepsLookups { lookupTimer = LoopTimer(on: loop) { [unowned self] in removeLookups() } }
+            if settings.keepsLookups {
+                lookupTimer = LoopTimer(on: loop) { [unowned self] in removeLookups() }
+            }
             timer = LoopTimer(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
         } catch {
             closeHandles()
