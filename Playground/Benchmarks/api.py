@@ -16,7 +16,7 @@ import sys
 from server import servers
 
 CORE = "1"
-WAYS = ("bare", "foundation", "client", "full")
+WAYS = ("bare", "foundation", "client", "full", "intercepted")
 #: How many requests are sent under callgrind: the difference between the two runs is free of what starting costs.
 FEW, MANY = 300, 1300
 ITEMS = 1_000_000
@@ -64,17 +64,18 @@ def requests(program, addresses, options):
         row(way, f"{result['microseconds']:.1f}", f"{result['ratio']:.2f}", f"{count:,}" if count else "–",
             f"{count / bare:.2f}" if count else "–", f"{result['mallocs']:.1f}")
     yield "processor time of the full way, beside the bare one", "≤", 1.15, results["full"]["ratio"]
+    yield "processor time of the full way with three interceptors", "≤", 1.25, results["intercepted"]["ratio"]
     yield ("processor time of the full way, beside the transport and Foundation's decoder", "≤", 1.15,
            results["full"]["ratio"] / results["foundation"]["ratio"])
 
 
 def cache(program, addresses, options):
     lines = program_lines(program, "cache", addresses["plain"], 10 * options.count, options.rounds)
-    row("Answered by", "µs")
+    row("Response by", "µs")
     row("---", "---:")
     for line in lines:
         row(line["way"], f"{line['microseconds']:.2f}")
-    yield "µs for an answer from memory, by the cache alone", "≤", 3, lines[0]["microseconds"]
+    yield "µs for a response from memory, by the cache alone", "≤", 3, lines[0]["microseconds"]
 
 
 def items(program, addresses, options):

@@ -23,10 +23,10 @@
 # rounds. After each a JSON line with the open descriptors and the resident memory, which must not grow.
 #
 # api: what the client costs beside the bare transport, on core 1, with the servers on core 0. Cases: requests, 64 in
-# flight through the transport alone, the same with Foundation's decoder, through a bare client, and through one with a
-# session, retries, an envelope and an accessory, by turns in one process (ROUNDS, default 9, of COUNT, default 10000, in the environment), with the
-# instructions of each where there is valgrind; cache, answers from memory; items, a million of them page after page,
-# with the resident memory.
+# flight through the transport alone, the same with Foundation's decoder, through a bare client, through one with a
+# session, retries, an envelope and an accessory, and through that with three interceptors, by turns in one process
+# (ROUNDS, default 9, of COUNT, default 10000, in the environment), with the instructions of each where there is
+# valgrind; cache, responses from memory; items, a million of them page after page, with the resident memory.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 

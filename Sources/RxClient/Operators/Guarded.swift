@@ -10,8 +10,9 @@ extension Observable where Failure == NetworkError {
     /// ```
     public func guarded(by breaker: CircuitBreaker) -> Observable { guarded(by: breaker) { $0 } }
 
-    /// - Parameter attribute: tells the error of an open circuit which request it is about.
-    /// - Parameter settlesWithHead: whether a response is a success as soon as it begins.
+    /// - Parameters:
+    ///   - settlesWithHead: whether a response is a success as soon as it begins.
+    ///   - attribute: tells the error of an open circuit which request it is about.
     func guarded(
         by breaker: CircuitBreaker, settlesWithHead: Bool = false,
         attributing attribute: @escaping @Sendable (NetworkError) -> NetworkError
@@ -33,9 +34,8 @@ private final class GuardedPassage<Element: Sendable>: @unchecked Sendable {
     private let breaker: CircuitBreaker
     private let observer: Observer<Element, NetworkError>
     private let scope: Scope
-    private var passage: Circuit.Passage?
-
     private let settlesWithHead: Bool
+    private var passage: Circuit.Passage?
 
     init(
         _ passage: Circuit.Passage, _ breaker: CircuitBreaker, _ settlesWithHead: Bool,

@@ -12,6 +12,8 @@ enum Way: String, CaseIterable, Sendable {
     case client
     /// Through a client with a session, retries, an envelope, a header and an accessory; nobody listens to its log.
     case full
+    /// The same with an interceptor at each of the three places.
+    case intercepted
 
     /// The envelope as a type, where no client takes it off.
     private struct Enveloped: Decodable, Sendable {
@@ -45,7 +47,7 @@ enum Way: String, CaseIterable, Sendable {
         case .client:
             let client = Client(baseURL: baseURL, transport: transport)
             return client.request(Goods<Enveloped>()).map(\.data.count)
-        case .full:
+        case .full, .intercepted:
             var configuration = ClientConfiguration()
             configuration.options.headers = ["Accept": "application/json"]
             configuration.options.envelope = Envelope(
@@ -55,6 +57,10 @@ enum Way: String, CaseIterable, Sendable {
             }
             configuration.accessories = [Accessory(didStop: { _, _ in })]
             configuration.options.retry = .exponentialBackoff(maxRetries: 2)
+            if self == .intercepted {
+                configuration.options.interceptors = Interceptors(
+                    call: [IdempotencyKeys()], attempt: [Language()], exchange: [HeadCount()])
+            }
             let client = Client(baseURL: baseURL, configuration: configuration, transport: transport)
             return client.request(Goods<[Item]>()).map(\.count)
         }
@@ -69,6 +75,31 @@ enum Way: String, CaseIterable, Sendable {
         return .deferred {
             let request = Request(url: url)
             return transport.send(request).response(to: request)
+        }
+    }
+}
+
+/// Changes the request.
+private struct Language: Interceptor {
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        var request = request
+        request.headerFields[.acceptLanguage] = "zh-Hans"
+        return next(request)
+    }
+}
+
+/// Looks at the response.
+private struct HeadCount: Interceptor {
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        next(request).map { event throws(NetworkError) in
+            if let head = event.head, head.status.code >= 500 {
+                throw NetworkError(.invalidResponse, "no server error is expected", request: request)
+            }
+            return event
         }
     }
 }
