@@ -12,16 +12,20 @@ struct Pipeline: Sendable {
         Entry(Serialization(), for: .endpoints),
         Entry(CallTracing(), for: .all),
         Entry(Decoding(), for: .typed),
+        // The users' interceptors around the call.
         Entry(.call, for: .endpoints),
         Entry(PathReservation(), for: .download),
         Entry(StaleIfError(), for: .typed),
         Entry(Deadline(), for: [.typed, .response, .stream, .download]),
+        // The look-up, and the joining of equal requests.
         Entry(Caching(), for: .typed),
         Entry(Retrying(), for: [.typed, .stream, .download]),
         Entry(Relogin(), for: .attempts, if: { $0.session != nil }),
+        // Status, type of content, envelope.
         Entry(ResponseValidation(), for: [.typed, .response]),
         Entry(Revalidation(), for: .typed),
         Entry(StreamOpening(), for: .stream),
+        // Into a file, or as events.
         Entry(Reading(), for: [.download, .events]),
     ]
 
@@ -31,7 +35,9 @@ struct Pipeline: Sendable {
         Entry(HedgedAttempts(), for: .request),
         Entry(CircuitBreaking(), for: .attempts, if: { $0.circuitBreaker != nil }),
         Entry(RateLimiting(), for: [.typed, .stream, .download], if: { $0.isLimited }),
+        // The signature and the session's credential.
         Entry(Authorization(), for: .endpoints),
+        // The users' interceptors around each attempt.
         Entry(.attempt, for: .endpoints),
         Entry(ResponseGathering(), for: [.typed, .response]),
         Entry(StatusCheck(), for: .attempts),
@@ -43,6 +49,7 @@ struct Pipeline: Sendable {
         Entry(Redirects(), for: .all),
         Entry(CacheInvalidation(), for: .all),
         Entry(CookieHandling(), for: .all, if: { $0.cookies != nil }),
+        // The users' interceptors around each exchange.
         Entry(.exchange, for: .all),
         Entry(FieldNoting(), for: .all),
         Entry(ExchangeTracing(), for: .all),
