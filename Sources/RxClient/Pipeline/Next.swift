@@ -65,7 +65,8 @@ public struct Next: Sendable {
 
     /// Without what was for the origin that the request had, where a user's stage has made it go to a strange one.
     private func guarded(_ request: Request) -> Request {
-        guard let given, let origin = Origin(request.url), origin != Origin(given.url),
+        guard let given, request.urlText != given.urlText, let origin = Origin(request.url),
+            origin != Origin(given.url),
             !call.prepared.servers.trusts(origin)
         else { return request }
         var request = request
