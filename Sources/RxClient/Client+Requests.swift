@@ -5,7 +5,7 @@ public import RxLite
 extension Client {
     /// The typed result of an endpoint: one value, then the end.
     ///
-    /// It goes through all stages of ``Pipeline``. Most are operators too that can be chained by hand: on
+    /// It goes through all stages of the pipeline (``pipeline(for:as:)``). Most are operators too that can be chained by hand: on
     /// ``response(_:from:)``, or from the first stage on, with ``serialized(_:)``, ``Session/authorize(_:)`` and
     /// ``exchange(_:following:usesCookies:)``.
     public func request<E: Endpoint>(_ endpoint: E) -> Observable<E.Output, NetworkError> {

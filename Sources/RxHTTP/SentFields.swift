@@ -6,6 +6,7 @@ package final class SentFields: Sendable {
     private struct Contents {
         var fields: HTTPFields?
         var cookies: String?
+        var isStandIn = false
     }
 
     private let contents = Mutex(Contents())
@@ -18,6 +19,12 @@ package final class SentFields: Sendable {
 
     /// What a jar added to the first hop; `nil` before that is sent, empty for nothing.
     package var cookies: String? { contents.withLock { $0.cookies } }
+
+    /// Whether nothing was sent, and the response is an interceptor's own.
+    package var isStandIn: Bool { contents.withLock { $0.isStandIn } }
+
+    /// Notes that nothing is sent.
+    package func noteStandIn() { contents.withLock { $0.isStandIn = true } }
 
     /// Notes a hop.
     package func note(_ fields: HTTPFields) { contents.withLock { $0.fields = fields } }

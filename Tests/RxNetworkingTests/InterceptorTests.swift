@@ -26,7 +26,7 @@ import Testing
             let body = request.target == "/whole" ? "{\"hello\": \"world\"}\n" : "{\"hello\": \"World\"}\n"
             return [.respond(200, ["Content-Digest": digest], body: body)]
         }
-        let client = client(server, Interceptors(exchange: [DigestVerification()]))
+        let client = client(server, Interceptors(exchange: [ContentDigestVerification()]))
         #expect(try await client.get("/whole").first()?.text == "{\"hello\": \"world\"}\n")
         let error = await #expect(throws: NetworkError.self) { try await client.get("/damaged").first() }
         #expect(error?.code == .digestMismatch && error?.attempt == 3)

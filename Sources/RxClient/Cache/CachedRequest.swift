@@ -218,6 +218,7 @@ final class CachedRequest: Sendable {
         let flight = progress.withLock { $0.flight }
         guard demand.writesStore, request.method != .head, !response.isFromCache, response.isWhole,
             asker.account == nil || response.request.credentialVersion?.identity == asker.account,
+            response.request.sentFields?.isStandIn != true,
             let metadata = metadata(of: response), flight?.claimKeeping() != false
         else { return }
         cache.store(CacheEntry(metadata, body: response.body), since: flight?.start ?? start)

@@ -14,7 +14,7 @@ final class AllowanceQueue: Sendable {
     private struct Contents {
         var allowance = RequestAllowance()
         var waiting: [Ticket] = []
-        /// Those that may go, by then or now.
+        /// Admitted tickets whose response has not begun.
         var running: Set<ObjectIdentifier> = []
         var timer: (any Cancellable)?
 
@@ -46,7 +46,7 @@ final class AllowanceQueue: Sendable {
         }
     }
 
-    /// Lets a request go, which is told by `nil`; or says for how long it has to wait at least, as far as is known.
+    /// Admits the ticket and returns `nil`, or queues it and returns the minimum known wait.
     func arrive(_ ticket: Ticket) -> Duration? {
         let now = clock.now
         let wait: Duration? = contents.withLock { contents in

@@ -35,7 +35,7 @@ public final class RateLimitFollower: Interceptor {
         let limit = min(longestWait, request.timeouts.queue ?? longestWait)
         return Observable(scheduler: call.scheduler) { observer in
             let queue = self.queue(of: origin, on: call.scheduler)
-            AllowedRequest(request, in: queue, into: observer).start(next, within: limit)
+            PacedRequest(request, in: queue, into: observer).start(next, within: limit)
         }
     }
 

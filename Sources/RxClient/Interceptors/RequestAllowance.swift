@@ -115,7 +115,7 @@ struct RateLimitFields: Equatable {
         if case .integer(let number) = item.rfc9651Parameters[key] { number } else { nil }
     }
 
-    /// A field for each number. A reset that is larger than a day is a date in seconds since 1970, as some servers have
+    /// A field for each number. A reset that is larger than a year is a date in seconds since 1970, as some servers have
     /// it.
     private static func single(_ head: ResponseHead, _ prefix: String, at date: Date) -> RateLimitFields? {
         func number(_ name: String) -> Double? {

@@ -8,7 +8,7 @@ extension Observable where Element == Response, Failure == NetworkError {
     /// was unwrapped.
     ///
     /// A document that does not fit fails with `decoding`, which names the place and keeps the body. The response of a
-    /// ``Call`` without content types must have one of the client's (``RequestOptions/contentTypes``), like that
+    /// ``InlineEndpoint`` without content types must have one of the client's (``RequestOptions/contentTypes``), like that
     /// of an endpoint; other types fail with `contentType`. For a 204 or 205 an optional is `nil`. Bodies above 256 KiB
     /// are decoded off the stream's scheduler, so that its other streams continue.
     public func decode<T: Decodable & Sendable>(

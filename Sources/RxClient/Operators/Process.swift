@@ -39,10 +39,11 @@ extension Observable where Element == CallEvent, Failure == NetworkError {
         }
     }
 
-    /// The whole responses.
-    func responses() -> Observable<Response, NetworkError> {
-        compactMap { event in
-            if case .response(let response) = event { response } else { nil }
+    /// The whole responses, where there is nothing else.
+    func responses(of call: CallContext) -> Observable<Response, NetworkError> {
+        map { event throws(NetworkError) in
+            guard case .response(let response) = event else { throw call.misplaced(event) }
+            return response
         }
     }
 }

@@ -3,7 +3,7 @@ public import RxHTTP
 public import RxLite
 import Synchronization
 
-/// What all stages of one call have in common: a request with all its attempts.
+/// State shared by all stages of one call, across its attempts.
 public final class CallContext: Sendable {
     /// What kind of call it is.
     public let kind: CallKind

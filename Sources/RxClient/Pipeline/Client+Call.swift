@@ -61,7 +61,7 @@ extension Client {
 
 extension CallContext {
     /// The error for an event that the kind of call does not have, which only an interceptor can have made.
-    fileprivate func misplaced(_ event: CallEvent) -> NetworkError {
+    func misplaced(_ event: CallEvent) -> NetworkError {
         let kind =
             switch event {
             case .transfer: "an event of a transfer"
@@ -69,6 +69,8 @@ extension CallContext {
             case .output(let output): "\(type(of: output))"
             }
         return attributed(
-            NetworkError(.invalidResponse, "an interceptor gave \(kind), which is no result of \(self.kind)"))
+            NetworkError(
+                .invalidResponse, "an interceptor gave \(kind) where a call of the kind \(self.kind) has none"
+            ))
     }
 }

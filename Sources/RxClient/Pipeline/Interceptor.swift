@@ -1,7 +1,7 @@
 public import RxHTTP
 public import RxLite
 
-/// A stage of the pipeline: gets a request, and turns what the later stages make of it into its own stream.
+/// A stage of the pipeline: gets a request, and transforms the stream that the later stages return for it.
 ///
 /// ```swift
 /// struct Timing: Interceptor {
@@ -15,13 +15,12 @@ public import RxLite
 /// configuration.options.interceptors.attempt.append(Timing())
 /// ```
 ///
-/// An interceptor can change the request, look at the events, respond by itself (``Next/respond(with:)``), wait, fail,
-/// or go on more than once: each subscription to `next(request)` runs the later stages again. It is asked anew for each
-/// subscription, so what it keeps in local variables belongs to one run. The client's own stages conform to this
-/// protocol too.
+/// An interceptor can change the request, look at the events, respond on its own (``Next/respond(with:)``), wait, fail, or
+/// proceed more than once: each subscription to `next(request)` runs the later stages again. It is asked anew for each
+/// subscription, so its local variables belong to one run. Change a copy of the request that it gets; a new one would
+/// lose id, timeouts and the marks of what is secret. The client's own stages conform to this protocol too.
 ///
-/// There are three places for it, see ``Interceptors``. What it is called on is the client's scheduler, and it must not
-/// block.
+/// There are three places for it, see ``Interceptors``. It is called on the client's scheduler and must not block.
 public protocol Interceptor: Sendable {
     /// The stream of the request from this stage on.
     ///
@@ -40,12 +39,12 @@ public protocol Interceptor: Sendable {
 /// through the others. An endpoint with own interceptors in `attempt` or `exchange` is joined only by equal endpoints
 /// (`Hashable`).
 public struct Interceptors: Sendable {
-    /// Around the call: once for each request, outside the cache, the deadline, retries and a new login. They see the whole response,
-    /// without its envelope, also where it comes from the cache; of a stream its events; of a download and of an event
-    /// source their output.
+    /// Around the call: once for each request, outside the cache, the deadline, retries and relogin. They see the whole
+    /// response, validated, also where it comes from the cache; of a stream its events; of a download or event source
+    /// its output.
     public var call: [any Interceptor]
     /// Around each attempt: with its credential, at its server. They see the whole response, or, of a stream, a download
-    /// and an event source, its events as they arrive; a status that is no success is the error `status`.
+    /// or event source, its events as they arrive; a status that is no success is the error `status`.
     public var attempt: [any Interceptor]
     /// Around each exchange on the wire, so also around each hop of a redirect: with cookies. They see the events of every
     /// response as they arrive.

@@ -57,14 +57,14 @@ public struct Next: Sendable {
         let stage = call.stages[index]
         // A stage of the client's does nothing before it is subscribed to; it can be asked at once.
         guard stage.isDeferred else { return stage.interceptor.intercept(request, in: call, following()) }
-        let request = guarded(request)
+        let request = strippingSecrets(request)
         return .deferred(on: call.scheduler) {
             stage.interceptor.intercept(request, in: call, following(stage.isUsers ? request : nil))
         }
     }
 
     /// Without what was for the origin that the request had, where a user's stage has made it go to a strange one.
-    private func guarded(_ request: Request) -> Request {
+    private func strippingSecrets(_ request: Request) -> Request {
         guard let given, request.urlText != given.urlText, let origin = Origin(request.url),
             origin != Origin(given.url),
             !call.prepared.servers.trusts(origin)
@@ -80,8 +80,9 @@ public struct Next: Sendable {
         if let exchange = stage.exchange, !stage.isDeferred {
             return exchange.transfers(request, in: call, following())
         }
-        return self(request).compactMap { event in
-            if case .transfer(let event) = event { event } else { nil }
+        return self(request).map { [call] event throws(NetworkError) in
+            guard case .transfer(let event) = event else { throw call.misplaced(event) }
+            return event
         }
     }
 
@@ -92,11 +93,13 @@ public struct Next: Sendable {
     /// guard isOpen else { return next.respond(with: Response(head: ResponseHead(status: .ok), request: request)) }
     /// ```
     public func respond(with response: Response) -> Observable<CallEvent, NetworkError> {
+        // What no server has sent is not for the cache.
+        (given ?? response.request).sentFields?.noteStandIn()
         let route = Route(server: server, host: host, first: first, response: response)
         return Next(call, at: index, route, given: given)(response.request)
     }
 
-    /// The same for an attempt that goes to that server.
+    /// The remaining stages, for an attempt at `server`.
     func at(_ server: Server?, _ host: HostState?) -> Next {
         Next(call, at: index, Route(server: server, host: host, first: first, response: response))
     }

@@ -1,9 +1,9 @@
 import RxHTTP
 
-/// The way of a request through a client: all stages, in order.
+/// The stages that a request passes through, in order.
 ///
-/// A stage gets the request and the later stages, and gives a stream. Everything that a client sends goes this way; the
-/// table says which kinds of calls take a stage.
+/// A stage gets the request and the later stages, and returns a stream. Everything that a client sends goes this way;
+/// the table says which kinds of calls have a stage.
 struct Pipeline: Sendable {
     /// Around the call.
     private static let call: [Entry] = [
@@ -20,7 +20,7 @@ struct Pipeline: Sendable {
         // The look-up, and the joining of equal requests.
         Entry(Caching(), for: .typed),
         Entry(Retrying(), for: [.typed, .stream, .download]),
-        Entry(Relogin(), for: .attempts, if: { $0.session != nil }),
+        Entry(Relogin(), for: .managed, if: { $0.session != nil }),
         // Status, type of content, envelope.
         Entry(ResponseValidation(), for: [.typed, .response]),
         Entry(Revalidation(), for: .typed),
@@ -33,14 +33,14 @@ struct Pipeline: Sendable {
     private static let attempt: [Entry] = [
         Entry(ServerSelection(), for: .endpoints),
         Entry(HedgedAttempts(), for: .request),
-        Entry(CircuitBreaking(), for: .attempts, if: { $0.circuitBreaker != nil }),
-        Entry(RateLimiting(), for: [.typed, .stream, .download], if: { $0.isLimited }),
+        Entry(CircuitBreaking(), for: .managed, if: { $0.circuitBreaker != nil }),
+        Entry(RequestLimiting(), for: [.typed, .stream, .download], if: { $0.isLimited }),
         // The signature and the session's credential.
         Entry(Authorization(), for: .endpoints),
         // The users' interceptors around each attempt.
         Entry(.attempt, for: .endpoints),
         Entry(ResponseGathering(), for: [.typed, .response]),
-        Entry(StatusCheck(), for: .attempts),
+        Entry(StatusCheck(), for: .managed),
         Entry(Reading(), for: .progress),
     ]
 
@@ -152,9 +152,9 @@ private struct CallKinds: OptionSet {
 
     /// Those with a typed result.
     static let typed: CallKinds = [.request, .progress]
-    /// Those that see to their attempts themselves.
-    static let attempts: CallKinds = [.typed, .stream, .download, .events]
+    /// Those whose attempts the pipeline manages: they are retried, or fail over, by themselves.
+    static let managed: CallKinds = [.typed, .stream, .download, .events]
     /// Those that are made of an endpoint.
-    static let endpoints: CallKinds = [.attempts, .response]
+    static let endpoints: CallKinds = [.managed, .response]
     static let all: CallKinds = [.endpoints, .exchange]
 }

@@ -5,7 +5,7 @@ import RxLite
 final class Stage: Sendable {
     let interceptor: any Interceptor
     /// The same, if it has to do with the events of one response only.
-    let exchange: (any ExchangeStage)?
+    let exchange: (any TransferStage)?
     /// Whether it is asked anew for each subscription, since it, or the stage before it, is a user's.
     let isDeferred: Bool
     let isUsers: Bool
@@ -16,7 +16,7 @@ final class Stage: Sendable {
         self.interceptor = interceptor
         self.isUsers = isUsers
         isDeferred = isUsers || followsUsers
-        exchange = interceptor as? any ExchangeStage
+        exchange = interceptor as? any TransferStage
         readsResponse = interceptor is any ResponseStage
     }
 
@@ -28,14 +28,14 @@ final class Stage: Sendable {
 protocol ResponseStage: Interceptor {}
 
 /// A stage of the client's own around one exchange: it sees the events of one response, whatever the call is.
-protocol ExchangeStage: Interceptor {
+protocol TransferStage: Interceptor {
     /// The same as `intercept`, as events of the response.
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<TransferEvent, NetworkError>
 }
 
-extension ExchangeStage {
+extension TransferStage {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {

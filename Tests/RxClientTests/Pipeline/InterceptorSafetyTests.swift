@@ -5,6 +5,7 @@ import RxClient
 import RxHTTP
 import RxLite
 import RxTesting
+import Synchronization
 import Testing
 
 /// What users' stages must not be able to break by accident: secrets, stored responses, signatures, circuits.
@@ -87,6 +88,41 @@ import Testing
         #expect(try run(client.get("/x").decode(Int.self)).values == [1])
     }
 
+    @Test(arguments: ["attempt", "exchange"])
+    func norIsOneThatIsGivenFurtherIn(_ place: String) throws {
+        let isClosed = Mutex(true)
+        let answering = Intercepting { request, _, next in
+            guard isClosed.withLock({ $0 }) else { return next(request) }
+            return next.respond(
+                with: Response(head: ResponseHead(status: .ok), body: [0x30], request: request))
+        }
+        let (client, _) = client({ _ in .json("1") }) {
+            $0.options.cachePolicy = .time(.seconds(60))
+            if place == "attempt" {
+                $0.options.interceptors.attempt = [answering]
+            } else {
+                $0.options.interceptors.exchange = [answering]
+            }
+        }
+        #expect(try run(client.get("/x").decode(Int.self)).values == [0])
+        isClosed.withLock { $0 = false }
+        #expect(try run(client.get("/x").decode(Int.self)).values == [1])
+    }
+
+    @Test(arguments: ["attempt", "exchange"])
+    func anEventOfTheWrongKindIsAnErrorWhereverItComesFrom(_ place: String) throws {
+        let wrong = Intercepting { _, _, _ in .just(.output("text")) }
+        let (client, _) = client({ _ in .json("1") }) {
+            $0.options.cachePolicy = .http
+            if place == "attempt" {
+                $0.options.interceptors.attempt = [wrong]
+            } else {
+                $0.options.interceptors.exchange = [wrong]
+            }
+        }
+        #expect(try run(client.get("/x")).failure?.code == .invalidResponse)
+    }
+
     @Test func aSignatureThatAddsParametersRefusesAChangedURL() throws {
         let adding = Intercepting { request, _, next in
             var request = request
@@ -166,7 +202,7 @@ import Testing
         let (client, transport) = client({ _ in wrong.next() }) {
             $0.files = bench.files
             $0.options.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
-            $0.options.interceptors.exchange = [DigestVerification()]
+            $0.options.interceptors.exchange = [ContentDigestVerification()]
         }
         let recorder = Recorder(client.download(.get("/f"), to: "/d/f"), on: clock)
         try clock.run()

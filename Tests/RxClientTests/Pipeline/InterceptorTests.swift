@@ -187,7 +187,7 @@ import Testing
             $0.session = Session { .never() }
             $0.options.interceptors.call = [IdempotencyKeys()]
         }
-        let own = RequestOptions(interceptors: Interceptors(exchange: [DigestVerification()]))
+        let own = RequestOptions(interceptors: Interceptors(exchange: [ContentDigestVerification()]))
         #expect(
             client.pipeline(for: .get("/x", options: own)) == """
                 call
@@ -212,7 +212,7 @@ import Testing
                 exchange
                   Redirects
                   CacheInvalidation
-                  DigestVerification
+                  ContentDigestVerification
                   FieldNoting
                   ExchangeTracing
                   Sending

@@ -146,7 +146,7 @@ import Testing
                     .chunk(Array(Self.body.utf8.prefix(7))), .chunk(Array(Self.body.utf8.dropFirst(7))),
                     .finish)
             },
-            Interceptors(exchange: [DigestVerification()]))
+            Interceptors(exchange: [ContentDigestVerification()]))
         let options = RequestOptions(retry: .never)
         let whole = Recorder(client.get("/x", options: options), on: clock)
         let stream = Recorder(client.stream(.get("/x", options: options)), on: clock)
@@ -158,7 +158,7 @@ import Testing
 
     @Test func aDigestCanBeRequired() throws {
         let (client, _) = client(
-            { _ in .json("1") }, Interceptors(exchange: [DigestVerification(isRequired: true)]))
+            { _ in .json("1") }, Interceptors(exchange: [ContentDigestVerification(isRequired: true)]))
         let recorder = Recorder(client.get("/x", options: RequestOptions(retry: .never)), on: clock)
         try clock.run()
         #expect(recorder.failure?.code == .digestMismatch)
@@ -167,7 +167,7 @@ import Testing
     @Test func anErrorStatusNeedsNoDigest() throws {
         let (client, _) = client(
             { _ in .json(#"{"message": "no such tea"}"#, status: .notFound) },
-            Interceptors(exchange: [DigestVerification(isRequired: true)]))
+            Interceptors(exchange: [ContentDigestVerification(isRequired: true)]))
         let recorder = Recorder(client.get("/x"), on: clock)
         try clock.run()
         #expect(recorder.failure?.code == .status && recorder.failure?.message == "no such tea")

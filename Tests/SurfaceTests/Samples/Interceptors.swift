@@ -1,7 +1,19 @@
 import RxNetworking
 
-/// Adds the language that the user reads, and measures each attempt.
-struct Localization: Interceptor {
+/// Measures each attempt.
+struct AttemptTiming: Interceptor {
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        let start = call.scheduler.now
+        return next(request).handleEvents(onEnd: { completion in
+            print("\(call.id), attempt \(request.attempt), \(call.scheduler.now - start): \(completion)")
+        })
+    }
+}
+
+/// Asks for the language that the user reads.
+struct AcceptLanguage: Interceptor {
     let language: String
 
     func intercept(
@@ -9,18 +21,15 @@ struct Localization: Interceptor {
     ) -> Observable<CallEvent, NetworkError> {
         var request = request
         request.headerFields[.acceptLanguage] = language
-        let start = call.scheduler.now
-        return next(request).handleEvents(onEnd: { _ in
-            print("\(call.id), attempt \(call.attempt): \(call.scheduler.now - start)")
-        })
+        return next(request)
     }
 }
 
 func addInterceptors() {
     var configuration = ClientConfiguration()
-    configuration.options.interceptors.call = [IdempotencyKeys()]
-    configuration.options.interceptors.attempt = [RateLimitFollower(), Localization(language: "zh-Hans")]
-    configuration.options.interceptors.exchange = [DigestVerification()]
+    configuration.options.interceptors.call = [IdempotencyKeys(), AcceptLanguage(language: "zh-Hans")]
+    configuration.options.interceptors.attempt = [RateLimitFollower(), AttemptTiming()]
+    configuration.options.interceptors.exchange = [ContentDigestVerification()]
     show(configuration)
 }
 
@@ -42,12 +51,14 @@ enum Slowdowns: CallValueKey {
     static var initial: Int { 0 }
 }
 
+/// For each attempt, where a 429 is an error.
 struct SlowdownCount: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
-        next(request).handleEvents(onNext: { event in
-            if event.head?.status == .tooManyRequests { call[Slowdowns.self] += 1 }
+        next(request).handleEvents(onEnd: { completion in
+            guard case .failed(let error) = completion, error.status == .tooManyRequests else { return }
+            call[Slowdowns.self] += 1
         })
     }
 }

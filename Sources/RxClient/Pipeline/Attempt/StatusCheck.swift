@@ -2,7 +2,7 @@ import RxHTTP
 import RxLite
 
 /// Makes an error of a status that is no success, for the stages around attempts to see.
-struct StatusCheck: ResponseStage, ExchangeStage {
+struct StatusCheck: ResponseStage, TransferStage {
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<TransferEvent, NetworkError> {

@@ -21,7 +21,7 @@ struct Caching: Interceptor {
                 validation: call.validation
             ) { entry in
                 cached.confirmable = entry
-                return next(request).responses()
+                return next(request).responses(of: call)
             } refreshing: { _ in
                 call.client.refreshed(call)
             }

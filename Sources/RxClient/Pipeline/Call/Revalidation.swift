@@ -11,7 +11,7 @@ struct Revalidation: Interceptor {
             .deferred(on: call.scheduler) {
                 var request = request
                 prepare(&request)
-                return next(request).responses()
+                return next(request).responses(of: call)
             }
         }
         .map { .response($0) }

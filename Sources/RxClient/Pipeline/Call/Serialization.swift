@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// Goes on with the request that the endpoint's parameters make, or fails where they make none.
+/// Proceeds with the serialized request, or fails if serialization failed.
 struct Serialization: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next

@@ -3,7 +3,7 @@ import RxHTTP
 import RxLite
 
 /// Tells the cache of what may change something at the server (RFC 9111 §4.4).
-struct CacheInvalidation: ExchangeStage {
+struct CacheInvalidation: TransferStage {
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<TransferEvent, NetworkError> {

@@ -2,7 +2,7 @@ import RxHTTP
 import RxLite
 
 /// Adds the jar's cookies, and stores those of the response (RFC 6265).
-struct CookieHandling: ExchangeStage {
+struct CookieHandling: TransferStage {
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<TransferEvent, NetworkError> {

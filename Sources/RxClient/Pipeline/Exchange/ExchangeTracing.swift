@@ -3,7 +3,7 @@ import RxLite
 
 /// Tells ``Client/traffic`` of the exchange. It stands next to the network, so that what is told is what is sent: every
 /// hop, with every field.
-struct ExchangeTracing: ExchangeStage {
+struct ExchangeTracing: TransferStage {
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<TransferEvent, NetworkError> {

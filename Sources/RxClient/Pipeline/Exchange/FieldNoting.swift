@@ -2,7 +2,7 @@ import RxHTTP
 import RxLite
 
 /// Notes which header fields a request goes out with, for the cache to tell variants apart.
-struct FieldNoting: ExchangeStage {
+struct FieldNoting: TransferStage {
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<TransferEvent, NetworkError> {

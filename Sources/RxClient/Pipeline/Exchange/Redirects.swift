@@ -2,7 +2,7 @@ import RxHTTP
 import RxLite
 
 /// Follows redirects, and goes to https where a host is known to want that: each hop is an exchange.
-struct Redirects: ExchangeStage {
+struct Redirects: TransferStage {
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<TransferEvent, NetworkError> {

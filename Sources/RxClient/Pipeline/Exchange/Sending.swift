@@ -2,7 +2,7 @@ import RxHTTP
 import RxLite
 
 /// Hands the request to the transport; or the response on that an interceptor has given in its place.
-struct Sending: ExchangeStage, ResponseStage {
+struct Sending: TransferStage, ResponseStage {
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<TransferEvent, NetworkError> {

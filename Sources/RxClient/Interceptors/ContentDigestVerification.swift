@@ -6,13 +6,13 @@ public import RxLite
 /// `Repr-Digest` where the body is the whole representation. A body with another digest fails with `digestMismatch`.
 ///
 /// ```swift
-/// configuration.options.interceptors.exchange.append(DigestVerification())
+/// configuration.options.interceptors.exchange.append(ContentDigestVerification())
 /// ```
 ///
-/// It belongs around exchanges. It knows SHA-256 and SHA-512, and asks for them; and for bodies without content coding,
-/// since the digests are of what is sent. A body that is coded all the same, and one without a digest, counts as
-/// unverified.
-public struct DigestVerification: Interceptor {
+/// It belongs around exchanges. It requests SHA-256 and SHA-512 digests and disables content coding, because digests cover
+/// the bytes on the wire. A body that is coded all the same, or has no digest, counts as unverified. Stored responses
+/// with `Vary: Accept-Encoding` are not reused, since the cache does not know of the changed field.
+public struct ContentDigestVerification: Interceptor {
     private let isRequired: Bool
 
     /// Creates an interceptor.

@@ -2,7 +2,7 @@ import RxHTTP
 import RxLite
 
 /// Waits for a place within the client's limits, and holds it until the attempt has ended.
-struct RateLimiting: Interceptor {
+struct RequestLimiting: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
