@@ -19,7 +19,7 @@ final class Multi: @unchecked Sendable {
     let index: Int
     let configuration: CurlTransport.Configuration
     let features: LibcurlFeatures
-    /// What the configuration comes to.
+    /// The configuration, resolved for the libcurl that runs.
     let settings: ConnectionSettings
     /// The alternatives that origins have named.
     let alternatives: AlternativeServices?

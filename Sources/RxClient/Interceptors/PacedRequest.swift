@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// One request that waits for a server to allow it, and is then on its way.
+/// One request, from its place in a server's queue to its end.
 final class PacedRequest: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial; the queue lets it in through that door.
     private let request: Request

@@ -6,7 +6,7 @@ internal import RxHTTP
     internal import Darwin
 #endif
 
-/// What a configuration comes to with the libcurl that runs: the same for all transfers of a loop.
+/// A configuration, resolved for the libcurl that runs. All transfers of a loop share it.
 struct ConnectionSettings {
     /// The value of `CURLOPT_PROXY`. Where neither the configuration nor the environment names a proxy it is
     /// empty, which keeps curl from looking for one with every request.

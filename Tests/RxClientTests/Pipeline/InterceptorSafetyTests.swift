@@ -8,7 +8,7 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// What users' stages must not be able to break by accident: secrets, stored responses, signatures, circuits.
+/// Interceptors cannot leak secrets or spoil stored responses, signatures and circuits by accident.
 @Suite struct InterceptorSafetyTests {
     let clock = VirtualScheduler()
 

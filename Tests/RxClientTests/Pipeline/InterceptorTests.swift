@@ -8,7 +8,7 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// What a user's own stages see and can do, at each of the three places and for each kind of call.
+/// Interceptors at each of the three places, for each kind of call.
 @Suite struct InterceptorTests {
     let clock = VirtualScheduler()
 
