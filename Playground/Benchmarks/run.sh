@@ -61,6 +61,7 @@ build_reference() { cc -O2 -o "$1" "$here/Reference/multi_uv.c" $(pkg-config --c
 
 source "$root/Playground/install.sh"
 need_libraries
+[ -z "${other:-}" ] || need_trait_libraries # libcurl.sh copies their .pc files
 need_command taskset util-linux util-linux
 if [ "$product" = StreamsBenchmark ]; then
     install_missing
