@@ -3,7 +3,7 @@ import HTTPTypes
 /// The content types that a response may have.
 ///
 /// ```swift
-/// configuration.contentTypes = .json.or("text/html")   // JSON whose server calls it a page
+/// configuration.contentTypes = .json.or("text/html")   // JSON that the server labels as HTML
 /// let picture: ContentTypes = ["image/*"]
 /// ```
 ///
@@ -11,7 +11,7 @@ import HTTPTypes
 /// `*+json`, in any case and without parameters. A response without a content type, or without content, is always
 /// accepted (RFC 9110 §8.3).
 public struct ContentTypes: Sendable, Hashable, ExpressibleByArrayLiteral {
-    /// `nil` for whatever comes.
+    /// `nil` accepts every type.
     private let patterns: [String]?
 
     private init(_ patterns: [String]?) { self.patterns = patterns?.map { $0.lowercased() } }
@@ -22,10 +22,10 @@ public struct ContentTypes: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// `application/json`, `text/json`, and all with the suffix `+json` (RFC 6839 §3.1).
     public static let json: ContentTypes = ["application/json", "text/json", "*+json"]
 
-    /// Those that match one of the patterns.
+    /// Types that match one of the patterns.
     public init(arrayLiteral patterns: String...) { self.init(patterns) }
 
-    /// The same, and those that match one of `patterns`.
+    /// These types, and those that match one of `patterns`.
     public func or(_ patterns: String...) -> ContentTypes {
         ContentTypes(self.patterns.map { $0 + patterns })
     }
@@ -33,7 +33,7 @@ public struct ContentTypes: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// Whether a response with this head is accepted.
     public func accepts(_ head: ResponseHead) -> Bool {
         guard let patterns, let field = head[.contentType] else { return true }
-        // As many servers write it; everything else is read first.
+        // The form that many servers send; any other is parsed.
         if patterns.contains(field) { return true }
         let type = MediaType(field).name
         return type.isEmpty || patterns.contains { Self.matches($0, type) }

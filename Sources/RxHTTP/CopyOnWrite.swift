@@ -1,8 +1,8 @@
-/// A value that is shared by its copies until one of them is changed: for what is large and handed on far more
+/// A value that its copies share until one of them is changed, for large values that are passed on far more
 /// often than changed. A copy costs one retain.
 @propertyWrapper
 struct CopyOnWrite<Value: Sendable>: Sendable {
-    // Unchecked, and spared the checks of exclusivity: changed only by the one copy that holds it alone.
+    // Unchecked, without exclusivity checks: changed only while a single copy references it.
     private final class Box: @unchecked Sendable {
         @safe @exclusivity(unchecked) var value: Value
 

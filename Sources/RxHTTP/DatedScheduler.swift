@@ -1,14 +1,14 @@
 public import FoundationEssentials
 public import RxLite
 
-/// A scheduler with its own calendar, such as one with virtual time. Cookies, stored responses, credentials and
-/// `Retry-After` on it use these dates.
+/// A scheduler with a calendar, such as one with virtual time. Cookies, stored responses, credentials and
+/// `Retry-After` on this scheduler use its dates.
 public protocol DatedScheduler: Scheduler {
-    /// The date that belongs to `now`.
+    /// The date that corresponds to `now`.
     var date: Date { get }
 }
 
 extension Scheduler {
-    /// The date by this scheduler: its own where it is a ``DatedScheduler``, otherwise the system's.
+    /// The current date of the scheduler if it is a ``DatedScheduler``, otherwise of the system.
     public var currentDate: Date { (self as? any DatedScheduler)?.date ?? Date() }
 }

@@ -1,5 +1,5 @@
 extension DecodingError {
-    /// Where decoding failed, empty for the top of the document; and what was wrong there.
+    /// The path where decoding failed, empty for the top of the document, and the description of the failure.
     package var place: (path: String, description: String) {
         let (context, missing): (Context, [any CodingKey]) =
             switch self {
@@ -13,7 +13,7 @@ extension DecodingError {
 }
 
 extension [any CodingKey] {
-    /// `data.goods[3].price`
+    /// The path as text, such as `data.goods[3].price`; `empty` if the path is empty.
     package func text(or empty: String) -> String {
         guard !isEmpty else { return empty }
         return reduce("") { path, key in

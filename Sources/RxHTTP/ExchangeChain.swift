@@ -1,29 +1,29 @@
 import RxLite
 
-/// Exchanges one after the other, of which the last one's response is handed out, and of the others only what comes
+/// Exchanges that follow each other. Delivers the response of the last one; of the others, only the events
 /// before their heads.
 ///
-/// The next exchange begins at the head that asks for it. What has arrived of the body together with that head is read,
-/// so that the connection can be used again; a body that is still to come is not waited for.
+/// The next exchange begins as soon as a head asks for it. Body bytes that arrived together with that head
+/// are read, so that the connection can be reused; the rest of the body is not awaited.
 final class ExchangeChain: @unchecked Sendable {
-    // Unchecked, and spared the checks of exclusivity: runs only inside the subscription's lane, which is serial.
+    // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial.
 
-    /// What comes after a response that is not handed out.
+    /// The exchange that follows a response that is not delivered.
     struct Link {
-        /// Is sent on before the exchange begins.
+        /// Sent to the observer before the exchange begins.
         var announcement: TransferEvent?
         var exchange: Observable<TransferEvent, NetworkError>
     }
 
-    /// Makes the next link at a head; `nil` to hand the response out.
+    /// Returns the next link for a head; `nil` to deliver the response.
     typealias Decision = (ResponseHead) throws(NetworkError) -> Link?
 
-    /// A connection whose body is larger is closed.
+    /// The most bytes of an undelivered body to read; beyond them the connection is closed.
     private static let discardLimit = 64 << 10
 
     private let decide: Decision
     private let observer: Observer<TransferEvent, NetworkError>
-    /// That of the exchange that is under way.
+    /// The scope of the current exchange.
     @safe @exclusivity(unchecked) private var scope: Scope
     @safe @exclusivity(unchecked) private var next: Link?
     @safe @exclusivity(unchecked) private var discarded = 0
@@ -46,7 +46,7 @@ final class ExchangeChain: @unchecked Sendable {
                 },
                 end: { completion in
                     scope.close()
-                    // However the body ended: nothing of it is wanted.
+                    // The undelivered body is not needed, even if it failed.
                     if self.next == nil { self.end(completion) } else { self.follow() }
                 }))
     }
@@ -66,7 +66,7 @@ final class ExchangeChain: @unchecked Sendable {
         if next == nil { observer.next(event) } else { followSoon() }
     }
 
-    /// Follows at the scheduler's next turn, at the end of what is there by now.
+    /// Follows at the scheduler's next turn, after the events that have already arrived.
     private func followSoon() {
         guard let scheduler = observer.scope.lane.scheduler else { return leave() }
         let scope = scope

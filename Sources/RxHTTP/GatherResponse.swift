@@ -9,8 +9,8 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     ///
     /// - Parameters:
     ///   - request: the request that was sent.
-    ///   - decoder: how the response decodes JSON. Default `nil`: as the client does whose stream this is, else a
-    ///     `JSONDecoder()`.
+    ///   - decoder: the decoder of the response's JSON. Default `nil`: the decoder of the client that made
+    ///     this stream, otherwise a `JSONDecoder()`.
     public func response(
         to request: Request, decoder: JSONDecoder? = nil
     ) -> Observable<Response, NetworkError> {
@@ -26,9 +26,9 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     }
 }
 
-/// A response as it comes together.
+/// Collects the events of an exchange into a response.
 private final class Gathering: @unchecked Sendable {
-    // Unchecked, and spared the checks of exclusivity: runs only inside the subscription's lane, which is serial.
+    // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial.
     private let observer: Observer<Response, NetworkError>
     private let decoder: JSONDecoder?
     @safe @exclusivity(unchecked) private var request: Request
@@ -64,7 +64,7 @@ private final class Gathering: @unchecked Sendable {
             }
             if body.isEmpty { body = bytes } else { body += bytes }
         case .finished(let metrics):
-            // Handed on rather than copied.
+            // Moved rather than copied.
             guard !isComplete, let head = head.take() else { return }
             isComplete = true
             var body: [UInt8] = []

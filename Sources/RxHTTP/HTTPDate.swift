@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
 extension Date {
-    /// The time that an HTTP date names, in one of the three forms of RFC 9110 §5.6.7; `nil` for everything else.
+    /// The time of an HTTP date in one of the three forms of RFC 9110 §5.6.7; `nil` for any other text.
     ///
     /// ```
     /// Sun, 06 Nov 1994 08:49:37 GMT
@@ -9,21 +9,21 @@ extension Date {
     /// Sun Nov  6 08:49:37 1994
     /// ```
     ///
-    /// The name of the day need not be that of the date. A two-digit year means the latest year with these digits that
-    /// is at most 50 years ahead of `now`.
+    /// The weekday need not match the date. A two-digit year means the latest year with these digits that is
+    /// at most 50 years ahead of `now`.
     ///
     /// - Parameters:
-    ///   - text: the field value, without blanks around it.
-    ///   - now: the time that two digits of a year are read against. Default: the system's.
-    ///   - ignoresCase: whether `GMT` and the names may be in any case, as caches read them (RFC 9111 §4.2). Default
-    ///     false: the case matters.
+    ///   - text: the field value, without surrounding blanks.
+    ///   - now: the reference for two-digit years. Default: the system time.
+    ///   - ignoresCase: whether `GMT` and the names match in any case, as in caches (RFC 9111 §4.2). Default
+    ///     false.
     public init?(httpDate text: String, now: Date = Date(), ignoresCase: Bool = false) {
         var reader = HTTPDateReader(text.utf8, ignoresCase: ignoresCase)
         guard let date = reader.date(now: now) else { return nil }
         self = date
     }
 
-    /// A time in UTC; `nil` for one that is not in the calendar. The second may be a leap second, 60.
+    /// A time in UTC; `nil` if the calendar has no such time. The second may be a leap second, 60.
     package init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
         guard (0...9999).contains(year), (1...12).contains(month), (1...31).contains(day),
             (0..<24).contains(hour), (0..<60).contains(minute), (0...60).contains(second)

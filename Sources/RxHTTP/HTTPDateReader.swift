@@ -14,7 +14,7 @@ struct HTTPDateReader {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
-    /// `1600` and before belong to no calendar that the sender may have meant.
+    /// Dates up to the year 1600 are taken for errors.
     private static let firstYear = 1601
 
     init(_ text: String.UTF8View, ignoresCase: Bool) {
@@ -23,13 +23,13 @@ struct HTTPDateReader {
     }
 
     mutating func date(now: Date) -> Date? {
-        // A long name begins with the short one.
+        // Long names first, because each begins with a short one.
         if take(oneOf: Self.longDays) != nil { return obsoleteDate(now: now) }
         guard take(oneOf: Self.days) != nil else { return nil }
         return take(",") ? fixedDate() : asctimeDate()
     }
 
-    /// `IMF-fixdate`, from behind the comma.
+    /// `IMF-fixdate`, after the comma.
     private mutating func fixedDate() -> Date? {
         guard take(" "), let day = number(digits: 2), take(" "), let month = take(oneOf: Self.months),
             take(" "), let year = number(digits: 4), take(" "), let clock = clock(), take(" GMT"),
@@ -38,7 +38,7 @@ struct HTTPDateReader {
         return date(year, month + 1, day, clock)
     }
 
-    /// `rfc850-date`, from behind the name of the day.
+    /// `rfc850-date`, after the weekday.
     private mutating func obsoleteDate(now: Date) -> Date? {
         guard take(", "), let day = number(digits: 2), take("-"), let month = take(oneOf: Self.months),
             take("-"), let year = number(digits: 2), take(" "), let clock = clock(), take(" GMT"),
@@ -55,7 +55,7 @@ struct HTTPDateReader {
         return nil
     }
 
-    /// `asctime-date`, from behind the name of the day.
+    /// `asctime-date`, after the weekday.
     private mutating func asctimeDate() -> Date? {
         guard take(" "), let month = take(oneOf: Self.months), take(" "),
             let day = take(" ") ? number(digits: 1) : number(digits: 2), take(" "), let clock = clock(),
@@ -90,7 +90,7 @@ struct HTTPDateReader {
 
     private mutating func take(oneOf names: [String]) -> Int? { names.firstIndex { take($0) } }
 
-    /// Exactly so many decimal digits.
+    /// Exactly `count` decimal digits.
     private mutating func number(digits count: Int) -> Int? {
         let digits = rest.prefix(count)
         guard digits.count == count, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

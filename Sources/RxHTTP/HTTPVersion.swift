@@ -1,4 +1,4 @@
-/// A version of HTTP (RFC 9110 §2.5), as a response begins with it.
+/// A version of HTTP (RFC 9110 §2.5).
 public struct HTTPVersion: Sendable, Hashable {
     private let number: UInt16
 
@@ -20,7 +20,8 @@ public struct HTTPVersion: Sendable, Hashable {
 }
 
 extension HTTPVersion: LosslessStringConvertible {
-    /// Reads `HTTP/1.1` or `HTTP/2`; `nil` for anything but one digit, or two with a dot between them.
+    /// Reads `HTTP/1.1` or `HTTP/2`; `nil` unless `HTTP/` is followed by one digit, or by two with a dot
+    /// between them.
     public init?(_ description: String) {
         let bytes = Array(description.utf8)
         guard bytes.starts(with: "HTTP/".utf8) else { return nil }
@@ -36,7 +37,7 @@ extension HTTPVersion: LosslessStringConvertible {
         }
     }
 
-    /// The version as a status line has it: `HTTP/1.1`, `HTTP/2`.
+    /// The version as in a status line: `HTTP/1.1`, `HTTP/2`.
     public var description: String { major < 2 || minor > 0 ? "HTTP/\(major).\(minor)" : "HTTP/\(major)" }
 }
 

@@ -1,21 +1,21 @@
-/// Header fields of requests, as written: in their order, and a name as often as it has values.
+/// The header fields of a request, as written: in order, and with repeated names.
 ///
 /// ```swift
 /// configuration.headers = ["X-App": "shop", "Accept": "text/html", "Accept": "application/json"]
 /// configuration.headers["X-App"] = "store"
 /// ```
 ///
-/// Fields replace the request's earlier fields of the same name, regardless of case (RFC 9110 §5.1). A value of `nil`
-/// leaves a field out that would come from there.
+/// These fields replace earlier fields of the request with the same name, regardless of case (RFC 9110 §5.1).
+/// A value of `nil` removes such a field.
 ///
-/// Names and values are looked at when a request is made: what is no header field fails it with
+/// Names and values are checked when a request is made: an invalid field fails it with
 /// ``NetworkError/Code/invalidHeader``.
 public struct Headers: Sendable, Hashable {
     /// One field.
     public struct Field: Sendable, Hashable {
         /// The name.
         public var name: String
-        /// The value; `nil` for a field that is left out.
+        /// The value; `nil` removes the field.
         public var value: String?
 
         /// Creates a field.
@@ -25,29 +25,29 @@ public struct Headers: Sendable, Hashable {
         }
     }
 
-    /// The fields in their order.
+    /// The fields in order.
     public var fields: [Field]
 
     /// Creates a list.
     public init(_ fields: [Field] = []) { self.fields = fields }
 
-    /// Creates a list of the pairs of a dictionary, in the order of their names.
+    /// Creates a list from a dictionary, sorted by name.
     public init(_ dictionary: [String: String]) {
         fields = dictionary.sorted { $0.key < $1.key }.map { Field(name: $0.key, value: $0.value) }
     }
 
-    /// Adds a field after the existing ones, also of the same name.
+    /// Appends a field, even if there is one of the same name.
     public mutating func append(_ name: String, _ value: String) {
         fields.append(Field(name: name, value: value))
     }
 
-    /// The values of a name, in their order.
+    /// The values of a name, in order.
     public func values(of name: String) -> [String] {
         fields.filter { Self.isSame($0.name, name) }.compactMap(\.value)
     }
 
-    /// The value of a name, several joined by `, ` (RFC 9110 §5.3). Setting it puts one field in the place of the first
-    /// of that name and takes out the others; `nil` leaves the field out.
+    /// The value of a name, several joined by `, ` (RFC 9110 §5.3). Setting it replaces the first field of
+    /// that name and deletes the others; `nil` removes the field from the request.
     public subscript(name: String) -> String? {
         get {
             let values = values(of: name)
@@ -76,13 +76,13 @@ extension Headers: ExpressibleByDictionaryLiteral {
 }
 
 extension Headers: CustomStringConvertible, CustomReflectable {
-    /// The names; any value may be a secret.
+    /// The names only, because any value may be a secret.
     public var description: String {
         fields.map { $0.value == nil ? "\($0.name): none" : "\($0.name): \(Redaction.mark)" }.joined(
             separator: ", ")
     }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -90,6 +90,6 @@ extension Headers.Field: CustomStringConvertible, CustomReflectable {
     /// The name.
     public var description: String { "\(Headers([self]))" }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

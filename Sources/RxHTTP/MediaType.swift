@@ -1,9 +1,9 @@
-/// The type of content (RFC 9110 §8.3.1), without its parameters.
+/// A media type (RFC 9110 §8.3.1) without its parameters.
 package struct MediaType: Equatable {
-    /// In lower case, such as `application/json`; empty where there is none.
+    /// In lower case, such as `application/json`; empty without a type.
     package let name: String
 
-    /// Reads a `Content-Type`.
+    /// Reads a `Content-Type` value.
     package init(_ field: String?) {
         let name = (field ?? "").utf8.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }
         let isPlain = !name.contains { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
@@ -17,13 +17,13 @@ package struct MediaType: Equatable {
 
     package var isMultipart: Bool { name.hasPrefix("multipart/") }
 
-    /// Also the structured suffix (RFC 6839 §3.1), `text/json`, and a row of documents.
+    /// Includes the structured suffix (RFC 6839 §3.1), `text/json`, and sequences of JSON documents.
     package var isJSON: Bool {
         name.hasSuffix("+json") || name.hasSuffix("/json") || name.hasSuffix("/x-ndjson")
             || name.hasSuffix("/jsonl") || name.hasSuffix("/json-seq")
     }
 
-    /// Whether it is written for people as much as for machines.
+    /// Whether people can read the content.
     package var isText: Bool {
         name.hasPrefix("text/") || isForm || isJSON || name.hasSuffix("xml") || name.hasSuffix("javascript")
     }

@@ -1,25 +1,25 @@
 extension NetworkError.Code {
-    /// What may be done about a kind of failure. Statuses and the request itself decide the rest.
+    /// The possible remedies for a kind of failure. Statuses and the request itself decide the rest.
     package struct Remedies: OptionSet {
         package let rawValue: Int
 
         package init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Another attempt: of a request that may be sent twice, or of which nothing was sent.
+        /// Another attempt, if the request may be sent twice or nothing of it was sent.
         package static let retry = Remedies(rawValue: 1 << 0)
-        /// Another attempt, only of a request that may be sent twice.
+        /// Another attempt, only if the request may be sent twice.
         package static let retryIfIdempotent = Remedies(rawValue: 1 << 1)
-        /// The other server of the service, where nothing was sent.
+        /// The other server of the service, if nothing was sent.
         package static let otherServer = Remedies(rawValue: 1 << 2)
-        /// A stale response of a cache (`stale-if-error`, RFC 5861 §4).
+        /// A stale stored response (`stale-if-error`, RFC 5861 §4).
         package static let staleResponse = Remedies(rawValue: 1 << 3)
-        /// A new connection of an event stream.
+        /// A new connection for an event stream.
         package static let reconnection = Remedies(rawValue: 1 << 4)
-        /// None, but the host is to blame: it counts for its circuit breaker.
+        /// No remedy, but the failure counts against the host in its circuit breaker.
         package static let circuitBreaker = Remedies(rawValue: 1 << 5)
     }
 
-    /// The one table of the failures that something can be done about.
+    /// The only table of failures that have remedies.
     package var remedies: Remedies {
         switch self {
         case .resolve, .connect, .connectTimeout:

@@ -2,11 +2,11 @@ public import FoundationEssentials
 public import HTTPTypes
 public import RxLite
 
-/// Why a request did not give its result.
+/// The reason why a request has no result.
 ///
-/// ``code`` says which kind it is and is what code switches on; the rest says what happened. ``url`` has no user info,
-/// query or fragment, and texts of this library in ``message`` hold no credentials. ``head``, ``body`` and a message
-/// taken from the response are the server's text: look at them before you log them.
+/// Switch on ``code``, the kind of failure; the other properties describe it. ``url`` has no user info, query
+/// or fragment, and messages of this library contain no credentials. ``head``, ``body`` and a message taken
+/// from the response are text of the server: check them before you log them.
 ///
 /// ```swift
 /// .subscribe(onFailure: { error in
@@ -20,40 +20,40 @@ public import RxLite
 public struct NetworkError: Error, Sendable {
     /// The kind of failure.
     public var code: Code
-    /// A description for people. Where the server said why (an envelope's or an error body's message), that text.
+    /// A human-readable description. If the server gave a reason (in an envelope or an error body), its text.
     public var message: String
-    /// The request that failed; `nil` if it failed before there was one.
+    /// The request that failed; `nil` if the failure came before there was a request.
     public var requestID: RequestID?
     /// The method of the request.
     public var method: HTTPRequest.Method?
     /// The URL, without user info, query and fragment.
     public var url: URL?
-    /// Which attempt this was, from 1.
+    /// The number of the attempt, from 1.
     public var attempt: Int = 1
     /// The status and header fields, if a response had begun.
     public var head: ResponseHead?
-    /// The body, if it is known: of an error status, of an envelope failure, of content that did not decode.
+    /// The body, if known: of an error status, an envelope failure, or content that could not be decoded.
     public var body: [UInt8] = []
     /// The code in a failed envelope, as text.
     public var envelopeCode: String?
-    /// How long the server asks to wait before the request is sent again, where its envelope says so.
+    /// The time that the server's envelope asks to wait before the request is sent again, if any.
     public var retryDelay: Duration?
-    /// Since when and until when nothing is sent, for ``Code/circuitOpen``.
+    /// The period in which nothing is sent, for ``Code/circuitOpen``.
     public var openCircuit: OpenCircuit?
-    /// Where in the document decoding failed.
+    /// The path in the document where decoding failed.
     public var codingPath: String?
-    /// The reason of a TLS failure, if it is known.
+    /// The reason of a TLS failure, if known.
     public var tlsFailure: TLSFailure?
-    /// The result code of libcurl (`CURLcode`), if the transport's libcurl said no.
+    /// The result code of libcurl (`CURLcode`), if libcurl reported the failure.
     public var curlCode: Int?
-    /// Whether it is certain that no byte of the request reached a server; after a redirect it has.
+    /// Whether it is certain that no byte of the request reached a server; false after a redirect.
     public var isUnsent: Bool = false
     /// Whether the request could be sent again from the start.
     public var isReplayable: Bool = true
     /// Whether the request may be repeated without asking (RFC 9110 §9.2.2, or `Idempotency-Key`); after
-    /// redirects, whether the first one may.
+    /// redirects, whether the first request may.
     public var isIdempotent: Bool = false
-    /// Which login's credential the request carried, if any.
+    /// The login whose credential the request carried, if any.
     public var credentialVersion: CredentialVersion?
 
     /// Creates an error about `request`.
@@ -74,7 +74,7 @@ public struct NetworkError: Error, Sendable {
         credentialVersion = request.credentialVersion
     }
 
-    /// The same failure, of something that `request` needed, as its own.
+    /// The failure of something that `request` needed, as a failure of `request`.
     package func attributed(to request: Request) -> NetworkError {
         var error = self
         error.attribute(to: request)
@@ -106,10 +106,10 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, C
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// One line without words of the server's, of which nobody knows what they hold.
+    /// One line without text of the server, which may contain anything.
     package var shown: String {
         var error = self
         switch code {
@@ -124,7 +124,7 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, C
 }
 
 extension URL {
-    /// Without the parts that may hold secrets.
+    /// The URL without the parts that may contain secrets.
     var redacted: URL? {
         guard user() != nil || password() != nil || query() != nil || fragment != nil else { return self }
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return nil }
@@ -137,8 +137,9 @@ extension URL {
 }
 
 extension Request {
-    /// Whether sending the request twice has the effect of sending it once: GET, HEAD, OPTIONS, TRACE, PUT
-    /// and DELETE (RFC 9110 §9.2.2), and any that says so or has an `Idempotency-Key`.
+    /// Whether sending the request twice has the same effect as sending it once: GET, HEAD, OPTIONS, TRACE,
+    /// PUT and DELETE (RFC 9110 §9.2.2), and any request that is declared idempotent or has an
+    /// `Idempotency-Key`.
     public var isIdempotent: Bool {
         switch method {
         case .get, .head, .options, .trace, .put, .delete: true

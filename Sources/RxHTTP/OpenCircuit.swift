@@ -1,12 +1,12 @@
-/// Since when a circuit breaker lets nothing through, and until when; on its clock, as
-/// ``RxLite/Scheduler/now`` gives it.
+/// The period in which a circuit breaker lets no request through, on its clock, as ``RxLite/Scheduler/now``
+/// gives it.
 public struct OpenCircuit: Sendable, Hashable {
     /// When it opened.
     public var since: Duration
-    /// When a request is let through again to probe the host; a time that has passed while one is under way.
+    /// When a request may probe the host again; in the past while a probe is in flight.
     public var until: Duration
 
-    /// Creates the two times.
+    /// Creates a period.
     public init(since: Duration, until: Duration) {
         self.since = since
         self.until = until

@@ -2,9 +2,9 @@ public import FoundationEssentials
 
 /// The unit of trust of a URL: scheme, host and port (RFC 6454 §4).
 public struct Origin: Hashable, Sendable {
-    /// In lower case.
+    /// The scheme, in lower case.
     public let scheme: String
-    /// In lower case.
+    /// The host, in lower case.
     public let host: String
     /// The port; the scheme's default if the URL has none.
     public let port: Int

@@ -1,7 +1,7 @@
 /// Quoted strings of header fields (RFC 9110 §5.6.4).
 package enum QuotedString {
-    /// The content of the quoted string that begins at `index`, with its escapes resolved. Moves `index` behind it; a
-    /// string without its closing quote ends with the field.
+    /// The content of the quoted string that begins at `index`, with its escapes resolved. Moves `index` past
+    /// the string; a string without a closing quote extends to the end of the field.
     package static func read(from bytes: [UInt8], at index: inout Int) -> String {
         var content: [UInt8] = []
         index += 1

@@ -6,13 +6,13 @@ public struct RedirectPolicy: Sendable, Equatable {
     /// The most redirects of one request. Default 10; 0 returns every redirect to the caller.
     public var limit: Int
 
-    /// Whether 301 and 302 repeat a POST with its body, as RFC 9110 §15.4 allows, instead of turning it into a GET, as
-    /// browsers do. Default false.
+    /// Whether 301 and 302 repeat a POST with its body, as RFC 9110 §15.4 allows. Default false: they turn it
+    /// into a GET, as browsers do.
     public var keepsPost: Bool
 
-    /// Origins that get a request's secrets when it is redirected there: `Authorization`, `Cookie`,
-    /// `Proxy-Authorization`, the fields marked secret, and the session's credential. Redirects from https to http are
-    /// never followed. Default none: secrets stay at the origin they were made for.
+    /// Origins that receive a request's secrets when a redirect leads there: `Authorization`, `Cookie`,
+    /// `Proxy-Authorization`, the fields marked secret, and the session's credential. Redirects from https to
+    /// http are never followed. Default none: secrets stay at their origin.
     public var trustedOrigins: Set<Origin>
 
     /// Whether every redirect fails with `invalidRedirect`.
@@ -23,7 +23,7 @@ public struct RedirectPolicy: Sendable, Equatable {
     /// - Parameters:
     ///   - limit: the most redirects of one request. Default 10.
     ///   - keepsPost: whether 301 and 302 repeat a POST. Default false.
-    ///   - trustedOrigins: the origins that secrets may go to. Default none.
+    ///   - trustedOrigins: the origins that may receive secrets. Default none.
     public init(limit: Int = 10, keepsPost: Bool = false, trustedOrigins: Set<Origin> = []) {
         self.limit = limit
         self.keepsPost = keepsPost
@@ -40,26 +40,29 @@ public struct RedirectPolicy: Sendable, Equatable {
         return policy
     }()
 
-    /// The next request after `head`, the response to `request`; `nil` if that is no redirect (RFC 9110 §15.4), such as
-    /// one with an empty `Location`.
+    /// The request that follows `head`, the response to `request`; `nil` if the response is not a redirect
+    /// (RFC 9110 §15.4), for example because its `Location` is empty.
     ///
-    /// 301 and 302 turn POST into GET unless ``keepsPost``, 303 turns all methods but GET and HEAD into GET, 307 and
-    /// 308 repeat method and body. If the body would be repeated but can be sent only once, the response stands.
-    /// Another origin that is not among the ``trustedOrigins`` gets the request without `Authorization`, `Cookie`,
-    /// `Proxy-Authorization`, the fields marked secret, and the additions of a credential or a signature to its fields,
-    /// its content or its query.
+    /// 301 and 302 turn POST into GET unless ``keepsPost`` is set, 303 turns all methods except GET and HEAD
+    /// into GET, 307 and 308 repeat method and body. If the body would have to be repeated but can be sent
+    /// only once, the redirect is the response. An origin that differs and is not among the
+    /// ``trustedOrigins`` receives the request without `Authorization`, `Cookie`, `Proxy-Authorization`, the
+    /// fields marked secret, and the additions of a credential or a signature to its fields, its content or
+    /// its query.
     ///
-    /// - Throws: `tooManyRedirects` if `limit` redirects have been followed already; `invalidRedirect` if the policy is
-    ///   ``refused``, from https to http, to another scheme, to an invalid URL, or to two different ones.
+    /// - Throws: `tooManyRedirects` after `limit` redirects; `invalidRedirect` if the policy is ``refused``,
+    ///   and for a redirect from https to http, to another scheme, to an invalid URL, or to several different
+    ///   URLs.
     ///
-    /// - Parameter upgrade: the https URL in place of an http one whose host is to be reached over TLS only.
+    /// - Parameter upgrade: returns the https URL for an http URL whose host requires TLS.
     func redirect(
         _ request: Request, to head: ResponseHead, count: Int, upgrading upgrade: (URL) -> URL? = { _ in nil }
     ) throws(NetworkError) -> Request? {
         guard 300..<400 ~= head.status.code else { return nil }
         if isRefusing, [301, 302, 303, 307, 308].contains(head.status.code) {
             throw NetworkError(
-                .invalidRedirect, "the response is a redirect, which is refused", request: request)
+                .invalidRedirect, "the response is a redirect, and the redirect policy refuses all",
+                request: request)
         }
         guard limit > 0, head[.location]?.isEmpty == false else { return nil }
         var next = request
@@ -77,11 +80,13 @@ public struct RedirectPolicy: Sendable, Equatable {
             let origin = Origin(target)
         else {
             throw NetworkError(
-                .invalidRedirect, "the redirect has no http URL as its target", request: request)
+                .invalidRedirect, "the redirect's Location is ambiguous or not a valid http or https URL",
+                request: request)
         }
         if origin != Origin(request.url) {
             if request.url.scheme?.lowercased() == "https" && origin.scheme == "http" {
-                throw NetworkError(.invalidRedirect, "a redirect from https to http", request: request)
+                throw NetworkError(
+                    .invalidRedirect, "a redirect from https to http is not followed", request: request)
             }
         }
         guard count < limit else {
@@ -96,7 +101,7 @@ public struct RedirectPolicy: Sendable, Equatable {
 }
 
 extension URL {
-    /// With the fragment of the URL that led here, if it has none (RFC 9110 §10.2.2).
+    /// The URL with the fragment of the URL that led here, if it has none (RFC 9110 §10.2.2).
     fileprivate func inheritingFragment(of other: URL) -> URL? {
         guard fragment == nil, let inherited = other.fragment(percentEncoded: true) else { return self }
         return URL(string: absoluteString + "#" + inherited)

@@ -2,8 +2,9 @@ import FoundationEssentials
 import HTTPTypes
 
 extension Request: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// One line without secrets: method, URL without user info, query and fragment, id, header fields, size of
-    /// the body. Of `Authorization`, `Cookie`, `Proxy-Authorization` and ``secretFields`` only the names.
+    /// One line without secrets: method, URL without user info, query and fragment, id, header fields, size
+    /// of the body. `Authorization`, `Cookie`, `Proxy-Authorization` and ``secretFields`` appear by name
+    /// only.
     public var description: String {
         var parts = ["\(method.rawValue) \(redactedURL?.absoluteString ?? "…") \(id)"]
         if attempt > 1 { parts[0] += " (attempt \(attempt))" }
@@ -15,6 +16,6 @@ extension Request: CustomStringConvertible, CustomDebugStringConvertible, Custom
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import HTTPTypes
 
 extension Request {
-    /// Everything that shapes what is sent and what comes of it, as one value: two requests of the same shape are the
-    /// same request. A property that is added to it counts without further ado.
+    /// Everything that determines what is sent and how its response is handled, as one value: two requests of
+    /// the same shape are the same request. A new property is compared automatically.
     package struct Shape: Sendable, Hashable {
         var method: HTTPRequest.Method
         var place: Place
@@ -27,7 +27,7 @@ extension Request {
 }
 
 extension Request.Shape {
-    /// Where a request goes; equal by the text.
+    /// The target of a request; compared as text.
     enum Place: Sendable, Hashable {
         case url(URL)
         case text(URLText)

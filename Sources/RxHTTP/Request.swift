@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import HTTPTypes
 
-/// One HTTP request as a transport sends it: everything decided, nothing sent yet.
+/// One HTTP request as a transport sends it: complete, but not sent yet.
 public struct Request: Sendable {
     /// The method; any RFC 9110 token.
     public var method: HTTPRequest.Method {
@@ -18,12 +18,12 @@ public struct Request: Sendable {
         }
         set { parts.shape.place = .url(newValue) }
     }
-    /// The same as text, which takes no reading.
+    /// The URL as text, which needs no parsing.
     package var urlText: String { parts.shape.place.text }
 
-    /// Adds pairs to the query, where neither they nor the URL hold anything to be escaped, and that is known.
+    /// Adds pairs to the query, if both they and the URL are known to need no escaping.
     ///
-    /// - Returns: whether it has.
+    /// - Returns: whether the pairs were added.
     package mutating func appendEscapedQuery(_ query: String) -> Bool {
         guard case .text(let text) = parts.shape.place, let longer = text.appendingQuery(query) else {
             return false
@@ -32,7 +32,7 @@ public struct Request: Sendable {
         return true
     }
 
-    /// The header fields. `Host`, `Content-Length` and `Transfer-Encoding` are the transport's to set.
+    /// The header fields. The transport sets `Host`, `Content-Length` and `Transfer-Encoding`.
     public var headerFields: HTTPFields {
         get { parts.shape.headerFields }
         _modify { yield &parts.shape.headerFields }
@@ -42,106 +42,108 @@ public struct Request: Sendable {
         get { parts.shape.body }
         _modify { yield &parts.shape.body }
     }
-    /// How the content is compressed on its way. Default not at all.
+    /// The compression of the content. Default none.
     public var compression: Compression {
         get { parts.shape.compression }
         _modify { yield &parts.shape.compression }
     }
-    /// Whether the codings that `Content-Encoding` of the response names are undone, and asked for. Default true.
+    /// Whether content codings are accepted and the codings in `Content-Encoding` of the response decoded.
+    /// Default true.
     ///
-    /// Where it is false the body comes as it was sent, and `Accept-Encoding` is sent only if ``headerFields`` have it.
-    /// A body with an unknown coding, and that of a 206, comes as it was sent in any case; the field stays in the head.
+    /// If it is false, the body is delivered as sent, and `Accept-Encoding` is sent only if ``headerFields``
+    /// contain it. A body with an unknown coding, and the body of a 206, are always delivered as sent; the
+    /// field stays in the head.
     public var decodesContent: Bool {
         get { parts.shape.decodesContent }
         _modify { yield &parts.shape.decodesContent }
     }
-    /// When the server is asked before the content is sent. Default never.
+    /// When to ask the server before the content is sent. Default never.
     public var continuePolicy: ContinuePolicy {
         get { parts.shape.continuePolicy }
         _modify { yield &parts.shape.continuePolicy }
     }
-    /// How long each phase may take.
+    /// The time limits of the request's phases.
     public var timeouts: Timeouts {
         get { parts.shape.timeouts }
         _modify { yield &parts.shape.timeouts }
     }
-    /// The most bytes of decoded body that may be gathered in memory. Default 256 MiB.
+    /// The most bytes of the decoded body to gather in memory. Default 256 MiB.
     public var bodyLimit: Int {
         get { parts.shape.bodyLimit }
         _modify { yield &parts.shape.bodyLimit }
     }
-    /// Fields with secrets, in addition to `Authorization`, `Cookie` and `Proxy-Authorization`: never sent to another
-    /// origin on a redirect, never shown in logs and errors.
+    /// Fields with secrets, in addition to `Authorization`, `Cookie` and `Proxy-Authorization`: never sent to
+    /// another origin on a redirect, and never shown in logs and errors.
     public var secretFields: Set<HTTPField.Name> {
         get { parts.shape.secretFields }
         _modify { yield &parts.shape.secretFields }
     }
-    /// Names of parameters with secrets, in addition to ``usualSecretParameters``, in the query, a form or a JSON body,
-    /// also of the response: never shown in logs and exports.
+    /// Names of parameters with secrets, in addition to ``usualSecretParameters``, in the query, a form or a
+    /// JSON body, also of the response: never shown in logs and exports.
     public var secretParameters: Set<String> {
         get { parts.shape.secretParameters }
         _modify { yield &parts.shape.secretParameters }
     }
-    /// Which login's credential the request carries, if any.
+    /// The login whose credential the request carries, if any.
     public var credentialVersion: CredentialVersion? {
         get { parts.shape.credentialVersion }
         _modify { yield &parts.shape.credentialVersion }
     }
-    /// What a digest challenge is answered with.
+    /// The credentials that answer a Digest challenge.
     package var digest: Authentication.Digest? {
         get { parts.shape.digest }
         _modify { yield &parts.shape.digest }
     }
-    /// What credentials and signatures have added; `nil` where none of it needs to be known.
+    /// The additions of credentials and signatures; `nil` if there are none to track.
     package var secretAdditionsIfAny: SecretAdditions? { parts.shape.secretAdditions }
-    /// The same, to be added to.
+    /// The same, for recording additions.
     var secretAdditions: SecretAdditions {
         get { parts.shape.secretAdditions ?? SecretAdditions() }
         set { parts.shape.secretAdditions = newValue }
     }
-    /// Whether no credential may be put into the request, since it leaves the origin it was made for.
+    /// Whether no credential may be added, because the request leaves the origin it was made for.
     public var isCredentialFree: Bool {
         get { parts.shape.isCredentialFree }
         _modify { yield &parts.shape.isCredentialFree }
     }
-    /// Whether the request may be sent twice though its method does not promise it.
+    /// Whether the request may be sent twice although its method does not guarantee it.
     public var isDeclaredIdempotent: Bool {
         get { parts.shape.isDeclaredIdempotent }
         _modify { yield &parts.shape.isDeclaredIdempotent }
     }
-    /// Whether the request changes nothing though its method does not promise it.
+    /// Whether the request changes nothing although its method does not guarantee it.
     package var isDeclaredSafe: Bool {
         get { parts.shape.isDeclaredSafe }
         _modify { yield &parts.shape.isDeclaredSafe }
     }
-    /// Whether starting over from the first request would repeat nothing that must not be: false once a
-    /// request that is not idempotent, or whose body can be sent only once, has been redirected.
+    /// Whether the first request may be sent again: false once a request that is not idempotent, or whose
+    /// body can be sent only once, has been redirected.
     var canStartOver: Bool {
         get { parts.shape.canStartOver }
         _modify { yield &parts.shape.canStartOver }
     }
-    /// The number that names this request in logs, events and errors, the same for all its attempts.
+    /// The identifier of this request in logs, events and errors, the same for all its attempts.
     public var id: RequestID {
         get { parts.id }
         _modify { yield &parts.id }
     }
-    /// Which attempt this is, from 1.
+    /// The number of the attempt, from 1.
     public var attempt: Int {
         get { parts.attempt }
         _modify { yield &parts.attempt }
     }
-    /// The URL that caches know the request by, where that is not ``url``: without what a signature and a credential
-    /// have added, at the main server.
+    /// The URL under which caches store the response, if it is not ``url``: without the additions of
+    /// signature and credential, at the main server.
     package var resource: String? {
         get { parts.resource }
         _modify { yield &parts.resource }
     }
-    /// Where whoever sends the request notes the fields that it was sent with.
+    /// The record of the fields that were sent, which the sender fills in.
     package var sentFields: SentFields? {
         get { parts.sentFields }
         _modify { yield &parts.sentFields }
     }
-    /// Everything that shapes what is sent and what comes of it.
+    /// Everything that determines what is sent and how its response is handled.
     package var shape: Shape { parts.shape }
 
     @CopyOnWrite private var parts: Parts
@@ -165,12 +167,12 @@ public struct Request: Sendable {
         parts = Parts(shape: shape, id: .next())
     }
 
-    /// Creates a request like another, with a new id.
+    /// Creates a request like `template`, with a new id.
     package init(like template: Request, method: HTTPRequest.Method, url: URL) {
         self.init(like: template, method: method, at: .url(url))
     }
 
-    /// Creates a request like another, with a new id.
+    /// Creates a request like `template`, with a new id.
     package init(like template: Request, method: HTTPRequest.Method, url: URLText) {
         self.init(like: template, method: method, at: .text(url))
     }

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Names one request within this process. All attempts, replays and redirects of a request share its id.
+/// Identifies one request within this process. All attempts, replays and redirects of a request share its id.
 public struct RequestID: Hashable, Sendable, CustomStringConvertible {
     /// Counts up from 1 over the life of the process.
     public let rawValue: UInt64
 
     private static let latest = Atomic<UInt64>(0)
 
-    /// An id that no other request has.
+    /// A new, unique id.
     public static func next() -> RequestID {
         RequestID(rawValue: latest.add(1, ordering: .relaxed).newValue)
     }

@@ -6,31 +6,31 @@ package import RxJSON
 public struct Response: Sendable {
     /// Status and header fields.
     public var head: ResponseHead
-    /// The informational responses before it, such as 103 with links to preload, in order.
+    /// The informational responses before the final one, such as 103 with links to preload, in order.
     public var interim: [ResponseHead] = []
     /// The decoded body.
     public var body: [UInt8] {
         didSet { payload = nil }
     }
-    /// The fields that came after the body (RFC 9110 §6.5).
+    /// The fields received after the body (RFC 9110 §6.5).
     public var trailers = HTTPFields()
     /// The request of this response; after redirects, the last one.
     public var request: Request
     /// The metrics of the transfer.
     public var metrics: TransferMetrics
-    /// Whether redirects led to it.
+    /// Whether redirects led to this response.
     public var isRedirected = false
-    /// The part of a cache in it; `nil` for the server's own response to this request.
+    /// How a cache contributed; `nil` for the server's own response to this request.
     public var cacheUse: CacheUse?
 
-    /// Where in the JSON body the content is, outermost key first; empty for the whole body. Set by the
+    /// The path of the content in the JSON body, outermost key first; empty for the whole body. Set by the
     /// envelope, read by decoding.
     public var payloadPath: [String] = [] {
         didSet { payload = nil }
     }
-    /// What ``payloadPath`` leads to in the body, if somebody has looked.
+    /// The part of the body at ``payloadPath``, once it has been located.
     package var payload: JSONPart?
-    /// Which types of content may be decoded; `nil` where that has been looked at, or nobody minds.
+    /// The content types that may be decoded; `nil` if the type has been checked or does not matter.
     package var decodableTypes: ContentTypes?
     /// The JSON decoder of the client.
     public var decoder: JSONDecoder
@@ -51,7 +51,8 @@ public struct Response: Sendable {
     /// The status code and reason.
     public var status: HTTPResponse.Status { head.status }
 
-    /// Whether it is a 204 or 205, which have no content (RFC 9110 §15.3.5, §15.3.6), and has none.
+    /// Whether the response is a 204 or 205, which have no content (RFC 9110 §15.3.5, §15.3.6), and its body
+    /// is empty.
     package var hasNoContent: Bool { body.isEmpty && (status == .noContent || status == .resetContent) }
 
     /// The URL of the last request.

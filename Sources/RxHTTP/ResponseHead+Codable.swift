@@ -1,19 +1,19 @@
 import FoundationEssentials
 import HTTPTypes
 
-/// Kept as status, reason, the field lines as they came, and the version.
+/// Encoded as status, reason, the field lines as received, and the version.
 extension ResponseHead: Codable {
     private enum CodingKeys: String, CodingKey {
         case code, reason, fieldLines, httpVersion
     }
 
-    /// Reads what ``encode(to:)`` wrote.
+    /// Decodes a head encoded by ``encode(to:)``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let code = try container.decode(Int.self, forKey: .code)
         guard (0...999).contains(code) else {
             throw DecodingError.dataCorruptedError(
-                forKey: .code, in: container, debugDescription: "\(code) is no status")
+                forKey: .code, in: container, debugDescription: "\(code) is not a status code")
         }
         let reason = try container.decode(String.self, forKey: .reason)
         let fieldLines = try container.decode(Data.self, forKey: .fieldLines)
@@ -23,7 +23,7 @@ extension ResponseHead: Codable {
             httpVersion: version.flatMap { HTTPVersion($0) })
     }
 
-    /// Writes status, reason, field lines and version.
+    /// Encodes status, reason, field lines and version.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(status.code, forKey: .code)

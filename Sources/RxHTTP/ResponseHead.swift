@@ -7,18 +7,18 @@ public import HTTPTypes
 public struct ResponseHead: Sendable {
     /// The status code and reason.
     public var status: HTTPResponse.Status
-    /// The field lines as they came, each ending in CR LF or LF.
+    /// The field lines as received, each ending in CR LF or LF.
     public let fieldLines: [UInt8]
-    /// The version that the exchange was in; `nil` where it is not known.
+    /// The HTTP version of the exchange; `nil` if unknown.
     public var httpVersion: HTTPVersion?
 
-    /// How the client that received this head decodes JSON; `nil` where no client did.
+    /// The JSON decoder of the client that received this head; `nil` if no client did.
     package var decoder: JSONDecoder?
 
-    /// The most fields that are read. `HTTPFields` stops the process at one more.
+    /// The most fields to parse. `HTTPFields` stops the process at one more.
     package static let mostFields = Int(UInt16.max) - 1
 
-    /// Creates a head from the field lines as received, each ending in CR LF or LF, without status line.
+    /// Creates a head from the field lines as received, each ending in CR LF or LF, without the status line.
     public init(status: HTTPResponse.Status, fieldLines: [UInt8], httpVersion: HTTPVersion? = nil) {
         self.status = status
         self.fieldLines = fieldLines
@@ -36,8 +36,8 @@ public struct ResponseHead: Sendable {
         self.init(status: status, fieldLines: block, httpVersion: httpVersion)
     }
 
-    /// All fields in the order they came. Parses the section at each call. Lines that are not `name: value` with a
-    /// valid name are left out (RFC 9112 §5), and so is what comes after 65,534 fields.
+    /// All fields in the order received, parsed at each call. Lines that are not `name: value` with a valid
+    /// name are omitted (RFC 9112 §5), as are fields after the first 65,534.
     public var headerFields: HTTPFields {
         var fields = HTTPFields()
         for (name, value) in lines {
@@ -55,7 +55,7 @@ public struct ResponseHead: Sendable {
         func take(_ line: ArraySlice<UInt8>) {
             guard let value = line.value(of: wanted) else { return }
             let text = String(decoding: value, as: UTF8.self)
-            // In place: a field may stand there thousands of times.
+            // In place, because a field may occur thousands of times.
             if found == nil { found = text } else { found? += ", " + text }
         }
         let isFolded = forEachLine(like: wanted) { take(fieldLines[$0]) }
@@ -65,10 +65,10 @@ public struct ResponseHead: Sendable {
         return found
     }
 
-    /// Calls `take` with where the lines are that may be of a field: those with its first letter, and a colon where its
-    /// name ends. The others are passed over without a slice being made of each.
+    /// Calls `take` with the ranges of lines that may be the field: those with its first letter, and a colon
+    /// at the end of its name. Other lines are skipped without making a slice of each.
     ///
-    /// - Returns: whether there are folded lines. Then the calls have been in vain.
+    /// - Returns: whether there are folded lines, in which case the results of the calls are invalid.
     private func forEachLine(like name: String.UTF8View, _ take: (Range<Int>) -> Void) -> Bool {
         guard let first = name.first else { return false }
         let length = name.count
@@ -96,7 +96,8 @@ public struct ResponseHead: Sendable {
         }
     }
 
-    /// A line that begins in space or tab goes on the line before (obs-fold, RFC 9112 §5.2).
+    /// The lines, where a line that begins with a space or tab continues the line before (obs-fold, RFC 9112
+    /// §5.2).
     private var unfoldedLines: [ArraySlice<UInt8>] {
         let lines = fieldLines.split(separator: UInt8(ascii: "\n"))
         guard lines.contains(where: { $0.first?.isBlank == true }) else { return lines }
@@ -106,7 +107,7 @@ public struct ResponseHead: Sendable {
             let first = index
             repeat { index += 1 } while index < lines.count && lines[index].first?.isBlank == true
             let parts = lines[first..<index]
-            // All that continue a line at once: each byte is copied once.
+            // Joins all continuations of a line at once, so that each byte is copied once.
             unfolded.append(
                 parts.count == 1
                     ? lines[first]
@@ -128,21 +129,21 @@ extension ResponseHead: CustomStringConvertible, CustomDebugStringConvertible, C
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension UInt8 {
     fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 
-    /// ASCII letters in lower case, all else as it is.
+    /// ASCII letters in lower case, all else unchanged.
     fileprivate var lowercased: UInt8 {
         UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self
     }
 }
 
 extension ArraySlice<UInt8> {
-    /// What comes after the name and its colon, if the line is the field of that name, which is in lower case.
+    /// The value after the name and its colon, if the line is the field of that name, given in lower case.
     fileprivate func value(of name: String.UTF8View) -> ArraySlice<UInt8>? {
         let colon = startIndex + name.count
         guard colon < endIndex, self[colon] == UInt8(ascii: ":"),
@@ -153,13 +154,14 @@ extension ArraySlice<UInt8> {
 
     fileprivate var fieldValue: ArraySlice<UInt8> { trimmingOptionalWhitespace().withoutCarriageReturns }
 
-    /// With a space for each CR, which ends no line and must not begin one elsewhere (RFC 9110 §5.5).
+    /// The value with a space for each CR that does not end a line; a CR must not be passed on (RFC 9110
+    /// §5.5).
     fileprivate var withoutCarriageReturns: ArraySlice<UInt8> {
         guard contains(UInt8(ascii: "\r")) else { return self }
         return ArraySlice(map { $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 })
     }
 
-    /// Without spaces, tabs and CR at either end (OWS, RFC 9110 §5.6.3).
+    /// The bytes without spaces, tabs and CR at either end (OWS, RFC 9110 §5.6.3).
     fileprivate func trimmingOptionalWhitespace() -> ArraySlice<UInt8> {
         func isKept(_ byte: UInt8) -> Bool { !byte.isBlank && byte != UInt8(ascii: "\r") }
         guard let first = firstIndex(where: isKept), let last = lastIndex(where: isKept) else { return [] }

@@ -1,7 +1,7 @@
 package import HTTPTypes
 import Synchronization
 
-/// The header fields that one exchange was sent with, those of its cookies and its credential included.
+/// The header fields that one exchange was sent with, including cookies and credential.
 package final class SentFields: Sendable {
     private struct Contents {
         var fields: HTTPFields?
@@ -11,16 +11,16 @@ package final class SentFields: Sendable {
 
     private let contents = Mutex(Contents())
 
-    /// Creates one for an exchange that has not been sent.
+    /// Creates a record for an exchange that has not been sent.
     package init() {}
 
     /// The fields of the last hop; `nil` before the first one is sent.
     package var last: HTTPFields? { contents.withLock { $0.fields } }
 
-    /// What a jar added to the first hop; `nil` before that is sent, empty for nothing.
+    /// The cookies that a jar added to the first hop; `nil` before the hop is sent, empty for none.
     package var cookies: String? { contents.withLock { $0.cookies } }
 
-    /// Whether nothing was sent, and the response is an interceptor's own.
+    /// Whether nothing was sent, because an interceptor made the response.
     package var isStandIn: Bool { contents.withLock { $0.isStandIn } }
 
     /// Notes that nothing is sent.

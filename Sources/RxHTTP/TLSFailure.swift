@@ -1,6 +1,6 @@
-/// The reason of a TLS failure. Open-ended, as ``NetworkError/Code`` is.
+/// The reason of a TLS failure. Open-ended, like ``NetworkError/Code``.
 public struct TLSFailure: RawRepresentable, Hashable, Sendable {
-    /// The name, as it is printed.
+    /// The name, as printed.
     public var rawValue: String
 
     /// Creates a kind.
@@ -8,21 +8,21 @@ public struct TLSFailure: RawRepresentable, Hashable, Sendable {
 
     /// A certificate has expired.
     public static let expired = TLSFailure(rawValue: "expired")
-    /// A certificate is for later.
+    /// A certificate is not valid yet.
     public static let notYetValid = TLSFailure(rawValue: "notYetValid")
-    /// The certificate is for other hosts.
+    /// The certificate is for other host names.
     public static let hostMismatch = TLSFailure(rawValue: "hostMismatch")
-    /// The certificate's issuer is not among the trusted ones.
+    /// The issuer of the certificate is not trusted.
     public static let unknownAuthority = TLSFailure(rawValue: "unknownAuthority")
-    /// The certificate is its own issuer, and is not trusted as such.
+    /// The certificate is self-signed and not trusted.
     public static let selfSigned = TLSFailure(rawValue: "selfSigned")
     /// A certificate has been revoked.
     public static let revoked = TLSFailure(rawValue: "revoked")
-    /// The server's key matches no pinned key.
+    /// The server's key does not match any pinned key.
     public static let pinMismatch = TLSFailure(rawValue: "pinMismatch")
-    /// No version of TLS that both sides accept.
+    /// Client and server have no TLS version in common.
     public static let protocolVersion = TLSFailure(rawValue: "protocolVersion")
-    /// The client's certificate is missing, cannot be read or was refused by the server.
+    /// The client's certificate is missing, unreadable, or refused by the server.
     public static let clientCertificate = TLSFailure(rawValue: "clientCertificate")
     /// The file of trusted authorities cannot be read.
     public static let caBundle = TLSFailure(rawValue: "caBundle")

@@ -1,18 +1,18 @@
-/// How long each phase of one attempt may take. `nil` is no limit.
+/// The time limits of an attempt's phases, and of the whole call. `nil` means no limit.
 ///
-/// They follow one another: queue, connect, then either direction with ``idle`` while bytes move, and
-/// ``firstByte`` in between. ``attempt`` and ``total`` go across them. Each has its own code in the error that it
-/// causes, and is named in the message. All are measured by the clock of the transport's scheduler. A limit is
-/// never found out too early, and those of ``firstByte`` and ``idle`` up to an eighth too late; short of that
-/// they cost nothing.
+/// The phases follow each other: queue, connect, then sending and receiving, each with ``idle`` while bytes
+/// move and with ``firstByte`` in between. ``attempt`` and ``total`` span several phases. Each limit has a
+/// separate error code and is named in the error's message. All are measured by the clock of the transport's
+/// scheduler. No limit expires early; ``firstByte`` and ``idle`` may expire up to an eighth late, and cost
+/// nothing until then.
 public struct Timeouts: Sendable, Hashable {
-    /// Waiting for its turn where a client has limits, and for a free connection where there is a limit of these
-    /// (``NetworkError/Code/queueTimeout``). Default none.
+    /// The wait for a turn if the client limits its requests, and for a free connection if connections are
+    /// limited (``NetworkError/Code/queueTimeout``). Default none.
     public var queue: Duration? {
         get { limits.queue.duration }
         set { limits.queue = Limit(newValue) }
     }
-    /// From the queue to an open connection: name resolution, proxies and TLS included
+    /// From the queue to an open connection, including name resolution, proxies and TLS
     /// (``NetworkError/Code/connectTimeout``). Default 10 s.
     public var connect: Duration? {
         get { limits.connect.duration }
@@ -24,9 +24,9 @@ public struct Timeouts: Sendable, Hashable {
         get { limits.firstByte.duration }
         set { limits.firstByte = Limit(newValue) }
     }
-    /// Silence in the middle of the request or of the response (``NetworkError/Code/idleTimeout``): no byte of the body
-    /// sent, none of head or body received. While the consumer pauses the stream no time passes, nor while a streamed
-    /// request body has nothing to send. Default 20 s.
+    /// Silence within the request or the response (``NetworkError/Code/idleTimeout``): no byte of the body
+    /// sent, none of head or body received. No time passes while the consumer pauses the stream, or while a
+    /// streamed request body has nothing to send. Default 20 s.
     public var idle: Duration? {
         get { limits.idle.duration }
         set { limits.idle = Limit(newValue) }
@@ -36,8 +36,8 @@ public struct Timeouts: Sendable, Hashable {
         get { limits.attempt.duration }
         set { limits.attempt = Limit(newValue) }
     }
-    /// From the subscription to the end of everything, queue, retries, waits and redirects included
-    /// (``NetworkError/Code/totalTimeout``). A client keeps it; a transport alone does not. Default none.
+    /// From the subscription to the end of the call, including queue, retries, waits and redirects
+    /// (``NetworkError/Code/totalTimeout``). A client enforces it; a transport alone does not. Default none.
     public var total: Duration? {
         get { limits.total.duration }
         set { limits.total = Limit(newValue) }
@@ -56,7 +56,7 @@ public struct Timeouts: Sendable, Hashable {
     /// No limits at all.
     public static let unlimited = Timeouts(connect: nil, firstByte: nil, idle: nil)
 
-    /// The same as numbers, for the transport.
+    /// The same limits as numbers, for the transport.
     package private(set) var limits: Limits
 
     /// All limits in nanoseconds.
@@ -64,7 +64,7 @@ public struct Timeouts: Sendable, Hashable {
         package fileprivate(set) var queue, connect, firstByte, idle, attempt, total: Limit
     }
 
-    /// A time in nanoseconds: at least 1, at most 292 years, which stand for none.
+    /// A time in nanoseconds, at least 1. 292 years stand for no limit.
     package struct Limit: Sendable, Hashable {
         package let nanoseconds: UInt64
 

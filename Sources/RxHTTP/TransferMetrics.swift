@@ -1,40 +1,42 @@
-/// The times and bytes of one transfer. Times count from leaving the queue, and each is that of the phase's end; the
-/// phases of a connection that was there already are zero.
+/// The times and byte counts of one transfer. Each time is the interval from leaving the queue to the end of
+/// a phase; the phases of a reused connection are zero.
 public struct TransferMetrics: Sendable, Equatable {
-    /// How long it waited for a free connection before everything else; see ``Timeouts/queue``.
+    /// The wait for a free connection, before all other phases; see ``Timeouts/queue``.
     public var queued: Duration
     /// Until the name was resolved.
     public var resolved: Duration
-    /// Until the server, or the proxy, took the connection.
+    /// Until the server, or the proxy, accepted the connection.
     public var connected: Duration
-    /// Until TLS was agreed upon; zero without TLS.
+    /// Until the TLS handshake was complete; zero without TLS.
     public var secured: Duration
-    /// Until the request was handed to the network: for a streamed body its last byte, else the first.
+    /// Until the request was handed to the network: the last byte of a streamed body, otherwise the first
+    /// byte.
     public var sent: Duration
     /// Until the first byte of the response, including informational ones.
     public var firstByte: Duration
     /// Until the last byte.
     public var total: Duration
 
-    /// Bytes of the request's body that went out.
+    /// Bytes of the request's body that were sent.
     public var bodyBytesSent: Int
-    /// Bytes of all header lines that came: of informational responses, the response and its trailers.
+    /// Bytes of all header lines received: of informational responses, the response and its trailers.
     public var headBytesReceived: Int
     /// Bytes of the response's body as received, before decoding.
     public var bodyBytesReceived: Int
     /// Bytes of the response's body as delivered, after decoding.
     public var bodyBytesDecoded: Int
 
-    /// Whether an open connection was used again.
+    /// Whether an open connection was reused.
     public var isConnectionReused: Bool
-    /// The version that the response came in; `nil` where it is not known.
+    /// The HTTP version of the response; `nil` if unknown.
     public var httpVersion: HTTPVersion?
-    /// The address that the connection leads to, the proxy's if there is one, as numbers: `192.0.2.7`,
-    /// `2001:db8::7`; the path of a Unix socket; `nil` where it is not known.
+    /// The numeric address that the connection leads to, of the proxy if there is one: `192.0.2.7`, `2001:db8::7`;
+    /// the path of a Unix socket; `nil` if unknown.
     public var remoteAddress: String?
     /// The port at that address.
     public var remotePort: Int
-    /// The port at this end. Together with address and port it names the connection among those that are open.
+    /// The local port. Together with remote address and port it identifies the connection among the open
+    /// ones.
     public var localPort: Int
 
     /// Creates metrics.

@@ -1,11 +1,11 @@
-/// How far a transfer has come.
+/// The progress of a transfer.
 ///
-/// For an upload it counts the bytes handed to the network; for a download the received bytes after decoding
+/// An upload counts the bytes handed to the network; a download counts the received bytes after decoding
 /// (`Content-Encoding`), as the subscriber gets them.
 public struct TransferProgress: Sendable, Equatable {
     /// The bytes so far.
     public var bytes: Int64
-    /// All there will be; `nil` where that is not known in advance, as with chunked or compressed content.
+    /// The total; `nil` if it is not known in advance, as with chunked or compressed content.
     public var expected: Int64?
 
     /// Creates a progress.
@@ -14,7 +14,7 @@ public struct TransferProgress: Sendable, Equatable {
         self.expected = expected
     }
 
-    /// From 0 to 1; `nil` where it is not known how much there will be. Nothing of nothing is 1.
+    /// From 0 to 1; `nil` if the total is unknown. A total of zero bytes gives 1.
     public var fraction: Double? {
         guard let expected else { return nil }
         return expected > 0 ? min(1, Double(bytes) / Double(expected)) : 1

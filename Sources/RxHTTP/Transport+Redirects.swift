@@ -1,11 +1,12 @@
 public import RxLite
 
 extension Transport {
-    /// Sends `request` and follows the redirects that `policy` allows, each as soon as its head has arrived; each new
-    /// request is announced by ``TransferEvent/redirected(_:by:)``.
+    /// Sends `request` and follows the redirects that `policy` allows, each as soon as its head has arrived.
+    /// Each new request is announced by ``TransferEvent/redirected(_:by:)``.
     ///
-    /// Requests, and targets of redirects, whose host is in ``Transport/hsts`` go to https. Of the first request that is
-    /// announced like a redirect, by a head that no server has sent: 307 with `Non-Authoritative-Reason: HSTS`. It does
+    /// Requests and redirect targets whose host is in ``Transport/hsts`` go to https. For the first request
+    /// this is announced like a redirect, by a head that no server has sent: 307 with
+    /// `Non-Authoritative-Reason: HSTS`. It does not count as a redirect.
     /// not count as one.
     public func send(
         _ request: Request, following policy: RedirectPolicy
@@ -23,7 +24,7 @@ extension Transport {
         }
     }
 
-    /// Sends the request over TLS if its host is known to want that.
+    /// Sends the request over TLS if its host requires TLS.
     private func upgrade(
         _ request: Request, by hsts: HSTSStore, _ policy: RedirectPolicy,
         into observer: Observer<TransferEvent, NetworkError>

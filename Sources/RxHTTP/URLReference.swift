@@ -1,21 +1,21 @@
 package import FoundationEssentials
 
 extension URL {
-    /// The URL that a reference in a response leads to (RFC 3986 §5.2): resolved against `base`, dot segments removed,
-    /// existing escapes kept, and each character that no URL may hold escaped, a `%` without two hexadecimal digits
-    /// included.
+    /// The URL of a reference in a response (RFC 3986 §5.2): resolved against `base`, with dot segments
+    /// removed, existing escapes kept, and each character escaped that a URL must not contain, including a
+    /// `%` without two hexadecimal digits.
     ///
     /// - Parameters:
-    ///   - reference: the text of the reference; blanks around it do not count.
+    ///   - reference: the text of the reference; surrounding blanks are ignored.
     ///   - base: an absolute URL with an authority.
-    /// - Returns: `nil` for what is no absolute URL after that.
+    /// - Returns: `nil` if the result is not an absolute URL.
     package init?(reference: String, base: URL) {
         let parts = URIReference(reference.trimmingBlanks()).escaped
         self.init(string: parts.resolved(against: URIReference(base.absoluteString[...])).text)
     }
 }
 
-/// The five components of a URI reference (RFC 3986 §3), as they are written.
+/// The five components of a URI reference (RFC 3986 §3), as written.
 private struct URIReference {
     var scheme: Substring?
     var authority: Substring?
@@ -66,7 +66,7 @@ private struct URIReference {
         return path[...slash] + relative
     }
 
-    /// Scheme and authority stay as they are, for URL to judge.
+    /// Escapes path, query and fragment; `URL` validates scheme and authority.
     var escaped: URIReference {
         var parts = self
         parts.path = path.escaped(allowing: "/")[...]
@@ -88,7 +88,7 @@ private struct URIReference {
 }
 
 extension Substring {
-    /// Takes away what stands from the first `mark` on, and gives what follows it.
+    /// Removes the text from the first `mark` on, and returns the text after the mark.
     fileprivate mutating func cutting(at mark: Unicode.Scalar) -> Substring? {
         guard let index = utf8.firstIndex(of: UInt8(ascii: mark)) else { return nil }
         defer { self = self[..<index] }
@@ -101,7 +101,7 @@ extension Substring {
         return utf8.allSatisfy { $0.isLetter || $0.isDigit || "+-.".utf8.contains($0) }
     }
 
-    /// Without `.` and `..` segments (RFC 3986 §5.2.4), in one pass. For a path in ASCII.
+    /// The path without `.` and `..` segments (RFC 3986 §5.2.4), made in one pass. The path must be ASCII.
     fileprivate var withoutDotSegments: String {
         guard utf8.first == UInt8(ascii: "/") else { return String(self) }
         var kept: [Substring] = []
@@ -114,7 +114,7 @@ extension Substring {
         return "/" + kept.joined(separator: "/")
     }
 
-    /// With everything escaped that is no `pchar` (RFC 3986 §3.3) and not in `others`.
+    /// The text with everything escaped that is neither a `pchar` (RFC 3986 §3.3) nor in `others`.
     fileprivate func escaped(allowing others: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(utf8.count)

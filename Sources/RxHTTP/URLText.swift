@@ -1,11 +1,11 @@
 package import FoundationEssentials
 
-/// The text of a URL that holds nothing to be escaped: Foundation reads it, and leaves it as it stands. Reading one
-/// takes longer than all else that is done to put a request together, and few ask a request for more than the text.
+/// The text of a URL that needs no escaping, so that Foundation leaves it unchanged. Parsing a URL takes
+/// longer than all other work of preparing a request, and few callers need more than the text.
 package struct URLText: Sendable, Hashable {
-    /// The URL as it is sent.
+    /// The URL as sent.
     package let text: String
-    /// Whether there is a question mark, of which the first begins the query (RFC 3986 §3.4).
+    /// Whether there is a query; the first question mark begins it (RFC 3986 §3.4).
     private let hasQuery: Bool
 
     private init(unchecked text: String, hasQuery: Bool) {
@@ -13,22 +13,23 @@ package struct URLText: Sendable, Hashable {
         self.hasQuery = hasQuery
     }
 
-    /// The text itself; `nil` if it is no absolute URL, has a fragment, or is not as it would be sent.
+    /// Creates a text; `nil` if it is not an absolute URL, has a fragment, or differs from the URL as sent.
     package init?(_ text: String) {
         guard let url = URL(string: text), url.host() != nil, url.fragment == nil, url.absoluteString == text
         else { return nil }
         self.init(unchecked: text, hasQuery: text.utf8.contains(UInt8(ascii: "?")))
     }
 
-    /// The same with a path after it, and a query if there is one; `nil` if something in that has to be escaped, is a
-    /// `#`, or if it does not begin with a slash: after a host it would be read as more of that, or as a port.
+    /// The text followed by a path, and by a query if the suffix has one. `nil` if the suffix needs escaping,
+    /// contains `#`, or does not begin with a slash: after a host it would be read as part of the host, or as
+    /// a port.
     package func appending(_ suffix: String) -> URLText? {
         guard suffix.utf8.first == UInt8(ascii: "/"), suffix.isEscaped else { return nil }
         return URLText(
             unchecked: text + suffix, hasQuery: hasQuery || suffix.utf8.contains(UInt8(ascii: "?")))
     }
 
-    /// The same with these pairs at the end of its query.
+    /// The text with these pairs at the end of its query; `nil` if they need escaping.
     package func appendingQuery(_ query: String) -> URLText? {
         guard query.isEscaped else { return nil }
         var longer = ""
@@ -49,13 +50,14 @@ package struct URLText: Sendable, Hashable {
     }
 
     package var url: URL {
-        // Guard: what was read once, and characters that need no escaping after it. A test reads them all.
+        // Guard: a text that was parsed once, followed by characters that need no escaping. A test parses
+        // them all.
         URL(string: text)!
     }
 }
 
 extension String {
-    /// Whether all of it may stand in a path or a query as it is (RFC 3986 §3.3, §3.4).
+    /// Whether the text needs no escaping in a path or a query (RFC 3986 §3.3, §3.4).
     fileprivate var isEscaped: Bool {
         var digits = 0
         for byte in utf8 {
@@ -73,7 +75,7 @@ extension String {
 }
 
 extension UInt8 {
-    /// pchar (RFC 3986 §3.3) without `%`, and `/` and `?`.
+    /// `pchar` (RFC 3986 §3.3) without `%`, `/` or `?`.
     fileprivate var isAllowedInPath: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "?")...UInt8(ascii: "Z"),

@@ -1,17 +1,17 @@
 import FoundationEssentials
 import HTTPTypes
 
-/// How a request proves whose it is.
+/// The credentials of a request: Basic, Bearer or Digest.
 ///
 /// ```swift
 /// try request.authenticate(by: .digest(user: "anna", password: password))
 /// ```
 public struct Authentication: Sendable {
-    /// What a challenge is met with.
+    /// The credentials that answer Digest challenges.
     package struct Digest: Hashable, Sendable {
         package let user: String
         package let password: String
-        /// What has been learned of the origins so far; copies share it.
+        /// The Digest sessions of the origins so far; copies share them.
         let memory = DigestMemory()
 
         package static func == (one: Digest, other: Digest) -> Bool {
@@ -32,23 +32,24 @@ public struct Authentication: Sendable {
 
     private let kind: Kind
 
-    /// Name and password in clear text, in UTF-8 (RFC 7617): for https. The name holds no colon.
+    /// Basic authentication (RFC 7617): user name and password in clear text, in UTF-8. Use it over https
+    /// only. The user name must not contain a colon.
     public static func basic(user: String, password: String) -> Authentication {
         Authentication(kind: .basic(user: user, password: password))
     }
 
-    /// A token (RFC 6750 §2.1).
+    /// Bearer authentication with a token (RFC 6750 §2.1).
     public static func bearer(_ token: String) -> Authentication { Authentication(kind: .bearer(token)) }
 
-    /// A proof of the password that does not reveal it, made for the server's challenge (RFC 7616; MD5, SHA-256 and
-    /// SHA-512/256, their `-sess` forms, `qop=auth` or none).
+    /// Digest authentication (RFC 7616) with MD5, SHA-256 or SHA-512/256, their `-sess` variants, and
+    /// `qop=auth` or no `qop`. It proves knowledge of the password without revealing it.
     ///
-    /// The first request to an origin goes out twice: without credentials, and if it has content, without that; then
-    /// with a proof for the challenge in the 401, which is not seen. Later requests with this value, or a copy of it,
-    /// go out once, for the challenge is remembered, until the server names another nonce (`nextnonce`) or says that
-    /// the nonce is too old (`stale`). If the server refuses a proof for its own challenge, its 401 is the response. A
-    /// server that asks for nothing has got an empty request first. Content that can be sent only once is never sent
-    /// before a challenge.
+    /// The first request to an origin is sent twice: first without credentials and without its content, then
+    /// with a proof for the challenge in the 401 response, which is not delivered. Later requests with this
+    /// value, or a copy of it, are sent once, because the challenge is remembered until the server names
+    /// another nonce (`nextnonce`) or reports the nonce as stale (`stale`). If the server rejects a proof for
+    /// its own challenge, its 401 is the response. A server that does not challenge a request with content
+    /// receives an empty request first. Content that can be sent only once is never sent before a challenge.
     public static func digest(user: String, password: String) -> Authentication {
         Authentication(kind: .digest(Digest(user: user, password: password)))
     }
@@ -68,13 +69,15 @@ public struct Authentication: Sendable {
         }
     }
 
-    /// A colon would end the name, and a server would read the rest as it pleases.
+    /// Rejects control characters, and a colon in the user name, because servers take the text after it for
+    /// the password.
     private static func check(
         _ user: String, _ password: String, in request: Request
     ) throws(NetworkError) {
         let isClean = !user.contains(":") && (user + password).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         guard isClean else {
-            let flaw = "the user holds a colon, or user or password a control character"
+            let flaw =
+                "the user name contains a colon, or the user name or password contains a control character"
             throw NetworkError(.invalidParameters, flaw, request: request)
         }
     }
@@ -90,17 +93,17 @@ extension Authentication: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Request {
-    /// Has the request prove whose it is, in place of how it did before.
+    /// Sets the authentication of the request and replaces any set before.
     ///
     /// A redirect to another origin drops it.
     ///
-    /// - Throws: ``NetworkError/Code/invalidParameters`` if the user holds a colon, or user or password a control
-    ///   character; ``NetworkError/Code/invalidHeader`` for an invalid token.
+    /// - Throws: ``NetworkError/Code/invalidParameters`` if the user name contains a colon, or the user name
+    ///   or password a control character; ``NetworkError/Code/invalidHeader`` for an invalid token.
     public mutating func authenticate(by authentication: Authentication) throws(NetworkError) {
         try authentication.apply(to: &self)
     }

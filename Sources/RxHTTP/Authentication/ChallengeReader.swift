@@ -1,10 +1,10 @@
-/// Reads the challenges of a `WWW-Authenticate` field, and the parameters of an `Authentication-Info` field (RFC 9110
-/// §11.2, §11.6), in one pass. What is not well-formed is passed over.
+/// Reads the challenges of a `WWW-Authenticate` field, and the parameters of an `Authentication-Info` field
+/// (RFC 9110 §11.2, §11.6), in one pass. Malformed parts are skipped.
 struct ChallengeReader {
     struct Challenge: Equatable {
         /// In lower case.
         var scheme: String
-        /// By name in lower case; of one that is there twice the first counts.
+        /// By lowercase name; the first of several with the same name counts.
         var parameters: [String: String] = [:]
     }
 
@@ -13,7 +13,7 @@ struct ChallengeReader {
 
     init(_ field: String) { bytes = Array(field.utf8) }
 
-    /// All challenges, in their order.
+    /// All challenges, in order.
     static func challenges(in field: String) -> [Challenge] {
         var reader = ChallengeReader(field)
         return reader.readAll().filter { !$0.scheme.isEmpty }
@@ -67,7 +67,7 @@ struct ChallengeReader {
 }
 
 extension UInt8 {
-    /// `tchar` (RFC 9110 §5.6.2), or `/`, which stands in `token68` only.
+    /// `tchar` (RFC 9110 §5.6.2), or `/`, which occurs in `token68` only.
     fileprivate var isTokenCharacter: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

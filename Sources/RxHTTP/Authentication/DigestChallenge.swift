@@ -1,4 +1,4 @@
-/// What a server wants to see a digest of (RFC 7616 §3.3).
+/// A Digest challenge of a server (RFC 7616 §3.3).
 struct DigestChallenge: Equatable {
     enum Algorithm: String {
         case md5 = "MD5"
@@ -18,21 +18,21 @@ struct DigestChallenge: Equatable {
     var nonce: String
     let opaque: String?
     let algorithm: Algorithm
-    /// Whether the password's digest is that of a session (`-sess`).
+    /// Whether the algorithm is a session variant (`-sess`).
     let isSession: Bool
-    /// As the server wrote it; `nil` where it named none.
+    /// The algorithm as the server wrote it; `nil` if it named none.
     let algorithmName: String?
-    /// Whether requests are counted (`qop=auth`), as all servers want since RFC 2617.
+    /// Whether requests are counted (`qop=auth`), as all servers require since RFC 2617.
     let isCounted: Bool
-    /// Whether the user's name is hidden.
+    /// Whether the user name is sent as a hash (`userhash`).
     let hidesUser: Bool
-    /// Whether the digest was right, and only its nonce is too old.
+    /// Whether the digest was correct and only its nonce was stale.
     let isStale: Bool
 
-    /// The longest parameter that is sent back.
+    /// The longest parameter to send back, in bytes.
     private static let sizeLimit = 4096
 
-    /// The first challenge in a `WWW-Authenticate` field that can be met (RFC 7616 §3.7).
+    /// The first challenge in a `WWW-Authenticate` field that this client supports (RFC 7616 §3.7).
     static func first(in field: String) -> DigestChallenge? {
         ChallengeReader.challenges(in: field).lazy.filter { $0.scheme == "digest" }
             .compactMap { DigestChallenge($0.parameters) }.first
@@ -63,7 +63,7 @@ struct DigestChallenge: Equatable {
         isStale = parameters["stale"]?.lowercased() == "true"
     }
 
-    /// The nonce for the next request that an `Authentication-Info` field names (RFC 7616 §3.5), if any.
+    /// The next nonce that an `Authentication-Info` field names (RFC 7616 §3.5), if any.
     static func nextNonce(in field: String) -> String? {
         ChallengeReader.parameters(in: field)["nextnonce"].flatMap {
             $0.isEmpty || $0.utf8.count > sizeLimit ? nil : $0

@@ -1,16 +1,16 @@
 import Synchronization
 
-/// The digest sessions of one name and password: one for each origin, so that only the first request to it has to be
-/// challenged (RFC 7616 §3.6).
+/// The Digest sessions of one user name and password, one for each origin, so that only the first request to
+/// an origin needs a challenge (RFC 7616 §3.6).
 ///
-/// Safe from any thread: each request gets a count of its own.
+/// Thread-safe: each request gets a separate nonce count.
 final class DigestMemory: Sendable {
     private let sessions = Mutex<[Origin: DigestSession]>([:])
 
-    /// More than these are not remembered.
+    /// The most origins to remember. A new origin beyond these clears all others.
     private static let capacity = 256
 
-    /// What a request was sent with.
+    /// The `Authorization` value of a request, and the nonce that it was made with.
     struct Proof {
         let authorization: String
         let nonce: String
@@ -26,7 +26,7 @@ final class DigestMemory: Sendable {
         }
     }
 
-    /// Begins a session, unless there is one with that nonce already, whose count goes on.
+    /// Begins a session, unless one with this nonce and realm exists; that session and its count continue.
     func begin(_ session: DigestSession, at origin: Origin) {
         sessions.withLock { sessions in
             if let current = sessions[origin]?.challenge, current.nonce == session.challenge.nonce,
@@ -39,7 +39,7 @@ final class DigestMemory: Sendable {
         }
     }
 
-    /// Goes on with the nonce that the server wants next.
+    /// Continues the session with the nonce that the server wants next.
     func renew(_ nonce: String, at origin: Origin) {
         sessions.withLock { sessions in
             guard sessions[origin]?.challenge.nonce != nonce else { return }
@@ -47,7 +47,7 @@ final class DigestMemory: Sendable {
         }
     }
 
-    /// Ends the session, unless it has another nonce by now.
+    /// Ends the session, unless it uses another nonce by now.
     func end(_ nonce: String, at origin: Origin) {
         sessions.withLock { sessions in
             if sessions[origin]?.challenge.nonce == nonce { sessions[origin] = nil }

@@ -1,17 +1,17 @@
 import FoundationEssentials
 
-/// A challenge that is being met, request after request (RFC 7616 §3.4).
+/// A challenge that is answered in several requests (RFC 7616 §3.4).
 struct DigestSession {
     private(set) var challenge: DigestChallenge
     private let user: String
     /// The client's nonce, the same for all requests.
     private let clientNonce: String
-    /// The digest of name, realm and password, `A1`: the same for all nonces of the session.
+    /// The hash of user name, realm and password, `A1`; the same for all nonces of the session.
     private let secret: String
-    /// How many requests have been sent with the nonce.
+    /// The number of requests sent with the nonce.
     private var count: UInt32 = 0
 
-    /// - Parameter clientNonce: a number that nobody can guess, as text.
+    /// - Parameter clientNonce: an unguessable number, as text.
     init(_ challenge: DigestChallenge, user: String, password: String, clientNonce: String) {
         self.challenge = challenge
         self.user = user
@@ -22,7 +22,7 @@ struct DigestSession {
             ? challenge.algorithm.hash("\(secret):\(challenge.nonce):\(clientNonce)") : secret
     }
 
-    /// Goes on with another nonce of the server's.
+    /// Continues with another nonce of the server.
     mutating func renew(_ nonce: String) {
         challenge.nonce = nonce
         count = 0
@@ -30,7 +30,7 @@ struct DigestSession {
 
     /// The value of `Authorization` for the next request.
     ///
-    /// - Parameter target: path and query, as they are sent.
+    /// - Parameter target: path and query, as sent.
     mutating func authorization(method: String, target: String) -> String {
         count &+= 1
         let hash = challenge.algorithm.hash
@@ -51,7 +51,7 @@ struct DigestSession {
         return "Digest " + parts.joined(separator: ", ")
     }
 
-    /// The name, or its digest; one that is not ASCII in the form of RFC 8187 (RFC 7616 §3.4.4).
+    /// The user name, or its hash; a non-ASCII name in the form of RFC 8187 (RFC 7616 §3.4.4).
     private var userPart: String {
         if challenge.hidesUser {
             return "username=\"\(challenge.algorithm.hash("\(user):\(challenge.realm)"))\""
@@ -75,7 +75,7 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// As a quoted string (RFC 9110 §5.6.4).
+    /// The text as a quoted string (RFC 9110 §5.6.4).
     fileprivate var quoted: String {
         let escaped = unicodeScalars.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }
         return "\"" + escaped.joined() + "\""

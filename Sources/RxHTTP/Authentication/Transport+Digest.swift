@@ -2,8 +2,8 @@ import HTTPTypes
 package import RxLite
 
 extension Transport {
-    /// Sends `request` as it stands, and if it has a digest, meets the server's challenge: with what an earlier request
-    /// learned, else with what the 401 says, which is not handed out.
+    /// Sends `request`. If it has Digest credentials, answers the server's challenge: with a remembered
+    /// session, otherwise with the challenge of the 401 response, which is not delivered.
     package func authenticated(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         let bare = request.withoutDigest
         guard let digest = request.digest, let origin = Origin(request.url) else { return send(bare) }
@@ -18,20 +18,21 @@ extension Transport {
     }
 }
 
-/// The way of one request through a server's challenges.
+/// Takes one request through a server's Digest challenges.
 private final class DigestProving {
-    // Belongs to one subscription, and is touched only inside its lane.
+    // Belongs to one subscription; accessed only inside its lane.
     private let request: Request
     private let digest: Authentication.Digest
     private let origin: Origin
     private let target: String
     private var proof: DigestMemory.Proof?
-    /// Whether the proof is for a challenge that this request got.
+    /// Whether the proof answers a challenge to this request.
     private var isFresh = false
     private var isWithheld = false
     private var proofs = 0
 
-    /// A nonce may get too old between a challenge and its answer; a server that says so for ever is not believed.
+    /// The most proofs for one request. A nonce may become stale before its proof arrives, but a server may
+    /// also report `stale` every time.
     private static let proofLimit = 3
 
     init(_ request: Request, _ digest: Authentication.Digest, at origin: Origin) {
@@ -41,8 +42,8 @@ private final class DigestProving {
         target = request.target
     }
 
-    /// With a proof if the origin is known. Without one, content is kept back until the server has asked, and so is
-    /// content that could not be sent again if the nonce were too old.
+    /// The request with a proof if the origin has a session. Without a proof, content is withheld until the
+    /// server has challenged; so is content that could not be sent again after a stale nonce.
     var first: Request {
         if request.body.isEmpty || request.body.isReplayable, let proven = prove() { return proven }
         guard !request.body.isEmpty else { return request }
@@ -53,7 +54,7 @@ private final class DigestProving {
         return empty
     }
 
-    /// The request that is sent instead of handing out a response; `nil` if there is none.
+    /// The request to send instead of delivering the response; `nil` to deliver it.
     func next(after head: ResponseHead) -> Request? {
         if head.status == .unauthorized { return answer(head) }
         if isWithheld, head.status.code < 300 {
@@ -104,7 +105,7 @@ extension Request {
         return request
     }
 
-    /// Path and query, as they are sent (RFC 9112 §3.2.1).
+    /// Path and query, as sent (RFC 9112 §3.2.1).
     fileprivate var target: String {
         let text = urlText.prefix { $0 != "#" }
         guard let scheme = text.firstRange(of: "://") else { return "/" }

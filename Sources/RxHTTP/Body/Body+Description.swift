@@ -1,5 +1,5 @@
 extension Body: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The number of bytes, and nothing of them.
+    /// The number of bytes; never the content.
     public var description: String {
         switch self {
         case .empty: "empty"
@@ -11,6 +11,6 @@ extension Body: CustomStringConvertible, CustomDebugStringConvertible, CustomRef
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

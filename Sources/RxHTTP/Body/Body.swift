@@ -1,13 +1,14 @@
 /// The content of a request.
 ///
-/// Two are equal where it is certain that both send the same bytes: what is streamed equals its own copies only.
+/// Two bodies are equal only if they certainly send the same bytes: a streamed body equals only copies of
+/// itself.
 public enum Body: Sendable, Hashable {
     /// No content; `Content-Length: 0` goes out only with methods that define content (RFC 9110 §8.6).
     case empty
     /// Bytes in memory, sent with their length.
     case bytes([UInt8])
-    /// Content that is made while it is sent: see ``file(_:range:)``, ``stream(_:length:isReplayable:)`` and
-    /// ``Multipart``.
+    /// Content that is produced while it is sent: see ``file(_:range:)``, ``stream(_:length:isReplayable:)``
+    /// and ``Multipart``.
     case streamed(StreamedBody)
 
     /// The UTF-8 bytes of a text.
@@ -21,7 +22,7 @@ public enum Body: Sendable, Hashable {
         }
     }
 
-    /// The number of bytes; `nil` where that turns out when the body is sent.
+    /// The number of bytes; `nil` if it becomes known only when the body is sent.
     public var count: Int64? {
         switch self {
         case .empty: 0

@@ -1,9 +1,9 @@
-/// How a request's body is made smaller on its way.
+/// The compression of a request's body.
 public enum Compression: Sendable {
-    /// Not at all.
+    /// No compression.
     case identity
-    /// With gzip (RFC 9110 §8.4.1.3). The transport names it in `Content-Encoding`. Bytes in memory keep a
-    /// `Content-Length`, that of the compressed ones; what is streamed is sent in chunks. Not every server takes
-    /// either: ask it first.
+    /// gzip (RFC 9110 §8.4.1.3), which the transport names in `Content-Encoding`. A body in memory keeps a
+    /// `Content-Length`, which counts the compressed bytes; a streamed body is sent in chunks. Not every
+    /// server accepts compressed or chunked bodies; check yours first.
     case gzip
 }

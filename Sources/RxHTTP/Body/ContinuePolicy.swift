@@ -1,10 +1,11 @@
-/// When the server is asked before a body is sent (`Expect: 100-continue`, RFC 9110 §10.1.1), so that a large one is
-/// not sent in vain.
+/// When to ask the server before a body is sent (`Expect: 100-continue`, RFC 9110 §10.1.1), so that a large
+/// body is not sent in vain.
 ///
-/// A server that does not respond gets the body after ``wait``. After a 417 the request is repeated without the
-/// expectation. HTTP/1.1 only.
+/// A server that does not answer gets the body after ``wait``. After a 417 the request is sent again without
+/// the expectation. HTTP/1.1 only.
 public struct ContinuePolicy: Sendable, Hashable {
-    /// The least number of bytes to ask for; `nil` to never ask. A body of unknown length counts as large.
+    /// The size of the smallest body to ask for, in bytes; `nil` never asks. A body of unknown length counts
+    /// as large.
     public var threshold: Int64?
     /// How long to wait for `100 Continue`. Default one second.
     public var wait: Duration
@@ -15,7 +16,7 @@ public struct ContinuePolicy: Sendable, Hashable {
         self.wait = wait
     }
 
-    /// Sends at once.
+    /// Never asks; sends the body at once.
     public static let never = ContinuePolicy(threshold: nil)
     /// Asks before every body.
     public static let always = ContinuePolicy(threshold: 1)
@@ -25,7 +26,7 @@ public struct ContinuePolicy: Sendable, Hashable {
 
     /// Whether to ask before a body.
     ///
-    /// - Parameter length: its bytes, `nil` if that is unknown.
+    /// - Parameter length: the length of the body in bytes; `nil` if it is unknown.
     public func asks(before length: Int64?) -> Bool {
         guard let threshold else { return false }
         guard let length else { return true }

@@ -1,8 +1,8 @@
 import RxLite
 
 extension Observable where Element == [UInt8], Failure == NetworkError {
-    /// The same chunks, if they come to exactly `length` bytes. The chunk that would complete them is held back
-    /// until the source has ended, so that what is too long is never sent as if it were whole.
+    /// The same chunks, if they total exactly `length` bytes. The chunk that completes them is held back
+    /// until the source ends, so that a body that is too long is never sent as if it were complete.
     func checked(against length: Int64) -> Observable {
         lift { observer in
             let check = LengthCheck(length, observer)
@@ -11,7 +11,7 @@ extension Observable where Element == [UInt8], Failure == NetworkError {
     }
 }
 
-/// One running length check.
+/// The state of one length check.
 private final class LengthCheck: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     let scope: Scope
@@ -35,14 +35,14 @@ private final class LengthCheck: @unchecked Sendable {
             last = chunk
             return
         }
-        end(.failed(NetworkError(.bodyLength, "the body is longer than the \(length) bytes announced")))
+        end(.failed(NetworkError(.bodyLength, "the body is longer than its announced \(length) bytes")))
     }
 
     @Sendable
     func receive(_ completion: Completion<NetworkError>) {
         guard case .finished = completion else { return end(completion) }
         guard count == length else {
-            let message = "the body has \(count) bytes, and \(length) were announced"
+            let message = "the body ended after \(count) of its announced \(length) bytes"
             return end(.failed(NetworkError(.bodyLength, message)))
         }
         if let last { observer.next(last) }

@@ -1,18 +1,18 @@
 public import RxLite
 
-/// Content that is made while it is sent, piece by piece, as fast as the network takes it.
+/// Content that is produced piece by piece while it is sent, as fast as the network takes it.
 public struct StreamedBody: Sendable {
-    /// The content to send, once it is known.
+    /// The content to send, once it has been determined.
     public struct Content: Sendable {
         /// The number of bytes; `nil` if it is unknown, so that they are sent in chunks (RFC 9112 §7.1).
         public var length: Int64? { didSet { file = nil } }
-        /// The bytes. Paused while the network is slow; cancelled when the transfer ends before they do.
+        /// The bytes. Paused while the network is slow; cancelled if the transfer ends before they do.
         public var chunks: Observable<[UInt8], NetworkError> { didSet { file = nil } }
-        /// What `chunks` reads, if that is part of a file and nothing else: a transport may read it another way.
+        /// The file part that `chunks` reads, if it reads nothing else; a transport may read it another way.
         package private(set) var file: FilePart?
 
-        /// Creates content whose chunks come to `length`, or are not whole: with a byte more or less they fail
-        /// with ``NetworkError/Code/bodyLength`` before the last of them is sent.
+        /// Creates content whose chunks total `length` bytes. With a byte more or less they fail with
+        /// ``NetworkError/Code/bodyLength`` before the last of them is sent.
         public init(length: Int64?, chunks: Observable<[UInt8], NetworkError>) {
             self.length = length
             self.chunks = length.map { chunks.checked(against: $0) } ?? chunks
@@ -26,7 +26,7 @@ public struct StreamedBody: Sendable {
             self.file = file
         }
 
-        /// Creates content that keeps to its length by itself.
+        /// Creates content from chunks that are known to total `length` bytes.
         init(length: Int64, exactly chunks: Observable<[UInt8], NetworkError>) {
             self.length = length
             self.chunks = chunks
@@ -37,14 +37,14 @@ public struct StreamedBody: Sendable {
     public let isReplayable: Bool
     /// The number of bytes, if it is known before the body is opened.
     public let count: Int64?
-    /// Finds out what there is to send. Called once for each time that the body is sent.
+    /// Determines the content to send. Called once each time the body is sent.
     public let open: @Sendable (any FileSystem) -> Observable<Content, NetworkError>
-    /// Tells it from all others but its copies.
+    /// Distinguishes the body from all others except its copies.
     private let identity = Identity()
 
     private final class Identity: Sendable {}
 
-    /// Creates a body from what it does when it is to be sent.
+    /// Creates a body from a closure that determines its content when it is sent.
     public init(
         isReplayable: Bool, count: Int64? = nil,
         open: @escaping @Sendable (any FileSystem) -> Observable<Content, NetworkError>
@@ -66,24 +66,24 @@ extension StreamedBody: Hashable {
 }
 
 extension Body {
-    /// A file, read from the disk while it is sent; with its length, and replayable.
+    /// A file, read from disk while it is sent; with its length, and replayable.
     ///
-    /// A file that is not there, is shorter than `range` or changes while it is being sent fails the request with
-    /// ``NetworkError/Code/file``, and the server never gets all of the announced length.
+    /// The request fails with ``NetworkError/Code/file`` if the file does not exist, is shorter than `range`,
+    /// or changes while it is being sent; the server then never receives the full announced length.
     ///
     /// - Parameters:
-    ///   - path: its path, absolute or from the process's working directory.
+    ///   - path: the path, absolute or relative to the working directory of the process.
     ///   - range: the bytes to send. Default all.
     public static func file(_ path: String, range: Range<Int64>? = nil) -> Body {
         let count = range.flatMap { $0.lowerBound < 0 ? nil : $0.upperBound - $0.lowerBound }
         return .streamed(
             StreamedBody(isReplayable: true, count: count) { files in
                 files.status(of: path).map { status throws(NetworkError) in
-                    guard let status else { throw NetworkError(.file, "\(path): there is no such file") }
+                    guard let status else { throw NetworkError(.file, "the file \(path) does not exist") }
                     let range = range ?? 0..<status.size
                     guard range.lowerBound >= 0, range.upperBound <= status.size else {
                         throw NetworkError(
-                            .file, "\(path) has \(status.size) bytes; \(range) cannot be sent")
+                            .file, "the range \(range) is outside the \(status.size) bytes of \(path)")
                     }
                     let count = range.upperBound - range.lowerBound
                     return .init(
@@ -93,24 +93,26 @@ extension Body {
             })
     }
 
-    /// The chunks of a stream, as they arrive. A slow network pauses the stream.
+    /// The chunks of a stream, sent as they arrive. A slow network pauses the stream.
     ///
-    /// A failure of the stream fails the request; the server does not take what it got for the whole.
+    /// A failure of the stream fails the request; the server does not take the incomplete body for a complete
+    /// one.
     ///
     /// - Parameters:
     ///   - chunks: subscribed to when the connection is ready to send.
-    ///   - length: how many bytes they come to. Default unknown: then the body is sent with
-    ///     `Transfer-Encoding: chunked`, which not every server takes. One byte more or less fails the request
-    ///     with ``NetworkError/Code/bodyLength``.
-    ///   - isReplayable: whether subscribing again gives the same bytes. Default false: then the request is sent
-    ///     once, and neither retried, nor replayed after a relogin, nor sent on by a redirect with its body.
+    ///   - length: the total number of bytes. Default unknown: the body is then sent with `Transfer-Encoding:
+    ///     chunked`, which not every server accepts. One byte more or less fails the request with
+    ///     ``NetworkError/Code/bodyLength``.
+    ///   - isReplayable: whether subscribing again gives the same bytes. Default false: the request is then
+    ///     sent once. It is neither retried nor replayed after a relogin, and no redirect forwards it with
+    ///     its body.
     public static func stream(
         _ chunks: Observable<[UInt8], NetworkError>, length: Int64? = nil, isReplayable: Bool = false
     ) -> Body {
         .streamed(
             StreamedBody(isReplayable: isReplayable, count: length) { _ in
                 let content = StreamedBody.Content(length: length, chunks: chunks)
-                // Where nothing is to be sent nobody would ask for it.
+                // The transport does not ask for the chunks of an empty body, so they are checked here.
                 guard length == 0 else { return .just(content) }
                 return content.chunks.collect().map { _ in .init(length: 0, exactly: .empty()) }
             })

@@ -1,26 +1,26 @@
 package import RxLite
 
-/// One running ``FileSystem/append(_:to:at:)``: writes one batch after another, gathers the chunks that come
-/// meanwhile in the next, and pauses their stream when there are too many.
+/// One running ``FileSystem/append(_:to:at:)``: writes one batch after another, gathers the chunks that
+/// arrive meanwhile in the next batch, and pauses their stream when too many bytes wait.
 ///
-/// The chunks are copied into one of two batches that take turns, and are let go of at once: so their memory, and that
-/// of the batches, is used again and again, where many small pieces that another thread frees much later would be
-/// given back to the system and asked for anew.
+/// Chunks are copied into one of two alternating batches and released at once, so that the memory of both
+/// chunks and batches is reused. Many small chunks that another thread frees much later would be returned to
+/// the system and allocated anew.
 package final class Appending: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
 
     /// Bytes that are gathered, then written.
     package final class Batch: @unchecked Sendable {
-        // Unchecked: either filled by the one `Appending` that made it or read by its target, by turns.
+        // Unchecked: filled by the one `Appending` that made it or read by its target, by turns.
         package fileprivate(set) var bytes: [UInt8] = []
     }
 
-    /// What the bytes go to.
+    /// The destination of the bytes.
     package struct Target: Sendable {
-        /// Writes the bytes behind what is there; gives the size of the file then. The first write, of nothing, opens
-        /// it.
+        /// Appends the bytes and emits the resulting size of the file. The first write, which is empty, opens
+        /// the file.
         let write: @Sendable (Batch) -> Observable<Int64, NetworkError>
-        /// Sees to it that what was written lasts.
+        /// Makes the written bytes durable.
         let finish: @Sendable () -> Observable<Void, NetworkError>
 
         /// Creates a target.
@@ -33,7 +33,7 @@ package final class Appending: @unchecked Sendable {
         }
     }
 
-    /// How many bytes may wait before the source is paused.
+    /// The number of waiting bytes at which the source is paused.
     private static let highWater = 512 << 10
 
     private let chunks: Observable<[UInt8], NetworkError>
@@ -41,7 +41,7 @@ package final class Appending: @unchecked Sendable {
     private let observer: Observer<Int64, NetworkError>
     private let source: Scope
     private var waiting = Batch()
-    /// What is being written; empty if nothing is.
+    /// The batch that is being written; empty if none is.
     private var writing = Batch()
     private var isWriting = false
     private var isPaused = false
@@ -58,7 +58,7 @@ package final class Appending: @unchecked Sendable {
         source = observer.scope.child()
     }
 
-    /// Opens the file, then listens to the chunks.
+    /// Opens the file, then subscribes to the chunks.
     package func start() {
         write { [self] in
             chunks.subscribe(Observer(scope: source, next: { self.receive($0) }, end: { self.receive($0) }))
@@ -93,7 +93,7 @@ package final class Appending: @unchecked Sendable {
     private func writeWaiting() {
         swap(&waiting, &writing)
         write { [self] in
-            // Before the next batch: what the source sends while it resumes is part of it.
+            // Before the next batch, which includes the chunks that the source sends while it resumes.
             if isPaused {
                 isPaused = false
                 source.resume()

@@ -1,10 +1,10 @@
-/// Part of a file, which is to be as it was when it was looked at.
+/// Part of a file, with the status that the file had when it was inspected.
 package struct FilePart: Sendable {
-    /// Where the file is.
+    /// The file system of the file.
     package let files: any FileSystem
     package let path: String
     package let offset: Int64
     package let count: Int64
-    /// What the file was like.
+    /// The status of the file when it was inspected.
     package let status: FileStatus
 }

@@ -2,7 +2,7 @@
 public struct FileStatus: Sendable, Equatable {
     /// The size in bytes.
     public var size: Int64
-    /// When the content was last changed, since 1970.
+    /// The time of the last change to the content, since 1970.
     public var modified: Duration
 
     /// Creates a status.

@@ -1,6 +1,6 @@
 package import RxLite
 
-/// What of something that changes has been saved, and who waits for more.
+/// Coalesces writes of a changing value, and keeps the callers that wait for them.
 package struct WriteCoalescer {
     package typealias Waiter = Emitter<Void, NetworkError>
 
@@ -14,7 +14,7 @@ package struct WriteCoalescer {
 
     package init() {}
 
-    /// Whether there is something to save that no write has been given.
+    /// Whether there are changes that no write has picked up.
     package var isDue: Bool { changes > saved && !isWriting }
 
     package mutating func noteChange(isUrgent: Bool) {
@@ -22,8 +22,8 @@ package struct WriteCoalescer {
         if isUrgent { self.isUrgent = true }
     }
 
-    /// Whether a timer is to be started that fires then: there is something to write, and none that fires
-    /// sooner. A timer that finds nothing to write does no harm.
+    /// Whether to start a timer that fires at `newDue`: there are changes to write, and no timer fires
+    /// earlier. A timer that finds nothing to write is harmless.
     package mutating func needsTimer(due newDue: Duration) -> Bool {
         guard isDue else { return false }
         if let due, due <= newDue { return false }
@@ -31,14 +31,15 @@ package struct WriteCoalescer {
         return true
     }
 
-    /// `false` if everything is safe already.
+    /// Adds a caller that waits for all changes so far; `false` if these are already saved.
     package mutating func wait(_ waiter: Waiter) -> Bool {
         guard changes > saved else { return false }
         waiters.append((changes, waiter))
         return true
     }
 
-    /// The change up to which to write now; `nil` if there is nothing to write, or a write runs.
+    /// Begins a write and returns the last change it includes; `nil` if there is nothing to write or a write
+    /// is running.
     package mutating func beginWriting() -> Int? {
         guard isDue else { return nil }
         isWriting = true
@@ -47,7 +48,7 @@ package struct WriteCoalescer {
         return changes
     }
 
-    /// Those to whom the outcome of a write is to be told.
+    /// Ends a write and returns the callers to complete with its outcome.
     package mutating func endWriting(_ change: Int, isSaved: Bool) -> [Waiter] {
         isWriting = false
         if isSaved { saved = change }
@@ -56,6 +57,6 @@ package struct WriteCoalescer {
         return ready
     }
 
-    /// Whether changes that came while a write ran are to be written at once.
+    /// Whether to write changes made during a write as soon as it ends.
     package var isAwaited: Bool { isUrgent || !waiters.isEmpty }
 }

@@ -1,14 +1,14 @@
 import FoundationEssentials
 
-/// The text file that hosts are kept in, as curl has it (`curl --hsts`, `CURLOPT_HSTS`): a line for each, with the
-/// name, a dot before it for subdomains, and the end in UTC.
+/// The text file of hosts in curl's format (`curl --hsts`, `CURLOPT_HSTS`): a line for each host with its
+/// name, preceded by a dot if it includes subdomains, and its expiry in UTC.
 ///
 ///     # Your HSTS cache. https://curl.se/docs/hsts.html
 ///     .example.com "20271122 10:02:33"
 enum HSTSFile {
-    /// The most bytes of the file: for the most hosts, each with the longest name.
+    /// The largest file, in bytes: the most hosts, each with the longest name.
     static let sizeLimit = HSTSHosts.limit * lineLimit
-    /// The most bytes of a line; longer ones are passed over.
+    /// The longest line, in bytes; longer lines are skipped.
     static let lineLimit = 300
 
     static func bytes(_ entries: [String: HSTSHosts.Entry]) -> [UInt8] {
@@ -19,7 +19,7 @@ enum HSTSFile {
         return Array(text.utf8)
     }
 
-    /// Comments, and lines that are none of these, are passed over, as curl does.
+    /// Skips comments and malformed lines, as curl does.
     static func entries(_ bytes: [UInt8]) -> [(host: String, entry: HSTSHosts.Entry)] {
         bytes.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.prefix(HSTSHosts.limit + 100)
             .compactMap { line in
@@ -48,7 +48,7 @@ enum HSTSFile {
     /// The last second of the year 9999.
     private static let latest = Date(timeIntervalSince1970: 253_402_300_799)
 
-    /// `20271122 10:02:33`; `unlimited` for what curl cannot count.
+    /// `20271122 10:02:33`, or `unlimited` for a date that curl cannot represent.
     private static func date(_ text: Substring) -> Date? {
         if text == "unlimited" { return latest }
         let bytes = Array(text.utf8)

@@ -1,22 +1,22 @@
 import FoundationEssentials
 
-/// The hosts that are to be reached over TLS only, as rules (RFC 6797 §8): no files, no threads, no clock.
+/// The hosts to reach over TLS only, as pure rules (RFC 6797 §8): no files, threads or clock.
 struct HSTSHosts {
     struct Entry: Equatable {
         var includesSubdomains: Bool
         var expires: Date
-        /// ``expires`` as it is saved.
+        /// ``expires`` as last saved.
         var savedExpires: Date
     }
 
     private(set) var entries: [String: Entry] = [:]
-    /// The most hosts; the one that expires first goes.
+    /// The most hosts; beyond them the one that expires first is removed.
     static let limit = 10_000
 
-    /// Takes what a host has said of itself.
+    /// Records the policy that a host sent.
     ///
-    /// - Returns: whether something is to be saved. A server says the same in each response: the new end is worth it
-    ///   where it is later by a hundredth of the time.
+    /// - Returns: whether to save. A server repeats its policy in each response, so a new expiry is saved
+    ///   only if it differs by at least a hundredth of `max-age`.
     mutating func note(_ policy: HSTSPolicy, of host: String, at now: Date) -> Bool {
         guard policy.maxAge > 0 else { return entries.removeValue(forKey: host) != nil }
         let age = TimeInterval(policy.maxAge)
@@ -33,7 +33,7 @@ struct HSTSHosts {
         return !isSame
     }
 
-    /// Takes in a host that was saved, unless more is known of it by now.
+    /// Adds a saved host, unless a newer entry exists.
     mutating func restore(_ entry: Entry, for host: String) {
         if entries[host] == nil { insert(entry, for: host) }
     }
@@ -47,7 +47,7 @@ struct HSTSHosts {
         entries[host] = entry
     }
 
-    /// Whether the host, or one above it that includes it, is among them (§8.2).
+    /// Whether the host has an entry, or a parent domain has one that includes subdomains (§8.2).
     func covers(_ host: String, at now: Date) -> Bool {
         guard !entries.isEmpty else { return false }
         if let entry = entries[host], entry.expires > now { return true }
@@ -61,8 +61,8 @@ struct HSTSHosts {
         return false
     }
 
-    /// A host as it is known here: the name in lower case, without a dot at its end; `nil` for an address (§8.1.1),
-    /// and for what no name in the DNS is like.
+    /// The canonical form of a host: lowercase, without a trailing dot; `nil` for an IP address (§8.1.1), and
+    /// for text that cannot be a DNS name.
     static func name(_ host: String) -> String? {
         var name = host.lowercased()[...]
         if name.utf8.last == UInt8(ascii: ".") { name = name.dropLast() }
@@ -75,7 +75,7 @@ struct HSTSHosts {
                 }
             }
         guard isName, let last = name.split(separator: ".").last else { return nil }
-        // 127.0.0.1, 127.1, 2130706433, 0x7f.0x1: no name at the top of the DNS begins with a digit.
+        // 127.0.0.1, 127.1, 2130706433, 0x7f.0x1: no top-level domain begins with a digit.
         return UInt8(ascii: "0")...UInt8(ascii: "9") ~= last.utf8.first! ? nil : String(name)
     }
 }

@@ -1,15 +1,15 @@
-/// What a `Strict-Transport-Security` field says (RFC 6797 §6.1).
+/// The value of a `Strict-Transport-Security` field (RFC 6797 §6.1).
 struct HSTSPolicy: Equatable {
-    /// For how many seconds the host is to be reached over TLS only; 0 to forget it.
+    /// The number of seconds to reach the host over TLS only; 0 forgets the host.
     let maxAge: Int
-    /// Whether the same holds for all hosts below it.
+    /// Whether the policy applies to all subdomains.
     let includesSubdomains: Bool
 
-    /// 68 years: whatever is more counts as this.
+    /// 68 years; a larger `max-age` counts as this.
     static let longestAge = Int(Int32.max)
 
-    /// `nil` for what is no such field value: without `max-age`, with a directive that stands there twice, or otherwise
-    /// not of the grammar. Directives that nobody knows are passed over.
+    /// Parses a field value; `nil` without `max-age`, with a repeated directive, or with any other violation
+    /// of the grammar. Unknown directives are skipped.
     init?(_ value: String) {
         var reader = DirectiveReader(value)
         var names: Set<String> = []
@@ -42,7 +42,7 @@ struct HSTSPolicy: Equatable {
         self.includesSubdomains = includesSubdomains
     }
 
-    /// A whole number, or ``longestAge`` where it is larger; `nil` for what is none.
+    /// A whole number, at most ``longestAge``; `nil` for any other text.
     private static func seconds(_ text: String) -> Int? {
         guard !text.isEmpty else { return nil }
         var seconds = 0
@@ -54,7 +54,7 @@ struct HSTSPolicy: Equatable {
     }
 }
 
-/// Reads tokens and quoted strings (RFC 9110 §5.6), each byte once.
+/// Reads tokens and quoted strings (RFC 9110 §5.6) in one pass.
 private struct DirectiveReader {
     private var rest: ArraySlice<UInt8>
 
@@ -77,14 +77,14 @@ private struct DirectiveReader {
         return skip(UInt8(ascii: ";"))
     }
 
-    /// Empty where there is none.
+    /// The next token; empty if there is none.
     mutating func token() -> String {
         let token = rest.prefix(while: Self.isTokenByte)
         rest = rest.dropFirst(token.count)
         return String(decoding: token, as: UTF8.self)
     }
 
-    /// A token or a quoted string; `nil` where there is neither.
+    /// The next token or quoted string; `nil` if there is neither.
     mutating func word() -> String? {
         guard skip(UInt8(ascii: "\"")) else {
             let token = token()

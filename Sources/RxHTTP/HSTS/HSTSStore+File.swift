@@ -4,10 +4,11 @@ import Synchronization
 extension HSTSStore {
     // MARK: Reading
 
-    /// Reads the file; the first request does so as well. One value, then the end.
+    /// Reads the file, as the first request also does. One value, then the end.
     ///
-    /// A file that cannot be read fails, is never written over, and is tried again by the next call or request; until
-    /// then the store knows what it has learnt since. Lines that are none are passed over.
+    /// Fails if the file cannot be read; the file is then never overwritten, and the next call or request
+    /// tries again. Until then the store contains only hosts learned since its creation. Malformed lines are
+    /// skipped.
     public func restore() -> Observable<Void, NetworkError> {
         .deferred {
             self.contents.withLock { contents in
@@ -20,7 +21,7 @@ extension HSTSStore {
         }
     }
 
-    /// The same for requests, which are sent whatever comes of it.
+    /// The same for requests, which are sent even if it fails.
     package var restored: Observable<Void, NetworkError> { restore().catch { _ in .just(()) } }
 
     package var isRestored: Bool { contents.withLock { $0.isRestored } }
@@ -47,7 +48,7 @@ extension HSTSStore {
 
     // MARK: Writing
 
-    /// Waits until everything up to this moment is in the file: one value, then the end. Fails if it cannot be
+    /// Waits until all changes so far are in the file: one value, then the end. Fails if the file cannot be
     /// written; the next change or flush tries again.
     public func flush() -> Observable<Void, NetworkError> {
         .create { emitter in
@@ -59,7 +60,7 @@ extension HSTSStore {
         }
     }
 
-    /// Has a change saved.
+    /// Saves a change.
     func save() {
         guard file != nil else { return }
         saving.withLock { $0.noteChange(isUrgent: true) }
@@ -72,9 +73,10 @@ extension HSTSStore {
             .flatMap { () throws(NetworkError) -> Observable<Void, NetworkError> in
                 let entries = self.contents.withLock { $0.isRestored ? $0.hosts.entries : nil }
                 guard let entries else {
-                    throw NetworkError(.file, "the HSTS hosts are not saved over what cannot be read")
+                    throw NetworkError(
+                        .file, "the HSTS file \(file.path) could not be read, so it is not overwritten")
                 }
-                // Writes are begun where responses arrive, so the text is not made there.
+                // Writes begin where responses arrive, so the text is made elsewhere.
                 return file.files.replace(file.path, making: { HSTSFile.bytes(entries) })
             }
             .subscribe(onNext: {}) { self.endWriting(change, $0) }

@@ -2,8 +2,8 @@ package import FoundationEssentials
 import HTTPTypes
 
 extension Request {
-    /// The request with an https URL in place of an http one, where `store` knows that the host wants it; `nil` where it
-    /// does not.
+    /// The request with an https URL, if its URL is http and `store` requires TLS for the host; otherwise
+    /// `nil`.
     package func upgraded(by store: HSTSStore, at now: Date) -> Request? {
         guard let url = store.upgrade(url, at: now) else { return nil }
         var request = self
@@ -13,12 +13,12 @@ extension Request {
 }
 
 extension ResponseHead {
-    /// Stands for the response that redirects a request to https before it is sent, as browsers show it. No server can
-    /// send it, since a transport's head has a version.
+    /// The head that stands for a redirect to https before the request is sent, as browsers show it. No
+    /// server can send it, because heads from a transport have a version.
     static let upgrade = ResponseHead(
         status: .temporaryRedirect, headerFields: [.nonAuthoritativeReason: "HSTS"])
 
-    /// Whether it is ``upgrade``.
+    /// Whether the head is ``upgrade``.
     var isUpgrade: Bool {
         httpVersion == nil && status == .temporaryRedirect && fieldLines == Self.upgrade.fieldLines
     }

@@ -1,5 +1,5 @@
 extension HexDigest {
-    /// MD5 (RFC 1321), for protocols that ask for it: it does not withstand an attacker.
+    /// MD5 (RFC 1321), for protocols that require it; it does not withstand an attacker.
     package static func md5(_ bytes: some Collection<UInt8>) -> String {
         var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476]
         var message = Array(bytes)

@@ -1,5 +1,5 @@
 extension HexDigest {
-    /// SHA-512/256 (FIPS 180-4 §6.7): the first half of a SHA-512 that begins with numbers of its own.
+    /// SHA-512/256 (FIPS 180-4 §6.7): the first half of a SHA-512 with different initial values.
     package static func sha512Half(_ bytes: some Collection<UInt8>) -> String {
         var hash = SHA2.sha512Half
         hash.update(bytes)

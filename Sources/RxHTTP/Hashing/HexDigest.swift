@@ -1,6 +1,6 @@
-/// Digests in hexadecimal digits.
+/// Digests as hexadecimal text.
 package enum HexDigest {
-    /// SHA-256 (FIPS 180-4), for names that must not be made to collide and must not tell what they were made of.
+    /// SHA-256 (FIPS 180-4), for names that must not collide and must not reveal their input.
     package static func sha256(_ bytes: some Collection<UInt8>) -> String {
         var hash = SHA2.sha256
         hash.update(bytes)

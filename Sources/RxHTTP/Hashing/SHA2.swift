@@ -1,4 +1,4 @@
-/// A digest of bytes that come one piece after the other: SHA-256 or SHA-512 (FIPS 180-4).
+/// A SHA-256 or SHA-512 digest (FIPS 180-4) of bytes that arrive in pieces.
 package struct SHA2: Sendable {
     private enum State: Sendable {
         case short([UInt32])
@@ -6,7 +6,7 @@ package struct SHA2: Sendable {
     }
 
     private var state: State
-    /// What has come since the last whole block.
+    /// The bytes after the last complete block.
     private var pending: [UInt8] = []
     private var count: UInt64 = 0
 
@@ -16,7 +16,7 @@ package struct SHA2: Sendable {
     /// SHA-512.
     package static var sha512: SHA2 { SHA2(state: .long(HexDigest.initial512)) }
 
-    /// SHA-512/256, of which the first half counts.
+    /// SHA-512/256, before the result is cut to its first half.
     static var sha512Half: SHA2 { SHA2(state: .long(HexDigest.initial512Half)) }
 
     private init(state: State) { self.state = state }
@@ -39,7 +39,7 @@ package struct SHA2: Sendable {
     /// The digest of all bytes so far.
     package consuming func finish() -> [UInt8] {
         let (size, bitCount) = (blockSize, count &* 8)
-        // The count has an eighth of a block, of which the last eight bytes can be other than zero.
+        // The count takes an eighth of a block; only its last eight bytes can be nonzero.
         let free = size - size / 8
         var padding: [UInt8] = [0x80]
         padding.append(

@@ -1,23 +1,23 @@
-/// Lets as many in as there are places, for each origin and in all; who finds none waits.
+/// Admits as many elements as there are places, for each origin and in total; the others wait.
 ///
-/// Origins take turns, and within one the order is that of arrival: a thousand requests to one server do not hold
-/// up a single one to another. Whoever waits costs an object and an array's element.
+/// Origins take turns, and within an origin the order is that of arrival: a thousand requests to one server
+/// do not delay a single request to another. A waiting element costs one object and one array element.
 ///
-/// Of an origin's places some are there at once. The others are added when somebody has waited for too long
-/// (``widen(_:)``) and go when that is over (``next(_:)``).
+/// Some of an origin's places exist from the start. The others are added when an element has waited too long
+/// (``widen(_:)``) and removed when that is over (``next(_:)``).
 package struct FairQueue<Element> {
-    /// One origin's share.
+    /// The places and the waiting elements of one origin.
     package final class Origin {
         @usableFromInline let key: String
         @usableFromInline var running = 0
         @usableFromInline var waiting = WaitingList<Element>()
-        /// Whether it stands in the ring.
+        /// Whether the origin is in the ring.
         @usableFromInline var isInTurn = false
-        /// Whether nobody is let in for now, whatever places there are.
+        /// Whether nothing is admitted for now, whatever places are free.
         @usableFromInline var isHeld = false
-        /// How many share one connection; more than one with HTTP/2.
+        /// The number of requests that share one connection; more than one with HTTP/2.
         @usableFromInline var requestsPerConnection = 1
-        /// How many places there are for now.
+        /// The current number of places.
         @usableFromInline var width: Int
 
         @inlinable
@@ -26,10 +26,10 @@ package struct FairQueue<Element> {
             self.width = width
         }
 
-        /// How many places are taken.
+        /// The number of places taken.
         @inlinable var taken: Int { running / requestsPerConnection }
 
-        /// Whether nobody is there and nobody waits.
+        /// Whether no element is admitted or waiting.
         package var isIdle: Bool { running == 0 && waiting.isEmpty }
     }
 
@@ -37,23 +37,23 @@ package struct FairQueue<Element> {
     @usableFromInline let atOnce: Int
     @usableFromInline let total: Int
     @usableFromInline var running = 0
-    /// How many wait.
+    /// The number of waiting elements.
     @inlinable package var waitingCount: Int { waiting }
     @usableFromInline var waiting = 0
-    /// Whether nobody is let in anywhere for now.
+    /// Whether nothing is admitted at any origin for now.
     @usableFromInline var isHeld = false
     @usableFromInline var origins: [String: Origin] = [:]
-    /// The origins that have somebody waiting and a place of their own, in their turn.
+    /// The origins with a waiting element and a free place, in order of their turns.
     @usableFromInline var ring: [Origin] = []
     @usableFromInline var turn = 0
 
-    /// How many origins are remembered without anybody there.
+    /// The number of origins above which idle ones are dropped.
     @inlinable static var idleOrigins: Int { 1024 }
 
     /// - Parameters:
-    ///   - perOrigin: connections for one origin; `nil` for no limit.
-    ///   - atOnce: how many of these are there at once. Default all.
-    ///   - total: connections in all; `nil` for no limit.
+    ///   - perOrigin: the most connections to one origin; `nil` for no limit.
+    ///   - atOnce: the number of these that are available from the start. Default all.
+    ///   - total: the most connections in all; `nil` for no limit.
     @inlinable
     package init(perOrigin: Int?, atOnce: Int? = nil, total: Int?) {
         self.perOrigin = max(1, perOrigin ?? .max)
@@ -61,7 +61,7 @@ package struct FairQueue<Element> {
         self.total = max(1, total ?? .max)
     }
 
-    /// The origin with that key, made now if it is not there.
+    /// The origin with that key, created if it does not exist.
     @inlinable
     package mutating func origin(_ key: String) -> Origin {
         if let known = origins[key] { return known }
@@ -73,8 +73,8 @@ package struct FairQueue<Element> {
         return made
     }
 
-    /// Takes a place at `origin` if there is one; it is to be left in the end. Nobody is overtaken: who waits at
-    /// the same origin comes first.
+    /// Takes a place at `origin` if one is free; the caller must ``leave(_:)`` it in the end. Elements that
+    /// wait at the same origin come first.
     @inlinable
     package mutating func enter(_ origin: Origin) -> Bool {
         guard !isHeld, running < total, hasPlace(origin), origin.waiting.isEmpty else { return false }
@@ -83,7 +83,7 @@ package struct FairQueue<Element> {
         return true
     }
 
-    /// Puts `element` at the end of its origin's queue.
+    /// Appends `element` to the queue of its origin.
     @inlinable
     package mutating func wait(_ element: Element, at origin: Origin) -> WaitingList<Element>.Ticket {
         waiting += 1
@@ -92,13 +92,13 @@ package struct FairQueue<Element> {
         return ticket
     }
 
-    /// Takes one out that waits no more; nothing happens if it has gone.
+    /// Removes a waiting element; does nothing if it no longer waits.
     @inlinable
     package mutating func withdraw(_ ticket: WaitingList<Element>.Ticket, from origin: Origin) {
         if origin.waiting.remove(ticket) { waiting -= 1 }
     }
 
-    /// Gives a place back.
+    /// Frees a place.
     @inlinable
     package mutating func leave(_ origin: Origin) {
         running -= 1
@@ -107,7 +107,7 @@ package struct FairQueue<Element> {
         takeTurn(origin)
     }
 
-    /// Gives the origins more places, as many as are waited for there, where the first in the queue `isOverdue`.
+    /// Adds places at each origin whose first waiting element `isOverdue`, as many as elements wait there.
     @inlinable
     package mutating func widen(_ isOverdue: (Element) -> Bool) {
         for origin in origins.values where !origin.isHeld && origin.width < perOrigin {
@@ -117,10 +117,10 @@ package struct FairQueue<Element> {
         }
     }
 
-    /// The next one that finds a place, which it thereby takes.
+    /// Admits the next element that finds a place.
     ///
-    /// - Parameter isLate: whether somebody has waited so long that the place is to stay, if it is none of those that
-    ///   are always there.
+    /// - Parameter isLate: whether an element has waited so long that it keeps a place that was added by
+    ///   ``widen(_:)``.
     @inlinable
     package mutating func next(_ isLate: (Element) -> Bool = { _ in true }) -> Element? {
         guard waitingCount > 0 else { return nil }
@@ -147,26 +147,26 @@ package struct FairQueue<Element> {
         return nil
     }
 
-    /// Notes that requests to `origin` share connections from now on.
+    /// Records that requests to `origin` share connections from now on.
     @inlinable
     package mutating func multiplex(_ origin: Origin) {
         origin.requestsPerConnection = 100
         takeTurn(origin)
     }
 
-    /// Lets nobody in at `origin`, or nowhere if it is `nil`, until ``release(_:)``.
+    /// Admits nothing at `origin`, or anywhere if it is `nil`, until ``release(_:)``.
     package mutating func hold(_ origin: Origin?) {
         if let origin { origin.isHeld = true } else { isHeld = true }
     }
 
-    /// Takes ``hold(_:)`` back.
+    /// Ends ``hold(_:)``.
     package mutating func release(_ origin: Origin?) {
         guard let origin else { return isHeld = false }
         origin.isHeld = false
         takeTurn(origin)
     }
 
-    /// Everybody who waits, none of whom does so any more.
+    /// Removes all waiting elements and returns them.
     @inlinable
     package mutating func removeAll() -> [Element] {
         var all: [Element] = []

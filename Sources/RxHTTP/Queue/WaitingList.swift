@@ -1,6 +1,6 @@
-/// First in, first out, and who has a ticket can be taken out in between without a search.
+/// A first-in, first-out list whose entries can also be removed by ticket, without a search.
 package struct WaitingList<Element> {
-    /// Where somebody stands.
+    /// The position of an entry.
     package struct Ticket {
         @usableFromInline let number: Int
 
@@ -11,7 +11,7 @@ package struct WaitingList<Element> {
     @usableFromInline var entries: [Element?] = []
     /// The number of the first entry.
     @usableFromInline var base = 0
-    /// Where the entries begin that have not been taken.
+    /// The index of the first entry that has not been taken.
     @usableFromInline var head = 0
     @usableFromInline var count = 0
 
@@ -19,7 +19,7 @@ package struct WaitingList<Element> {
 
     @inlinable package var isEmpty: Bool { count == 0 }
 
-    /// Who comes next.
+    /// The element that is next.
     @inlinable var first: Element? {
         for index in head..<entries.count { if let entry = entries[index] { return entry } }
         return nil
@@ -47,7 +47,7 @@ package struct WaitingList<Element> {
         return nil
     }
 
-    /// Whether it was still there.
+    /// Removes the entry of a ticket and returns whether it was still there.
     @inlinable
     package mutating func remove(_ ticket: Ticket) -> Bool {
         let index = ticket.number - base
@@ -57,7 +57,7 @@ package struct WaitingList<Element> {
         return true
     }
 
-    /// Lets go of what lies before the head; of everything if nobody is left.
+    /// Drops the entries before the head once they are the larger part, and all entries if none is left.
     @inlinable
     mutating func trim() {
         if count == 0 { head = entries.count }

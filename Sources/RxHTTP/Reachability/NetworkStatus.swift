@@ -1,16 +1,16 @@
 /// The machine's connection to the network.
 public enum NetworkStatus: Sendable, Hashable {
-    /// Not checked yet, or not known. Counts as reachable.
+    /// Not checked yet, or unknown. Counts as reachable.
     case unknown
-    /// By nothing: no request would get anywhere.
+    /// No connection: no request would reach a server.
     case unreachable
-    /// By a cable, or by a virtual interface.
+    /// Connected by cable or by a virtual interface.
     case wired
-    /// By Wi-Fi.
+    /// Connected by Wi-Fi.
     case wifi
-    /// By a mobile network.
+    /// Connected by a mobile network.
     case cellular
 
-    /// Whether a request is worth a try.
+    /// Whether a request is worth sending.
     public var isReachable: Bool { self != .unreachable }
 }

@@ -1,15 +1,16 @@
 public import RxLite
 
-/// Knows whether the machine has a network. `NetlinkReachability` asks Linux; `ScriptedReachability` is for tests.
+/// Reports whether the machine has a network. `NetlinkReachability` asks Linux; `ScriptedReachability` is for
+/// tests.
 ///
-/// It says nothing about a server: only that without any network no request needs to be tried.
+/// It says nothing about any server, only that requests are pointless without a network.
 public protocol Reachability: Sendable {
-    /// The status at this moment. From any thread.
+    /// The current status. Thread-safe.
     var status: NetworkStatus { get }
-    /// The status, then each other one that it changes to. Never ends.
+    /// The current status, then each new one. Never ends.
     var statuses: Observable<NetworkStatus, Never> { get }
-    /// Begins to watch. Starting twice is fine.
+    /// Starts watching. Starting twice has no further effect.
     func start()
-    /// Watches no more; the status is `unknown` from then on.
+    /// Stops watching; the status is `unknown` from then on.
     func stop()
 }

@@ -1,10 +1,10 @@
 import RxJSON
 
-/// The named members of content: pairs of a form, members of a JSON object, parts of a multipart form.
+/// The named members of content: form pairs, members of a JSON object, parts of a multipart form.
 struct ContentMembers {
     private var values: [String: [ArraySlice<UInt8>]] = [:]
 
-    /// Reads content in memory; `nil` for a type that has no named members, and for what is not well-formed.
+    /// Reads content in memory; `nil` for a type without named members, and for malformed content.
     init?(_ content: [UInt8], type: String?) {
         let media = MediaType(type)
         if media.isForm {
@@ -24,7 +24,7 @@ struct ContentMembers {
         }
     }
 
-    /// The names whose values are not the same in `others`.
+    /// The names whose values differ from those in `others`.
     func names(besides others: ContentMembers?) -> Set<String> {
         Set(values.filter { others?.values[$0.key] != $0.value }.keys)
     }

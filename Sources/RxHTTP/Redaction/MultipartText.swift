@@ -1,9 +1,9 @@
-/// The parts of multipart content in memory (RFC 2046 §5.1), whole or cut off anywhere.
+/// The parts of multipart content in memory (RFC 2046 §5.1), complete or truncated anywhere.
 struct MultipartText {
     struct Part {
-        /// The name of the form's field, if it has one.
+        /// The name of the form field, if any.
         var name: String?
-        /// The `Content-Type`, if there is one.
+        /// The `Content-Type`, if any.
         var type: String?
         /// The header fields with the line ends between them.
         let head: Range<Int>
@@ -28,7 +28,7 @@ struct MultipartText {
         }
     }
 
-    /// The next line that begins with the boundary, from the line end before it to its own end.
+    /// The next line that begins with the boundary, from the line end before it to its own line end.
     private static func delimiter(
         _ delimiter: [UInt8], in bytes: [UInt8], from start: Int
     ) -> Range<Int>? {
@@ -44,7 +44,8 @@ struct MultipartText {
                 continue
             }
             let end = bytes.firstOffset(of: [0x0D, 0x0A], from: found + delimiter.count)
-            // Of two lines one after another, the end of the first is that before the second.
+            // If two boundary lines follow each other, the end of the first is also the line end before the
+            // second.
             return max(start, found - 2)..<(end.map { $0 + 2 } ?? bytes.count)
         }
         return nil
@@ -73,7 +74,7 @@ struct MultipartText {
         parameter("boundary", in: type[...]).flatMap { (1...70).contains($0.utf8.count) ? $0 : nil }
     }
 
-    /// The value of a parameter after the first semicolon, without its quotes.
+    /// The value of a parameter after the first semicolon, without quotes.
     private static func parameter(_ name: String, in field: Substring) -> String? {
         var rest = field.drop { $0 != ";" }
         while !rest.isEmpty {

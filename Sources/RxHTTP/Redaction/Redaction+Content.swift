@@ -1,8 +1,8 @@
 import FoundationEssentials
 
 extension Redaction {
-    /// Content without the secret values, as its media type says: forms, JSON and multipart, whole or cut off anywhere.
-    /// Content of any other type stays as it is.
+    /// Content with secret values replaced, according to its media type: forms, JSON and multipart, complete
+    /// or truncated anywhere. Content of any other type is returned unchanged.
     public func shown(_ content: [UInt8], type: String?) -> [UInt8] {
         let media = MediaType(type)
         if media.isForm { return Array(shown(form: String(decoding: content, as: UTF8.self)).utf8) }
@@ -10,7 +10,7 @@ extension Redaction {
         return media.isJSON ? shown(json: content) : content
     }
 
-    /// A JSON text without the values of secret members. It need not be well-formed, nor whole.
+    /// A JSON text with the values of secret members replaced. It may be malformed or truncated.
     public func shown(json: [UInt8]) -> [UInt8] {
         var text = JSONText(bytes: json)
         var output: [UInt8] = []
@@ -40,13 +40,13 @@ extension Redaction {
         guard quoted.contains(UInt8(ascii: "\\")) else {
             return hides(String(decoding: quoted.dropFirst().dropLast(), as: UTF8.self))
         }
-        // With escapes in it that no decoder reads, nobody can use the member either; hidden all the same.
+        // A name with invalid escapes is hidden, although no decoder accepts the member.
         guard let name = try? JSONDecoder().decode(String.self, from: Data(quoted)) else { return true }
         return hides(name)
     }
 }
 
-/// What is read of a JSON text to find where its members end.
+/// Scans a JSON text for the ends of its members.
 private struct JSONText {
     let bytes: [UInt8]
     var index = 0
@@ -55,7 +55,7 @@ private struct JSONText {
 
     var current: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-    /// A string with its quotes, or what there is of it.
+    /// A string with its quotes, or the rest of a truncated one.
     mutating func takeString() -> ArraySlice<UInt8> {
         let start = index
         index += 1
@@ -72,7 +72,7 @@ private struct JSONText {
         return bytes[start..<index]
     }
 
-    /// Goes behind a value: a string, an object or array with all that is in it, or a word.
+    /// Skips a value: a string, an object or array with all its content, or a word.
     mutating func skipValue() {
         var depth = 0
         let start = index

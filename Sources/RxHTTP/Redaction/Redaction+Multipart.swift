@@ -1,8 +1,8 @@
 import HTTPTypes
 
 extension Redaction {
-    /// Multipart content without the values of secret fields, nor secret members of what stands in its parts; `nil` if
-    /// it is not multipart.
+    /// Multipart content with the values of secret fields, and of secret members in its parts, replaced;
+    /// `nil` if it is not multipart.
     func shown(multipart content: [UInt8], type: String?) -> [UInt8]? {
         guard let form = MultipartText(content, type: type) else { return nil }
         var output: [UInt8] = []

@@ -1,5 +1,5 @@
 extension Redaction {
-    /// A URL, or a text that holds some, with the user info and the values of secret parameters replaced.
+    /// A URL, or a text that contains URLs, with the user info and the values of secret parameters replaced.
     public func shown(url text: String) -> String {
         let bytes = Array(text.utf8)
         var output: [UInt8] = []
@@ -26,7 +26,7 @@ extension Redaction {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// The pairs of a query or an `application/x-www-form-urlencoded` body, without the secret values.
+    /// The pairs of a query or an `application/x-www-form-urlencoded` body, with secret values replaced.
     public func shown(form text: String) -> String {
         text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let equals = pair.firstIndex(of: "="), hides(pair[..<equals].decodedAsForm) else {
@@ -36,13 +36,14 @@ extension Redaction {
         }.joined(separator: "&")
     }
 
-    /// Where the `@` after the user info stands in a text that begins with an authority (RFC 3986 §3.2).
+    /// The index of the `@` after the user info, in a text that begins with an authority (RFC 3986 §3.2).
     private static func userInfo(in bytes: ArraySlice<UInt8>) -> Int? {
         let authority = bytes.prefix { ($0 == UInt8(ascii: "&") || !isEnd($0)) && $0 != UInt8(ascii: "/") }
         return authority.lastIndex(of: UInt8(ascii: "@"))
     }
 
-    /// Appends the mark where a path segment begins that is a secret itself; gives the index after what it has taken.
+    /// Appends the mark if the path segment at `start` is a secret itself; returns the index after the
+    /// consumed bytes.
     private func appendSecretSegment(of bytes: [UInt8], at start: Int, to output: inout [UInt8]) -> Int {
         guard !texts.isEmpty else { return start }
         let segment = bytes[start...].prefix { !Self.isEnd($0) && $0 != UInt8(ascii: "/") }
@@ -51,7 +52,7 @@ extension Redaction {
         return segment.endIndex
     }
 
-    /// Appends `name=` and, of a secret, the mark; gives the index after what it has taken.
+    /// Appends `name=` and the mark if the parameter is secret; returns the index after the consumed bytes.
     private func appendPair(of bytes: [UInt8], at start: Int, to output: inout [UInt8]) -> Int {
         let name = bytes[start...].prefix { !Self.isEnd($0) && $0 != UInt8(ascii: "=") }
         if !texts.isEmpty, texts.contains(String(decoding: name, as: UTF8.self).decodedAsForm) {
@@ -65,7 +66,7 @@ extension Redaction {
         return bytes[name.endIndex...].firstIndex(where: Self.isEnd) ?? bytes.count
     }
 
-    /// Whether a URL, or a part of its query, ends here.
+    /// Whether a URL, or a part of its query, ends at this byte.
     private static func isEnd(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: "#"), UInt8(ascii: ">"), UInt8(ascii: "\""):
@@ -76,7 +77,7 @@ extension Redaction {
 }
 
 extension StringProtocol {
-    /// Without the escapes of a form (WHATWG URL §5.1); escapes that are none stay.
+    /// The text with form escapes decoded (WHATWG URL §5.1); invalid escapes stay.
     package var decodedAsForm: String {
         var output: [UInt8] = []
         var rest = Array(utf8)[...]

@@ -1,24 +1,25 @@
 import FoundationEssentials
 public import HTTPTypes
 
-/// The rules by which secrets are hidden in logs and exports: which header fields and which parameters hold some.
+/// The rules for hiding secrets in logs and exports: which header fields and parameters contain secrets.
 ///
-/// Each request has its own, ``Request/redaction``. Everything this library prints of a request or its response
-/// goes through it; so should what you print of a ``RxClient/TrafficEvent`` yourself.
+/// Each request has its rules, ``Request/redaction``. This library applies them to everything it prints of a
+/// request or its response; apply them to what you print of a ``RxClient/TrafficEvent`` yourself.
 ///
-/// A parameter is known by its name, wherever it stands: in a query, a fragment, a form, a part of a multipart form, at any
-/// depth of a JSON document. Neither case nor `-`, `_` and spaces matter: `access_token` is `accessToken` and
-/// `ACCESS-TOKEN`. `user[password]`, `user.password` and `password[0]` are `password`.
+/// A parameter is identified by its name, wherever it occurs: in a query, a fragment, a form, a part of a
+/// multipart form, or at any depth of a JSON document. Case, `-`, `_` and spaces are ignored: `access_token`
+/// matches `accessToken` and `ACCESS-TOKEN`. `user[password]`, `user.password` and `password[0]` match
+/// `password`.
 public struct Redaction: Sendable, Equatable {
-    /// The text that stands in the place of a secret.
+    /// The text that replaces a secret.
     public static let mark = "…"
 
-    /// Fields whose values are never shown.
+    /// Header fields whose values are hidden.
     public var fields: Set<HTTPField.Name>
-    /// Path segments, and names without a value, that are secrets themselves.
+    /// Path segments, and query names without a value, that are secrets themselves.
     package var texts: Set<String> = []
 
-    /// As ``spelling(_:)`` has them.
+    /// Names in the form of ``spelling(_:)``.
     private let parameters: Set<String>
 
     private static let usual = Set(Request.usualSecretParameters.map { spelling($0) })
@@ -29,15 +30,16 @@ public struct Redaction: Sendable, Equatable {
     /// Creates a redaction.
     ///
     /// - Parameters:
-    ///   - fields: hidden besides `Authorization`, `Cookie`, `Set-Cookie`, `Proxy-Authorization`, and those with the
-    ///     name of a secret parameter, with or without `X-` before it.
-    ///   - parameters: the names of parameters that are hidden besides ``Request/usualSecretParameters``.
+    ///   - fields: the fields to hide in addition to `Authorization`, `Cookie`, `Set-Cookie`,
+    ///     `Proxy-Authorization`, and fields with the name of a secret parameter, with or without a prefix
+    ///     `X-`.
+    ///   - parameters: the names of parameters to hide in addition to ``Request/usualSecretParameters``.
     public init(fields: Set<HTTPField.Name> = [], parameters: Set<String> = []) {
         self.fields = fields.union(Self.usualFields)
         self.parameters = Set(parameters.map { Self.spelling($0) })
     }
 
-    /// Whether the value of the parameter must not be seen.
+    /// Whether the value of the parameter is hidden.
     public func hides(_ parameter: some StringProtocol) -> Bool {
         if isSecret(Self.spelling(parameter)) { return true }
         guard parameter.utf8.contains(where: Self.isBetweenNames) else { return false }
@@ -46,7 +48,7 @@ public struct Redaction: Sendable, Equatable {
         }
     }
 
-    /// Whether the value of the header field must not be seen.
+    /// Whether the value of the header field is hidden.
     public func hides(_ field: HTTPField.Name) -> Bool {
         if fields.contains(field) { return true }
         let name = field.canonicalName
@@ -59,12 +61,13 @@ public struct Redaction: Sendable, Equatable {
         byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]") || byte == UInt8(ascii: ".")
     }
 
-    /// A name in lower case and without the signs that differ from one convention to another.
+    /// A name in lower case, without the characters that differ between naming conventions.
     private static func spelling(_ name: some StringProtocol) -> String {
         name.lowercased().filter { $0 != "_" && $0 != "-" && $0 != " " }
     }
 
-    /// The fields in their order, secret values replaced; of those that hold URLs, the secrets in these.
+    /// The fields in order, with secret values replaced. In fields that contain URLs, the secrets in these
+    /// are replaced.
     public func shown(_ fields: HTTPFields) -> [(name: String, value: String)] {
         fields.map { field in (field.name.rawName, shown(field)) }
     }
@@ -80,13 +83,13 @@ public struct Redaction: Sendable, Equatable {
 }
 
 extension Redaction: CustomReflectable {
-    /// Nothing, since ``texts`` are secrets.
+    /// Empty, because ``texts`` are secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Request {
-    /// Names that hold secrets more often than not: of OAuth (RFC 6749, RFC 6750 §2.3), of logins, and of signed
-    /// URLs. Any spelling of them counts; see ``Redaction``.
+    /// Names that usually stand for secrets: of OAuth (RFC 6749, RFC 6750 §2.3), of logins, and of signed
+    /// URLs. They match in any spelling; see ``Redaction``.
     public static let usualSecretParameters: Set<String> = [
         "access_token", "refresh_token", "id_token", "auth_token", "session_token", "csrf_token",
         "xsrf_token", "token", "jwt",
@@ -99,18 +102,18 @@ extension Request {
         "x-goog-credential",
     ]
 
-    /// The rules for this request and its response: ``secretFields``, ``secretParameters``, and whatever credential and
-    /// signature have added.
+    /// The rules for this request and its response: ``secretFields``, ``secretParameters``, and the additions
+    /// of credential and signature.
     public var redaction: Redaction {
         var redaction = Redaction(fields: secretFields, parameters: secretParameters)
         if let additions = secretAdditionsIfAny { redaction.texts = additions.texts }
         return redaction
     }
 
-    /// The URL as it may be shown: secret parameters replaced, and user info.
+    /// The URL with the user info and the values of secret parameters replaced.
     public var shownURL: String { redaction.shown(url: urlText) }
 
-    /// The URL without user info, query and fragment, nor a credential in the path.
+    /// The URL without user info, query and fragment, and without a credential in the path.
     var redactedURL: URL? {
         guard let redacted = url.redacted, secretAdditionsIfAny?.texts.isEmpty == false else {
             return url.redacted

@@ -2,7 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 
 extension Request {
-    /// The same request as a command for a POSIX shell, to try it by hand or to put it into a report.
+    /// The request as a command for a POSIX shell, for trying it by hand or adding it to a report.
     ///
     /// ```
     /// curl --globoff --path-as-is --compressed \
@@ -12,14 +12,15 @@ extension Request {
     ///   --url 'https://api.example.com/goods'
     /// ```
     ///
-    /// Every value is quoted, so that whatever stands in it is one word and nothing is run. What a command line
-    /// cannot hold of a body is piped in by `printf` if it is no text, and expected on the command's standard
-    /// input if it is longer than 64 KiB or not in memory.
+    /// Every value is quoted, so that it stays one word and nothing in it is executed. A body that is not
+    /// text is piped in by `printf`; a body that is longer than 64 KiB or not in memory is expected on the
+    /// standard input of the command.
     ///
-    /// - Parameter showingSecrets: whether secrets are in it. Default no: they are replaced as ``redaction`` says.
+    /// - Parameter showingSecrets: whether to include secrets. Default false: they are replaced according to
+    ///   ``redaction``.
     public func curlCommand(showingSecrets: Bool = false) -> String {
         let redaction = showingSecrets ? nil : redaction
-        // The option would replace the field of a range.
+        // A range is requested without content codings, which `--compressed` would ask for.
         let isDecoded = decodesContent && headerFields[.range] == nil
         var words = [["curl", "--globoff", "--path-as-is"] + (isDecoded ? ["--compressed"] : [])]
         switch method {
@@ -29,7 +30,7 @@ extension Request {
         }
         let fields = redaction?.shown(headerFields) ?? headerFields.map { ($0.name.rawName, $0.value) }
         for (name, value) in fields {
-            // curl takes out a field without value, and sends an empty one for a semicolon.
+            // curl omits a field without a value; a semicolon makes it send the field empty.
             words.append(["--header", (value.isEmpty ? "\(name);" : "\(name): \(value)").quotedForShell])
         }
         var pipe = ""
@@ -44,13 +45,13 @@ extension Request {
         return pipe + words.map { $0.joined(separator: " ") }.joined(separator: " \\\n  ")
     }
 
-    /// A word of a command line may have 128 KiB on Linux (`MAX_ARG_STRLEN`), and a quote takes four bytes.
+    /// An argument may have 128 KiB on Linux (`MAX_ARG_STRLEN`), and a quote takes four bytes.
     private static let contentLimit = 64 << 10
 
-    /// The option that sends the body, and what is piped into it; `nil` where nothing is announced.
+    /// The option that sends the body, and the pipe in front of the command; `nil` if no body is announced.
     private func content(_ redaction: Redaction?) -> (option: [String], pipe: String)? {
         guard body.count != 0 else {
-            // Methods that define content announce that there is none (RFC 9110 §8.6).
+            // Methods that define content announce an empty body (RFC 9110 §8.6).
             return [.post, .put, .patch].contains(method) ? (["--data-raw", "''"], "") : nil
         }
         guard case .bytes(let bytes) = body, bytes.count <= Self.contentLimit else {
@@ -65,8 +66,8 @@ extension Request {
 }
 
 extension String {
-    /// One word for a POSIX shell, whatever is in it: between single quotes, where only they are special (POSIX.1
-    /// XCU §2.2.2).
+    /// The text as one word for a POSIX shell: in single quotes, between which only the single quote is
+    /// special (POSIX.1 XCU §2.2.2).
     fileprivate var quotedForShell: String {
         var quoted = "'"
         for scalar in unicodeScalars {
@@ -77,7 +78,7 @@ extension String {
 }
 
 extension UInt8 {
-    /// As `printf` reads it in its format, where `%` and `\` are special.
+    /// The byte as an escape of `printf`'s format, where `%` and `\` are special.
     fileprivate var octalEscape: String {
         let digits = String(self, radix: 8)
         return "\\" + String(repeating: "0", count: 3 - digits.count) + digits

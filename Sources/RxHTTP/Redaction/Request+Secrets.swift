@@ -2,13 +2,13 @@ import FoundationEssentials
 import HTTPTypes
 
 extension Request {
-    /// Changes the request, and keeps secret whatever that adds: it is hidden wherever the request is shown, and
-    /// ``dropSecrets()`` takes it out.
+    /// Changes the request and keeps everything that the change adds secret: it is hidden wherever the
+    /// request is shown, and ``dropSecrets()`` removes it.
     ///
-    /// Fields count by their names, parameters of the query, of a form, of a JSON object and of a multipart form too. Content of
-    /// any other type becomes secret as a whole.
+    /// Fields are identified by name; so are parameters of the query, of a form, of a JSON object and of a
+    /// multipart form. Content of any other type becomes secret as a whole.
     ///
-    /// - Throws: what `change` throws, and `invalidURL` if it leads to another origin.
+    /// - Throws: the error of `change`, and `invalidURL` if the change leads to another origin.
     package mutating func addSecrets(
         _ change: (inout Request) throws(NetworkError) -> Void
     ) throws(NetworkError) {
@@ -30,7 +30,7 @@ extension Request {
         if old.place != new.place {
             guard Origin(url) == Origin(before.url) else {
                 throw NetworkError(
-                    .invalidURL, "a credential or signature would lead the request to another origin",
+                    .invalidURL, "a credential or signature changed the request's origin",
                     request: before)
             }
             secretAdditions.texts.formUnion(new.segments.subtracting(old.segments))
@@ -51,7 +51,7 @@ extension Request {
         if secretAdditions.content == nil {
             secretAdditions.content = .init(body: before.body, type: before.headerFields[.contentType])
         }
-        // Content that is made while it is sent is not shown.
+        // Streamed content is never shown.
         guard case .bytes(let bytes) = body else { return }
         let type = headerFields[.contentType]
         guard let new = ContentMembers(bytes, type: type) else { return secretAdditions.hidesContent = true }
@@ -62,8 +62,8 @@ extension Request {
         secretParameters.formUnion(new.names(besides: old))
     }
 
-    /// Takes out what another origin must not see: secret fields, and whatever has been added by ``addSecrets(_:)``,
-    /// also from a path or a query that repeats it. No credential may be put in from then on.
+    /// Removes what another origin must not see: secret fields, and everything added by ``addSecrets(_:)``,
+    /// also from a path or a query that repeats it. No credential may be added afterwards.
     package mutating func dropSecrets() {
         dropSecretFields()
         credentialVersion = nil
@@ -85,16 +85,16 @@ extension Request {
         }
     }
 
-    /// Takes out the secret fields and the answer to a digest challenge.
+    /// Removes the secret fields and the Digest credentials.
     package mutating func dropSecretFields() {
         let redaction = redaction
         for name in Set(headerFields.map(\.name)) where redaction.hides(name) { headerFields[name] = nil }
         digest = nil
     }
 
-    /// Content as it may be shown: without secret values, or hidden as a whole.
+    /// Content as it may be shown: with secret values replaced, or hidden as a whole.
     ///
-    /// - Parameter content: the request's own, or the beginning of it.
+    /// - Parameter content: the content of the request, or the beginning of it.
     package func shown(_ content: [UInt8]) -> [UInt8] {
         guard secretAdditionsIfAny?.hidesContent != true else { return Array(Redaction.mark.utf8) }
         return redaction.shown(content, type: headerFields[.contentType])
@@ -102,7 +102,7 @@ extension Request {
 }
 
 extension Body {
-    /// Whether it is certain that both are the same.
+    /// Whether both certainly have the same content.
     package func isSame(as other: Body) -> Bool {
         switch (self, other) {
         case (.empty, .empty): true

@@ -1,10 +1,10 @@
-/// The parts of a URL's text that additions to it are looked for in.
+/// The parts of a URL's text in which additions are looked for.
 struct URLParts {
-    /// What stands before the query.
+    /// The text before the query.
     let place: Substring
-    /// The items of the query, as they are written.
+    /// The query items, as written.
     let query: [Substring]
-    /// The fragment with its `#`, or nothing.
+    /// The fragment with its `#`; empty without one.
     let fragment: Substring
 
     init(_ text: String) {
@@ -20,13 +20,13 @@ struct URLParts {
             ?? []
     }
 
-    /// The segments of the path, scheme and authority among them.
+    /// The segments of the path, and scheme and authority.
     var segments: Set<String> { Set(place.split(separator: "/").map(String.init)) }
 
     /// The pairs of the query, unescaped.
     var pairs: [(name: String, value: String?)] { query.filter { !$0.isEmpty }.map(Self.pair) }
 
-    /// One item of a query, unescaped; without a value where it has no `=`.
+    /// One query item, unescaped; the value is `nil` if it has no `=`.
     static func pair(_ item: Substring) -> (name: String, value: String?) {
         guard let equals = item.utf8.firstIndex(of: UInt8(ascii: "=")) else {
             return (item.decodedAsForm, nil)

@@ -1,11 +1,11 @@
 package import RxLite
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
-    /// Goes on, once the head of the response is there, with the stream that `transform` makes of it and of what
-    /// comes after it.
+    /// Continues, once the head of the response has arrived, with the stream that `transform` makes from the
+    /// head and the events after it.
     ///
-    /// The rest can be subscribed to once, at any time; until then the network waits. When the stream that was made
-    /// ends, the transfer is closed.
+    /// The rest can be subscribed to once, at any time; until then the network is paused. When the resulting
+    /// stream ends, the transfer is closed.
     package func afterHead<T>(
         _ transform:
             @escaping @Sendable (
@@ -28,14 +28,15 @@ private final class HeadSplit<T: Sendable>: @unchecked Sendable {
     private let result: Scope
     private var hasHead = false
     private var rest: Observer<TransferEvent, NetworkError>?
-    /// What came before somebody wanted the rest.
+    /// Events that arrived before the rest was subscribed to.
     private var early: [TransferEvent] = []
     private var completion: Completion<NetworkError>?
     private var isSourcePaused = false
-    /// The rest is taken in another lane, and an event is on its way there: no other follows before it has come.
+    /// Whether an event is on its way to the rest's subscriber in another lane; the next is sent once it has
+    /// arrived.
     private var isOnItsWay = false
 
-    /// Where all this happens.
+    /// The lane of this state.
     private var lane: Lane { observer.scope.lane }
 
     init(
@@ -96,7 +97,7 @@ private final class HeadSplit<T: Sendable>: @unchecked Sendable {
         scope.perform { self.goOn() }
     }
 
-    /// Runs `work` in this lane, at once if whoever takes the rest is in it as well.
+    /// Runs `work` in this lane; at once if the scope of the rest's subscriber is in it as well.
     private func here(from taker: Scope, _ work: @escaping @Sendable () -> Void) {
         if taker.lane === lane { work() } else { lane.enter(work) }
     }
@@ -129,7 +130,7 @@ private final class HeadSplit<T: Sendable>: @unchecked Sendable {
         goOn()
     }
 
-    /// Hands on what waits, then lets the network go on.
+    /// Delivers the waiting events, then resumes the network.
     private func goOn() {
         while let rest, rest.scope.isOpen, !rest.scope.isPaused, !isOnItsWay, !early.isEmpty {
             send(early.removeFirst(), to: rest)

@@ -1,18 +1,18 @@
 package import RxLite
 
-/// Makes values of a body that comes in pieces of any size.
+/// Parses a body that arrives in chunks of any size into values.
 package protocol BodyParser: Sendable {
-    /// What it finds.
+    /// The parsed values.
     associatedtype Output: Sendable
 
-    /// The body of this head begins.
+    /// Begins the body of this head.
     mutating func begin(_ head: ResponseHead)
 
-    /// Reads the next piece and adds what is complete to `found`. What is there before an error has been added
-    /// when it is thrown.
+    /// Reads the next chunk and appends all complete values to `found`. The values before an error have been
+    /// appended when it is thrown.
     mutating func read(_ chunk: [UInt8], into found: inout [Output]) throws(NetworkError)
 
-    /// The body is complete.
+    /// Ends the body, which is complete.
     mutating func finish(into found: inout [Output]) throws(NetworkError)
 }
 
@@ -21,8 +21,8 @@ extension BodyParser {
 }
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
-    /// What a parser finds in the body, one value after the other: while the subscriber is paused the values that
-    /// have been found wait, and the network does, too.
+    /// The values that a parser finds in the body, one after another. While the subscriber is paused, parsed
+    /// values wait and the network is paused.
     package func parsed<Parser: BodyParser>(
         by parser: @escaping @Sendable () -> Parser
     ) -> Observable<Parser.Output, NetworkError> {
@@ -33,7 +33,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     }
 }
 
-/// A parser at work in one subscription.
+/// A parser in one subscription.
 private final class ParserRun<Parser: BodyParser>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     private var parser: Parser

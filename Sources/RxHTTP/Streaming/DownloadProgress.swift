@@ -1,11 +1,11 @@
 public import RxLite
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
-    /// How much of the body has arrived: decoded bytes, at most 20 values a second by the stream's clock, and the
-    /// last one always.
+    /// The progress of the body in decoded bytes: at most 20 values a second by the stream's clock, and
+    /// always the last one.
     ///
-    /// The first value comes with the head. The expected bytes are the response's `Content-Length`, unless the body is
-    /// compressed or chunked; at the end they are the received bytes.
+    /// The first value arrives with the head. The expected bytes are the response's `Content-Length`, unless
+    /// the body is compressed or chunked; at the end they equal the received bytes.
     public func downloadProgress() -> Observable<TransferProgress, NetworkError> {
         let clock = scheduler ?? ActorScheduler.shared
         return Observable<TransferProgress, NetworkError>(scheduler: scheduler) { observer in

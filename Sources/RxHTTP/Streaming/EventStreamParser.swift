@@ -1,16 +1,16 @@
-/// Reads an event stream as the HTML standard says, §9.2.5 and §9.2.6
-/// (https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream): byte by byte, whatever
-/// the pieces.
+/// Parses an event stream byte by byte, regardless of chunk boundaries, according to the HTML standard,
+/// §9.2.5 and §9.2.6
+/// (https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream).
 package struct EventStreamParser: BodyParser {
-    /// What it finds.
+    /// A parsed item.
     package enum Output: Sendable, Equatable {
-        /// An event is complete.
+        /// A complete event.
         case event(ServerSentEvent)
-        /// A blank line came after an id: from now on this is where a new connection goes on.
+        /// A blank line after an id: the id with which a new connection continues from now on.
         case lastEventID(String)
-        /// The server says how long to wait before a new connection.
+        /// The time that the server asks to wait before a new connection.
         case retry(Duration)
-        /// A comment, if they are wanted.
+        /// A comment, if comments are requested.
         case comment(String)
     }
 
@@ -25,9 +25,9 @@ package struct EventStreamParser: BodyParser {
     private var announcedID: String
 
     /// - Parameters:
-    ///   - lastEventID: the id that events have which come before one with an id.
+    ///   - lastEventID: the id of events before the first one with an id.
     ///   - limit: the most bytes of one event.
-    ///   - findsComments: whether comments are found, too. Default false.
+    ///   - findsComments: whether to report comments. Default false.
     package init(lastEventID: String = "", limit: Int, findsComments: Bool = false) {
         self.findsComments = findsComments
         id = lastEventID
@@ -46,7 +46,7 @@ package struct EventStreamParser: BodyParser {
             let isCarriageReturn = rest[end] == UInt8(ascii: "\r")
             rest = rest[(end + 1)...]
             if isCarriageReturn {
-                // The line is complete; whether a LF belongs to its end, the next byte says.
+                // The line is complete. The next byte tells whether an LF belongs to its end.
                 if rest.first == UInt8(ascii: "\n") {
                     rest.removeFirst()
                 } else {
@@ -60,11 +60,11 @@ package struct EventStreamParser: BodyParser {
         guard line.count <= limit - data.count else { throw overlong }
     }
 
-    /// An event without its blank line is incomplete, and dropped.
+    /// Drops an event without its blank line, which is incomplete.
     package mutating func finish(into _: inout [Output]) throws(NetworkError) {}
 
     private var overlong: NetworkError {
-        NetworkError(.tooLarge, "an event is larger than \(limit) bytes")
+        NetworkError(.tooLarge, "a server-sent event is larger than \(limit) bytes")
     }
 
     private mutating func takeLine(_ found: inout [Output]) {
@@ -112,7 +112,7 @@ package struct EventStreamParser: BodyParser {
                     lastEventID: id)))
     }
 
-    /// Decimal digits; a number that is too large counts as a day.
+    /// Decimal digits; a number of milliseconds above one day counts as a day.
     private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
         guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return min(Int64(String(decoding: digits, as: UTF8.self)) ?? .max, 86_400_000)

@@ -3,10 +3,11 @@ import RxJSON
 public import RxLite
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
-    /// The body as JSON values, one a line (JSON Lines, NDJSON). Blank lines are skipped.
+    /// The body as JSON values, one per line (JSON Lines, NDJSON). Blank lines are skipped.
     ///
-    /// A line that does not fit fails with `decoding`: the message names line and place, the error's body is the line.
-    /// The values before it have been sent. Lines above 256 KiB are decoded off the stream's scheduler.
+    /// A line that cannot be decoded fails with `decoding`: the message contains the line number and the
+    /// coding path, and the body of the error is the line. The values before it have been sent. Lines above
+    /// 256 KiB are decoded off the stream's scheduler.
     ///
     /// ```swift
     /// client.stream(.get("/goods.jsonl")).jsonLines(Goods.self)
@@ -14,10 +15,10 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     /// ```
     ///
     /// - Parameters:
-    ///   - type: what each line is.
+    ///   - type: the type of each line.
     ///   - limit: the most bytes of one line; see ``lines(limit:)``. Default 1 MiB.
-    ///   - decoder: how lines are decoded. Default `nil`: as the client does whose stream this is, else by a
-    ///     `JSONDecoder()`.
+    ///   - decoder: the decoder of the lines. Default `nil`: the decoder of the client that made this stream,
+    ///     otherwise a `JSONDecoder()`.
     public func jsonLines<T: Decodable & Sendable>(
         _ type: T.Type = T.self, limit: Int = 1 << 20, decoder: JSONDecoder? = nil
     ) -> Observable<T, NetworkError> {
@@ -31,7 +32,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     }
 }
 
-/// Finds the lines that are not blank, and the decoder for them.
+/// Finds the lines that are not blank, and their decoder.
 private struct JSONLineParser: BodyParser {
     struct Line: Sendable {
         let number: Int
@@ -57,7 +58,7 @@ private struct JSONLineParser: BodyParser {
         try add(to: &found) { lines, new throws(NetworkError) in try lines.finish(into: &new) }
     }
 
-    /// Adds lines also where `read` fails behind them.
+    /// Adds the lines read so far even if `read` fails after them.
     private mutating func add(
         to found: inout [Line],
         _ read: (inout LineParser, inout [LineParser.Line]) throws(NetworkError) -> Void

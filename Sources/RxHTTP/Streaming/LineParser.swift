@@ -1,8 +1,8 @@
-/// Cuts a body into lines that end in LF or CR LF.
+/// Splits a body into lines that end in LF or CR LF.
 struct LineParser: BodyParser {
-    /// A line without its end.
+    /// A line without its line end.
     struct Line: Sendable, Equatable {
-        /// From 1.
+        /// The line number, from 1.
         var number: Int
         var bytes: [UInt8]
     }
@@ -11,7 +11,7 @@ struct LineParser: BodyParser {
     private var pending: [UInt8] = []
     private var count = 0
 
-    /// - Parameter limit: the most bytes of one line, its end not included.
+    /// - Parameter limit: the most bytes of one line, without its line end.
     init(limit: Int) { self.limit = max(0, limit) }
 
     mutating func read(_ chunk: [UInt8], into lines: inout [Line]) throws(NetworkError) {
@@ -23,14 +23,14 @@ struct LineParser: BodyParser {
             lines.append(try takeLine())
         }
         pending += rest
-        // A CR may be the first half of the line's end.
+        // A CR may be the first half of the line end.
         guard pending.count <= limit || (pending.count == limit + 1 && pending.last == UInt8(ascii: "\r"))
         else {
             throw overlong()
         }
     }
 
-    /// What stands after the last line end is a line, if it is not empty.
+    /// Text after the last line end is a line, unless it is empty.
     mutating func finish(into lines: inout [Line]) throws(NetworkError) {
         if !pending.isEmpty { lines.append(try takeLine()) }
     }

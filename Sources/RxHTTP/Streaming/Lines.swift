@@ -3,8 +3,8 @@ public import RxLite
 extension Observable where Element == TransferEvent, Failure == NetworkError {
     /// The body line by line, as UTF-8 text without the line ends (LF or CR LF); invalid bytes become U+FFFD.
     ///
-    /// Text after the last line end is a line, too, once the body is complete; of a body that breaks off it is not
-    /// sent. While the subscriber is paused, lines wait and nothing is read from the network.
+    /// Text after the last line end is also a line once the body is complete; if the body breaks off, it is
+    /// not sent. While the subscriber is paused, lines wait and nothing is read from the network.
     ///
     /// ```swift
     /// client.stream(.get("/log")).lines().subscribe(onNext: { line in print(line) })

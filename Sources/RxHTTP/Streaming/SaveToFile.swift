@@ -2,19 +2,20 @@ import HTTPTypes
 public import RxLite
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
-    /// Writes the body to a file and reports the progress; ends when the file is at `path`, complete and synced.
+    /// Writes the body to a file and reports the progress; ends when the file is complete and synced at
+    /// `path`.
     ///
-    /// Until then the bytes are beside it, in `path` with `.part` behind; when the stream fails or is cancelled these
-    /// are of no use, and the next download to the path replaces them. A slow disk stops the network. There is no limit
-    /// of size. A 204 or 205 fails with `noContent`, and an existing file at `path` stays. Use a client's `download` to
-    /// resume after an interruption.
+    /// Until then the bytes are in a file beside it, `path` with `.part` appended. If the stream fails or is
+    /// cancelled, that file is useless, and the next download to the path replaces it. A slow disk slows the
+    /// network down. The size is unlimited. A 204 or 205 fails with `noContent` and leaves an existing file
+    /// at `path` unchanged. To resume after an interruption, use a client's `download`.
     ///
     /// ```swift
     /// client.stream(.post("/report", .json(["year": 2026]))).file(at: "/tmp/report.pdf", in: files)
     ///     .subscribe(onFinish: { print("saved") })
     /// ```
     ///
-    /// - Returns: the progress, as of ``RxLite/Observable/downloadProgress()``; its bytes have been written.
+    /// - Returns: the progress, as in ``RxLite/Observable/downloadProgress()``; its bytes have been written.
     public func file(
         at path: String, in files: any FileSystem
     ) -> Observable<TransferProgress, NetworkError> {
@@ -34,9 +35,9 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
 }
 
 extension NetworkError {
-    /// The error for a response that is a success and has no content to put into a file.
+    /// The error for a successful response without content to write to a file.
     package static func noFile(_ head: ResponseHead) -> NetworkError {
-        var error = NetworkError(.noContent, "the response has no content, so there is no file")
+        var error = NetworkError(.noContent, "the response has no content to write to a file")
         error.head = head
         return error
     }

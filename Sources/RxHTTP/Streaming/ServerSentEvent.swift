@@ -1,10 +1,10 @@
 /// One event of a `text/event-stream` (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 public struct ServerSentEvent: Sendable, Equatable {
-    /// The event's type (`event:`). Default `message`.
+    /// The type of the event (`event:`). Default `message`.
     public var type: String
     /// The data lines, joined by LF.
     public var data: String
-    /// The `id:` of this event, or else of the last one before it that had one.
+    /// The `id:` of this event, otherwise of the last event before it that had one.
     public var lastEventID: String
 
     /// Creates an event.

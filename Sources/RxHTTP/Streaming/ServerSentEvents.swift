@@ -1,8 +1,8 @@
 public import RxLite
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
-    /// The events of a `text/event-stream` body, each as soon as its blank line has arrived; an incomplete event at the
-    /// end is dropped. Works for any method. A client's `events` also connects again.
+    /// The events of a `text/event-stream` body, each as soon as its blank line has arrived; an incomplete
+    /// event at the end is dropped. Works with any method. A client's `events` also reconnects.
     ///
     /// ```swift
     /// client.stream(.post("/chat", .json(["prompt": "tea?"]))).serverSentEvents()

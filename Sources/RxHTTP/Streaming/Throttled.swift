@@ -1,13 +1,13 @@
 package import RxLite
 
 extension Observable where Element == TransferProgress {
-    /// At most 20 a second by `clock`, and the last one always, also before a failure.
+    /// At most 20 values a second by `clock`, and always the last one, also before a failure.
     package func throttled(on clock: any Scheduler) -> Observable {
         lift { observer in ThrottledProgress(clock, into: observer).input }
     }
 }
 
-/// One running throttle: what is held back comes when its time has come, also if nothing follows it.
+/// One running throttle. A value that is held back is sent when its time has come, even if no other follows.
 private final class ThrottledProgress<Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     private let clock: any Scheduler
@@ -53,7 +53,7 @@ private final class ThrottledProgress<Failure: Error>: @unchecked Sendable {
     }
 }
 
-/// Holds back what comes too soon.
+/// Holds back values that come too soon.
 final class ProgressThrottle: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     private static let interval = Duration.milliseconds(50)
@@ -67,7 +67,7 @@ final class ProgressThrottle: @unchecked Sendable {
         return takeHeld(now: now)
     }
 
-    /// What is held back, unless it has been sent already.
+    /// The value that is held back, unless it has been sent already.
     func takeHeld(now: Duration) -> TransferProgress? {
         guard let progress = last() else { return nil }
         sentAt = now
@@ -75,10 +75,10 @@ final class ProgressThrottle: @unchecked Sendable {
         return progress
     }
 
-    /// How long what is held back has to wait; `nil` if nothing is.
+    /// How long the value that is held back has to wait; `nil` if there is none.
     func wait(now: Duration) -> Duration? {
         guard let sentAt, held != nil else { return nil }
-        // A value that comes when the time is up goes first.
+        // A value that arrives when the time is up is sent first.
         return max(.zero, sentAt + Self.interval + .milliseconds(1) - now)
     }
 

@@ -2,8 +2,8 @@ public import RxLite
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
     /// How much of the request's body has been handed to the network: at most 20 values a second, which the
-    /// transport sees to, and the last one always. No value without a body; a redirect that takes the body with it
-    /// counts from the start.
+    /// transport ensures, and always the last one. There are no values without a body. A redirect that
+    /// repeats the body counts from zero.
     public func uploadProgress() -> Observable<TransferProgress, NetworkError> {
         compactMap { event in
             guard case .uploaded(let bytes, let total) = event else { return nil }
@@ -11,8 +11,8 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
         }
     }
 
-    /// The same events. What ``uploadProgress()`` and ``downloadProgress()`` would give is handed to the two closures
-    /// within the subscription, each time before the event that it comes from.
+    /// The same events. The values of ``uploadProgress()`` and ``downloadProgress()`` are passed to the two
+    /// closures within the subscription, each before the event that it comes from.
     package func reporting(
         upload: @escaping @Sendable (TransferProgress) -> Void,
         download: @escaping @Sendable (TransferProgress) -> Void

@@ -1,5 +1,5 @@
 extension Multipart: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The parts as they describe themselves.
+    /// The descriptions of the parts.
     public var description: String {
         "form of " + parts.map { "(\($0))" }.joined(separator: ", ")
     }
@@ -7,6 +7,6 @@ extension Multipart: CustomStringConvertible, CustomDebugStringConvertible, Cust
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,4 +1,4 @@
-/// A form of several parts, `multipart/form-data` (RFC 7578): texts, bytes and files.
+/// A form with several parts, `multipart/form-data` (RFC 7578): texts, bytes and files.
 ///
 /// ```swift
 /// let form = Multipart([
@@ -7,24 +7,25 @@
 /// ])
 /// ```
 ///
-/// Files are read from the disk while they are sent, and the length of the whole is known in advance, unless a part
-/// is a stream of unknown length. It can be sent again if all of its parts can.
+/// Files are read from disk while they are sent. The total length is known in advance unless a part is a
+/// stream of unknown length. The form can be sent again if all of its parts can.
 ///
-/// Names and file names go out in UTF-8, with `"` as `%22` as browsers write it (WHATWG HTML §4.10.21.8). Names with
-/// CR, LF or NUL, and an invalid boundary, fail with ``NetworkError/Code/invalidParameters`` before anything is sent.
+/// Names and file names are sent in UTF-8, with `"` as `%22`, as browsers write it (WHATWG HTML §4.10.21.8).
+/// A name with CR, LF or NUL, and an invalid boundary, fail with ``NetworkError/Code/invalidParameters``
+/// before anything is sent.
 public struct Multipart: Sendable {
     /// The parts, in the order in which they are sent.
     public let parts: [Part]
-    /// The separator of the parts.
+    /// The separator between the parts.
     public let boundary: String
 
-    /// Creates a form with a random boundary that occurs in no part in memory.
+    /// Creates a form with a random boundary that does not occur in the parts in memory.
     public init(_ parts: [Part]) {
         var generator = SystemRandomNumberGenerator()
         self.init(parts, using: &generator)
     }
 
-    /// Creates a form with a boundary from `generator` that occurs in no part in memory.
+    /// Creates a form with a boundary from `generator` that does not occur in the parts in memory.
     public init(_ parts: [Part], using generator: inout some RandomNumberGenerator) {
         var boundary: String
         repeat {
@@ -37,8 +38,8 @@ public struct Multipart: Sendable {
         self.init(parts, boundary: boundary)
     }
 
-    /// Creates a form with a boundary of your choice: 1 to 70 letters, digits and some signs (RFC 2046 §5.1.1). One
-    /// that occurs in a part fails when the form is sent.
+    /// Creates a form with the given boundary: 1 to 70 letters, digits and certain punctuation (RFC 2046
+    /// §5.1.1). A boundary that occurs in a part in memory fails when the form is sent.
     public init(_ parts: [Part], boundary: String) {
         self.parts = parts
         self.boundary = boundary
@@ -52,9 +53,9 @@ public struct Multipart: Sendable {
         return "multipart/form-data; boundary=" + (isToken ? boundary : "\"\(boundary)\"")
     }
 
-    /// The form as a body. Its ``contentType`` is for the caller to set.
+    /// The form as a body. The caller sets ``contentType`` on the request.
     ///
-    /// - Throws: `invalidParameters`, naming the part that cannot be sent and why.
+    /// - Throws: `invalidParameters`, with the part that cannot be sent and the reason.
     public func body() throws(NetworkError) -> Body {
         try checkBoundary()
         var segments: [Segment] = []
@@ -76,7 +77,8 @@ public struct Multipart: Sendable {
         let signs = Array("'()+_,-./:=? ".utf8)
         let isLegal = boundary.utf8.allSatisfy { $0.isLetterOrDigit || signs.contains($0) }
         guard isLegal, (1...70).contains(boundary.utf8.count), boundary.last != " " else {
-            throw NetworkError(.invalidParameters, "\(boundary.debugDescription) is no multipart boundary")
+            throw NetworkError(
+                .invalidParameters, "\(boundary.debugDescription) is not a valid multipart boundary")
         }
         if let part = parts.first(where: { $0.holds(boundary) }) {
             throw NetworkError(

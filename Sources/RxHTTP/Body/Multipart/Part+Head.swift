@@ -3,22 +3,22 @@ import HTTPTypes
 extension Part {
     /// The header fields of the part and the empty line after them.
     ///
-    /// - Throws: `invalidParameters` for what could not stand in them.
+    /// - Throws: `invalidParameters` for text that a header field cannot carry.
     func head() throws(NetworkError) -> String {
         var head = "Content-Disposition: form-data; name=\"\(try Self.quotable(name, "name", of: self))\""
         if let fileName { head += "; filename=\"\(try Self.quotable(fileName, "file name", of: self))\"" }
         if let contentType {
             guard HTTPField.isValidValue(contentType), !contentType.isEmpty,
                 contentType.utf8.allSatisfy({ $0 < 0x80 })
-            else { throw flaw("\(contentType.debugDescription) is no content type") }
+            else { throw flaw("\(contentType.debugDescription) is not a valid content type") }
             head += "\r\nContent-Type: \(contentType)"
         }
         for field in headers.fields {
             guard let name = HTTPField.Name(field.name), field.value?.isFieldValue != false else {
-                throw flaw("\(field.name.debugDescription) is no header field")
+                throw flaw("\(field.name.debugDescription) is not a valid header field")
             }
             guard name.canonicalName != "content-disposition", name != .contentType else {
-                throw flaw("\(name) is made of the part's name and type")
+                throw flaw("\(name) is set by the part's other properties and cannot be added")
             }
             if let value = field.value { head += "\r\n\(name.rawName): \(value)" }
         }
@@ -29,17 +29,17 @@ extension Part {
         _ text: String, _ kind: String, of part: Part
     ) throws(NetworkError) -> String {
         guard text.utf8.allSatisfy({ $0 != 0 && $0 != 0x0A && $0 != 0x0D }) else {
-            throw part.flaw("its \(kind) holds CR, LF or NUL")
+            throw part.flaw("its \(kind) contains CR, LF or NUL")
         }
         return text.utf8.contains(0x22)
             ? text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "%22") : text
     }
 
     private func flaw(_ message: String) -> NetworkError {
-        NetworkError(.invalidParameters, "the part \(name.debugDescription) of the form: \(message)")
+        NetworkError(.invalidParameters, "form part \(name.debugDescription): \(message)")
     }
 
-    /// Whether the part is in memory and holds the text.
+    /// Whether the part is in memory and contains the text.
     func holds(_ text: String) -> Bool {
         guard case .bytes(let bytes) = body else { return false }
         return bytes.firstOffset(of: Array(text.utf8)) != nil
@@ -61,8 +61,8 @@ extension UInt8 {
 }
 
 extension [UInt8] {
-    /// Where `pattern` first occurs from an offset on, by the algorithm of Horspool: it looks at every n-th byte where
-    /// a pattern of n bytes mostly is not.
+    /// The offset of the first occurrence of `pattern` from `start` on, by Horspool's algorithm, which
+    /// inspects about every n-th byte where a pattern of n bytes rarely occurs.
     func firstOffset(of pattern: [UInt8], from start: Int = 0) -> Int? {
         guard let last = pattern.last else { return start }
         var steps = [Int](repeating: pattern.count, count: 256)

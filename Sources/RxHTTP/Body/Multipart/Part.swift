@@ -2,11 +2,11 @@
 public struct Part: Sendable {
     /// The name of the form's field.
     public var name: String
-    /// The file name that the server gets; makes the part a file.
+    /// The file name that the server receives; it makes the part a file.
     public var fileName: String?
-    /// The MIME type of the content; `nil` leaves it out, which means plain text.
+    /// The MIME type of the content; `nil` omits it, which means plain text.
     public var contentType: String?
-    /// Header fields of the part in addition to `Content-Disposition` and `Content-Type`, which the other properties
+    /// Header fields of the part besides `Content-Disposition` and `Content-Type`, which the other properties
     /// define. Servers may ignore them (RFC 7578 §4.8).
     public var headers: Headers
     /// The content.
@@ -32,8 +32,8 @@ public struct Part: Sendable {
     /// Bytes in memory.
     ///
     /// - Parameters:
-    ///   - fileName: what the file is called. Default `name`.
-    ///   - contentType: their MIME type. Default `application/octet-stream`.
+    ///   - fileName: the file name that the server receives. Default `name`.
+    ///   - contentType: the MIME type. Default `application/octet-stream`.
     public static func bytes(
         _ name: String, _ bytes: [UInt8], fileName: String? = nil,
         contentType: String = "application/octet-stream", headers: Headers = [:]
@@ -41,11 +41,11 @@ public struct Part: Sendable {
         Part(name, .bytes(bytes), fileName: fileName ?? name, contentType: contentType, headers: headers)
     }
 
-    /// A file, read from the disk while it is sent; see ``Body/file(_:range:)``.
+    /// A file, read from disk while it is sent; see ``Body/file(_:range:)``.
     ///
     /// - Parameters:
-    ///   - fileName: what the file is called for the server. Default the last part of `path`.
-    ///   - contentType: its MIME type. Default `application/octet-stream`.
+    ///   - fileName: the file name that the server receives. Default the last component of `path`.
+    ///   - contentType: the MIME type. Default `application/octet-stream`.
     public static func file(
         _ name: String, _ path: String, fileName: String? = nil,
         contentType: String = "application/octet-stream", headers: Headers = [:]
@@ -57,7 +57,7 @@ public struct Part: Sendable {
 }
 
 extension Part: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Name, file name, type and size, and nothing of the content.
+    /// Name, file name, type and size; never the content.
     public var description: String {
         var parts = [name.debugDescription]
         if let fileName { parts.append("file \(fileName.debugDescription)") }
@@ -69,6 +69,6 @@ extension Part: CustomStringConvertible, CustomDebugStringConvertible, CustomRef
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

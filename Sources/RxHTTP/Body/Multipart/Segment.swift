@@ -1,13 +1,13 @@
 import RxLite
 
-/// A piece of a form as it is sent: what is in memory in one, what is not in between.
+/// A segment of a form as it is sent: a run of bytes in memory, or one streamed part.
 enum Segment: Sendable {
     case memory([UInt8])
     case streamed(StreamedBody)
 }
 
 extension [Segment] {
-    /// Adds bytes to the last piece if that is in memory.
+    /// Appends bytes to the last segment if it is in memory, otherwise as a new segment.
     mutating func append(memory bytes: [UInt8]) {
         guard case .memory(var last) = last else { return append(.memory(bytes)) }
         removeLast()
@@ -17,7 +17,7 @@ extension [Segment] {
 }
 
 extension StreamedBody {
-    /// One after another. The length is known if that of each is.
+    /// The segments in order. The length is known if that of every segment is known.
     init(_ segments: [Segment]) {
         let isReplayable = segments.allSatisfy {
             if case .streamed(let body) = $0 { body.isReplayable } else { true }
@@ -51,7 +51,7 @@ extension StreamedBody.Content {
 }
 
 extension Int64 {
-    /// `nil` for more than can be counted.
+    /// `nil` on overflow.
     fileprivate func adding(_ other: Int64) -> Int64? {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? nil : sum
