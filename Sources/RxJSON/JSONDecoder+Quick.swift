@@ -1,29 +1,30 @@
 public import FoundationEssentials
 
 extension JSONDecoder {
-    /// A value from a document: always what `decode(_:from:)` gives, value or error, mostly sooner.
+    /// Decodes a value from a document. The outcome, value or error, is always that of `decode(_:from:)`, in
+    /// most cases sooner.
     ///
-    /// The quick way only ever succeeds. What it does not take, it leaves to the decoder itself, which so decides every
-    /// error. A type's `init(from:)` may therefore run twice.
+    /// The quick path only ever succeeds. Everything that it does not handle is left to the decoder, which
+    /// therefore decides every error. A type's `init(from:)` may run twice as a result.
     ///
     /// - Parameters:
-    ///   - type: what the value is.
-    ///   - bytes: the document; in UTF-8 for the quick way.
-    /// - Throws: what `decode(_:from:)` throws: `DecodingError`, or the type's own.
+    ///   - type: the type of the value.
+    ///   - bytes: the document; the quick path requires UTF-8.
+    /// - Throws: the errors of `decode(_:from:)`: `DecodingError`, or the type's errors.
     public func decode<T: Decodable>(_ type: T.Type, quicklyFrom bytes: [UInt8]) throws -> T {
         try decode(type, quicklyFrom: bytes, at: nil)
     }
 
-    /// The same from a part of a document.
+    /// Decodes a value from a part of a document in the same way.
     ///
-    /// - Parameter part: where in it the value is; `nil` for the whole.
+    /// - Parameter part: the position of the value; `nil` for the whole document.
     package func decode<T: Decodable>(
         _ type: T.Type, quicklyFrom bytes: [UInt8], at part: JSONPart?
     ) throws -> T {
         do {
             return try decodeQuickly(type, from: bytes, at: part)
         } catch {
-            // Whatever it is: the decoder's own error counts.
+            // Whatever the error is, the decoder's error counts.
             return try decodeSlowly(type, from: bytes, at: part)
         }
     }
@@ -37,11 +38,11 @@ extension JSONDecoder {
         return try JSONDocument.decode(type, at: part, of: bytes, options: self, userInfo: userInfo)
     }
 
-    /// Whether there is no option that only the decoder itself honours. A subclass may decode in its own way.
+    /// Whether no option is set that only the decoder supports. A subclass may decode differently.
     func hasQuickWay(_ userInfo: [CodingUserInfoKey: any Sendable]) -> Bool {
         guard type(of: self) == JSONDecoder.self, !allowsJSON5 else { return false }
         if case .custom = keyDecodingStrategy { return false }
-        // It is kept in the user info.
+        // `assumesTopLevelDictionary` is stored in the user info.
         return userInfo.isEmpty || !assumesTopLevelDictionary
     }
 
@@ -50,8 +51,9 @@ extension JSONDecoder {
     {
         var bytes = bytes
         if part == nil, bytes.last(where: { $0 != 0 }) == UInt8(ascii: "[") {
-            // The decoder of swift-foundation 6.3 looks behind the end, and traps, where a document ends with the `[`
-            // that nests too deep. With a comment in JSON5, this may be a document all the same.
+            // The decoder of swift-foundation 6.3 reads past the end, and traps, if a document ends with the
+            // `[` that exceeds the nesting limit. In JSON5 the `[` may be part of a comment, and the document
+            // valid.
             guard allowsJSON5, bytes.last != 0 else {
                 throw DecodingError.dataCorrupted(
                     .init(codingPath: [], debugDescription: "The given data was not valid JSON."))
@@ -62,7 +64,7 @@ extension JSONDecoder {
         return try unsafe bytes.withUnsafeBytes { bytes in
             let part = unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
             guard let start = part.baseAddress else { return try decode(type, from: Data()) }
-            // The decoder reads the bytes during the call only, and takes a copy of what outlives it.
+            // The decoder reads the bytes only during the call, and copies whatever outlives it.
             let data = unsafe Data(
                 bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: part.count, deallocator: .none)
             return try decode(type, from: data)

@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-/// The errors that types may catch, and may read, are those that `JSONDecoder` throws there, texts included.
+/// The errors that types may catch and read are those of `JSONDecoder`, texts included.
 extension JSONDocument {
-    /// Why a value is none of `type`, which is read from a `form`.
+    /// The reason why a value of the document, read as `form`, is not a `type`.
     func misfit<T>(_ type: T.Type, _ form: Form, at place: Int, path: @autoclosure () -> [any CodingKey])
         -> any Error
     {
@@ -15,7 +15,7 @@ extension JSONDocument {
                     debugDescription: "Cannot get value of type \(type) -- found null value instead"))
         }
         if form.has(kind) { return malformed(type, at: place) }
-        // Strings may be numbers for it.
+        // `JSONDecoder` may accept strings as numbers.
         if form == .number, kind.isString, !(T.self is any FixedWidthInteger.Type), !refusesNonConforming {
             return giveUp()
         }
@@ -31,7 +31,7 @@ extension JSONDocument {
     }
 
     private func malformed<T>(_ type: T.Type, at place: Int) -> any Error {
-        // An integer that is none in `type` for certain; types that try several kinds of number get here.
+        // An integer that certainly does not fit `type`; types that try several kinds of number get here.
         guard let integer = type as? any FixedWidthInteger.Type, let double = double(at: place),
             integer.bitWidth <= 64, !integer.holds(double)
         else { return giveUp() }
@@ -43,7 +43,7 @@ extension JSONDocument {
         if case .throw = options.nonConformingFloatDecodingStrategy { true } else { false }
     }
 
-    /// What a scalar is read from.
+    /// The form that a scalar is read from.
     enum Form {
         case bool, number, string, object
 
@@ -58,7 +58,7 @@ extension JSONDocument {
     }
 }
 
-/// Stands for an error of Foundation that nobody can tell by its type, but may print.
+/// Stands for an error of Foundation that cannot be caught by its type, but may be printed.
 private enum JSONUnrepresentable: Error {
     case numberIsNotRepresentableInSwift(parsed: String)
 }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The types for which `JSONDecoder` has ways of its own.
+/// The types that `JSONDecoder` treats specially.
 extension JSONDocument {
     func date(with decoder: JSONValueDecoder) throws -> Date {
         if decoder.decodeNil() {
@@ -42,7 +42,7 @@ extension JSONDocument {
         return url
     }
 
-    /// Of integers. How other numbers become one is Foundation's own.
+    /// For integers only. Foundation decides how other numbers become a `Decimal`.
     func decimal(with decoder: JSONValueDecoder) throws -> Decimal {
         guard kind(at: decoder.place) == .integer, let value = integer(Int64.self, at: decoder.place) else {
             throw giveUp()

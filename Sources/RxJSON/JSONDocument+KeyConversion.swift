@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// `JSONDecoder.KeyDecodingStrategy.convertFromSnakeCase`.
 extension JSONDocument {
-    /// A member's key as types know it; `nil` if it is no text.
+    /// The key of a member as types see it; `nil` if it is not valid text.
     func name(at key: Int) -> String? {
         guard let name = text(at: key) else { return nil }
         guard convertsKeys else { return name }
@@ -12,7 +12,8 @@ extension JSONDocument {
         return converted
     }
 
-    /// Apart from ``decode(_:at:with:)``, because what it does with types at run time costs all others.
+    /// Separate from ``decode(_:at:with:)``, because its work on types at run time would slow down all other
+    /// values.
     @inline(never)
     func decodeUnconverted<T: Decodable>(_ type: T.Type, with decoder: JSONValueDecoder) throws -> T {
         if let dictionary = type as? any JSONStringKeyed.Type,
@@ -25,7 +26,8 @@ extension JSONDocument {
 }
 
 extension String {
-    /// `unit_price` as `unitPrice`. Underscores at both ends stay, and so does what has no others.
+    /// `unit_price` as `unitPrice`. Leading and trailing underscores stay; a name without any others is
+    /// unchanged.
     fileprivate var fromSnakeCase: String {
         guard let first = firstIndex(where: { $0 != "_" }), let last = lastIndex(where: { $0 != "_" }) else {
             return self
@@ -37,8 +39,8 @@ extension String {
     }
 }
 
-/// Dictionaries by String, whose keys are data and are not converted. A protocol, because it takes one to know such a
-/// type and its values' type at run time.
+/// Dictionaries with String keys, which are data and are not converted. A protocol, because only a
+/// conformance identifies such a type and the type of its values at run time.
 protocol JSONStringKeyed {
     init(unconverted decoder: JSONValueDecoder) throws
 }

@@ -1,11 +1,11 @@
 extension JSONDocument {
-    /// Up to this many members keys are looked for one by one.
+    /// Up to this many members, keys are searched linearly.
     private static let searchLimit = 16
 
-    /// Where the values of an object's members are, if looking for them one by one will not do. Of a key that stands
-    /// twice (RFC 8259 §4) the first counts.
+    /// The places of the values of an object's members, if a linear search does not suffice. The first of
+    /// several members with the same key counts (RFC 8259 §4).
     ///
-    /// Keys are the same if they are equal as `String`, which bytes tell only where both are ASCII.
+    /// Keys are the same if they are equal as `String`; comparing bytes suffices only if both are ASCII.
     func members(of place: Int) throws -> [String: Int]? {
         let count = count(of: place)
         guard convertsKeys || count > Self.searchLimit || kind(at: place) == .mixedObject else { return nil }
@@ -13,7 +13,7 @@ extension JSONDocument {
         members.reserveCapacity(count)
         var key = content(of: place)
         for _ in 0..<count {
-            // A key that is no text is an error, even if nobody asks for it.
+            // A key that is not valid text is an error, even if it is never read.
             guard let name = name(at: key) else { throw giveUp() }
             if members[name] == nil { members[name] = key + 1 }
             key = next(after: key + 1)
@@ -21,7 +21,7 @@ extension JSONDocument {
         return members
     }
 
-    /// Where the value of a key is in an object whose keys are all ASCII.
+    /// The place of a key's value in an object whose keys are all ASCII.
     func value(of name: String, in place: Int) -> Int? {
         var name = name
         return name.withUTF8 { wanted in
@@ -37,7 +37,7 @@ extension JSONDocument {
         }
     }
 
-    /// - Parameter wanted: no longer than what stands there.
+    /// - Parameter wanted: no longer than the text at `offset`.
     @inline(__always)
     private func starts(at offset: Int, with wanted: UnsafeBufferPointer<UInt8>) -> Bool {
         let found = unsafe bytes + offset
@@ -45,7 +45,7 @@ extension JSONDocument {
         return true
     }
 
-    /// The keys of an object in the order of the document, each once.
+    /// The keys of an object in document order, each once.
     func keys(of place: Int, _ members: [String: Int]?) -> [String] {
         var keys: [String] = []
         var key = content(of: place)

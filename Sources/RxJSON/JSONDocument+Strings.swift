@@ -1,5 +1,5 @@
 extension JSONDocument {
-    /// The string there; `nil` if there is none, or one that is no JSON string (RFC 8259 §7) in UTF-8.
+    /// The string at `place`; `nil` if there is none, or if it is not a JSON string (RFC 8259 §7) in UTF-8.
     func text(at place: Int) -> String? {
         let word = self[place]
         let literal = unsafe UnsafeBufferPointer(start: bytes + word.offset, count: word.length)
@@ -11,10 +11,10 @@ extension JSONDocument {
         }
     }
 
-    /// What is between the quotes of a string with escapes; `nil` if it is no JSON string.
+    /// The text of a string with escapes, given without its quotes; `nil` if it is not a JSON string.
     static func text(of escaped: UnsafeBufferPointer<UInt8>) -> String? { unsafe String(unescaping: escaped) }
 
-    /// A scalar as it is written.
+    /// A scalar as written.
     func literal(at place: Int) -> String {
         let word = self[place]
         return unsafe String(
@@ -23,7 +23,8 @@ extension JSONDocument {
 }
 
 extension String {
-    /// What is between the quotes of a JSON string with escapes (RFC 8259 §7); `nil` if it is none.
+    /// The text of a JSON string with escapes (RFC 8259 §7), given without its quotes; `nil` if it is not a
+    /// JSON string.
     init?(unescaping literal: UnsafeBufferPointer<UInt8>) {
         var text: [UInt8] = []
         text.reserveCapacity(literal.count)
@@ -55,7 +56,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// What four hexadecimal digits say; behind a lead surrogate, together with those of the next escape.
+    /// The scalar of four hexadecimal digits; after a lead surrogate, together with those of the next escape.
     fileprivate init?(escaped rest: inout Slice<UnsafeBufferPointer<UInt8>>) {
         guard let unit = unsafe UInt16(hexadecimal: &rest) else { return nil }
         guard UTF16.isLeadSurrogate(unit) else {

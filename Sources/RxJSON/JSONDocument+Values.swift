@@ -1,10 +1,9 @@
 import FoundationEssentials
 
 extension JSONDocument {
-    /// A value of any type.
+    /// Decodes a value of any type.
     ///
-    /// Scalars are read without the way through their own `init(from:)`, if they fit. The casts are from a type to
-    /// itself.
+    /// Scalars that fit are read directly, without their `init(from:)`. Each cast is from a type to itself.
     @inline(__always)
     func decode<T: Decodable>(
         _ type: T.Type, at place: Int, with decoder: @autoclosure () -> JSONValueDecoder

@@ -1,26 +1,26 @@
 import FoundationEssentials
 
-/// A document that is being decoded: its bytes, what stands where in them, and the options of the `JSONDecoder` that it
-/// is decoded in place of.
+/// A document that is being decoded: its bytes, its tape, and the options of the `JSONDecoder` that it stands
+/// in for.
 ///
-/// Readers give `nil` for what does not fit, and ``misfit(_:_:at:path:)`` then tells why. A document gives up where it
-/// cannot tell for certain what `JSONDecoder` would do; whatever has come out then does not count, even if a type has
-/// caught the error.
+/// Readers return `nil` for a value that does not fit, and ``misfit(_:_:at:path:)`` then gives the reason. A
+/// document gives up if the behaviour of `JSONDecoder` is uncertain; its result is then discarded, even if a
+/// type has caught the error.
 ///
-/// It reads through pointers. Places and offsets are those of a tape that was made of these bytes, which are in bounds.
-/// The pointers are to the caller's arrays during ``decode(_:at:of:options:userInfo:)``; whoever keeps a container
-/// longer holds the document, which then has copies of its own. It belongs to one call, on one thread, so that nothing
-/// is read while the pointers change.
+/// It reads through pointers. Places and offsets come from a tape that was made of these bytes, so they are
+/// in bounds. The pointers refer to the caller's arrays during ``decode(_:at:of:options:userInfo:)``; a
+/// container that is kept longer retains the document, which then has separate copies. A document belongs to
+/// one call on one thread, so that nothing is read while the pointers change.
 @safe final class JSONDocument {
     @exclusivity(unchecked) private(set) var bytes: UnsafePointer<UInt8>
     @exclusivity(unchecked) private var words: UnsafePointer<UInt64>
-    /// What is to be freed.
+    /// The memory to free.
     private var copies: (bytes: UnsafeMutablePointer<UInt8>, words: UnsafeMutablePointer<UInt64>)?
-    /// The place of a value that is not there.
+    /// The place that stands for an absent value.
     let absent: Int
     let options: JSONDecoder
     let userInfo: [CodingUserInfoKey: any Sendable]
-    /// Whether keys are converted from snake case, and those that were.
+    /// Whether keys are converted from snake case, and the keys converted so far.
     let convertsKeys: Bool
     var names: [String: String] = [:]
     private(set) var hasGivenUp = false
@@ -30,7 +30,7 @@ import FoundationEssentials
         _ userInfo: [CodingUserInfoKey: any Sendable]
     ) {
         unsafe self.bytes = bytes
-        // A tape is never empty, nor is a document that has one.
+        // Neither a tape nor a document that has one is ever empty.
         unsafe self.words = words.baseAddress!
         absent = words.count - 1
         self.options = options
@@ -47,9 +47,9 @@ import FoundationEssentials
         unsafe copies?.words.deallocate()
     }
 
-    /// A value from a part of a document.
+    /// Decodes a value from a part of a document.
     ///
-    /// - Throws: some error, if only `JSONDecoder` can tell what is right, or what is wrong.
+    /// - Throws: any error, if only `JSONDecoder` can determine the value or the error.
     static func decode<T: Decodable>(
         _ type: T.Type, at part: JSONPart, of bytes: [UInt8], options: JSONDecoder,
         userInfo: [CodingUserInfoKey: any Sendable]
@@ -62,7 +62,8 @@ import FoundationEssentials
                     if !isKnownUniquelyReferenced(&document) { unsafe document.copy(bytes, words) }
                 }
                 let value = try JSONValueDecoder(document, at: part.place).decode(type)
-                // A container that is kept may be asked later for what only `JSONDecoder` can tell.
+                // A container that is kept may later be asked for something that only `JSONDecoder` can
+                // determine.
                 guard !document.hasGivenUp, isKnownUniquelyReferenced(&document) else { throw JSONGivenUp() }
                 return value
             }
@@ -81,7 +82,7 @@ import FoundationEssentials
         unsafe self.copies = (copies.bytes.baseAddress!, copies.words.baseAddress!)
     }
 
-    /// The error for what only `JSONDecoder` can tell.
+    /// The error for everything that only `JSONDecoder` can determine.
     func giveUp() -> any Error {
         hasGivenUp = true
         return JSONGivenUp()
@@ -93,15 +94,15 @@ import FoundationEssentials
 
     func kind(at place: Int) -> JSONTape.Kind { self[place].kind }
 
-    /// How many elements or members a collection has.
+    /// The number of elements or members of a collection.
     func count(of place: Int) -> Int { unsafe Int(truncatingIfNeeded: words[place + 1] & 0xFFFF_FFFF) }
 
-    /// Where the first element of an array, or the first member's key of an object, is.
+    /// The place of an array's first element, or of an object's first key.
     func content(of place: Int) -> Int { place + 2 }
 
-    /// Where the value's next neighbour is, if it has one.
+    /// The place of the value's next sibling, if it has one.
     func next(after place: Int) -> Int { self[place].next(after: place) }
 }
 
-/// Says that `JSONDecoder` has to decode the document.
+/// Thrown if `JSONDecoder` has to decode the document.
 struct JSONGivenUp: Error {}

@@ -1,4 +1,4 @@
-/// The byte at which a document is no JSON any more.
+/// The first byte at which a document is not valid JSON.
 package struct JSONFlaw: Error, Equatable {
     package let offset: Int
 }

@@ -1,9 +1,9 @@
-/// A key that comes from the document, or from the form of the container, instead of from a type.
+/// A key that comes from the document or the container, not from a type.
 enum JSONKey: CodingKey {
     case index(Int)
     case name(String)
 
-    /// What a class's own part decodes its superclass's part under.
+    /// The key under which a class decodes its superclass.
     static let `super` = JSONKey.name("super")
 
     init(stringValue: String) { self = .name(stringValue) }
@@ -21,7 +21,7 @@ enum JSONKey: CodingKey {
         if case .index(let index) = self { index } else { nil }
     }
 
-    /// Reads as the keys that `JSONDecoder` makes.
+    /// The same text as of the keys that `JSONDecoder` makes.
     var description: String {
         "_CodingKey(stringValue: \"\(stringValue)\", intValue: \(intValue.map(String.init) ?? "nil"))"
     }

@@ -1,15 +1,15 @@
-/// An object's members, as `JSONDecoder` gives them.
+/// The members of an object, with the behaviour of `JSONDecoder`.
 struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let decoder: JSONValueDecoder
 
-    /// - Parameter decoder: of an object whose members it knows.
+    /// - Parameter decoder: the decoder of an object, which knows the members.
     init(_ decoder: JSONValueDecoder) { self.decoder = decoder }
 
     private var document: JSONDocument { decoder.document }
 
     var codingPath: [any CodingKey] { decoder.codingPath }
 
-    /// In the order of the document.
+    /// In document order.
     var allKeys: [Key] {
         document.keys(of: decoder.place, decoder.members).compactMap(Key.init(stringValue:))
     }
@@ -103,7 +103,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         decoder.child(at: find(key) ?? document.absent, key)
     }
 
-    // MARK: Where values are
+    // MARK: Finding values
 
     private func find(_ key: some CodingKey) -> Int? {
         decoder.member(key.stringValue)
@@ -123,7 +123,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return place
     }
 
-    // MARK: What they are
+    // MARK: Reading values
 
     @inline(__always)
     private func bool(at place: Int, _ key: Key) throws -> Bool {

@@ -1,14 +1,14 @@
-/// A number's parts (RFC 8259 §6): `-12.5e3` is 125 times ten to the power of 2, and negative.
+/// The parts of a number (RFC 8259 §6): `-12.5e3` is negative, with the significand 125 and the exponent 2.
 struct JSONNumber {
     private(set) var isNegative = false
-    /// The digits before the exponent; more than 19 are cut off.
+    /// The digits before the exponent, of which those after the 19th are cut off.
     private(set) var significand: UInt64 = 0
     private(set) var exponent = 0
     private(set) var hasExponent = false
-    /// Whether these parts are all there is.
+    /// Whether these parts represent the number exactly.
     private(set) var isExact = true
 
-    /// Reads the value there; `nil` if it is no number in the standard's form.
+    /// Reads the number at `place`; `nil` if it does not have the standard's form.
     init?(_ document: JSONDocument, at place: Int) {
         let word = document[place]
         guard word.kind.isNumber else { return nil }

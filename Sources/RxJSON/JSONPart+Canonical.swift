@@ -1,7 +1,8 @@
 extension JSONPart {
-    /// The value in a form in which equal values have equal bytes, to make a digest of: the members of an object in the
-    /// order of their names, strings without escapes, each with its length before it; no blanks. Numbers keep all their
-    /// digits, so `1` and `1.0` are two. Of members of the same name all count, in their order.
+    /// A canonical form of the value, as input of a digest: equal values have equal bytes. The members of an
+    /// object are sorted by name, strings are unescaped and preceded by their length, and there are no
+    /// blanks. Numbers keep all their digits, so `1` and `1.0` differ. All members of the same name count, in
+    /// order.
     ///
     /// - Parameter bytes: the document.
     package func canonical(in bytes: [UInt8]) -> [UInt8] {
@@ -11,8 +12,8 @@ extension JSONPart {
     }
 }
 
-/// A value as it is written down. It calls itself as deep as arrays and objects nest, which ``JSONTape/depthLimit``
-/// bounds.
+/// Writes a value in the canonical form. It recurses as deep as arrays and objects nest, which
+/// ``JSONTape/depthLimit`` bounds.
 private struct CanonicalForm {
     let tape: JSONTape
     let bytes: [UInt8]
@@ -49,14 +50,14 @@ private struct CanonicalForm {
             keys.append((string(at: key), key))
             key = tape[key + 1].next(after: key + 1)
         }
-        // By place where the names are the same, since sorting need not keep an order.
+        // By place if the names are equal, because sorting need not be stable.
         return keys.sorted { first, second in
             if first.name.lexicographicallyPrecedes(second.name) { return true }
             return first.place < second.place && !second.name.lexicographicallyPrecedes(first.name)
         }
     }
 
-    /// The text, or the literal of a string that is none; its quotes and its length tell it from texts.
+    /// The text, or the literal of an invalid string, whose quotes and length distinguish it from texts.
     private func string(at place: Int) -> ArraySlice<UInt8> {
         let word = tape[place]
         guard word.kind == .escaped else { return bytes[word.offset..<word.offset + word.length] }

@@ -1,7 +1,7 @@
 /// A value in a JSON document.
 package struct JSONPart: Sendable {
     package let tape: JSONTape
-    /// Where in the tape.
+    /// The position in the tape.
     package let place: Int
 
     package init(_ tape: JSONTape, at place: Int) {
@@ -9,9 +9,9 @@ package struct JSONPart: Sendable {
         self.place = place
     }
 
-    /// The value that a document in UTF-8 is, with or without a byte order mark.
+    /// The whole of a document in UTF-8, with or without a byte order mark.
     package init(wholeOf bytes: [UInt8]) throws(JSONFlaw) {
-        // No JSON in UTF-8 begins so, and the encodings that `JSONDecoder` takes besides do.
+        // No JSON in UTF-8 begins like this, but the other encodings that `JSONDecoder` accepts do.
         guard let first = bytes.first, first < 0xFE, !bytes.prefix(4).contains(0) else {
             throw JSONFlaw(offset: 0)
         }

@@ -1,9 +1,9 @@
-/// Makes the tape of a document in one pass. Takes exactly the documents that `JSONDecoder` takes before it is asked
-/// for a type: JSON in UTF-8 (RFC 8259 §8.1), nested as deep as it lets it be (§9), and besides with a comma behind the
-/// last element or member.
+/// Makes the tape of a document in one pass. Accepts exactly the documents that `JSONDecoder` accepts before
+/// it decodes a type: JSON in UTF-8 (RFC 8259 §8.1), with the same nesting limit (§9), and also with a comma
+/// after the last element or member.
 ///
-/// Reads and writes through pointers, which halves the work: bytes only where `index` is below `end`, words only at
-/// places that were appended before, and `append` makes room.
+/// Reads and writes through pointers, which halves the work: bytes only where `index` is below `end`, words
+/// only at places that were appended before, and `append` makes room.
 @safe struct JSONScanner: ~Copyable {
     private let bytes: UnsafePointer<UInt8>
     private let end: Int
@@ -11,8 +11,8 @@
     private var words: UnsafeMutablePointer<UInt64>
     private var used = 0
     private var capacity: Int
-    /// The place of the innermost collection that is open, -1 outside of all. Until it is closed, its link leads to the
-    /// collection around it, and while an inner one is open, its second word has its count.
+    /// The place of the innermost open collection, -1 outside of all. The link of an open collection leads to
+    /// the collection around it; while an inner one is open, its second word stores its count.
     private var open = -1
     private var count = 0
     private var depth = 0
@@ -52,7 +52,7 @@
         append(.null, from: index, length: 0)
     }
 
-    /// Goes over a scalar or an empty collection, or else into the collection as far as its first value.
+    /// Scans a scalar or an empty collection, or enters a collection and scans its first value.
     private mutating func scanValue() throws(JSONFlaw) {
         let byte = try next()
         switch byte {
@@ -74,7 +74,8 @@
         }
     }
 
-    /// Goes over what stands behind a value in a collection; tells whether another value follows in the innermost one.
+    /// Scans the bytes after a value in a collection; returns whether another value follows in the innermost
+    /// one.
     private mutating func scanSeparator() throws(JSONFlaw) -> Bool {
         count += 1
         let isObject = unsafe JSONWord(bits: words[open]).isObject
@@ -155,7 +156,7 @@
         }
     }
 
-    /// The byte behind the blanks (RFC 8259 §2).
+    /// The next byte that is not blank (RFC 8259 §2).
     @inline(__always)
     private mutating func next() throws(JSONFlaw) -> UInt8 {
         if index < end, unsafe bytes[index] > 0x20 { return unsafe bytes[index] }
@@ -215,8 +216,8 @@
         return kind
     }
 
-    /// Goes on to a quote, a backslash or a control character, eight bytes at a time. Gives the highest bits of the
-    /// bytes on the way, which are zero in ASCII.
+    /// Advances to a quote, a backslash or a control character, eight bytes at a time. Returns the highest
+    /// bits of the bytes passed, which are zero in ASCII.
     private mutating func skipText() throws(JSONFlaw) -> UInt64 {
         let each: UInt64 = 0x0101_0101_0101_0101, highest = each << 7
         var seen: UInt64 = 0
@@ -224,7 +225,7 @@
             let raw = unsafe UnsafeRawPointer(bytes + index).loadUnaligned(as: UInt64.self)
             let chunk = UInt64(littleEndian: raw)
             let quote = chunk ^ each &* 0x22, backslash = chunk ^ each &* 0x5C
-            // The lowest byte marked here is one that is zero, or below 0x20; those above it may be wrong.
+            // The lowest byte marked here is one that matches, or is below 0x20; marks above it may be wrong.
             let stops =
                 ((quote &- each) & ~quote | (backslash &- each) & ~backslash | (chunk &- each &* 0x20)
                     & ~chunk)
@@ -248,7 +249,8 @@
         throw flaw
     }
 
-    /// Goes over an escape (RFC 8259 §7). All that is looked at is that the quote behind it is the string's.
+    /// Skips an escape (RFC 8259 §7). Checks only as much as is needed to find the closing quote of the
+    /// string.
     private mutating func skipEscape() throws(JSONFlaw) {
         guard end - index >= 2 else {
             index = end

@@ -1,21 +1,21 @@
 extension JSONTape {
-    /// What a value is, told by its first byte and by what the scanner has met on the way to its end.
+    /// The kind of a value, which its first byte and the bytes up to its end tell the scanner.
     package enum Kind: UInt8, Sendable {
         case null, `false`, `true`
-        /// Digits, perhaps behind a minus, in the form of RFC 8259 §6.
+        /// Digits, optionally after a minus, in the form of RFC 8259 §6.
         case integer
-        /// Begins as a number does, and has no bytes that are in no number.
+        /// Begins like a number, and contains only bytes that occur in numbers.
         case number
         /// ASCII without escapes: the bytes are the text.
         case ascii
-        /// Without escapes: the bytes are the text if they are UTF-8.
+        /// Without escapes: the bytes are the text if they are valid UTF-8.
         case plain
-        /// Has escapes, or control characters, which no string may have.
+        /// Contains escapes, or control characters, which are invalid in a string.
         case escaped
         case array
-        /// All keys are ASCII without escapes.
+        /// An object whose keys are all ASCII without escapes.
         case object
-        /// Some key is not.
+        /// An object with other keys.
         case mixedObject
 
         package var isCollection: Bool { self == .array || isObject }

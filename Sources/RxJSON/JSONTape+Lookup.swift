@@ -1,11 +1,11 @@
 import FoundationEssentials
 
 extension JSONTape {
-    /// Where the values are that `paths` lead to, outermost key first; `nil` for those that are not there. Of a key
-    /// that stands twice in an object the first counts, as for `JSONDecoder`.
+    /// The places of the values that `paths` lead to, outermost key first; `nil` for absent values. The first
+    /// of several members with the same key counts, as for `JSONDecoder`.
     ///
     /// - Parameters:
-    ///   - start: where the paths begin. Default: at the whole document.
+    ///   - start: the place where the paths begin. Default: the whole document.
     ///   - bytes: the document.
     package func values(at paths: [[String]], at start: Int = root, in bytes: [UInt8]) -> [Int?] {
         paths.map { path in
@@ -16,7 +16,7 @@ extension JSONTape {
     private func value(of name: String, in place: Int, _ bytes: [UInt8]) -> Int? {
         guard kind(at: place).isObject else { return nil }
         var key = place + 2
-        // The link leads behind the last member.
+        // The link leads past the last member.
         while key < self[place].length {
             if isKey(key, name, bytes) { return key + 1 }
             key = self[key + 1].next(after: key + 1)
@@ -24,8 +24,8 @@ extension JSONTape {
         return nil
     }
 
-    /// The members of the object that the document is, each with the bytes of its value; `nil` if it is none, or has a
-    /// name that is no text.
+    /// The members of the document's top-level object, each with the bytes of its value; `nil` if the
+    /// document is not an object, or a name is not valid text.
     package func members(in bytes: [UInt8]) -> [(name: String, value: ArraySlice<UInt8>)]? {
         guard kind(at: Self.root).isObject else { return nil }
         var members: [(name: String, value: ArraySlice<UInt8>)] = []
@@ -48,12 +48,12 @@ extension JSONTape {
         {
             return word.kind != .escaped
         }
-        // Texts may be equal though their bytes are not.
+        // Texts may be equal although their bytes differ.
         guard word.kind != .ascii else { return false }
         return text(at: place, in: bytes) == name
     }
 
-    /// The string at a place; `nil` if there is none, or one that is no JSON string (RFC 8259 §7) in UTF-8.
+    /// The string at a place; `nil` if there is none, or if it is not a JSON string (RFC 8259 §7) in UTF-8.
     ///
     /// - Parameter bytes: the document.
     package func text(at place: Int, in bytes: [UInt8]) -> String? {
@@ -67,12 +67,12 @@ extension JSONTape {
         }
     }
 
-    /// The members of an object, in their order; none of what is no object.
+    /// The members of an object, in order; empty for any other value.
     package func members(of place: Int) -> [(key: Int, value: Int)] {
         guard kind(at: place).isObject else { return [] }
         var members: [(key: Int, value: Int)] = []
         var key = place + 2
-        // The link leads behind the last member.
+        // The link leads past the last member.
         while key < self[place].length {
             members.append((key, key + 1))
             key = self[key + 1].next(after: key + 1)
@@ -80,7 +80,7 @@ extension JSONTape {
         return members
     }
 
-    /// The elements of an array, in their order; none of what is no array.
+    /// The elements of an array, in order; empty for any other value.
     package func elements(of place: Int) -> [Int] {
         guard kind(at: place) == .array else { return [] }
         var elements: [Int] = []

@@ -1,15 +1,15 @@
-/// An array's elements, one after the other, as `JSONDecoder` gives them.
+/// The elements of an array, in order, with the behaviour of `JSONDecoder`.
 struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     private let decoder: JSONValueDecoder
     private let elements: Int
-    /// Where the next element is, while there is one.
+    /// The place of the next element, if there is one.
     private var place: Int
-    /// How many elements have been passed; more than there are after an optional one behind the end.
+    /// The number of elements passed; it exceeds the count after an optional element past the end.
     private(set) var currentIndex = 0
     /// The decoder of the last element that needed one.
     private var element: JSONValueDecoder?
 
-    /// - Parameter decoder: of an array.
+    /// - Parameter decoder: the decoder of an array.
     init(_ decoder: JSONValueDecoder) {
         self.decoder = decoder
         elements = decoder.document.count(of: decoder.place)
@@ -107,7 +107,7 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
 
     private var path: [any CodingKey] { codingPath + [JSONKey.index(currentIndex)] }
 
-    // MARK: Where elements are
+    // MARK: Finding elements
 
     private func next<T>(
         _ type: T.Type, orThrow description: String = "Unkeyed container is at end."
@@ -122,14 +122,14 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
         currentIndex += 1
     }
 
-    /// The next element unless it is `null`, which is passed over; so is the end.
+    /// The next element unless it is `null`; `null` and the end are passed over.
     private mutating func present() -> Int? {
         if !isAtEnd, document.kind(at: place) != .null { return place }
         advance()
         return nil
     }
 
-    // MARK: What they are
+    // MARK: Reading elements
 
     @inline(__always)
     private mutating func bool(at place: Int) throws -> Bool {
@@ -173,7 +173,7 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
         return value
     }
 
-    /// The same decoder for each, unless a type has kept it.
+    /// Reuses one decoder for all elements, unless a type has kept it.
     private mutating func elementDecoder(at place: Int) -> JSONValueDecoder {
         if isKnownUniquelyReferenced(&element), let element {
             element.move(to: place, index: currentIndex)

@@ -1,15 +1,15 @@
 import FoundationEssentials
 
-/// Decodes one value of a document, as `JSONDecoder` does; knows the way there.
+/// Decodes one value of a document, with the behaviour of `JSONDecoder`; knows its coding path.
 ///
-/// A class, so that containers, which the standard library copies for every call, are one reference.
+/// A class, so that containers, which the standard library copies for every call, are a single reference.
 final class JSONValueDecoder: Decoder {
     let document: JSONDocument
     private let parent: JSONValueDecoder?
-    /// What leads here from the parent.
+    /// The step from the parent to this value.
     private var step: Step
     private(set) var place: Int
-    /// Where the values of this object's members are; `nil` if keys are looked for one by one.
+    /// The places of this object's member values; `nil` if keys are searched linearly.
     private(set) var members: [String: Int]?
 
     enum Step {
@@ -25,8 +25,8 @@ final class JSONValueDecoder: Decoder {
         self.step = step
     }
 
-    /// Goes on to another element of the same array. Only for whom nobody else holds: not for a decoder that a type has
-    /// kept.
+    /// Moves to another element of the same array. Only for a decoder that is referenced once, not for one
+    /// that a type has kept.
     func move(to place: Int, index: Int) {
         self.place = place
         step = .index(index)
@@ -68,7 +68,7 @@ final class JSONValueDecoder: Decoder {
         return JSONUnkeyedContainer(self)
     }
 
-    /// Where the value of a key is in this object, once it has a container.
+    /// The place of a key's value in this object, once it has a container.
     func member(_ name: String) -> Int? {
         if let members { members[name] } else { document.value(of: name, in: place) }
     }
