@@ -1,15 +1,15 @@
 extension EventLoop: SerialExecutor, TaskExecutor {
-    /// Runs a job of an actor or task that lives on the loop.
+    /// Runs a job of an actor or task on the loop.
     ///
-    /// A job that comes after ``shutDown()`` could never run and its task never end, so the process is
-    /// stopped; let actors and tasks end before their loop.
+    /// A job that arrives after ``shutDown()`` could never run and its task never end, so it stops the
+    /// process; let actors and tasks end before their loop.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let isAccepted = post { [self] in
             unsafe job.runSynchronously(
                 isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
         }
-        precondition(isAccepted, "a task or an actor is still using an event loop that was shut down")
+        precondition(isAccepted, "a task or an actor still uses an event loop that was shut down")
     }
 
     /// The loop as the executor of an actor.

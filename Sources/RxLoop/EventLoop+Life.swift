@@ -9,29 +9,31 @@ import Synchronization
 #endif
 
 extension EventLoop {
-    /// Registers what must be closed before the loop ends. Hooks run on the loop, last registered first, those that
-    /// other hooks register after them. Cancelling what this returns takes the hook back; that works from any thread.
+    /// Registers a hook that closes resources before the loop ends. Hooks run on the loop, the last
+    /// registered first; hooks that other hooks register run after these. Cancelling the result removes the
+    /// hook, from any thread.
     ///
-    /// After ``shutDown()`` the hook is dropped. The loop closes handles that are still open after all hooks.
+    /// After ``shutDown()`` the hook is dropped. The loop closes the handles that are still open after all
+    /// hooks.
     public func onShutdown(_ hook: @escaping @Sendable () -> Void) -> any Cancellable {
         let id = Self.latestHook.add(1, ordering: .relaxed).newValue
         hooks.withLock { $0?[id] = hook }
         return ShutdownHook(loop: self, id: id)
     }
 
-    /// Ends the loop and waits until its thread is gone.
+    /// Ends the loop and waits until its thread has exited.
     ///
-    /// Work scheduled before this call still runs; then the shutdown hooks; then each pending timer, early, so that its
-    /// waiters see the end; then the work that these have scheduled. Jobs of ``work(_:)`` that are under way are waited
-    /// for. Only work that schedules more without end is dropped.
+    /// Work scheduled before this call still runs; then the shutdown hooks; then each pending timer, early,
+    /// so that its waiters see the end; then the work scheduled by these. Running jobs of ``work(_:)`` are
+    /// awaited. Work that schedules more work without end is eventually dropped.
     ///
-    /// Afterwards the loop blocks no caller: ``isCurrent`` is true everywhere, ``schedule(_:)`` runs work on the thread
-    /// that calls it, and `ActorScheduler.shared` keeps the time. Streams of the loop so still come to their end.
-    /// Calling this again does nothing, or waits for the call that is under way.
+    /// Afterwards the loop blocks no caller: ``isCurrent`` is true on every thread, ``schedule(_:)`` runs
+    /// work on the calling thread, and `ActorScheduler.shared` keeps the time. Streams of the loop therefore
+    /// still end. Calling this again does nothing, or waits for the call in progress.
     ///
-    /// From any thread but the loop's own, from within subscriptions too.
+    /// Call it from any thread except the loop's, also within subscriptions.
     public func shutDown() {
-        precondition(!ownsCurrentThread, "an event loop cannot wait for its own end")
+        precondition(!ownsCurrentThread, "an event loop cannot be shut down on its own thread")
         let unused = life.withLock { life -> [UInt64: @Sendable () -> Void]? in
             defer {
                 life = .ended
@@ -47,11 +49,11 @@ extension EventLoop {
                 return nil
             }
         }
-        // Nothing was opened on a loop that never ran. Released outside the lock.
+        // A loop that never ran has opened nothing. Released outside the lock.
         _ = unused
     }
 
-    /// The life of the thread.
+    /// The body of the loop's thread.
     func run() {
         owner.store(Self.currentThread, ordering: .relaxed)
         unsafe rxuv_name_current_thread(name)
@@ -65,25 +67,25 @@ extension EventLoop {
         owner.store(0, ordering: .relaxed)
     }
 
-    /// How many rounds of work that begets work are run before what it begets is dropped.
+    /// The number of rounds of work that schedules more work, after which the rest is dropped.
     private static let lastRounds = 10_000
 
     private func closeEverything() {
-        // Hooks first: transfers are to end with the shutdown, not with a timeout that comes early.
+        // Hooks first, so that transfers end with the shutdown and not with an early timeout.
         runHooks()
         isEnding = true
         while let entry = timers.popFirst(dueAt: .max) { entry.run() }
         var rounds = 0
         repeat {
             drainInbox()
-            // Whoever has posted since then may have registered a hook before.
+            // Work posted since then may have registered a hook before.
             runHooks()
-            // What is in the thread pool comes to its end by itself; no more is taken since `isEnding`.
+            // Jobs in the thread pool end by themselves; no more are accepted since `isEnding`.
             if jobCount > 0 { unsafe _ = uv_run(raw, UV_RUN_ONCE) }
             rounds += 1
             dropsOwnWork = rounds >= Self.lastRounds
         } while jobCount > 0 || !batch.isEmpty || hasHooks && !dropsOwnWork || !inbox.closeIfEmpty()
-        // Hooks that came in between have nothing to close, since what they were for was not posted.
+        // Hooks registered in between have nothing to close, because their work was not posted.
         let unused = hooks.withLock { $0.take() }
         _ = unused
 
@@ -99,14 +101,14 @@ extension EventLoop {
                 guard let open = owner as? any LoopHandle else {
                     let kind = unsafe uv_handle_type_name(uv_handle_get_type(handle))
                     let name = unsafe kind.map { unsafe String(cString: $0) } ?? "handle"
-                    // Reached only by a mistake in this module: all handles that it gives away have an owner.
-                    preconditionFailure("a \(name) belongs to nobody")
+                    // Reached only by a mistake in this module: all handles that it creates have an owner.
+                    preconditionFailure("a \(name) has no owner")
                 }
                 open.close()
             }, nil)
         unsafe _ = uv_run(raw, UV_RUN_DEFAULT)
         let status = unsafe uv_loop_close(raw)
-        precondition(status == 0, "uv_loop_close says \(UVError(rawValue: status)): something is still open")
+        precondition(status == 0, "uv_loop_close: \(UVError(rawValue: status)): a handle is still open")
     }
 
     private var hasHooks: Bool { hooks.withLock { $0?.isEmpty == false } }
@@ -120,7 +122,7 @@ extension EventLoop {
         for (_, hook) in all { hook() }
     }
 
-    /// Names the calling thread; never 0.
+    /// Identifies the calling thread; never 0.
     static var currentThread: UInt {
         #if canImport(Glibc)
             UInt(pthread_self())
@@ -131,7 +133,7 @@ extension EventLoop {
 
     private static let latestHook = Atomic<UInt64>(0)
 
-    /// Once per process, and only where the app has not said otherwise.
+    /// Once per process, and only if the app has not installed a handler.
     static let ignoringBrokenPipes: Void = {
         var current = sigaction()
         unsafe sigaction(SIGPIPE, nil, &current)
@@ -144,7 +146,7 @@ extension EventLoop {
     }()
 }
 
-/// Takes a shutdown hook back.
+/// Removes a shutdown hook.
 private struct ShutdownHook: Cancellable {
     let loop: EventLoop
     let id: UInt64

@@ -8,24 +8,25 @@ import Synchronization
 #endif
 
 extension EventLoop {
-    /// Where the loop is in its life.
+    /// The state of the loop's life.
     enum Life {
-        /// Not started yet, or it could not be.
+        /// Not started yet, or not able to start.
         case new
-        /// Runs on this thread.
+        /// Running on this thread.
         case running(uv_thread_t)
-        /// Has been shut down.
+        /// Shut down.
         case ended
     }
 
-    /// The reason that the loop does not run without a shutdown: the process had no descriptor or no thread left. `nil`
-    /// if it runs, or has ended.
+    /// The reason why the loop does not run although it was not shut down: the process had no descriptor or
+    /// no thread left. `nil` if it runs, or has ended.
     ///
-    /// Until it runs it blocks no caller, as after ``shutDown()``. Each piece of work that is posted tries again to
-    /// start it.
+    /// Until it runs it blocks no caller, as after ``shutDown()``. Each piece of posted work tries to start
+    /// it again.
     public var startError: UVError? { startFailure.withLock { $0 } }
 
-    /// Makes the loop and starts its thread, unless it runs already; false if that cannot be, or it has ended.
+    /// Creates the loop and starts its thread, unless it is running; false if that fails or the loop has
+    /// ended.
     func start() -> Bool {
         life.withLock { life in
             switch life {
@@ -51,7 +52,7 @@ extension EventLoop {
         do throws(UVError) {
             handles = try unsafe LoopHandles(of: raw)
         } catch {
-            // libuv's init calls for these kinds fail only for arguments that are wrong.
+            // libuv's init calls for these kinds fail only for invalid arguments.
             preconditionFailure("libuv could not make a handle: \(error)")
         }
         handles?.setOwner(self)
@@ -71,14 +72,14 @@ extension EventLoop {
             unsafe _ = uv_loop_close(raw)
             throw UVError(rawValue: status)
         }
-        // Nobody can have posted the thread's end before this.
+        // The end of the thread cannot have been posted before this.
         inbox.open()
         return created
     }
 
-    /// Throws unless there are as many descriptors as libuv needs for a loop.
+    /// Throws unless the process has as many descriptors left as libuv needs for a loop.
     ///
-    /// For the process's first loop libuv makes a pipe for signals, and calls `abort` if it cannot
+    /// For the process's first loop libuv creates a pipe for signals, and calls `abort` if that fails
     /// (`uv__signal_global_init`).
     private static func checkDescriptors() throws(UVError) {
         var opened: [Int32] = []

@@ -2,13 +2,14 @@ internal import CLibuv
 public import RxLite
 
 extension EventLoop {
-    /// The result of `body`, run on a thread of libuv's pool (`uv_queue_work`): for work that would block the loop,
-    /// such as disk access and the decoding of large documents.
+    /// The result of `body`, run on a thread of libuv's pool (`uv_queue_work`), for work that would block the
+    /// loop, such as disk access and decoding of large documents.
     ///
-    /// Each subscription runs it once. Four run at a time in the whole process, unless the environment's
-    /// `UV_THREADPOOL_SIZE` says otherwise. Cancelling drops what has not begun; what has begun runs to its end,
-    /// and its result is let go of. ``shutDown()`` waits for what is under way; work that is subscribed to later
-    /// fails with ``UVError/canceled``, and where the loop could not be started with ``startError``.
+    /// Each subscription runs it once. Four run at a time in the whole process, unless the environment
+    /// variable `UV_THREADPOOL_SIZE` says otherwise. Cancelling drops work that has not begun; work that has
+    /// begun runs to its end, and its result is discarded. ``shutDown()`` waits for running work. Work that
+    /// is subscribed to later fails with ``UVError/canceled``, or with ``startError`` if the loop could not
+    /// be started.
     public func work<T: Sendable>(
         _ body: @escaping @Sendable () throws(UVError) -> T
     ) -> Observable<T, UVError> {
@@ -33,7 +34,7 @@ extension EventLoop {
         let job = PoolJob(on: self) {
             outcome.result = Result { () throws(UVError) in try body() }
         } onEnd: {
-            // Dropped before it had begun if there is none.
+            // Without a result the job was dropped before it began.
             let result = outcome.result ?? .failure(.canceled)
             outcome.result = nil
             observer.scope.enter { observer.send(result) }
@@ -54,8 +55,9 @@ extension Observer where Failure == UVError {
     }
 }
 
-/// What a job has come to.
+/// The result of a job.
 private final class Outcome<T: Sendable>: @unchecked Sendable {
-    // Unchecked: written on the pool's thread and read on the loop after libuv has said that the job is done.
+    // Unchecked: written on the pool's thread, and read on the loop after libuv has reported the end of the
+    // job.
     var result: Result<T, UVError>?
 }

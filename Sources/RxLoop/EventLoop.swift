@@ -2,11 +2,11 @@ internal import CLibuv
 public import RxLite
 import Synchronization
 
-/// One thread with one libuv loop: timers, sockets and posted work, one piece at a time.
+/// One thread with one libuv loop, which runs timers, sockets and posted work one piece at a time.
 ///
-/// The loop runs from `init` until ``shutDown()``; letting go of it does not end it. It is a stream
-/// `Scheduler`, and a Swift executor, so that actors and tasks can live on its thread. Work that blocks
-/// holds up everything else on the loop.
+/// The loop runs from `init` until ``shutDown()``; releasing it does not end it. It is a stream `Scheduler`
+/// and a Swift executor, so that actors and tasks can run on its thread. Work that blocks holds up everything
+/// else on the loop.
 ///
 /// ```swift
 /// let loop = EventLoop(name: "network")
@@ -14,13 +14,13 @@ import Synchronization
 /// loop.shutDown()
 /// ```
 ///
-/// Threads: `schedule`, `now`, `isCurrent`, ``ownsCurrentThread``, ``onShutdown(_:)``, ``work(_:)`` from
-/// anywhere; ``shutDown()`` from anywhere but the loop.
+/// Threads: `schedule`, `now`, `isCurrent`, ``ownsCurrentThread``, ``onShutdown(_:)`` and ``work(_:)`` from
+/// any; ``shutDown()`` from any except the loop's.
 @safe
 public final class EventLoop: Scheduler, @unchecked Sendable {
-    // Unchecked: what is not a constant, atomic or under a Mutex is touched only on the loop's thread once
-    // that runs; its start happens after init has set everything, and its end before join returns.
-    // Safe: `raw` and the handles live from init until the thread has closed them.
+    // Unchecked: everything that is not constant, atomic or under a Mutex is accessed only on the loop's
+    // thread once that runs; it starts after init has set everything, and ends before join returns.
+    // Safe: `raw` and the handles are valid from init until the thread has closed them.
 
     /// The default loop of the process. It is never shut down.
     public static let shared = EventLoop(name: "rx.loop")
@@ -29,38 +29,38 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
     public let name: String
 
     let raw: UnsafeMutablePointer<uv_loop_t>
-    /// Set before the thread begins, and gone when it ends.
+    /// Set before the thread begins, `nil` after it has ended.
     var handles: LoopHandles?
     let life = Mutex(Life.new)
-    /// Whether it has never run, and nobody has shut it down.
+    /// Whether the loop has neither run nor been shut down.
     let isNew = Atomic<Bool>(true)
     let startFailure = Mutex<UVError?>(nil)
     let inbox = Inbox()
     var timers = TimerHeap()
-    /// Set while timers run that were due then.
+    /// While due timers run, the time up to which they are due; otherwise `nil`.
     private var ringTime: UInt64?
-    /// Whether timers that are due wait for the end of the poll.
+    /// Whether due timers wait for the end of the poll.
     private var isLate = false
     /// `nil` once the loop has ended.
     let hooks = Mutex<[UInt64: @Sendable () -> Void]?>([:])
-    /// Whether pending timers run early and new ones are another clock's. Touched only on the loop.
+    /// Whether pending timers run early and new ones go to another clock. Accessed only on the loop.
     var isEnding = false
-    /// How many jobs are in the thread pool or on their way back from it. Touched only on the loop.
+    /// The number of jobs in the thread pool or on their way back from it. Accessed only on the loop.
     var jobCount = 0
-    /// Whether what the loop's own work posts is dropped. Touched only on the loop.
+    /// Whether work posted by the loop's work is dropped. Accessed only on the loop.
     var dropsOwnWork = false
     let lateWork = LateWork()
 
-    /// The owning thread, or 0 while there is none.
+    /// The loop's thread, or 0 if there is none.
     let owner = Atomic<UInt>(0)
-    /// What was posted and is being run, the next one last.
+    /// The posted work that is being run, the next piece last.
     var batch: [Inbox.Work] = []
 
-    /// Starts a loop on a new thread. Where the process has no descriptor or no thread left for one, ``startError``
-    /// says so.
+    /// Starts a loop on a new thread. If the process has no descriptor or no thread left, ``startError`` is
+    /// set.
     ///
-    /// The first loop makes the process ignore `SIGPIPE`, unless the app has a handler for it: libcurl with
-    /// `CURLOPT_NOSIGNAL` leaves that to its user.
+    /// The first loop makes the process ignore `SIGPIPE`, unless the app has a handler for it, because
+    /// libcurl with `CURLOPT_NOSIGNAL` leaves that to its user.
     public init(name: String) {
         _ = Self.ignoringBrokenPipes
         self.name = name
@@ -69,7 +69,7 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
     }
 
     deinit {
-        // The running thread holds the loop, so that this comes after the thread has closed everything.
+        // The running thread retains the loop, so this runs after the thread has closed everything.
         unsafe raw.deallocate()
     }
 
@@ -79,8 +79,8 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
     /// ``now`` in nanoseconds.
     public var nanoseconds: UInt64 { uv_hrtime() }
 
-    /// Whether the caller is on the loop's thread, or the loop has ended or could not be started: then streams of the
-    /// loop run on the threads that enter them.
+    /// Whether the caller is on the loop's thread, or the loop has ended or could not be started. In the
+    /// latter cases streams of the loop run on the threads that enter them.
     public var isCurrent: Bool { ownsCurrentThread || !inbox.isOpen }
 
     /// Whether the caller is on the thread of the loop, which has not ended.
@@ -88,25 +88,25 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
 
     /// Stops the process if the caller is not on the loop's thread.
     public func preconditionCurrent() {
-        precondition(ownsCurrentThread, "only to be called on the event loop's own thread")
+        precondition(ownsCurrentThread, "must be called on the event loop's thread")
     }
 
-    /// Stops a debug build if the caller is on another thread than the loop's while that runs. The guard of everything
-    /// that is touched only on the loop.
+    /// Stops a debug build if the loop runs and the caller is on another thread. Guards everything that is
+    /// accessed only on the loop.
     @inlinable package func assertCurrent() {
-        assert(isCurrent, "only to be touched on the event loop's own thread")
+        assert(isCurrent, "must be accessed on the event loop's thread")
     }
 
     /// Runs `work` in the loop's next round, after everything scheduled before it.
     ///
-    /// After ``shutDown()`` it runs on the calling thread before this returns, or on one that is at such work
-    /// already; still one piece at a time, in order.
+    /// After ``shutDown()`` it runs on the calling thread before this returns, or on a thread that is already
+    /// running such work; still one piece at a time, in order.
     public func schedule(_ work: @escaping @Sendable () -> Void) {
         if !post(work), !ownsCurrentThread { lateWork.run(work) }
     }
 
-    /// Runs `work` as ``schedule(_:)`` does, on the loop's thread or not at all: `false` after ``shutDown()``, and
-    /// where the loop cannot be started (``startError``), with the work dropped.
+    /// Runs `work` as ``schedule(_:)`` does, but on the loop's thread or not at all: returns `false` and
+    /// drops the work after ``shutDown()``, and if the loop cannot be started (``startError``).
     public func post(_ work: @escaping @Sendable () -> Void) -> Bool {
         if ownsCurrentThread, dropsOwnWork { return false }
         if queue(work) { return true }
@@ -115,16 +115,16 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
 
     func queue(_ work: @escaping Inbox.Work) -> Bool {
         inbox.post(work) {
-            // On the loop there is nobody to wake: the queue is looked at before each poll.
+            // On the loop nothing has to be woken: the queue is checked before each poll.
             if !ownsCurrentThread, let handles { unsafe _ = uv_async_send(handles.wakeUp.pointer) }
         }
     }
 
-    /// Runs `work` once, not before `delay` has passed, in due order; equal times in order of scheduling.
-    /// The loop's timer has a grain of a millisecond and rounds up.
+    /// Runs `work` once, not before `delay` has passed, in order of due times; equal times in order of
+    /// scheduling. The loop's timer has a resolution of one millisecond and rounds up.
     ///
-    /// Work that waits when the loop is shut down runs early. Later waits use `ActorScheduler.shared`, which runs the
-    /// work.
+    /// Work that is waiting when the loop is shut down runs early. Later delays use `ActorScheduler.shared`,
+    /// which runs the work.
     public func schedule(
         after delay: Duration, _ work: @escaping @Sendable () -> Void
     ) -> any Cancellable {
@@ -140,7 +140,7 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
         return entry
     }
 
-    /// On the loop; false if that is ending and takes no more timers.
+    /// On the loop; false if the loop is ending and takes no more timers.
     private func keep(_ entry: ScheduledWork) -> Bool {
         guard !isEnding else { return false }
         insert(entry)
@@ -153,18 +153,18 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
         insert(entry, at: entry.deadline)
     }
 
-    /// Puts an entry that is not there into the heap. On the loop.
+    /// Inserts an entry that is not in the heap. On the loop.
     func insert(_ entry: TimerEntry, at deadline: UInt64) {
         assertCurrent()
         guard !isEnding else { return }
-        // What comes while timers run has its turn after the others, however long it has been due.
+        // An entry added while timers run comes after the others, however long it has been due.
         entry.deadline = ringTime.map { max(deadline, $0.addingClamped(1)) } ?? deadline
         timers.insert(entry)
         if ringTime == nil, timers.first === entry { setAlarm() }
     }
 
-    /// Has the entry that is due next run: by the one libuv timer, or if it is due already after the poll that comes
-    /// next, so that sockets and posted work have had their turn.
+    /// Schedules the entry that is due next: with the one libuv timer or, if it is already due, after the
+    /// next poll, so that sockets and posted work get their turn.
     private func setAlarm() {
         guard let deadline = timers.first?.deadline, let handles else { return }
         guard uv_hrtime() >= deadline else {
@@ -186,7 +186,7 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
         ringAlarm()
     }
 
-    /// Runs the timers that are due, each once.
+    /// Runs the due timers, each once.
     private func ringAlarm() {
         let time = uv_hrtime()
         ringTime = time
@@ -195,10 +195,10 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
         setAlarm()
     }
 
-    /// How many pieces of posted work are run between two polls.
+    /// The most pieces of posted work to run between two polls.
     private static let batchLimit = 1024
 
-    /// Runs what has been posted so far, or a good deal of it. What the work itself posts is for a later round, so that
+    /// Runs the work posted so far, up to a limit. Work posted by this work runs in a later round, so that
     /// sockets and timers get their turn.
     func drainInbox() {
         assertCurrent()
@@ -215,7 +215,7 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
         keepAwake()
     }
 
-    /// Keeps the thread from sleeping in its next poll, if something waits.
+    /// Keeps the thread from sleeping in its next poll if anything waits.
     private func keepAwake() {
         guard let handles else { return }
         if batch.isEmpty, !isLate, inbox.isEmpty {
@@ -227,7 +227,7 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
 }
 
 extension Duration {
-    /// Rounded up to nanoseconds; 0 for none or less, about 584 years at most.
+    /// Rounded up to nanoseconds; 0 if not positive, at most about 584 years.
     var wholeNanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

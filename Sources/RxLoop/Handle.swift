@@ -1,11 +1,11 @@
 internal import CLibuv
 
-/// A libuv handle in memory of its own, which outlives whoever uses it until libuv lets go of it.
+/// A libuv handle in separate memory, which stays valid until libuv has closed it.
 ///
 /// "The memory … MUST be released … after `close_cb` was called" (libuv, `uv_close`).
 @safe
 struct Handle<Kind> {
-    // Safe to hold: the pointer is valid from init until close(), after which the owner uses it no more.
+    // Safe to hold: the pointer is valid from init until close(), after which the owner does not use it.
     let pointer: UnsafeMutablePointer<Kind>
 
     /// Allocates the handle; `start` is libuv's init call for it.
@@ -23,21 +23,22 @@ struct Handle<Kind> {
         unsafe UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: uv_handle_t.self)
     }
 
-    /// What libuv's callbacks find their way back with. Not retained: the owner closes before it goes.
+    /// Sets the object that libuv's callbacks find. Not retained: the owner closes the handle before it is
+    /// released.
     func setOwner(_ owner: AnyObject) {
         unsafe uv_handle_set_data(asHandle, Unmanaged.passUnretained(owner).toOpaque())
     }
 
-    /// `uv_close`; the memory goes in the close callback.
+    /// `uv_close`; the close callback frees the memory.
     func close() {
         unsafe uv_close(asHandle) { handle in unsafe UnsafeMutableRawPointer(handle)?.deallocate() }
     }
 }
 
-/// The object behind a handle in one of its callbacks.
+/// The owner of a handle, for the handle's callbacks.
 ///
-/// - Parameter handle: a handle whose owner was set and has not closed it yet; libuv calls nobody after
-///   `uv_close` but the close callback.
+/// - Parameter handle: a handle whose owner is set and has not closed it; after `uv_close` libuv calls only
+///   the close callback.
 func owner<Owner: AnyObject, Kind>(
     of handle: UnsafeMutablePointer<Kind>?, as type: Owner.Type
 ) -> Owner? {

@@ -1,10 +1,10 @@
 internal import CLibuv
 
-/// Runs its callback once, after the poll phase that is under way or comes next.
+/// Runs its callback once, after the current or the next poll phase.
 ///
-/// This is what a timer of zero should be: with libuv such a timer costs a millisecond if rounded up, and
-/// before libuv 1.48 one started from a timer's callback can spin the loop. Here an idle handle keeps the
-/// poll from sleeping, and a check handle runs right after it (`uv_idle_t`, `uv_check_t`).
+/// It serves as a timer of zero: with libuv such a timer costs a millisecond if rounded up, and before libuv
+/// 1.48 one started from a timer's callback can spin the loop. Here an idle handle keeps the poll from
+/// sleeping, and a check handle runs right after it (`uv_idle_t`, `uv_check_t`).
 ///
 /// Only on the loop.
 @safe
@@ -14,7 +14,7 @@ package final class Immediate: LoopHandle {
     private let perform: () -> Void
     private var isRequested = false
 
-    /// Creates an immediate callback that has not been asked for.
+    /// Creates an immediate callback that is not requested yet.
     package init(on loop: EventLoop, perform: @escaping () -> Void) throws(UVError) {
         loop.preconditionCurrent()
         self.loop = loop
@@ -33,11 +33,11 @@ package final class Immediate: LoopHandle {
         unsafe check.setOwner(self)
     }
 
-    deinit { precondition(isClosed, "an immediate callback was let go without being closed") }
+    deinit { precondition(isClosed, "an immediate callback was released without being closed") }
 
     private var isClosed: Bool { unsafe handles == nil }
 
-    /// Asks for one call. Asking again before it has come changes nothing.
+    /// Requests one call. Requesting again before it has run changes nothing.
     package func request() {
         loop.preconditionCurrent()
         guard !isRequested, let (idle, check) = unsafe handles else { return }
@@ -48,7 +48,7 @@ package final class Immediate: LoopHandle {
         }
     }
 
-    /// Takes the request back.
+    /// Cancels the request.
     package func stop() {
         loop.preconditionCurrent()
         guard isRequested, let (idle, check) = unsafe handles else { return }
@@ -57,7 +57,7 @@ package final class Immediate: LoopHandle {
         unsafe _ = uv_check_stop(check.pointer)
     }
 
-    /// Stops for good. Closing twice is fine, and so is closing after the end of the loop, from anywhere.
+    /// Stops for good. Closing twice is fine, and so is closing from any thread after the end of the loop.
     package func close() {
         guard let (idle, check) = unsafe handles else { return }
         stop()

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What has been posted to a loop and not run yet. It takes nothing until its loop runs.
+/// The work that has been posted to a loop and has not run yet. Accepts nothing until its loop runs.
 final class Inbox: Sendable {
     typealias Work = @Sendable () -> Void
 
@@ -8,16 +8,16 @@ final class Inbox: Sendable {
     /// Changed only under the lock.
     private let isTaking = Atomic<Bool>(false)
 
-    /// Whether work is taken. Once this says no again, everything that was taken has been run.
+    /// Whether work is accepted. When this becomes false again, all accepted work has been run.
     var isOpen: Bool { isTaking.load(ordering: .acquiring) }
 
-    /// Takes work from now on.
+    /// Accepts work from now on.
     func open() { works.withLock { _ in isTaking.store(true, ordering: .releasing) } }
 
     /// Queues `work`; false if the inbox is closed and the work is dropped.
     ///
-    /// - Parameter wake: tells whoever drains the queue, called if it was empty. Under the lock, so that the
-    ///   inbox cannot be closed, and what wakes its reader freed, in between.
+    /// - Parameter wake: wakes the thread that drains the queue, if the queue was empty. Called under the
+    ///   lock, so that meanwhile the inbox cannot be closed and the handle to wake cannot be freed.
     func post(_ work: @escaping Work, wake: () -> Void) -> Bool {
         works.withLock { works in
             guard isTaking.load(ordering: .relaxed) else { return false }
@@ -29,12 +29,12 @@ final class Inbox: Sendable {
 
     var isEmpty: Bool { works.withLock { $0.isEmpty } }
 
-    /// Exchanges the queue for `emptied`, so that the two arrays take turns and are not allocated anew.
+    /// Exchanges the queue for `emptied`, so that the two arrays alternate and are not allocated anew.
     func take(into emptied: inout [Work]) {
         works.withLock { works in swap(&works, &emptied) }
     }
 
-    /// Refuses all further work, unless there is some to be run first; then it returns false.
+    /// Closes the inbox; returns false, and leaves it open, if there is work to run first.
     func closeIfEmpty() -> Bool {
         works.withLock { works in
             guard works.isEmpty else { return false }

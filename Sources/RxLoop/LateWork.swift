@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What is scheduled on a loop that has ended: run by the thread that brings it, or by one that is at such
-/// work already, in a loop, so that work which schedules more does not recurse.
+/// Work scheduled on a loop that has ended. It is run by the thread that schedules it, or by one that is
+/// already running such work, in a loop, so that work which schedules more does not recurse.
 final class LateWork: Sendable {
     private struct Contents {
         var works: [Inbox.Work] = []
@@ -22,7 +22,7 @@ final class LateWork: Sendable {
         }
     }
 
-    /// What has been brought; `nil`, and the thread is done, if nothing has.
+    /// The work added since the last batch; `nil` if there is none, and the thread is done.
     private func nextBatch() -> [Inbox.Work]? {
         contents.withLock { contents in
             let batch = contents.works

@@ -1,22 +1,22 @@
 internal import CLibuv
 
-/// The libuv handles of a running loop itself.
+/// The libuv handles that a running loop uses itself.
 @safe
 struct LoopHandles {
-    // Safe: they live from init until close(), which is the last thing that the loop's thread does with them.
+    // Safe: valid from init until close(), the thread's last use of them.
 
-    /// Wakes the thread out of its poll.
+    /// Wakes the thread from its poll.
     let wakeUp: Handle<uv_async_t>
-    /// Runs what is posted, each time before the thread polls.
+    /// Runs posted work before each poll.
     let beforePoll: Handle<uv_prepare_t>
-    /// Keeps the thread from sleeping while something waits for its turn; its callback does nothing.
+    /// Keeps the thread from sleeping while anything waits for its turn; its callback does nothing.
     let backlog: Handle<uv_idle_t>
     /// Set for the timer that is due next.
     let alarm: Handle<uv_timer_t>
-    /// Runs timers that are due already, after the poll.
+    /// Runs timers that are already due, after the poll.
     let lateAlarm: Handle<uv_check_t>
 
-    /// Makes the handles of a loop that libuv has just initialized. None of them needs a descriptor of its own.
+    /// Creates the handles of a newly initialized loop. None of them needs a descriptor.
     init(of raw: UnsafeMutablePointer<uv_loop_t>) throws(UVError) {
         unsafe wakeUp = try unsafe Handle { unsafe uv_async_init(raw, $0) { _ in } }
         unsafe beforePoll = try unsafe Handle { unsafe uv_prepare_init(raw, $0) }
@@ -25,7 +25,7 @@ struct LoopHandles {
         unsafe lateAlarm = try unsafe Handle { unsafe uv_check_init(raw, $0) }
     }
 
-    /// Tells the callbacks whose handles they are.
+    /// Sets the loop that the callbacks find.
     func setOwner(_ loop: EventLoop) {
         unsafe beforePoll.setOwner(loop)
         unsafe alarm.setOwner(loop)
@@ -41,7 +41,7 @@ struct LoopHandles {
     }
 }
 
-/// A handle that its loop closes at its end if nobody has.
+/// A handle that its loop closes at its end if it is still open.
 protocol LoopHandle: AnyObject {
     /// Stops for good. Closing twice is fine.
     func close()

@@ -2,9 +2,9 @@ internal import CLibuv
 
 /// A one-shot timer that can be set repeatedly.
 ///
-/// Only on the loop. It waits in the loop's one heap of timers. Moving the time forward, and stopping, which is what
-/// mostly happens to a timeout, costs one store: the entry stays in its place, and continues to wait when it fires. So
-/// a limit that is hardly ever reached can be set with every transfer.
+/// Only on the loop. It waits in the loop's heap of timers. Postponing and stopping, which happen to most
+/// timeouts, cost one store: the entry keeps its position, and continues to wait when it comes up. A limit
+/// that is rarely reached can therefore be set for every transfer.
 package final class LoopTimer {
     private let entry: Entry
     private let loop: EventLoop
@@ -19,18 +19,18 @@ package final class LoopTimer {
     }
 
     deinit {
-        // A loop that has ended holds no timer any more.
+        // A loop that has ended holds no timers.
         precondition(
-            entry.onFire == nil || !loop.inbox.isOpen, "a loop timer was let go without being closed")
+            entry.onFire == nil || !loop.inbox.isOpen, "a loop timer was released without being closed")
     }
 
-    /// Fires once, not before `milliseconds` have passed, instead of at the time set before.
+    /// Fires once, not before `milliseconds` have passed; replaces the time set before.
     package func start(milliseconds: Int) {
         let (delay, overflow) = UInt64(max(0, milliseconds)).multipliedReportingOverflow(by: 1_000_000)
         start(at: uv_hrtime().addingClamped(overflow ? .max : delay))
     }
 
-    /// Fires once, not before ``EventLoop/nanoseconds`` says `time`, instead of at the time set before.
+    /// Fires once, not before ``EventLoop/nanoseconds`` reaches `time`; replaces the time set before.
     package func start(at time: UInt64) {
         loop.preconditionCurrent()
         guard entry.onFire != nil else { return }
@@ -42,23 +42,23 @@ package final class LoopTimer {
         loop.insert(entry, at: time)
     }
 
-    /// Does not fire until the next start.
+    /// Does not fire until started again.
     package func stop() {
         loop.preconditionCurrent()
         entry.time = nil
     }
 
-    /// Stops for good. Closing twice is fine, and so is closing after the end of the loop, from anywhere.
+    /// Stops for good. Closing twice is fine, and so is closing from any thread after the end of the loop.
     package func close() {
-        precondition(loop.isCurrent, "only to be called on the event loop's own thread")
+        precondition(loop.isCurrent, "must be called on the event loop's thread")
         entry.time = nil
         entry.onFire = nil
         loop.timers.remove(entry)
     }
 
-    /// The timer in the heap, where its deadline is never later than its time.
+    /// The timer's entry in the heap; its deadline there is never later than its time.
     private final class Entry: TimerEntry, @unchecked Sendable {
-        // Unchecked: touched only on the loop.
+        // Unchecked: accessed only on the loop.
         var onFire: (() -> Void)?
         var time: UInt64?
         private unowned let loop: EventLoop

@@ -2,8 +2,8 @@ internal import CLibuv
 
 /// Watches a socket (`uv_poll_t`).
 ///
-/// Only on the loop. The descriptor belongs to its owner, who must close the poll first; a new poll can watch the same
-/// descriptor at once.
+/// Only on the loop. The descriptor belongs to its owner, who must close the poll first; a new poll can watch
+/// the same descriptor immediately afterwards.
 @safe
 package final class Poll: LoopHandle {
     /// The readiness of a socket.
@@ -11,12 +11,12 @@ package final class Poll: LoopHandle {
         /// The bits of `uv_poll_event`.
         package let rawValue: Int32
 
-        /// Takes the bits of `uv_poll_event`.
+        /// Creates events from the bits of `uv_poll_event`.
         package init(rawValue: Int32) { self.rawValue = rawValue }
 
-        /// There is something to read, or the end of the stream.
+        /// Data, or the end of the stream, can be read.
         package static let readable = Events(rawValue: Int32(UV_READABLE.rawValue))
-        /// There is room to write.
+        /// Data can be written.
         package static let writable = Events(rawValue: Int32(UV_WRITABLE.rawValue))
     }
 
@@ -26,7 +26,7 @@ package final class Poll: LoopHandle {
 
     /// Prepares to watch `descriptor`; nothing is reported before ``start(_:)``.
     ///
-    /// - Parameter onEvent: called on the loop with the readiness of the socket, or with the error of polling.
+    /// - Parameter onEvent: called on the loop with the readiness of the socket, or with a polling error.
     package init(
         on loop: EventLoop, descriptor: Int32, onEvent: @escaping (Events, UVError?) -> Void
     ) throws(UVError) {
@@ -39,11 +39,11 @@ package final class Poll: LoopHandle {
         unsafe handle.setOwner(self)
     }
 
-    deinit { precondition(isClosed, "a poll was let go without being closed") }
+    deinit { precondition(isClosed, "a poll was released without being closed") }
 
     private var isClosed: Bool { unsafe handle == nil }
 
-    /// Reports `events` from now on, in place of those before (`uv_poll_start`).
+    /// Reports `events` from now on, instead of those set before (`uv_poll_start`).
     package func start(_ events: Events) {
         loop.preconditionCurrent()
         guard let handle = unsafe handle else { return }
@@ -60,8 +60,8 @@ package final class Poll: LoopHandle {
         unsafe _ = uv_poll_stop(handle.pointer)
     }
 
-    /// Stops for good; nothing is reported after this. Closing twice is fine, and so is closing after the end of the
-    /// loop, from anywhere.
+    /// Stops for good; nothing is reported after this. Closing twice is fine, and so is closing from any
+    /// thread after the end of the loop.
     package func close() {
         guard let closing = unsafe handle else { return }
         loop.preconditionCurrent()

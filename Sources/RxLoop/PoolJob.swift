@@ -3,8 +3,8 @@ internal import CLibuv
 /// One piece of work in libuv's thread pool (`uv_work_t`).
 @safe
 final class PoolJob: @unchecked Sendable {
-    // Unchecked: touched on the loop only, but for `body`, which is constant.
-    // Safe: the request lives from init to deinit, and libuv's hold on the job lasts until its end.
+    // Unchecked: accessed on the loop only, except `body`, which is constant.
+    // Safe: the request is valid from init to deinit, and libuv retains the job until its end.
     private let request: UnsafeMutablePointer<uv_work_t>
     private let loop: EventLoop
     private let body: @Sendable () -> Void
@@ -12,8 +12,8 @@ final class PoolJob: @unchecked Sendable {
     private var isRunning = false
 
     /// - Parameters:
-    ///   - body: the work, which runs on a thread of the pool, or not at all if it is cancelled before.
-    ///   - onEnd: called once on the loop if the job was started, be it cancelled or not.
+    ///   - body: the work; it runs on a thread of the pool, or not at all if it is cancelled before.
+    ///   - onEnd: called once on the loop if the job was started, cancelled or not.
     init(on loop: EventLoop, body: @escaping @Sendable () -> Void, onEnd: @escaping () -> Void) {
         unsafe request = .allocate(capacity: 1)
         unsafe request.initialize(to: uv_work_t())
@@ -24,7 +24,7 @@ final class PoolJob: @unchecked Sendable {
 
     deinit { unsafe request.deallocate() }
 
-    /// Queues the work; false if the loop is ending and takes no more. On the loop.
+    /// Queues the work; false if the loop is ending and accepts no more. On the loop.
     func start() -> Bool {
         loop.preconditionCurrent()
         guard !loop.isEnding else { return false }
@@ -37,7 +37,7 @@ final class PoolJob: @unchecked Sendable {
             job.end()
         }
         // It fails only without a function to run.
-        precondition(status == 0, "uv_queue_work says \(UVError(rawValue: status))")
+        precondition(status == 0, "uv_queue_work: \(UVError(rawValue: status))")
         isRunning = true
         loop.jobCount += 1
         return true
@@ -46,7 +46,7 @@ final class PoolJob: @unchecked Sendable {
     /// Drops the work if it has not begun (`uv_cancel`). From any thread.
     func cancel() {
         guard loop.ownsCurrentThread else {
-            // A loop that has ended has no job left.
+            // A loop that has ended has no jobs left.
             _ = loop.post { self.cancel() }
             return
         }

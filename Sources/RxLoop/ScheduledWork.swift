@@ -1,10 +1,10 @@
 internal import RxLite
 import Synchronization
 
-/// Work that waits for its time on a loop.
+/// Work that waits for its due time on a loop.
 final class ScheduledWork: TimerEntry, Cancellable, @unchecked Sendable {
-    // Unchecked: the plain variables are set before another thread can know of the object and touched only
-    // on the loop afterwards; `isSettled` is atomic.
+    // Unchecked: the plain variables are set before another thread can see the object, and accessed only on
+    // the loop afterwards; `isSettled` is atomic.
 
     private let loop: EventLoop
     private var work: (@Sendable () -> Void)?
@@ -16,7 +16,7 @@ final class ScheduledWork: TimerEntry, Cancellable, @unchecked Sendable {
         super.init(deadline: deadline)
     }
 
-    /// Whether it has run or been cancelled.
+    /// Whether the work has run or been cancelled.
     var isOver: Bool { isSettled.load(ordering: .relaxed) }
 
     /// Runs the work unless it has been cancelled. On the loop.
@@ -28,11 +28,11 @@ final class ScheduledWork: TimerEntry, Cancellable, @unchecked Sendable {
 
     func cancel() {
         guard settle() else { return }
-        // A loop that has ended holds no timer any more.
+        // A loop that has ended holds no timers.
         if loop.ownsCurrentThread { withdraw() } else { _ = loop.post { self.withdraw() } }
     }
 
-    /// Lets go of the work without running it. On the loop.
+    /// Releases the work without running it. On the loop.
     func drop() {
         loop.assertCurrent()
         isSettled.store(true, ordering: .relaxed)

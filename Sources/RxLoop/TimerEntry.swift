@@ -1,18 +1,18 @@
-/// What waits for its time in a loop's ``TimerHeap``.
+/// An entry that waits for its due time in a loop's ``TimerHeap``.
 class TimerEntry: @unchecked Sendable {
-    // Unchecked: touched only on the loop once it has been inserted, which is asserted there; see the subclasses for
-    // before.
+    // Unchecked: once inserted, accessed only on the loop, which is asserted there; before that, see the
+    // subclasses.
 
-    /// When it is due, in nanoseconds of `uv_hrtime`. Not to be changed while it is in the heap.
+    /// The due time, in nanoseconds of `uv_hrtime`. Must not change while the entry is in the heap.
     final var deadline: UInt64
-    /// Counts up in order of insertion; decides between equal deadlines.
+    /// Counts up in order of insertion; orders entries with equal deadlines.
     final var sequence: UInt64 = 0
-    /// Where it stands in the loop's heap, or −1.
+    /// The index in the loop's heap, or −1.
     final var position = -1
 
     init(deadline: UInt64) { self.deadline = deadline }
 
-    /// It is due, and out of the heap.
+    /// Called when the entry is due, and no longer in the heap.
     func run() {}
 
     /// Whether it is due before `other`.

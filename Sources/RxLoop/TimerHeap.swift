@@ -1,10 +1,10 @@
-/// The loop's pending timers: a binary heap that knows where each stands, so that cancelling one among
+/// The loop's pending timers: a binary heap whose entries know their positions, so that cancelling one among
 /// thousands costs no more than adding it.
 struct TimerHeap {
     private var entries: [TimerEntry] = []
     private var latestSequence: UInt64 = 0
 
-    /// The one that is due next.
+    /// The entry that is due next.
     var first: TimerEntry? { entries.first }
 
     var count: Int { entries.count }
@@ -17,7 +17,7 @@ struct TimerHeap {
         siftUp(from: entry.position)
     }
 
-    /// Takes `entry` out; nothing happens if it is not in.
+    /// Removes `entry`; does nothing if it is not in the heap.
     mutating func remove(_ entry: TimerEntry) {
         let hole = entry.position
         guard hole >= 0 else { return }
@@ -29,14 +29,14 @@ struct TimerHeap {
         siftDown(from: last.position)
     }
 
-    /// Takes out the first one if it is due at `time`.
+    /// Removes and returns the first entry if it is due at `time`.
     mutating func popFirst(dueAt time: UInt64) -> TimerEntry? {
         guard let first, first.deadline <= time else { return nil }
         remove(first)
         return first
     }
 
-    /// Takes everything out, in no particular order.
+    /// Removes and returns all entries, in no particular order.
     mutating func removeAll() -> [TimerEntry] {
         let all = entries
         entries = []

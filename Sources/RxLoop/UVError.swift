@@ -23,11 +23,11 @@ public struct UVError: Error, RawRepresentable, Hashable, Sendable {
     public static let symbolicLink = UVError(rawValue: UV_ELOOP.rawValue)
     /// There is no such file (`UV_ENOENT`).
     public static let notFound = UVError(rawValue: UV_ENOENT.rawValue)
-    /// An argument that makes no sense, such as the path of a directory where a file is needed (`UV_EINVAL`).
+    /// An argument is invalid, such as the path of a directory where a file is needed (`UV_EINVAL`).
     public static let invalidArgument = UVError(rawValue: UV_EINVAL.rawValue)
-    /// Somebody else has it (`UV_EAGAIN`).
+    /// Another process or descriptor holds the resource (`UV_EAGAIN`).
     public static let tryAgain = UVError(rawValue: UV_EAGAIN.rawValue)
-    /// Taken back before it was done (`UV_ECANCELED`).
+    /// Cancelled before it was done (`UV_ECANCELED`).
     public static let canceled = UVError(rawValue: UV_ECANCELED.rawValue)
 
     /// Throws `code` if it is negative, as libuv's failures are.
@@ -35,7 +35,7 @@ public struct UVError: Error, RawRepresentable, Hashable, Sendable {
         if code < 0 { throw UVError(rawValue: code) }
     }
 
-    /// Matches in a `catch` clause: `catch UVError.badDescriptor`.
+    /// Matches the error in a `catch` clause: `catch UVError.badDescriptor`.
     public static func ~= (pattern: UVError, error: any Error) -> Bool {
         (error as? UVError) == pattern
     }

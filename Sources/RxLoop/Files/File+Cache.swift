@@ -1,14 +1,15 @@
 internal import CLibuv
 
 extension File {
-    /// Reads what the system has in memory of the bytes from `offset`, and never waits for a disk (`preadv2` with
-    /// `RWF_NOWAIT`). Unlike the other calls it may be made on a loop.
+    /// Reads the bytes from `offset` that the system has in memory, and never waits for a disk (`preadv2`
+    /// with `RWF_NOWAIT`). Unlike the other calls it may be made on a loop.
     ///
-    /// A file on tmpfs is in memory anyway: swapped-out pages are waited for, as with any other memory of the process.
+    /// A file on tmpfs counts as in memory: the read waits for swapped-out pages, as with any other memory of
+    /// the process.
     ///
-    /// - Returns: the number of bytes, perhaps fewer than fit; 0 at the end of the file; `nil` if it would have to
-    ///   wait, or if that is unknown, as on most network file systems and all systems but Linux. Errors are `nil` too:
-    ///   ``read(at:count:)`` says which.
+    /// - Returns: the number of bytes, possibly fewer than fit; 0 at the end of the file; `nil` if the read
+    ///   would have to wait, or if that is unknown, as on most network file systems and all systems except
+    ///   Linux. It is also `nil` on an error, which ``read(at:count:)`` reports.
     public func readCached(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         if isInMemory {
             return try? unsafe transfer(buffer) { request, piece in

@@ -5,11 +5,11 @@ extension File {
     public struct Status: Sendable, Equatable {
         /// The size in bytes.
         public var size: Int64
-        /// When the content was last changed, since 1970.
+        /// The time of the last change to the content, since 1970.
         public var modified: Duration
     }
 
-    /// The regular file that a path leads to (`uv_fs_stat`); ``UVError/notFound`` where there is nothing.
+    /// The status of the regular file at a path (`uv_fs_stat`); ``UVError/notFound`` if nothing is there.
     public static func status(of path: String) throws(UVError) -> Status {
         try check(path)
         let (status, isRegular) = try unsafe kind { unsafe uv_fs_stat(nil, $0, path, nil) }
@@ -32,7 +32,7 @@ extension File {
         _ = try unsafe call { unsafe uv_fs_unlink(nil, $0, path, nil) }
     }
 
-    /// The directory that a path is in.
+    /// The directory that contains a path.
     static func directory(of path: String) -> String {
         let end = path.lastIndex(of: "/")
         return end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -46,11 +46,11 @@ extension File {
         do throws(UVError) {
             _ = try unsafe call { unsafe uv_fs_fsync(nil, $0, descriptor, nil) }
         } catch .invalidArgument {
-            // A file system that does not sync directories.
+            // The file system does not sync directories.
         }
     }
 
-    /// Asks for the user that a file belongs to.
+    /// The user who owns a file.
     static func owner(_ ask: (UnsafeMutablePointer<uv_fs_t>) -> Int32) throws(UVError) -> UInt64 {
         var owner: UInt64 = 0
         _ = try unsafe call { request in
@@ -61,7 +61,7 @@ extension File {
         return owner
     }
 
-    /// Asks for a file's status, and whether it is a regular file.
+    /// The status of a file, and whether it is a regular file.
     static func kind(
         _ ask: (UnsafeMutablePointer<uv_fs_t>) -> Int32
     ) throws(UVError) -> (status: Status, isRegular: Bool) {

@@ -2,26 +2,27 @@ internal import CLibuv
 import Synchronization
 
 extension File {
-    /// Puts bytes in the place of a file, whole or not at all: a new file of mode 0600 beside it is written, synced and
-    /// renamed. A symbolic link at the path is replaced.
+    /// Replaces a file with `bytes` atomically: writes a new file of mode 0600 beside it, syncs it and
+    /// renames it. A symbolic link at the path is replaced.
     ///
-    /// Such new files that a process left when it ended in the middle of this are removed, once for each path in the
-    /// life of this process.
+    /// New files left behind by an interrupted process are removed, once for each path in the life of this
+    /// process.
     public static func replace(_ path: String, with bytes: [UInt8]) throws(UVError) {
         removeLeftDrafts(of: path)
-        // Somebody who removes left drafts may take one that has just been made for one; not for ever.
+        // Another process that removes leftover drafts may mistake a fresh draft for one, so retry a few
+        // times.
         for _ in 0..<8 {
             let draft = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36))\(draftSuffix)"
             do throws(UVError) {
                 let file = try File(writing: draft, isNew: true)
-                // Held while it is written: the draft of a process that has ended is free.
+                // Locked while it is written; the draft of a process that has ended is unlocked.
                 try file.lock()
                 try file.write(bytes, at: 0)
                 try file.synchronize()
                 guard try isThere(draft) else { continue }
                 return try rename(draft, to: path)
             } catch {
-                // The first failure counts; that there may be nothing to remove does not.
+                // The first error counts; the draft may not exist.
                 _ = try? remove(draft)
                 guard error == .tryAgain else { throw error }
             }
@@ -30,20 +31,20 @@ extension File {
     }
 
     private static let draftSuffix = ".new"
-    /// The paths whose drafts have been looked for.
+    /// The paths whose leftover drafts have been removed.
     private static let swept = Mutex<Set<String>>([])
 
     private static func removeLeftDrafts(of path: String) {
         guard swept.withLock({ $0.insert(path).inserted }) else { return }
         let directory = directory(of: path)
         let start = path.split(separator: "/").last.map { $0 + "." } ?? ""
-        // A directory that cannot be read keeps its drafts; writing says what is wrong with it.
+        // A directory that cannot be read keeps its drafts; the write reports the error.
         for name in (try? names(in: directory)) ?? []
         where name.hasPrefix(start) && name.hasSuffix(draftSuffix) {
             let middle = name.dropFirst(start.count).dropLast(draftSuffix.count)
             guard UInt64(middle, radix: 36) != nil else { continue }
             let draft = directory + "/" + name
-            // Whoever still writes it has the lock.
+            // A process that is still writing the draft holds its lock.
             guard let file = try? File(readingOwn: draft), (try? file.lock()) != nil else { continue }
             _ = try? remove(draft)
         }

@@ -6,26 +6,26 @@ internal import CLibuv
     internal import Darwin
 #endif
 
-/// An open regular file. Every call blocks, so it belongs into ``EventLoop/work(_:)``.
+/// An open regular file. Every call blocks, so use it in ``EventLoop/work(_:)``.
 ///
 /// ```swift
 /// loop.work { () throws(UVError) in try File(reading: path).read(at: 0, count: 4096) }
 /// ```
 ///
-/// Threads: any, one at a time. It is closed when it is let go of.
+/// Threads: any, one at a time. The file is closed when the object is released.
 public final class File: @unchecked Sendable {
-    // Unchecked: the descriptor is a constant, and whoever still uses it keeps it from being closed.
+    // Unchecked: the descriptor is constant, and a thread that still uses the file keeps it open.
     let descriptor: uv_file
     /// Whether there is no disk behind the file system (tmpfs, ramfs).
     public let isInMemory: Bool
 
     /// Opens a file for reading (`uv_fs_open`).
     public convenience init(reading path: String) throws(UVError) {
-        // Without O_NONBLOCK opening a named pipe waits for its other end.
+        // Without O_NONBLOCK, opening a named pipe waits for its other end.
         try self.init(path, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK)
     }
 
-    /// Opens a file for reading that must be this user's own.
+    /// Opens a file for reading that must belong to this user.
     ///
     /// Throws ``UVError/symbolicLink`` for a symbolic link, and ``UVError/notPermitted`` for a file of another user.
     public convenience init(readingOwn path: String) throws(UVError) {
@@ -33,7 +33,7 @@ public final class File: @unchecked Sendable {
         try checkOwner()
     }
 
-    /// Opens a file for writing, and creates it if necessary. It has mode 0600 from then on.
+    /// Opens a file for writing, and creates it if needed. It has mode 0600 from then on.
     ///
     /// Throws ``UVError/symbolicLink`` for a symbolic link, and ``UVError/notPermitted`` for a file of another user.
     ///
@@ -45,7 +45,7 @@ public final class File: @unchecked Sendable {
         try restrict()
     }
 
-    /// Opens a file to lock it, and creates it with mode 0600 where there is none.
+    /// Opens a file for locking, and creates it with mode 0600 if needed.
     convenience init(locking path: String) throws(UVError) {
         try self.init(path, UV_FS_O_RDWR | UV_FS_O_CREAT | UV_FS_O_NONBLOCK | UV_FS_O_NOFOLLOW)
         try checkOwner()
@@ -66,7 +66,7 @@ public final class File: @unchecked Sendable {
         }
     }
 
-    /// Takes all access from others (`uv_fs_fchmod`).
+    /// Removes the access of all other users (`uv_fs_fchmod`).
     private func restrict() throws(UVError) {
         _ = try unsafe Self.call { unsafe uv_fs_fchmod(nil, $0, descriptor, 0o600, nil) }
     }
@@ -85,12 +85,12 @@ public final class File: @unchecked Sendable {
         return bytes
     }
 
-    /// The same, replacing the content of `bytes`. Unshared memory of the right size is reused: for large pieces that
-    /// spares what it costs to get it from the system.
+    /// The same, replacing the content of `bytes`. Unshared memory of the right size is reused, which for
+    /// large reads avoids the cost of getting memory from the system.
     public func read(at offset: Int64, count: Int, into bytes: inout [UInt8]) throws(UVError) {
         if bytes.count != count {
             bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
-                // Bytes of any value will do until they are read.
+                // The bytes may have any value until the file is read into them.
                 filled = buffer.count
             }
         }
@@ -120,7 +120,7 @@ public final class File: @unchecked Sendable {
         while written < bytes.count {
             let start = written
             let result = unsafe bytes.withUnsafeBytes { source in
-                // libuv only reads from it.
+                // libuv only reads from the buffer.
                 let rest = unsafe UnsafeMutableRawBufferPointer(
                     mutating: UnsafeRawBufferPointer(rebasing: source[start...]))
                 return Result { () throws(UVError) in
@@ -135,12 +135,12 @@ public final class File: @unchecked Sendable {
         }
     }
 
-    /// Cuts the file, or fills it up with zeros (`uv_fs_ftruncate`).
+    /// Truncates the file, or extends it with zeros (`uv_fs_ftruncate`).
     public func truncate(to size: Int64) throws(UVError) {
         _ = try unsafe Self.call { unsafe uv_fs_ftruncate(nil, $0, descriptor, size, nil) }
     }
 
-    /// Waits until the content is on the disk (`uv_fs_fsync`).
+    /// Waits until the content is on disk (`uv_fs_fsync`).
     public func synchronize() throws(UVError) {
         _ = try unsafe Self.call { unsafe uv_fs_fsync(nil, $0, descriptor, nil) }
     }
@@ -149,19 +149,19 @@ public final class File: @unchecked Sendable {
         _ bytes: UnsafeMutableRawBufferPointer,
         _ call: (UnsafeMutablePointer<uv_fs_t>, UnsafePointer<uv_buf_t>) -> Int32
     ) throws(UVError) -> Int {
-        // Linux moves at most 2 GiB at a time; the callers go on with the rest.
+        // Linux moves at most 2 GiB at a time; the callers continue with the rest.
         let count = UInt32(clamping: min(bytes.count, 1 << 30))
         let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
         var piece = unsafe uv_buf_init(start, count)
         return try unsafe Self.call { request in unsafe call(request, &piece) }
     }
 
-    /// A path ends at the first NUL for the system, but not for Swift.
+    /// The system ends a path at the first NUL; Swift does not.
     static func check(_ path: String) throws(UVError) {
         if path.utf8.contains(0) { throw .invalidArgument }
     }
 
-    /// Makes one call of `uv_fs_*` without a loop, which is to say, here and now.
+    /// Makes one `uv_fs_*` call without a loop, that is, synchronously.
     static func call(_ start: (UnsafeMutablePointer<uv_fs_t>) -> Int32) throws(UVError) -> Int {
         var request = unsafe uv_fs_t()
         let status = unsafe start(&request)

@@ -7,11 +7,11 @@ import Synchronization
     internal import Darwin
 #endif
 
-/// Keeps other processes that do the same away from a file (`flock`). The lock goes with the process, however that
+/// Locks a file against other processes that lock it (`flock`). The lock ends with the process, however that
 /// ends.
 ///
-/// It has no effect within the process: a lock that the process already has is shared, and released with its last
-/// holder. Making one blocks, so it belongs into ``EventLoop/work(_:)``.
+/// It has no effect within the process: a lock that the process already holds is shared, and released with
+/// its last holder. Creating one blocks, so do it in ``EventLoop/work(_:)``.
 ///
 /// Threads: any.
 public final class FileLock: Sendable {
@@ -21,17 +21,17 @@ public final class FileLock: Sendable {
         var holders = 1
     }
 
-    /// All locks of the process. What its guard is held for does not wait.
+    /// All locks of the process. Nothing waits while holding the mutex.
     private static let held = Mutex<[File.Identity: Held]>([:])
 
     private let identity: File.Identity
     private let isReleased = Atomic(false)
 
-    /// Takes the lock of the file, which is created with mode 0600 if necessary.
+    /// Takes the lock of the file, and creates the file with mode 0600 if needed.
     ///
-    /// Throws ``UVError/tryAgain`` if another process has it.
+    /// Throws ``UVError/tryAgain`` if another process holds the lock.
     public init(_ path: String) throws(UVError) {
-        // Somebody may have moved or removed the file between its opening and its locking; not for ever.
+        // The file may be moved or removed between opening and locking, so retry, but not forever.
         for _ in 0..<64 {
             let file = try File(locking: path)
             if let identity = try Self.take(file, at: path) {
@@ -44,16 +44,18 @@ public final class FileLock: Sendable {
 
     deinit { release() }
 
-    /// Gives it back; a file that is empty is removed. Once is enough, and letting go of the object does it too.
+    /// Releases the lock, and removes the file if it is empty. Only the first call has an effect; `deinit`
+    /// calls it too.
     public func release() {
         guard !isReleased.exchange(true, ordering: .relaxed) else { return }
         Self.held.withLock { held in
             guard var mine = held.removeValue(forKey: identity) else { return }
             mine.holders -= 1
             guard mine.holders == 0 else { return held[identity] = mine }
-            // Closing alone would leave the lock to a process that is being forked, which has the file until its exec.
+            // Closing alone would leave the lock with a process being forked, which has the file open until
+            // its exec.
             defer { mine.file.unlock() }
-            // What cannot be looked at or removed stays.
+            // A file that cannot be inspected or removed stays.
             guard (try? mine.file.status())?.size == 0, (try? File.identity(of: mine.path)) == identity else {
                 return
             }
@@ -61,7 +63,7 @@ public final class FileLock: Sendable {
         }
     }
 
-    /// Locks the open file; `nil` if it is not the one at the path any more.
+    /// Locks the open file; `nil` if it is no longer the file at the path.
     private static func take(_ file: File, at path: String) throws(UVError) -> File.Identity? {
         let identity = try file.identity()
         let result = held.withLock { held in
@@ -85,17 +87,17 @@ public final class FileLock: Sendable {
 }
 
 extension File {
-    /// Which file it is, whatever its path.
+    /// Identifies a file regardless of its path.
     struct Identity: Hashable {
         let device, inode: UInt64
     }
 
-    /// Of the open file (`uv_fs_fstat`).
+    /// The identity of the open file (`uv_fs_fstat`).
     fileprivate func identity() throws(UVError) -> Identity {
         try unsafe Self.identity { unsafe uv_fs_fstat(nil, $0, descriptor, nil) }
     }
 
-    /// Of what a path leads to (`uv_fs_stat`).
+    /// The identity of the file at a path (`uv_fs_stat`).
     fileprivate static func identity(of path: String) throws(UVError) -> Identity {
         try unsafe identity { unsafe uv_fs_stat(nil, $0, path, nil) }
     }
@@ -112,7 +114,7 @@ extension File {
         return Identity(device: found.st_dev, inode: found.st_ino)
     }
 
-    /// Throws ``UVError/tryAgain`` if somebody has the lock.
+    /// Throws ``UVError/tryAgain`` if another descriptor holds the lock.
     func lock() throws(UVError) {
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EINTR { continue }
@@ -120,6 +122,6 @@ extension File {
         }
     }
 
-    /// Gives the lock back, also where other descriptors stand for the same opening of the file.
+    /// Releases the lock, also if other descriptors share this opening of the file.
     fileprivate func unlock() { _ = flock(descriptor, LOCK_UN) }
 }
