@@ -1,25 +1,25 @@
 import FoundationEssentials
 
-/// What has been changed, and when, as far as the responses must know that are on their way: a response that was asked
-/// for before a change is not kept after it (RFC 9111 §4.4).
+/// The changes that matter to responses still in flight: a response that was requested before a change is not
+/// stored after it (RFC 9111 §4.4).
 ///
-/// A log of the latest changes, by what they were of. When it is full it begins anew, and everything that was asked for
-/// before counts as changed: that loses stored responses and never keeps an old one.
+/// A log of the latest changes by selection. When the log is full it starts again, and everything requested
+/// before counts as changed: this loses stored responses, but never keeps an outdated one.
 struct CacheChanges {
     private static let mostNames = 4096
     private static let mostCondemned = 1024
 
-    /// Counts the changes.
+    /// The number of changes.
     private(set) var count = 0
     private var latest: [CacheSelection: Int] = [:]
-    /// Everything that was asked for when there were fewer changes has changed.
+    /// Everything requested at a lower count has changed.
     private var floor = 0
-    /// Responses that are being handed to the store.
+    /// Responses that are being written to the store.
     private var storing: [UUID: Set<CacheSelection>] = [:]
-    /// Responses that may have come into the store after the change that was to remove them; the oldest first.
+    /// Responses that may have reached the store after the change that was to remove them; the oldest first.
     private var condemned: [UUID] = []
 
-    /// Notes a change of everything that is meant.
+    /// Records a change of everything selected.
     mutating func note(_ selection: CacheSelection) {
         count += 1
         if selection == .all || latest.count >= Self.mostNames {
@@ -33,13 +33,13 @@ struct CacheChanges {
         }
     }
 
-    /// Whether anything of these names has been changed since there were `start` changes.
+    /// Whether anything of these selections has changed since the count was `start`.
     func includes(_ names: Set<CacheSelection>, since start: Int) -> Bool {
         guard start < count else { return false }
         return start < floor || names.contains { latest[$0].map { $0 > start } == true }
     }
 
-    /// Begins to hand a response to the store, unless something has changed since it was asked for; then
+    /// Begins to store a response, unless something has changed since it was requested. If this returns true,
     /// ``endStoring(_:)`` must follow.
     mutating func beginStoring(_ id: UUID, of names: Set<CacheSelection>, since start: Int) -> Bool {
         guard !includes(names, since: start) else { return false }
@@ -47,7 +47,7 @@ struct CacheChanges {
         return true
     }
 
-    /// The store has it. Whether it must be removed again, since something has changed meanwhile.
+    /// Ends storing a response. Returns whether it must be removed again because of a change meanwhile.
     mutating func endStoring(_ id: UUID) -> Bool {
         storing[id] = nil
         return condemned.contains(id)
@@ -58,7 +58,7 @@ struct CacheChanges {
 }
 
 extension CacheSelection {
-    /// The selections that mean responses of a key, but for their ids and tags.
+    /// The selections that include a response with this key and these tags, except those by id.
     package static func names(of key: CacheKey, tags: Set<String>) -> Set<CacheSelection> {
         Set(tags.map(CacheSelection.tag))
             .union([.url(key.url), .place(String(key.place)), .identity(key.identity)])

@@ -2,11 +2,11 @@ package import FoundationEssentials
 
 /// The directives of a `Cache-Control` field (RFC 9111 §5.2).
 ///
-/// Names count in any case. Of a directive that is there twice the first counts (RFC 9111 §4.2.1).
+/// Names are case-insensitive. The first of several directives with the same name counts (RFC 9111 §4.2.1).
 package struct CacheControl {
     private var arguments: [String: String?] = [:]
 
-    /// Reads a field; of one that is not there, nothing.
+    /// Reads a field; `nil` has no directives.
     package init(_ field: String?) {
         guard let field else { return }
         for element in field.splitOutsideQuotes(at: ",") {
@@ -18,22 +18,22 @@ package struct CacheControl {
                 arguments[name] = .some(nil)
                 continue
             }
-            // No space may stand around the "=" (RFC 9110 §5.6.6): with it the argument is one that cannot be read.
+            // No space may surround the "=" (RFC 9110 §5.6.6): with a space the argument is invalid.
             let isSpaced = first.last?.isBlank == true
             let argument = Substring(parts[1].reversed().drop { $0.isBlank }.reversed())
             arguments[name] = isSpaced ? " " : String(argument).unquoted
         }
     }
 
-    /// Whether a directive is there, with an argument or without.
+    /// Whether a directive is present, with or without an argument.
     package func has(_ name: String) -> Bool { arguments[name] != nil }
 
     /// The argument of a directive.
     package func argument(_ name: String) -> String? { arguments[name] ?? nil }
 
-    /// The seconds that a directive names, at most 2³¹ (RFC 9111 §1.2.2); `nil` if it is not there.
+    /// The number of seconds of a directive, at most 2³¹ (RFC 9111 §1.2.2); `nil` if the directive is absent.
     ///
-    /// - Parameter invalid: what a directive with another argument, or with none, means.
+    /// - Parameter invalid: the value for a directive with an invalid argument, or with none.
     package func seconds(_ name: String, invalid: TimeInterval = 0) -> TimeInterval? {
         guard let argument = arguments[name] else { return nil }
         return argument.flatMap { TimeInterval(deltaSeconds: $0) } ?? invalid
@@ -46,7 +46,7 @@ package struct CacheControl {
 }
 
 extension TimeInterval {
-    /// Digits alone, at most 2³¹ (RFC 9111 §1.2.2).
+    /// Reads a text of digits only; larger numbers count as 2³¹ (RFC 9111 §1.2.2).
     package init?(deltaSeconds text: String) {
         guard !text.isEmpty, text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else {
             return nil
@@ -56,7 +56,7 @@ extension TimeInterval {
 }
 
 extension StringProtocol {
-    /// The parts between separators that stand in no quoted string (RFC 9110 §5.6.4).
+    /// The parts between separators outside of quoted strings (RFC 9110 §5.6.4).
     package func splitOutsideQuotes(at separator: Character, maxSplits: Int = .max) -> [SubSequence] {
         var parts: [SubSequence] = []
         var (start, index) = (startIndex, startIndex)
@@ -78,7 +78,7 @@ extension StringProtocol {
         return parts + [self[start...]]
     }
 
-    /// Without spaces and tabs at either end.
+    /// The text without leading and trailing spaces and tabs.
     package func trimmingBlanks() -> String {
         String(drop { $0.isBlank }.reversed().drop { $0.isBlank }.reversed())
     }
@@ -89,7 +89,7 @@ extension Character {
 }
 
 extension String {
-    /// What a quoted string says; itself if it is none.
+    /// The content of a quoted string; the text itself if it is not quoted.
     fileprivate var unquoted: String {
         guard count >= 2, first == "\"", last == "\"" else { return self }
         var text = ""

@@ -2,29 +2,31 @@ package import FoundationEssentials
 package import HTTPTypes
 package import RxHTTP
 
-/// What a request lets the cache do: its mode, and the directives of its own `Cache-Control` (RFC 9111 §5.2.1).
+/// The use of the cache that a request allows: its mode, and the directives of its `Cache-Control` (RFC 9111
+/// §5.2.1).
 package struct CacheDemand: Sendable, Equatable {
     /// Whether a stored response may be used.
     package var readsStore = true
     /// Whether the response may be stored.
     package var writesStore = true
-    /// Whether age does not matter.
+    /// Whether a stored response of any age may be used.
     package var acceptsAnyAge = false
     /// Whether the server must confirm a stored response.
     package var mustConfirm = false
-    /// Whether the server may not be asked.
+    /// Whether the server must not be asked.
     package var onlyIfCached = false
-    /// The most age, in seconds.
+    /// The greatest age of a stored response, in seconds.
     package var maxAge: TimeInterval?
-    /// For how many seconds beyond its freshness a response may be used.
+    /// For how many seconds beyond its freshness a stored response may be used.
     package var maxStale: TimeInterval = 0
-    /// For how many more seconds a response must be fresh.
+    /// For how many more seconds a stored response must be fresh.
     package var minFresh: TimeInterval = 0
-    /// The same as ``maxStale`` where the server fails (RFC 5861 §4).
+    /// Like ``maxStale``, if the server fails (RFC 5861 §4).
     package var staleIfError: TimeInterval = 0
 
-    /// Reads a request. One with conditions or a range of its own goes past the cache: what comes is no complete
-    /// response to others. So does one whose body is not decoded, since decoded ones are stored.
+    /// Reads a request. A request with conditions or a range bypasses the cache, because its response is not
+    /// complete for other requests. So does a request whose body is not decoded, because stored bodies are
+    /// decoded.
     package init(_ mode: CacheMode, _ request: Request) {
         let fields = request.headerFields
         switch mode {
@@ -59,14 +61,14 @@ package struct CacheDemand: Sendable, Equatable {
         minFresh = directives.seconds("min-fresh") ?? 0
         staleIfError = directives.seconds("stale-if-error") ?? 0
         if directives.has("max-stale") {
-            // Without a number any age is accepted; with one that cannot be read, none beyond freshness.
+            // Without a number any age is accepted; with an invalid one, none beyond freshness.
             maxStale =
                 directives.argument("max-stale") == nil
                 ? .infinity : directives.seconds("max-stale") ?? 0
         }
     }
 
-    /// What of it other caches on the way are to know, as fetch tells them.
+    /// Adds the fields that tell other caches on the way about the mode, as fetch does.
     package func tell(_ request: inout Request, _ mode: CacheMode) {
         guard request.headerFields[.cacheControl] == nil else { return }
         switch mode {

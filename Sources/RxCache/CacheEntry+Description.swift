@@ -8,7 +8,7 @@ extension CacheEntry: CustomStringConvertible, CustomDebugStringConvertible, Cus
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -19,6 +19,6 @@ extension CacheEntry.Metadata: CustomStringConvertible, CustomDebugStringConvert
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

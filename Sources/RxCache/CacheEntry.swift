@@ -1,9 +1,9 @@
 public import FoundationEssentials
 public import RxHTTP
 
-/// One stored response: what is known about it, and its body.
+/// One stored response: its metadata and its body.
 public struct CacheEntry: Sendable {
-    /// Its metadata, the part that a 304 changes.
+    /// The metadata, which a 304 changes.
     public var metadata: Metadata
     /// The decoded body.
     public var body: [UInt8]
@@ -14,25 +14,25 @@ public struct CacheEntry: Sendable {
         self.body = body
     }
 
-    /// Its size in a store: body, header fields, key and tags.
+    /// The size in a store: body, header fields, key and tags.
     public var byteCount: Int { body.count + metadata.byteCount }
 
     /// The metadata of a stored response.
     public struct Metadata: Sendable, Codable {
-        /// Names this body: a response that replaces another has a new one.
+        /// Identifies this body: a response that replaces another has a new id.
         public var id: UUID
-        /// The key it is stored under.
+        /// The key that the response is stored under.
         public var key: CacheKey
-        /// The request fields that the server selected by (`Vary`), with their values.
+        /// The request fields by which the server selected the response (`Vary`), with their values.
         public var variant: CacheVariant
         /// Status and header fields, without those that end with the connection (RFC 9111 §3.1).
         public var head: ResponseHead
-        /// For how long it is good.
+        /// How long the response may be used.
         public var terms: CacheTerms
-        /// Names under which it can be removed.
+        /// Names by which the response can be removed.
         public var tags: Set<String>
 
-        /// Creates it, by default for a new body.
+        /// Creates metadata, by default for a new body.
         public init(
             id: UUID = UUID(), key: CacheKey, variant: CacheVariant = CacheVariant(), head: ResponseHead,
             terms: CacheTerms, tags: Set<String> = []
@@ -45,7 +45,7 @@ public struct CacheEntry: Sendable {
             self.tags = tags
         }
 
-        /// Whether a response replaces another: both have the same key and variant.
+        /// Whether the response replaces another: both have the same key and variant.
         public func replaces(_ other: Metadata) -> Bool { key == other.key && variant == other.variant }
 
         var byteCount: Int {

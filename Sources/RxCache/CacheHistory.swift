@@ -1,16 +1,16 @@
 package import FoundationEssentials
 import Synchronization
 
-/// The changes that a cache has heard of, for all threads.
+/// The changes that a cache has noticed. Thread-safe.
 package final class CacheHistory: Sendable {
-    /// How much had happened when a request began.
+    /// The state of the history when a request began.
     package struct Moment: Sendable {
         fileprivate let changes: Int
         fileprivate let removals: Int
     }
 
     private struct Contents {
-        /// The beginnings and ends of requests that may change something, and the removals.
+        /// The starts and ends of requests that may change something, and the removals.
         var changes = CacheChanges()
         /// The removals alone.
         var removals = CacheChanges()
@@ -18,22 +18,22 @@ package final class CacheHistory: Sendable {
 
     private let contents = Mutex(Contents())
 
-    /// Nothing has happened yet.
+    /// Creates an empty history.
     package init() {}
 
-    /// This moment.
+    /// The current moment.
     package var now: Moment {
         contents.withLock { Moment(changes: $0.changes.count, removals: $0.removals.count) }
     }
 
-    /// Something may be changed from now on, or has been.
+    /// Records that something may change from now on, or has changed.
     package func noteChange(of selections: [CacheSelection]) {
         contents.withLock { contents in
             for selection in selections { contents.changes.note(selection) }
         }
     }
 
-    /// Responses are about to be removed from the store.
+    /// Records that responses are about to be removed from the store.
     package func noteRemoval(of selection: CacheSelection) {
         contents.withLock { contents in
             contents.changes.note(selection)
@@ -41,17 +41,17 @@ package final class CacheHistory: Sendable {
         }
     }
 
-    /// Whether what was asked for at `start` may be out of date.
+    /// Whether responses requested at `start` may be outdated.
     package func hasChanged(_ names: Set<CacheSelection>, since start: Moment) -> Bool {
         contents.withLock { $0.changes.includes(names, since: start.changes) }
     }
 
-    /// Whether what was stored at `start` has been removed.
+    /// Whether responses stored at `start` have been removed.
     package func hasRemoved(_ names: Set<CacheSelection>, since start: Moment) -> Bool {
         contents.withLock { $0.removals.includes(names, since: start.removals) }
     }
 
-    /// Begins to hand a response to the store, unless it may be out of date.
+    /// Begins to store a response, unless it may be outdated.
     package func beginStoring(_ metadata: CacheEntry.Metadata, since start: Moment) -> Bool {
         let names = CacheSelection.names(of: metadata.key, tags: metadata.tags)
         return contents.withLock { contents in
@@ -59,7 +59,7 @@ package final class CacheHistory: Sendable {
         }
     }
 
-    /// The store has it. Whether it must be removed again.
+    /// Ends storing a response. Returns whether it must be removed again.
     package func endStoring(_ id: UUID) -> Bool { contents.withLock { $0.changes.endStoring(id) } }
 
     /// Whether a response in the store must not be used.

@@ -1,17 +1,18 @@
 import RxHTTP
 
-/// The key that a response is stored under. Responses of one key are variants of each other: the server chose
-/// between them by other fields of the request (RFC 9111 §4.1).
+/// The key that a response is stored under. Responses with the same key are variants of each other: the
+/// server selected them by other fields of the request (RFC 9111 §4.1).
 public struct CacheKey: Hashable, Sendable, Codable {
-    /// The rules that store the response. Responses stored by one are never used by another.
+    /// The rules by which a response is stored. Responses stored by one set of rules are never used by
+    /// another.
     public enum Rules: String, Sendable, Codable {
         /// RFC 9111.
         case http
-        /// For a time that the app sets.
+        /// A lifetime that the app sets.
         case time
     }
 
-    /// Which rules keep it.
+    /// The rules by which the response is stored.
     public var rules: Rules
     /// The method of the request.
     public var method: String
@@ -34,7 +35,7 @@ public struct CacheKey: Hashable, Sendable, Codable {
         self.content = content
     }
 
-    /// The URL up to the query.
+    /// The URL before the query.
     public var place: Substring { url.prefix { $0 != "?" } }
 }
 
@@ -45,6 +46,6 @@ extension CacheKey: CustomStringConvertible, CustomDebugStringConvertible, Custo
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,16 +1,17 @@
 /// The use of the cache by one request, with the names and meanings of fetch's `cache`
-/// (<https://fetch.spec.whatwg.org/#concept-request-cache-mode>). No effect with the policy ``CachePolicy/never``.
+/// (<https://fetch.spec.whatwg.org/#concept-request-cache-mode>). Has no effect with the policy
+/// ``CachePolicy/never``.
 public enum CacheMode: String, Sendable, Hashable, Codable {
-    /// As the policy says.
+    /// Follows the policy.
     case standard = "default"
-    /// Past the cache: the response neither comes from it nor is stored.
+    /// Bypasses the cache: the response is neither taken from it nor stored.
     case noStore = "no-store"
-    /// From the server, and then stored.
+    /// Asks the server, and stores the response.
     case reload
-    /// Stored responses are used after the server has confirmed them.
+    /// Uses a stored response only after the server has confirmed it.
     case noCache = "no-cache"
-    /// A stored response is used however old it is; else from the server.
+    /// Uses a stored response of any age; without one, asks the server.
     case forceCache = "force-cache"
-    /// A stored response is used however old it is; else the response is a 504.
+    /// Uses a stored response of any age; without one, the response is a 504.
     case onlyIfCached = "only-if-cached"
 }

@@ -1,13 +1,13 @@
-/// The responses that are stored and reused. Failures never are: no error status, no failed envelope, and no response
-/// that did not decode.
+/// The responses that are stored and reused. Failures are never stored: no error status, no failed envelope,
+/// and no response that could not be decoded.
 public enum CachePolicy: Sendable, Hashable {
-    /// None: each subscription sends its own request.
+    /// No responses: each subscription sends a request.
     case never
-    /// Those that the server lets a private cache keep, for as long as it lets them (RFC 9111): GET alone.
+    /// Responses to GET that the server lets a private cache store, for as long as it allows (RFC 9111).
     case http
-    /// Responses to GET, for this time, regardless of the server's fields. An app's own choice.
+    /// Responses to GET, for this time, regardless of the server's fields. The app decides that this is safe.
     case time(Duration)
-    /// Responses to POST, for this time. Found by URL and parameters, in any order. For searches and the like, which
-    /// change nothing: a request with a cached response does not reach the server.
+    /// Responses to POST, for this time, found by URL and parameters in any order. Meant for searches and the
+    /// like, which change nothing: a request with a cached response does not reach the server.
     case post(Duration)
 }

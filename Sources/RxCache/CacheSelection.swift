@@ -3,20 +3,20 @@ import RxHTTP
 
 /// A selection of stored responses.
 public enum CacheSelection: Sendable, Hashable {
-    /// All of them.
+    /// All responses.
     case all
-    /// The one with this ``CacheEntry/Metadata/id``.
+    /// The response with this ``CacheEntry/Metadata/id``.
     case id(UUID)
-    /// All of exactly this ``CacheKey/url``, of any method, account and variant.
+    /// All responses with exactly this ``CacheKey/url``, of any method, account and variant.
     case url(String)
-    /// All whose URL is this one up to the query.
+    /// All responses whose URL is this one before the query.
     case place(String)
-    /// All that have this among their ``CacheEntry/Metadata/tags``.
+    /// All responses with this tag among their ``CacheEntry/Metadata/tags``.
     case tag(String)
-    /// All of this ``CacheKey/identity``.
+    /// All responses of this ``CacheKey/identity``.
     case identity(String)
 
-    /// Whether `entry` is among them.
+    /// Whether the selection includes `entry`.
     public func includes(_ entry: CacheEntry.Metadata) -> Bool {
         switch self {
         case .all: true
@@ -44,6 +44,6 @@ extension CacheSelection: CustomStringConvertible, CustomDebugStringConvertible,
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

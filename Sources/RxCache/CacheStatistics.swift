@@ -8,15 +8,15 @@ public struct CacheStatistics: Sendable, Hashable {
     public var revalidated = 0
     /// Requests with a stale stored response.
     public var staleServed = 0
-    /// Requests that joined another one for the same.
+    /// Requests that joined an equal request in flight.
     public var joined = 0
-    /// Responses that were handed to the store.
+    /// Responses that were passed to the store.
     public var stored = 0
     /// Operations of the store that failed.
     public var storeFailures = 0
     /// The contents of the store, and the number of evicted responses.
     public var usage = CacheUsage()
 
-    /// Nothing so far.
+    /// Creates statistics without any counts.
     public init() {}
 }

@@ -1,42 +1,43 @@
 public import RxHTTP
 public import RxLite
 
-/// The storage of a cache. It decides nothing about them but which make room for others.
+/// The storage of a cache. It decides only which responses make room for others.
 ///
-/// The streams of its methods are cold: each subscription does the work once. Operations take effect in the order in
-/// which they are subscribed to, so a lookup sees every ``store(_:)`` that was begun before it. Subscribing is safe
-/// from any thread and does not block; values may arrive on any thread, and the subscriber's stream moves them to its
-/// own scheduler. Cancelling a subscription discards the result; an operation that has begun may still complete.
+/// The streams of its methods are cold: each subscription performs the operation once. Operations take effect
+/// in the order of their subscriptions, so a lookup sees every ``store(_:)`` that was begun before it.
+/// Subscribing is thread-safe and does not block; values may arrive on any thread, and the subscriber's
+/// stream moves them to its scheduler. Cancelling a subscription discards the result; an operation that has
+/// begun may still complete.
 ///
-/// A store's failure fails only its direct caller: for the requests of a client it is a miss. An entry that is broken
-/// (cut off, of another format, not the bytes that were stored) is left out of a lookup, removed, and no failure.
+/// A failure of a store fails only its direct caller; for a request of a client it is a miss. A corrupt entry
+/// (truncated, in another format, or with other bytes than were stored) is omitted from lookups and removed;
+/// it is not a failure.
 public protocol CacheStore: Sendable {
-    /// One value: all variants of `key`, the ones that came last first; empty where there are none. Has them used
-    /// last, where that decides which make room.
+    /// One value: all variants of `key`, the latest first; empty if there are none. Counts as their last use,
+    /// if that decides which responses make room.
     func entries(for key: CacheKey) -> Observable<[CacheEntry], NetworkError>
 
-    /// What ``entries(for:)`` would give, where that is known without waiting for anything; `nil` where it has to be
-    /// looked up. From any thread. Default `nil`.
+    /// The result of ``entries(for:)`` if it is known without waiting; `nil` if it has to be looked up.
+    /// Thread-safe. Default `nil`.
     func entriesAtHand(for key: CacheKey) -> [CacheEntry]?
 
-    /// Keeps an entry in the place of the one it ``CacheEntry/Metadata/replaces(_:)``, if there is one, and drops
-    /// others where room is needed. One that is larger than the store may hold is not kept, nor is the one it would
-    /// replace, and that is no failure. One value when it is done.
+    /// Stores an entry in place of the one it ``CacheEntry/Metadata/replaces(_:)``, if any, and evicts others
+    /// if room is needed. An entry larger than the store may hold is not stored, and the one it would replace
+    /// is removed; that is not a failure. One value when done.
     func store(_ entry: CacheEntry) -> Observable<Void, NetworkError>
 
-    /// Puts `metadata` in the place of that of the entry with the same ``CacheEntry/Metadata/id``, whose body stays;
-    /// does nothing where it has gone. One value when it is done.
+    /// Replaces the metadata of the entry with the same ``CacheEntry/Metadata/id`` and keeps its body; does
+    /// nothing if the entry is gone. One value when done.
     func update(_ metadata: CacheEntry.Metadata) -> Observable<Void, NetworkError>
 
-    /// Removes what is meant. One value when it is done: how many there were.
+    /// Removes the selected entries. One value when done: how many there were.
     func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError>
 
-    /// What it holds, as far as it knows by now: one that is shared with another process may be behind. From any
-    /// thread.
+    /// The contents, as far as known: a store shared with another process may lag behind. Thread-safe.
     var usage: CacheUsage { get }
 }
 
 extension CacheStore {
-    /// `nil`: it has to be looked up.
+    /// `nil`: responses have to be looked up.
     public func entriesAtHand(for key: CacheKey) -> [CacheEntry]? { nil }
 }

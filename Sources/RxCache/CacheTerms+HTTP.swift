@@ -6,14 +6,14 @@ extension CacheTerms {
     /// The terms that a server gives a response (RFC 9111 §4.2).
     ///
     /// - Parameters:
-    ///   - head: what is stored of the response.
-    ///   - aging: the head that came now: of the response itself, or of the 304 that confirmed it.
-    ///   - url: what was asked for.
+    ///   - head: the head as stored.
+    ///   - aging: the head that arrived now: of the response itself, or of the 304 that confirmed it.
+    ///   - url: the URL of the request.
     ///   - asked: when the request was sent.
-    ///   - now: when the response came.
+    ///   - now: when the response arrived.
     package init(_ head: ResponseHead, aging: ResponseHead, url: String, asked: Date, now: Date) {
         let directives = CacheControl(head[.cacheControl])
-        // RFC 9110 §6.6.1: a response without a date is of the time it came.
+        // RFC 9110 §6.6.1: without a date a response has the date of its arrival.
         let date = aging.date(.date) ?? now
         self.init(
             date: now, initialAge: Self.initialAge(aging, date: date, asked: asked, now: now),
@@ -29,7 +29,7 @@ extension CacheTerms {
         _ head: ResponseHead, date: Date, asked: Date, now: Date
     ) -> TimeInterval {
         let apparentAge = max(0, now.timeIntervalSince(date))
-        // RFC 9111 §5.1: of several the first counts, and what is no number does not.
+        // RFC 9111 §5.1: the first of several counts, and an invalid number is ignored.
         let told = head[.age]?.split(separator: ",", omittingEmptySubsequences: false).first
         let ageValue = told.flatMap { TimeInterval(deltaSeconds: $0.trimmingBlanks()) } ?? 0
         return max(apparentAge, ageValue + max(0, now.timeIntervalSince(asked)))
@@ -41,7 +41,7 @@ extension CacheTerms {
     ) -> TimeInterval {
         if let maxAge = directives.seconds("max-age") { return maxAge }
         if head[.expires] != nil {
-            // RFC 9111 §5.3: what is no date, "0" above all, is in the past.
+            // RFC 9111 §5.3: an invalid date, "0" above all, is in the past.
             return max(0, head.date(.expires)?.timeIntervalSince(date) ?? 0)
         }
         guard head.status.isHeuristicallyCacheable || directives.has("public"), !url.contains("?"),
@@ -52,14 +52,14 @@ extension CacheTerms {
 }
 
 extension ResponseHead {
-    /// The time that a field names, in any case (RFC 9111 §4.2).
+    /// The time in a field, with names in any case (RFC 9111 §4.2).
     fileprivate func date(_ name: HTTPField.Name) -> Date? {
         self[name].flatMap { Date(httpDate: $0, ignoresCase: true) }
     }
 }
 
 extension HTTPResponse.Status {
-    /// RFC 9110 §15.1, without 206: parts are not kept.
+    /// RFC 9110 §15.1, without 206: partial responses are not stored.
     package var isHeuristicallyCacheable: Bool {
         [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(code)
     }

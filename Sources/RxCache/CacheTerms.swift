@@ -1,25 +1,25 @@
 public import FoundationEssentials
 
-/// How long a stored response may be used, and for what: read once from its fields, when it comes.
+/// How long a stored response may be used, and on which conditions: read once from its fields, on arrival.
 ///
 /// All times are in seconds.
 public struct CacheTerms: Hashable, Sendable, Codable {
     /// The time of arrival, or of the latest confirmation by a 304.
     public var date: Date
-    /// How old it was then (`corrected_initial_age`, RFC 9111 §4.2.3).
+    /// The age at that time (`corrected_initial_age`, RFC 9111 §4.2.3).
     public var initialAge: TimeInterval
-    /// Up to which age it is fresh (RFC 9111 §4.2.1).
+    /// The age up to which the response is fresh (RFC 9111 §4.2.1).
     public var lifetime: TimeInterval
-    /// For how long after that it may be used while it is renewed (RFC 5861 §3).
+    /// For how long after that it may be used while it is being renewed (RFC 5861 §3).
     public var staleWhileRevalidate: TimeInterval
-    /// For how long after that it may be used where renewing fails (RFC 5861 §4).
+    /// For how long after that it may be used if renewing fails (RFC 5861 §4).
     public var staleIfError: TimeInterval
     /// Whether the server must confirm each use (`no-cache`, RFC 9111 §5.2.2.4).
     public var alwaysRevalidates: Bool
-    /// Whether it must not be used once it is stale (`must-revalidate`, RFC 9111 §5.2.2.2).
+    /// Whether the response must not be used once it is stale (`must-revalidate`, RFC 9111 §5.2.2.2).
     public var neverStale: Bool
 
-    /// Creates terms; by default nothing but the lifetime counts.
+    /// Creates terms; by default only the lifetime matters.
     public init(
         date: Date, initialAge: TimeInterval = 0, lifetime: TimeInterval,
         staleWhileRevalidate: TimeInterval = 0, staleIfError: TimeInterval = 0,
@@ -34,8 +34,8 @@ public struct CacheTerms: Hashable, Sendable, Codable {
         self.neverStale = neverStale
     }
 
-    /// The age of the response (RFC 9111 §4.2.3); infinite if the clock has been set back to before its arrival, since
-    /// the age is unknown then.
+    /// The age of the response (RFC 9111 §4.2.3); infinite if the clock has been set back to before its
+    /// arrival, because the age is then unknown.
     public func age(at now: Date) -> TimeInterval {
         let resident = now.timeIntervalSince(date)
         return resident < 0 ? .infinity : initialAge + resident

@@ -2,12 +2,12 @@
 public struct CacheUsage: Sendable, Hashable {
     /// The number of responses.
     public var entries: Int
-    /// Their size: bodies, heads, keys.
+    /// Their size in bytes: bodies, heads, keys.
     public var bytes: Int
-    /// How many have been dropped since the store was made, so that others find room.
+    /// The number of responses evicted to make room since the store was created.
     public var evicted: Int
 
-    /// Creates it.
+    /// Creates a usage.
     public init(entries: Int = 0, bytes: Int = 0, evicted: Int = 0) {
         self.entries = entries
         self.bytes = bytes

@@ -2,16 +2,16 @@ package import HTTPTypes
 package import RxHTTP
 
 extension CacheVariant {
-    /// More names in a `Vary` than these count as `*`.
+    /// A `Vary` with more names counts as `*`.
     private static let mostNames = 64
 
-    /// The fields that a response was chosen by; `nil` where no other request can match (`*`).
+    /// The fields by which a response was selected; `nil` if no other request can match (`*`).
     ///
     /// - Parameters:
-    ///   - head: names the fields.
-    ///   - sent: the fields of the request as it was sent.
-    ///   - secret: the fields of which only a digest is kept.
-    ///   - ignoringAny: whether `*` means nothing. Default false.
+    ///   - head: the head that names the fields.
+    ///   - sent: the fields of the request as sent.
+    ///   - secret: the fields of which only a digest is stored.
+    ///   - ignoringAny: whether `*` is ignored. Default false.
     package init?(
         _ head: ResponseHead, sent: HTTPFields, secret: Set<HTTPField.Name>, ignoringAny: Bool = false
     ) {
@@ -33,12 +33,12 @@ extension CacheVariant {
         fields.allSatisfy { $0.value == Self.value(of: $0.key, in: sent, secret) }
     }
 
-    /// Whether a response was chosen by a field that says who asks, or by a secret one.
+    /// Whether the response was selected by a field that identifies the requester, or by a secret one.
     package func dependsOn(_ secret: Set<HTTPField.Name>) -> Bool {
         fields.keys.contains { HTTPField.Name($0).map(secret.contains) == true }
     }
 
-    /// Lines joined and blanks around commas left out, since neither means anything (RFC 9110 §5.3).
+    /// Joins lines and removes blanks around commas, which have no meaning (RFC 9110 §5.3).
     private static func value(
         of name: String, in sent: HTTPFields, _ secret: Set<HTTPField.Name>
     ) -> String? {

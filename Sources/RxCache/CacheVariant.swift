@@ -1,7 +1,7 @@
-/// The request fields that a server selected a response by, as its `Vary` names them (RFC 9111 §4.1).
+/// The request fields by which a server selected a response, as its `Vary` names them (RFC 9111 §4.1).
 public struct CacheVariant: Hashable, Sendable, Codable {
-    /// The values by the fields' names in lower case; `nil` for a field that was not there. Of what is secret a
-    /// digest.
+    /// The values by the fields' names in lower case; `nil` for an absent field. Secret values are stored as
+    /// digests.
     public var fields: [String: String?]
 
     /// Creates a variant.
@@ -15,6 +15,6 @@ extension CacheVariant: CustomStringConvertible, CustomDebugStringConvertible, C
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What becomes of a request for which a response is stored.
+/// The decision about a request that has a stored response.
 package enum CacheVerdict: Equatable {
     /// The stored response is used.
     case use(isStale: Bool)
@@ -26,7 +26,7 @@ extension CacheTerms {
         return .ask
     }
 
-    /// Whether a response under these terms may be used where the server has failed (RFC 5861 §4).
+    /// Whether a response under these terms may be used if the server has failed (RFC 5861 §4).
     package func isUsableOnError(for demand: CacheDemand, at now: Date) -> Bool {
         guard !alwaysRevalidates, !neverStale, !demand.mustConfirm else { return false }
         let window = max(staleIfError, demand.staleIfError)

@@ -1,13 +1,13 @@
-/// The entries of a ``MemoryCacheStore``, what they take and which was used when.
+/// The entries of a ``MemoryCacheStore``, their size and the order of their use.
 ///
-/// What changes it returns the entries that are dropped.
+/// Changes return the entries that are dropped.
 struct MemoryCacheContents {
     private(set) var usage = CacheUsage()
     private var entries = RecencyList<CacheEntry>()
-    /// Where the entries of each URL are, of whatever method, account and variant.
+    /// The places of the entries of each URL, of any method, account and variant.
     private var places: [String: [Int]] = [:]
 
-    /// The variants of a key, the ones that came last first; they are used now.
+    /// The variants of a key, the latest first; this counts as their use.
     mutating func use(_ key: CacheKey) -> [CacheEntry] {
         guard let places = places[key.url] else { return [] }
         var found: [CacheEntry] = []
@@ -31,7 +31,7 @@ struct MemoryCacheContents {
         return dropped
     }
 
-    /// Stored anew, since it may have become larger.
+    /// Stores the entry again, because it may have grown.
     mutating func update(_ metadata: CacheEntry.Metadata, limit: Int, entryLimit: Int) -> [CacheEntry] {
         let current = remove(metadata.key.url) { $0.id == metadata.id }
         guard let body = current.first?.body else { return [] }

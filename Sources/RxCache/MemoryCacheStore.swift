@@ -2,54 +2,54 @@ public import RxHTTP
 public import RxLite
 import Synchronization
 
-/// Stores responses in memory, up to a number of bytes: the one that has not been used for longest goes first.
+/// Stores responses in memory, up to a number of bytes. The least recently used one is evicted first.
 ///
-/// Its streams deliver at once, on the subscribing thread, and never fail. Safe from any thread.
+/// Its streams deliver at once, on the subscribing thread, and never fail. Thread-safe.
 public final class MemoryCacheStore: CacheStore {
-    /// The most bytes it holds, by ``CacheEntry/byteCount``.
+    /// The most bytes to store, measured by ``CacheEntry/byteCount``.
     public let limit: Int
-    /// The most bytes that one entry may have.
+    /// The most bytes of one entry.
     public let entryLimit: Int
     private let contents = Mutex(MemoryCacheContents())
 
     /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - limit: the most bytes it holds. Default 32 MiB.
-    ///   - entryLimit: the most bytes of one entry, so that a large one does not drive out all others. Default a
+    ///   - limit: the most bytes to store. Default 32 MiB.
+    ///   - entryLimit: the most bytes of one entry, so that a large one does not evict all others. Default a
     ///     quarter of `limit`.
     public init(limit: Int = 32 << 20, entryLimit: Int? = nil) {
         self.limit = limit
         self.entryLimit = min(entryLimit ?? limit / 4, limit)
     }
 
-    /// Its contents.
+    /// The contents of the store.
     public var usage: CacheUsage { contents.withLock { $0.usage } }
 
-    /// All variants of a key, the ones that came last first.
+    /// All variants of a key, the latest first.
     public func entries(for key: CacheKey) -> Observable<[CacheEntry], NetworkError> {
         .deferred { .just(self.contents.withLock { $0.use(key) }) }
     }
 
-    /// The same, since all of it is at hand.
+    /// All variants of a key, because memory needs no lookup.
     public func entriesAtHand(for key: CacheKey) -> [CacheEntry]? { contents.withLock { $0.use(key) } }
 
-    /// Keeps an entry, and drops others where room is needed.
+    /// Stores an entry, and evicts others if room is needed.
     public func store(_ entry: CacheEntry) -> Observable<Void, NetworkError> {
         changing { $0.store(entry, limit: self.limit, entryLimit: self.entryLimit) }.map { _ in }
     }
 
-    /// Puts other metadata to a body.
+    /// Replaces the metadata of an entry and keeps its body.
     public func update(_ metadata: CacheEntry.Metadata) -> Observable<Void, NetworkError> {
         changing { $0.update(metadata, limit: self.limit, entryLimit: self.entryLimit) }.map { _ in }
     }
 
-    /// Removes what is meant.
+    /// Removes the selected entries.
     public func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> {
         changing { $0.remove(selection) }.map(\.count)
     }
 
-    /// Gives what was dropped out of the lock, to be released there.
+    /// Passes the dropped entries out of the lock, to be released there.
     private func changing(
         _ change: @escaping @Sendable (inout MemoryCacheContents) -> [CacheEntry]
     ) -> Observable<[CacheEntry], NetworkError> {
@@ -58,12 +58,12 @@ public final class MemoryCacheStore: CacheStore {
 }
 
 extension MemoryCacheStore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// How much is stored.
+    /// The number of entries and bytes.
     public var description: String { "\(usage.entries) entries, \(usage.bytes) bytes" }
 
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

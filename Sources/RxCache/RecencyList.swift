@@ -1,5 +1,5 @@
 /// Elements in the order of their last use. Each has a place, by which it is found again; finding, using and
-/// removing cost the same however many there are.
+/// removing take constant time.
 package struct RecencyList<Element> {
     private struct Slot {
         var element: Element?
@@ -10,16 +10,16 @@ package struct RecencyList<Element> {
     private var slots: [Slot] = []
     private var free: [Int] = []
     private var newest: Int?
-    /// The place of the one that has not been used for longest.
+    /// The place of the least recently used element.
     private(set) var oldest: Int?
 
-    /// The element at a place; it must be there.
+    /// The element at a place, which must exist.
     package subscript(place: Int) -> Element? {
         get { slots[place].element }
         set { slots[place].element = newValue }
     }
 
-    /// Adds an element as the one used last. Returns its place.
+    /// Adds an element as the most recently used. Returns its place.
     package mutating func insert(_ element: Element) -> Int {
         let place: Int
         if let reused = free.popLast() {
@@ -33,14 +33,14 @@ package struct RecencyList<Element> {
         return place
     }
 
-    /// Notes that the element at a place is used.
+    /// Marks the element at a place as used.
     package mutating func use(_ place: Int) {
         guard place != newest else { return }
         unlink(place)
         link(place)
     }
 
-    /// Removes the element at a place, which may be given to another then.
+    /// Removes the element at a place, which may then be reused.
     package mutating func remove(_ place: Int) {
         unlink(place)
         slots[place] = Slot()

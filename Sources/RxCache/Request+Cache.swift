@@ -4,16 +4,16 @@ package import RxHTTP
 import RxJSON
 
 extension Request {
-    /// The URL as caches know it.
+    /// The URL by which caches identify the request.
     package var cacheURL: String { urlText.withoutUserInfo.withoutFragment }
 
-    /// User and password in the URL; `nil` where there are none.
+    /// User and password in the URL; `nil` if there are none.
     package var userInfo: Substring? { urlText.userInfo.map { urlText[$0].dropLast() } }
 
-    /// Whether it changes nothing (RFC 9110 §9.2.1), by its method or by the app's word.
+    /// Whether the request changes nothing (RFC 9110 §9.2.1), by its method or by declaration.
     package var isSafe: Bool { [.get, .head, .options, .trace].contains(method) || isDeclaredSafe }
 
-    /// The fields that say who asks.
+    /// The fields that identify the requester.
     package var identifyingFields: Set<HTTPField.Name> {
         secretFields.isEmpty ? Self.usualIdentifyingFields : Self.usualIdentifyingFields.union(secretFields)
     }
@@ -22,8 +22,8 @@ extension Request {
         .authorization, .cookie, .proxyAuthorization,
     ]
 
-    /// A digest of type and content, the same in whatever order the members of an object or the fields of a form are
-    /// written; `nil` for content that is made while it is sent.
+    /// A digest of type and content, which does not depend on the order of the members of an object or of the
+    /// fields of a form; `nil` for streamed content.
     package var contentDigest: String? {
         let bytes: [UInt8]
         switch body {
@@ -34,12 +34,12 @@ extension Request {
         return HexDigest.sha256(Array((headerFields[.contentType] ?? "").utf8) + [0] + bytes)
     }
 
-    /// A zero byte before what is in canonical form, which tells it from what only looks like it.
+    /// A leading zero byte marks the canonical form, so that no other content equals it.
     private func canonical(_ content: [UInt8]) -> [UInt8] {
         let type = (headerFields[.contentType] ?? "").lowercased()
         if type.hasPrefix("application/x-www-form-urlencoded") {
             let fields = content.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
-            // The fields of one name keep their order.
+            // Fields with the same name keep their order.
             let sorted = fields.sorted { first, second in
                 if first.name.lexicographicallyPrecedes(second.name) { return true }
                 return first.startIndex < second.startIndex
@@ -57,14 +57,14 @@ extension ArraySlice<UInt8> {
 }
 
 extension URL {
-    /// The URL as caches know it.
+    /// The URL by which caches identify a request.
     package var cacheText: String { absoluteString.withoutUserInfo.withoutFragment }
 }
 
 extension String {
-    /// Where the user info of a URL stands, with the `@` behind it (RFC 3986 §3.2).
+    /// The range of a URL's user info, including the `@` after it (RFC 3986 §3.2).
     fileprivate var userInfo: Range<Index>? {
-        // Most have none, and no further look is taken at them.
+        // Most URLs have none, and are not searched any further.
         guard utf8.contains(UInt8(ascii: "@")), let slashes = firstRange(of: "//") else { return nil }
         let authority = self[slashes.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         return authority.lastIndex(of: "@").map { slashes.upperBound..<index(after: $0) }

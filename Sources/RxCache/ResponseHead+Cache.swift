@@ -8,7 +8,7 @@ extension ResponseHead {
         guard status.code >= 200, status.code != 206, status.code != 304 else { return false }
         let directives = CacheControl(self[.cacheControl])
         if directives.has("must-understand") {
-            // RFC 9111 §5.2.2.3: in place of `no-store`, which stands there for caches that do not know it.
+            // RFC 9111 §5.2.2.3: overrides `no-store`, which is meant for caches that do not know it.
             guard status.isHeuristicallyCacheable else { return false }
         } else if directives.has("no-store") {
             return false
@@ -17,8 +17,8 @@ extension ResponseHead {
             || directives.has("no-cache") || self[.expires] != nil || status.isHeuristicallyCacheable
     }
 
-    /// Without what belongs to the connection, to this exchange, or to be asked for each time
-    /// (RFC 9111 §3.1, §5.2.2.4).
+    /// The head without the fields of the connection or of this exchange, and without those that must be
+    /// asked for each time (RFC 9111 §3.1, §5.2.2.4).
     package var storable: ResponseHead {
         let directives = CacheControl(self[.cacheControl])
         let named = (self[.connection] ?? "").split(separator: ",").map { $0.trimmingBlanks().lowercased() }
@@ -27,14 +27,14 @@ extension ResponseHead {
             status: status, headerFields: headerFields.filter { !dropped.contains($0.name.canonicalName) })
     }
 
-    /// `Age` is told anew at each use.
+    /// `Age` is computed at each use.
     private static let hopByHop: Set<String> = [
         "connection", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade",
         "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "age",
     ]
 
-    /// With the fields of a 304 in the place of those of the same name (RFC 9111 §3.2); `nil` if that is more than a
-    /// header section may be: there would be no end of it from one 304 to the next.
+    /// The head with the fields of a 304 in place of those of the same name (RFC 9111 §3.2); `nil` if that
+    /// exceeds the limits of a header section, which would otherwise grow from one 304 to the next.
     package func updated(by confirmation: ResponseHead) -> ResponseHead? {
         let new = confirmation.storable.headerFields.filter {
             !Self.ofTheBody.contains($0.name.canonicalName)
@@ -46,13 +46,13 @@ extension ResponseHead {
         return updated.fieldLines.count <= Self.mostBytes ? updated : nil
     }
 
-    /// As many as a transport takes of a header section.
+    /// The most bytes that a transport accepts in a header section.
     private static let mostBytes = 256 << 10
 
-    /// Fields that describe the body as it was stored.
+    /// Fields that describe the stored body.
     private static let ofTheBody: Set<String> = ["content-length", "content-encoding", "content-range"]
 
-    /// With its age (RFC 9111 §5.1).
+    /// The head with an `Age` field (RFC 9111 §5.1).
     package func telling(age: TimeInterval) -> ResponseHead {
         let seconds = age.isFinite ? Int(min(age, TimeInterval(1 << 31))) : 1 << 31
         var lines: [UInt8] = []
@@ -64,7 +64,7 @@ extension ResponseHead {
         return ResponseHead(status: status, fieldLines: lines, httpVersion: httpVersion)
     }
 
-    /// Whether both name the same entity tag, or one of them none; weakly compared (RFC 9110 §8.8.3.2).
+    /// Whether both have the same entity tag, or either has none; compared weakly (RFC 9110 §8.8.3.2).
     package func hasSameTag(as other: ResponseHead) -> Bool {
         guard let own = self[.eTag], let others = other[.eTag] else { return true }
         func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }

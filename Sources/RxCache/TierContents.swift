@@ -1,19 +1,20 @@
-/// What a ``TieredCacheStore`` knows of its lower store, and which lookups are on their way there.
+/// The variants that a ``TieredCacheStore`` knows in its lower store, and the lookups that run there.
 struct TierContents {
     private struct Lookup {
         var count = 0
         var isOutdated = false
     }
 
-    /// All variants of a key, as far as this process knows; more than there are where some have been dropped.
+    /// All variants of a key known to this process; dropped ones may be included.
     private var variants: [CacheKey: Set<CacheVariant>] = [:]
     private var lookups: [CacheKey: Lookup] = [:]
-    /// More are forgotten, which costs a look below.
+    /// The most keys to remember. Forgetting them costs lookups in the lower store.
     private static let mostKeys = 10_000
 
-    /// Whether to look below, since `upper` is not all that is there; then ``endLookup(of:)`` must follow.
+    /// Begins a lookup in the lower store, unless `upper` is complete. If this returns true,
+    /// ``endLookup(of:)`` must follow.
     mutating func beginLookup(of key: CacheKey, unlessComplete upper: [CacheEntry]) -> Bool {
-        // Where memory has nothing, another process may have stored something.
+        // If memory has nothing, another process may have stored something.
         if !upper.isEmpty, let known = variants[key], known.count == upper.count,
             upper.allSatisfy({ known.contains($0.metadata.variant) })
         {
@@ -28,7 +29,7 @@ struct TierContents {
         if lookups[key]?.count == 0 { lookups[key] = nil }
     }
 
-    /// Notes what a lookup has found, unless it is out of date.
+    /// Records the result of a lookup, unless it is outdated.
     mutating func completes(_ key: CacheKey, with entries: [CacheEntry]) -> Bool {
         guard !isOutdated(key) else { return false }
         if variants.count >= Self.mostKeys { variants = [:] }

@@ -2,16 +2,16 @@ public import RxHTTP
 public import RxLite
 import Synchronization
 
-/// A store in memory over a slower one: responses in memory are returned at once, others are looked up below and then
-/// kept in memory.
+/// A memory store in front of a slower one: responses in memory are returned at once; others are looked up in
+/// the lower store and then kept in memory.
 ///
 /// ```swift
 /// let store = TieredCacheStore(over: DiskCacheStore(folder: "/var/cache/shop"))
 /// ```
 ///
-/// The lower store has everything, memory what was used last. Another process that changes the lower store is seen
-/// for what memory does not hold. Where the lower store fails, a lookup gives what memory has, and a change has
-/// happened in memory all the same. Safe from any thread.
+/// The lower store holds everything, memory the most recently used responses. A change of the lower store by
+/// another process is seen for responses that memory does not hold. If the lower store fails, a lookup
+/// returns the responses in memory, and a change still takes effect in memory. Thread-safe.
 public final class TieredCacheStore: CacheStore {
     /// The upper store.
     public let memory: MemoryCacheStore
@@ -19,20 +19,22 @@ public final class TieredCacheStore: CacheStore {
     public let lower: any CacheStore
     private let contents = Mutex(TierContents())
 
-    /// Puts `memory` over `lower`.
+    /// Creates a store of `memory` over `lower`.
     ///
     /// - Parameters:
-    ///   - memory: empty, and not shared. Default: one with its own defaults.
-    ///   - lower: not used elsewhere in this process, so that memory does not become outdated.
+    ///   - memory: an empty store that is not shared. Default: a store with the default limits.
+    ///   - lower: a store that is not used elsewhere in this process, so that memory does not become
+    ///     outdated.
     public init(_ memory: MemoryCacheStore = MemoryCacheStore(), over lower: any CacheStore) {
         self.memory = memory
         self.lower = lower
     }
 
-    /// The contents of the lower store, which holds all responses. See ``memory`` for its part.
+    /// The contents of the lower store, which holds all responses. ``memory`` has the usage of the memory
+    /// store.
     public var usage: CacheUsage { lower.usage }
 
-    /// All variants of a key, the ones that came last first: from memory if it has all of them.
+    /// All variants of a key, the latest first; from memory if it has all of them.
     public func entries(for key: CacheKey) -> Observable<[CacheEntry], NetworkError> {
         memory.entries(for: key).flatMap(.concat) { upper in
             guard self.contents.withLock({ $0.beginLookup(of: key, unlessComplete: upper) }) else {
@@ -45,17 +47,17 @@ public final class TieredCacheStore: CacheStore {
         }
     }
 
-    /// Keeps an entry in both.
+    /// Stores an entry in both stores.
     public func store(_ entry: CacheEntry) -> Observable<Void, NetworkError> {
         changing({ $0.stores(entry.metadata) }, memory.store(entry), lower.store(entry))
     }
 
-    /// Puts other metadata to a body in both.
+    /// Replaces the metadata of an entry in both stores.
     public func update(_ metadata: CacheEntry.Metadata) -> Observable<Void, NetworkError> {
         changing({ $0.stores(metadata) }, memory.update(metadata), lower.update(metadata))
     }
 
-    /// Removes what is meant from both. The number is the lower store's.
+    /// Removes the selected entries from both stores. The result is the lower store's number.
     public func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> {
         changing({ $0.removes() }, memory.remove(selection).map { _ in }, lower.remove(selection))
     }
@@ -70,7 +72,7 @@ public final class TieredCacheStore: CacheStore {
         }
     }
 
-    /// Takes what was found below into memory, and gives it with what only memory has.
+    /// Stores entries found in the lower store in memory, and returns them with those that only memory has.
     private func keep(
         _ found: [CacheEntry], of key: CacheKey, beside upper: [CacheEntry]
     ) -> Observable<[CacheEntry], NetworkError> {
@@ -82,7 +84,8 @@ public final class TieredCacheStore: CacheStore {
             .flatMap(.concat) { self.memory.store($0) }
             .collect()
             .flatMap(.concat) { _ -> Observable<[CacheEntry], NetworkError> in
-                // What was stored meanwhile may be under what was found: the lower store knows.
+                // A response stored meanwhile may have been replaced in memory by one found before; the lower
+                // store has it.
                 guard self.contents.withLock({ $0.isOutdated(key) }) else { return .just(all) }
                 return self.memory.remove(.url(key.url)).map { _ in all }
             }
