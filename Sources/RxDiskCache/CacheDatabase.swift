@@ -1,34 +1,35 @@
 import GRDB
 import RxCache
 
-/// The one database of a folder, opened when it is needed, replaced when it is broken.
+/// The database of a folder, opened on demand and replaced if it is corrupt.
 ///
-/// All of it blocks.
+/// All methods block.
 struct CacheDatabase {
     private struct Connection {
         let queue: DatabaseQueue
         let path: String
     }
 
-    /// How many databases have been replaced because they were broken.
+    /// The number of databases replaced because they were corrupt.
     private(set) var replacedCount = 0
     private let folder: CacheFolder
     private var connection: Connection?
 
     init(folder: CacheFolder) { self.folder = folder }
 
-    /// Runs `body` in a transaction, which is undone where it throws. What is found broken is replaced, and `body`
-    /// runs once more, on an empty database.
+    /// Runs `body` in a transaction, which is rolled back if it throws. A corrupt database is replaced, and
+    /// `body` runs again on an empty one.
     mutating func write<Result>(_ body: (Database) throws -> Result) throws(CacheFailure) -> Result {
         try withDatabase { queue in try queue.write(body) }
     }
 
-    /// Runs `body`, which writes nothing and so waits for no writer. What is found broken is replaced, too.
+    /// Runs `body`, which writes nothing and therefore waits for no writer. A corrupt database is replaced
+    /// here, too.
     mutating func read<Result>(_ body: (Database) throws -> Result) throws(CacheFailure) -> Result {
         try withDatabase { queue in try queue.read(body) }
     }
 
-    /// Removes the database with all that is in it.
+    /// Removes the database with all its contents.
     mutating func removeAll() throws(CacheFailure) {
         close()
         do {
@@ -38,9 +39,9 @@ struct CacheDatabase {
         }
     }
 
-    /// Closes it. The next access opens it again.
+    /// Closes the database. The next access opens it again.
     mutating func close() {
-        // A connection that cannot be closed well closes when it is let go of.
+        // A connection that cannot be closed properly closes when it is released.
         try? connection?.queue.close()
         connection = nil
     }
@@ -57,7 +58,7 @@ struct CacheDatabase {
                 switch failure.kind {
                 case .busy: throw failure
                 case .refused, .untrusted:
-                    // Whatever it is, it may be over when the files are opened anew.
+                    // Whatever the reason, it may be gone when the files are opened again.
                     close()
                     throw failure
                 case .broken, .moved:
@@ -107,7 +108,7 @@ struct CacheDatabase {
         return queue
     }
 
-    /// Removes a broken database, unless another process already has.
+    /// Removes a corrupt database, unless another process already has.
     private mutating func replace(_ path: String) throws(CacheFailure) {
         do {
             let wasThere = try folder.locked {

@@ -7,16 +7,16 @@ import RxHTTP
     import Darwin
 #endif
 
-/// What to do about something that did not work.
+/// A failure of the disk cache, with the kind of reaction to it.
 struct CacheFailure: Error {
     enum Kind {
-        /// Another process is at it: another time.
+        /// Another process holds a lock: try again later.
         case busy
-        /// The data on disk is not the written data: another database in its place.
+        /// The data on disk is not the written data: replace the database.
         case broken
-        /// The database is not where it was: open the one that is there now.
+        /// The database is no longer where it was: open the current one.
         case moved
-        /// The disk says no.
+        /// The system refused the operation.
         case refused
         /// The folder, or a file in it, may come from another user.
         case untrusted
@@ -30,19 +30,19 @@ struct CacheFailure: Error {
         self.message = message
     }
 
-    /// A call that failed.
+    /// A system call that failed.
     init(_ call: String, _ code: CInt) {
         self.init(.refused, "\(call): \(unsafe String(cString: strerror(code)))")
     }
 
-    /// Reads what SQLite says (https://www.sqlite.org/rescode.html).
+    /// Classifies an error of SQLite (https://www.sqlite.org/rescode.html).
     init(_ error: any Error) {
         switch error {
         case let failure as CacheFailure: self = failure
         case let error as DatabaseError:
-            // Neither SQL nor arguments, which hold URLs.
+            // The message contains neither SQL nor arguments, which hold URLs.
             self.init(Self.kind(of: error), "\(error.extendedResultCode): \(error.message ?? "")")
-        case is RowDecodingError: self.init(.broken, "a column is not what was written")
+        case is RowDecodingError: self.init(.broken, "a column has another type than was written")
         default: self.init(.refused, "\(error)")
         }
     }
@@ -52,14 +52,14 @@ struct CacheFailure: Error {
         switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL: return .busy
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT: return .broken
-        // The statements are right, so it is the tables that are wrong.
+        // The statements are correct, so the tables are wrong.
         case .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_SCHEMA, .SQLITE_RANGE:
             return .broken
         default: return .refused
         }
     }
 
-    /// As those see it who asked the store.
+    /// The failure for callers of the store.
     var networkError: NetworkError {
         NetworkError(kind == .untrusted ? .untrustedFile : .file, "disk cache: " + message)
     }

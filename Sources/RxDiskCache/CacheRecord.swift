@@ -3,11 +3,11 @@ import FoundationEssentials
 import GRDB
 import RxCache
 
-/// What is known about a stored response, as columns, and back.
+/// The metadata of a stored response as columns, and back.
 struct CacheRecord {
-    /// The variant as text; equal ones give the same.
+    /// The variant as text; equal variants have equal texts.
     let variant: String
-    /// From `uuid` to `metadataCheck`.
+    /// The columns from `uuid` to `metadataCheck`.
     let columns: StatementArguments
 
     init(_ metadata: CacheEntry.Metadata) throws {
@@ -18,8 +18,8 @@ struct CacheRecord {
         ]
     }
 
-    /// The entry in a row of `uuid, variant, metadata, metadataCheck, content, contentCheck` from the second column
-    /// on; `nil` if it is not what was written under `key`.
+    /// The entry in a row of `uuid, variant, metadata, metadataCheck, content, contentCheck` from the second
+    /// column on; `nil` if it differs from the entry written under `key`.
     static func entry(in row: Row, for key: CacheKey) -> CacheEntry? {
         guard case .blob(let json) = (row[3] as DatabaseValue).storage,
             case .int64(let jsonCheck) = (row[4] as DatabaseValue).storage, jsonCheck == check(json),
@@ -36,7 +36,7 @@ struct CacheRecord {
     /// The CRC-32 of bytes.
     static func check(_ bytes: some ContiguousBytes) -> Int64 {
         unsafe bytes.withUnsafeBytes { bytes in
-            // zlib counts in 32 bits.
+            // zlib takes lengths of 32 bits.
             var check = crc32(0, nil, 0)
             var rest = unsafe bytes[...]
             while let start = unsafe UnsafeRawBufferPointer(rebasing: rest).baseAddress, unsafe !rest.isEmpty

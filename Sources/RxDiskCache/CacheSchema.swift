@@ -1,13 +1,13 @@
 import GRDB
 
-/// The tables of a database, and how a connection to it is set up.
+/// The tables of a database, and the configuration of a connection to it.
 enum CacheSchema {
-    /// Counts up with each change of the tables or of what is in them.
+    /// Increased with each change of the tables or of their contents.
     static let version = 2
 
     static let statements = [
-        // `metadata` is JSON. The columns beside it are copies of parts of it, to search by; `bytes` is what the
-        // entry takes, `used` counts up with each use, and the checks are CRC-32.
+        // `metadata` is JSON. The other columns are copies of parts of it, to search by; `bytes` is the size
+        // of the entry, `used` increases with each use, and the checks are CRC-32.
         """
         CREATE TABLE entry (
             id INTEGER PRIMARY KEY, uuid TEXT NOT NULL, url TEXT NOT NULL, rules TEXT NOT NULL,
@@ -15,7 +15,7 @@ enum CacheSchema {
             place TEXT NOT NULL, bytes INTEGER NOT NULL, used INTEGER NOT NULL, metadata BLOB NOT NULL,
             metadataCheck INTEGER NOT NULL)
         """,
-        // Apart, so that a change of what is known about an entry does not write its body again.
+        // Separate, so that a change of an entry's metadata does not write its body again.
         """
         CREATE TABLE body (
             entry INTEGER PRIMARY KEY REFERENCES entry(id) ON DELETE CASCADE, content BLOB NOT NULL,
@@ -30,9 +30,9 @@ enum CacheSchema {
         "CREATE UNIQUE INDEX entryByKey ON entry(url, rules, method, identity, content, variant)",
         "CREATE UNIQUE INDEX entryByUUID ON entry(uuid)",
         "CREATE INDEX entryByUse ON entry(used, bytes)",
-        // One row of random bytes, which is hashed with everything that says who asked or what was sent.
+        // One row of random bytes, hashed with everything that identifies the requester or the content sent.
         "CREATE TABLE salt (value BLOB NOT NULL)",
-        // One row: how many entries there are, and what they take.
+        // One row: the number of entries and their total size.
         "CREATE TABLE total (entries INTEGER NOT NULL, bytes INTEGER NOT NULL)",
         """
         CREATE TRIGGER entryAdded AFTER INSERT ON entry BEGIN
@@ -48,7 +48,7 @@ enum CacheSchema {
         """,
     ]
 
-    /// A connection in WAL mode: readers and the one writer do not wait for each other, and a process that is killed
+    /// A connection in WAL mode: readers and the one writer do not wait for each other, and a killed process
     /// loses nothing that it has committed (https://www.sqlite.org/wal.html).
     static func configuration(patience: Int) -> Configuration {
         var configuration = Configuration()
@@ -56,17 +56,17 @@ enum CacheSchema {
         configuration.busyMode = .timeout(Double(patience) / 1000)
         configuration.label = "RxDiskCache"
         configuration.prepareDatabase { db in
-            // What SQLite recommends for files that may have been tampered with
+            // SQLite's recommendation for files that may have been tampered with
             // (https://www.sqlite.org/security.html).
             try db.execute(
                 sql: "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0")
-            // The log is cut to 4 MiB each time its content has gone into the database.
+            // The log is truncated to 4 MiB whenever its content has been moved to the database.
             try db.execute(sql: "PRAGMA journal_size_limit = \(4 << 20)")
         }
         return configuration
     }
 
-    /// Makes the tables of an empty database.
+    /// Creates the tables of an empty database.
     static func create(in db: Database) throws {
         for statement in statements { try db.execute(sql: statement) }
         try db.execute(
@@ -76,14 +76,14 @@ enum CacheSchema {
                 """)
     }
 
-    /// Throws unless the tables are exactly these and the totals are right.
+    /// Throws unless the tables are exactly these and the totals are correct.
     static func check(_ db: Database) throws {
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version")
         let found = try String.fetchAll(
             db,
             sql: "SELECT coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite%' ORDER BY rowid")
         guard version == Self.version, found == statements else {
-            throw CacheFailure(.broken, "the database is of another version, or foreign")
+            throw CacheFailure(.broken, "the database has another version, or foreign tables")
         }
         let isRight = try Bool.fetchOne(
             db,
@@ -91,10 +91,10 @@ enum CacheSchema {
                 SELECT count(*) = 1 AND sum(total.entries) = (SELECT count(*) FROM entry)
                     AND sum(total.bytes) = (SELECT coalesce(sum(bytes), 0) FROM entry) FROM total
                 """)
-        guard isRight == true else { throw CacheFailure(.broken, "the totals are wrong") }
+        guard isRight == true else { throw CacheFailure(.broken, "the totals do not match the entries") }
         guard try Bool.fetchOne(db, sql: "SELECT count(*) = 1 AND min(length(value)) = 32 FROM salt") == true
         else {
-            throw CacheFailure(.broken, "the salt is not what was written")
+            throw CacheFailure(.broken, "the salt is missing or has another length than was written")
         }
     }
 }

@@ -3,24 +3,24 @@ import GRDB
 import RxCache
 import RxHTTP
 
-/// The stored responses in a database, and the queries for them.
+/// The stored responses in a database, with their queries.
 struct CacheTable {
     let db: Database
     let limits: DiskCacheLimits
     private let salt: [UInt8]
 
-    /// - Throws: if the salt is gone.
+    /// - Throws: if the salt is missing.
     init(db: Database, limits: DiskCacheLimits) throws {
         self.db = db
         self.limits = limits
         guard let salt = try Data.fetchOne(db.cachedStatement(sql: "SELECT value FROM salt")) else {
-            throw CacheFailure(.broken, "the salt is gone")
+            throw CacheFailure(.broken, "the salt is missing")
         }
         self.salt = Array(salt)
     }
 
-    /// The key as it stands on the disk: who asked and what was sent are not to be found out by trying names. Each
-    /// database has a salt of its own.
+    /// The key as stored on disk: identity and content must not be found by trying values. Each database has
+    /// a separate salt.
     private func salted(_ key: CacheKey) -> CacheKey {
         var key = key
         key.identity = salted(key.identity)
@@ -32,11 +32,11 @@ struct CacheTable {
         text.isEmpty ? "" : HexDigest.sha256(salt + Array(text.utf8))
     }
 
-    /// One more would drop the one of a key that was used longest ago. A lookup reads them all.
+    /// One more drops the least recently used variant of the key. A lookup reads all variants.
     private static let mostVariants = 32
     private static let isOfKey = "url = ? AND rules = ? AND method = ? AND identity = ? AND content = ?"
 
-    /// An entry as it was found: `nil` if it is not what was written.
+    /// A row and its entry; the entry is `nil` if it differs from what was written.
     typealias Found = (row: Int64, entry: CacheEntry?)
 
     /// All variants of a key.
@@ -57,7 +57,7 @@ struct CacheTable {
         return found
     }
 
-    /// Puts an entry in the place of the one it replaces. Returns how many others were dropped to make room.
+    /// Stores an entry in place of the one it replaces. Returns how many others were evicted.
     func store(_ entry: CacheEntry) throws -> Int {
         var metadata = entry.metadata
         metadata.key = salted(metadata.key)
@@ -83,7 +83,7 @@ struct CacheTable {
         return try variants + makeRoom()
     }
 
-    /// Puts metadata in the place of that of the entry with the same id. Returns how many others were dropped.
+    /// Replaces the metadata of the entry with the same id. Returns how many others were evicted.
     func update(_ metadata: CacheEntry.Metadata) throws -> Int {
         let size = CacheEntry(metadata, body: []).byteCount
         var metadata = metadata
@@ -113,7 +113,7 @@ struct CacheTable {
         return try makeRoom()
     }
 
-    /// Removes what is meant. Returns how many there were.
+    /// Removes the selected entries. Returns how many there were.
     func remove(_ selection: CacheSelection) throws -> Int {
         switch selection {
         case .all: try delete("true", [])
@@ -130,17 +130,17 @@ struct CacheTable {
         for row in rows { try delete("id = ?", [row]) }
     }
 
-    /// Notes that rows have been used, the last one last.
+    /// Marks rows as used, the last one most recently.
     func use(_ rows: [Int64]) throws {
         for row in rows {
             try db.execute(sql: "UPDATE entry SET used = \(Self.nextUse) WHERE id = ?", arguments: [row])
         }
     }
 
-    /// What there is: entries, bytes.
+    /// The number of entries and their bytes.
     func total() throws -> (entries: Int, bytes: Int) {
         guard let row = try Row.fetchOne(db, sql: "SELECT entries, bytes FROM total") else {
-            throw CacheFailure(.broken, "the totals are gone")
+            throw CacheFailure(.broken, "the totals are missing")
         }
         return (try row.decode(atIndex: 0), try row.decode(atIndex: 1))
     }

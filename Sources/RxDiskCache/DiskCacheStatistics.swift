@@ -1,17 +1,17 @@
 public import RxHTTP
 
-/// The failures of a ``DiskCacheStore`` since its creation. None of it is a failure of a request.
+/// The failures of a ``DiskCacheStore`` since its creation. None of them fails a request.
 public struct DiskCacheStatistics: Sendable {
-    /// Lookups that failed on the disk, and so were misses.
+    /// Lookups that failed on disk, and therefore were misses.
     public internal(set) var unansweredLookups = 0
     /// Failed changes: storing, updating, removing, and opening the folder.
     public internal(set) var failedChanges = 0
-    /// How many of both were because another process did not let go of the folder in time.
+    /// How many of both failed because another process did not release the folder in time.
     public internal(set) var busy = 0
-    /// Entries that were not what had been written, and have been removed.
+    /// Entries that differed from what had been written, and were removed.
     public internal(set) var brokenEntries = 0
-    /// Databases that were broken, of another version, or no databases, and have been replaced by an empty one.
+    /// Databases that were corrupt, of another version, or not databases, and were replaced by an empty one.
     public internal(set) var brokenDatabases = 0
-    /// The last of ``unansweredLookups`` and ``failedChanges``.
+    /// The latest failure counted in ``unansweredLookups`` or ``failedChanges``.
     public internal(set) var lastFailure: NetworkError?
 }

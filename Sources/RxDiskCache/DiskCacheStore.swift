@@ -2,41 +2,43 @@ public import RxCache
 public import RxHTTP
 public import RxLite
 
-/// Stores responses in a folder, up to a number of bytes and of entries: the one that has not been used for longest
-/// goes first.
+/// Stores responses in a folder, up to a number of bytes and of entries. The least recently used one is
+/// evicted first.
 ///
 /// ```swift
 /// let store = TieredCacheStore(over: DiskCacheStore(folder: "/var/cache/shop"))
 /// ```
 ///
-/// Stored responses survive the process, also if it is killed at any moment, and several processes may use one folder
-/// at the same time. Data on the disk is not trusted: an entry whose checksum is wrong is a miss and removed; a
-/// database that is broken, no database or of another version is replaced by an empty one.
+/// Stored responses survive the process, even if it is killed at any moment, and several processes may use
+/// one folder at the same time. Data on disk is not trusted: an entry with a wrong checksum is a miss and is
+/// removed; a database that is corrupt, of another version, or not a database is replaced by an empty one.
 ///
-/// The store reads and writes on its own thread, one operation after the other, so the disk delays only the callers of
-/// the store. Values come on that thread. A lookup that fails, because of the disk or the lock of another process,
-/// finds nothing; ``statistics`` counts it. A change of the store then fails with ``NetworkError/Code/file``.
+/// The store reads and writes on a separate thread, one operation after another, so the disk delays only the
+/// callers of the store. Values arrive on that thread. A lookup that fails, because of the disk or the lock
+/// of another process, finds nothing; ``statistics`` counts it. A change that cannot be made fails with
+/// ``NetworkError/Code/file``.
 ///
-/// The folder is for the store alone, and on a local disk. It is made with mode 0700, the files in it with 0600:
-/// responses are stored unencrypted, and identities as salted hashes. A folder or a file of another user, and a folder
-/// that others can write to, are refused with ``NetworkError/Code/untrustedFile``. Safe from any thread.
+/// The folder must be used by the store alone, and be on a local disk. It is created with mode 0700, its
+/// files with 0600: responses are stored unencrypted, and identities as salted hashes. A folder or a file of
+/// another user, and a folder that others can write to, are refused with ``NetworkError/Code/untrustedFile``.
+/// Thread-safe.
 public final class DiskCacheStore: CacheStore {
     /// The folder of the responses.
     public let folder: String
     private let cache: OpenCache
     private let thread = DiskThread()
 
-    /// Begins to open the folder, which is made if it is not there.
+    /// Creates a store and begins to open the folder, which is created if needed.
     ///
     /// - Parameters:
-    ///   - folder: a path; relative ones start at the working directory.
-    ///   - limit: the most bytes of all entries, by ``CacheEntry/byteCount``. The files take about a tenth more, and up
-    ///     to 4 MiB for the log. Default 256 MiB.
-    ///   - entryLimit: the most bytes of one entry, so that a large one does not drive out all others; 512 MiB are the
-    ///     most. Default a sixteenth of `limit`.
+    ///   - folder: a path, absolute or relative to the working directory.
+    ///   - limit: the most bytes of all entries, measured by ``CacheEntry/byteCount``. The files take about a
+    ///     tenth more, and up to 4 MiB for the log. Default 256 MiB.
+    ///   - entryLimit: the most bytes of one entry, so that a large one does not evict all others; at most
+    ///     512 MiB. Default a sixteenth of `limit`.
     ///   - countLimit: the most entries. Default 10,000.
-    ///   - patience: how long one operation waits where another process is writing, up to an hour. Default half a
-    ///     second.
+    ///   - patience: how long one operation waits while another process is writing, up to an hour. Default
+    ///     half a second.
     public init(
         folder: String, limit: Int = 256 << 20, entryLimit: Int? = nil, countLimit: Int = 10_000,
         patience: Duration = .milliseconds(500)
@@ -51,43 +53,44 @@ public final class DiskCacheStore: CacheStore {
     }
 
     deinit {
-        // Closing reads and writes, too.
+        // Closing also reads and writes.
         thread.run { [cache] _ in cache.close() }
     }
 
     /// The contents of the folder, as this store last saw them.
     public var usage: CacheUsage { cache.usage }
 
-    /// The failures.
+    /// The failures so far.
     public var statistics: DiskCacheStatistics { cache.statistics }
 
-    /// All variants of a key, the ones that came last first.
+    /// All variants of a key, the latest first.
     public func entries(for key: CacheKey) -> Observable<[CacheEntry], NetworkError> {
         working { .success($0.entries(for: key)) }
     }
 
-    /// Keeps an entry, and drops others where room is needed.
+    /// Stores an entry, and evicts others if room is needed.
     public func store(_ entry: CacheEntry) -> Observable<Void, NetworkError> {
         working { cache in cache.change { try $0.store(entry) } }
     }
 
-    /// Puts other metadata to a body.
+    /// Replaces the metadata of an entry and keeps its body.
     public func update(_ metadata: CacheEntry.Metadata) -> Observable<Void, NetworkError> {
         working { cache in cache.change { try $0.update(metadata) } }
     }
 
-    /// Removes what is meant; all of it together with the file it is in.
+    /// Removes the selected entries; removing all of them removes the database file.
     public func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> {
         working { $0.remove(selection) }
     }
 
-    /// Closes the files, in which everything is written then. One value when it is done; what is begun afterwards opens
-    /// them again. Before an app is suspended, say; a store that is let go of does it by itself.
+    /// Closes the files after everything has been written. One value when done; later operations open them
+    /// again. Use it before an app is suspended, for example; a store that is released closes its files
+    /// itself.
     public func close() -> Observable<Void, NetworkError> {
         working { .success($0.close()) }
     }
 
-    /// Gives what `work` returns. It runs on the store's thread, also where the subscriber has gone by then.
+    /// The result of `work`, which runs on the store's thread even if the subscriber has left by then.
     private func working<Value: Sendable>(
         _ work: @escaping @Sendable (OpenCache) -> Result<Value, NetworkError>
     ) -> Observable<Value, NetworkError> {

@@ -7,10 +7,10 @@ import Synchronization
     import Darwin
 #endif
 
-/// Runs work one piece after the other, in the order in which it was added, on a thread that is there while there is
-/// some. So a disk that is slow keeps neither an event loop waiting nor a thread that others need.
+/// Runs pieces of work one after another, in the order in which they were added, on a thread that exists
+/// while there is work. A slow disk therefore holds up neither an event loop nor a shared thread.
 final class DiskThread: Sendable {
-    /// A piece of work. It is told why, where no thread could be made for it.
+    /// A piece of work. `refusal` is the error if no thread could be created for it.
     typealias Work = @Sendable (_ refusal: NetworkError?) -> Void
 
     private struct Queue {
@@ -30,7 +30,7 @@ final class DiskThread: Sendable {
         guard needsThread else { return }
         let code = start()
         guard code != 0 else { return }
-        drain(refusal: NetworkError(.file, "no thread for the disk cache: error \(code)"))
+        drain(refusal: NetworkError(.file, "no thread could be created for the disk cache: error \(code)"))
     }
 
     private func start() -> CInt {
@@ -39,7 +39,7 @@ final class DiskThread: Sendable {
         #else
             var thread: pthread_t?
         #endif
-        // The new thread takes over this one retain; where there is none, it is given back here.
+        // The new thread takes over this retain; if it cannot be created, the retain is released here.
         let retained = unsafe Unmanaged.passRetained(self)
         let code = unsafe pthread_create(
             &thread, nil,

@@ -3,18 +3,18 @@ import RxCache
 import RxHTTP
 import Synchronization
 
-/// A store's database and what is counted about it. What works with the database blocks.
+/// The database of a store, and its counts. Methods that use the database block.
 final class OpenCache: Sendable {
     private struct State {
         var database: CacheDatabase
-        /// Rows that lookups have found, and of which the database has not been told.
+        /// Rows that lookups have found, and whose use has not been written yet.
         var uses: [Int64] = []
     }
 
     private let limits: DiskCacheLimits
     private let state: Mutex<State>
     private let counts = Mutex((usage: CacheUsage(), statistics: DiskCacheStatistics()))
-    /// So many uses are written at once, as far as no change comes first.
+    /// The number of uses to write at once, unless a change comes first.
     private static let mostUses = 64
 
     init(_ folder: CacheFolder, limits: DiskCacheLimits) {
@@ -22,15 +22,15 @@ final class OpenCache: Sendable {
         state = Mutex(State(database: CacheDatabase(folder: folder)))
     }
 
-    /// As far as it is known. Waits for nobody who works with the database.
+    /// The usage as far as known. Does not wait for work with the database.
     var usage: CacheUsage { counts.withLock { $0.usage } }
-    /// As ``usage``.
+    /// Like ``usage``.
     var statistics: DiskCacheStatistics { counts.withLock { $0.statistics } }
 
-    /// Opens the database, to know what is in it.
+    /// Opens the database, in order to count its contents.
     func open() { _ = change { _ in 0 } }
 
-    /// Tells the database what it has not been told yet, and closes it.
+    /// Writes the pending uses, and closes the database.
     func close() {
         state.withLock { state in
             if !state.uses.isEmpty { _ = try? write(&state) { _ in } }
@@ -38,7 +38,7 @@ final class OpenCache: Sendable {
         }
     }
 
-    /// All variants of a key, the ones that came last first; none where the disk does not answer.
+    /// All variants of a key, the latest first; empty if the disk fails.
     func entries(for key: CacheKey) -> [CacheEntry] {
         let found = state.withLock { state -> [CacheTable.Found] in
             do throws(CacheFailure) {
@@ -56,7 +56,7 @@ final class OpenCache: Sendable {
         return found.compactMap(\.entry).sorted { $0.metadata.terms.date > $1.metadata.terms.date }
     }
 
-    /// Removes what is broken, and notes what has been used.
+    /// Removes corrupt entries, and records the use of the others.
     private func settle(_ found: [CacheTable.Found], _ state: inout State) {
         let broken = found.filter { $0.entry == nil }.map(\.row)
         state.uses += found.filter { $0.entry != nil }.map(\.row)
@@ -69,7 +69,7 @@ final class OpenCache: Sendable {
         }
     }
 
-    /// Makes a change that drops so many entries to make room.
+    /// Makes a change; `body` returns how many entries were evicted.
     func change(_ body: (CacheTable) throws -> Int) -> Result<Void, NetworkError> {
         changing { state throws(CacheFailure) in
             let dropped = try write(&state, body)
@@ -77,12 +77,12 @@ final class OpenCache: Sendable {
         }
     }
 
-    /// Removes what is meant. Gives how many there were.
+    /// Removes the selected entries. Returns how many there were.
     func remove(_ selection: CacheSelection) -> Result<Int, NetworkError> {
         changing { state throws(CacheFailure) in
             guard selection == .all else { return try write(&state) { try $0.remove(selection) } }
             let total = try write(&state) { try $0.total() }
-            // The whole file: faster, and nothing of it stays on the disk.
+            // Removing the whole file is faster, and leaves nothing on disk.
             try state.database.removeAll()
             counts.withLock { ($0.usage.entries, $0.usage.bytes) = (0, 0) }
             return total.entries
