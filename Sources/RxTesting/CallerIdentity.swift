@@ -6,13 +6,13 @@
     import Darwin
 #endif
 
-/// Who is calling: the task where there is one, since it may change threads, else the thread.
+/// Identifies the caller: by its task, which may change threads, otherwise by its thread.
 enum CallerIdentity: Hashable, Sendable {
     case task(Int)
     case thread(UInt)
 
     static var current: CallerIdentity {
-        // The task is looked at during the call only; what is kept is a number.
+        // The task is used only during the call; only a number is kept.
         if let task = unsafe withUnsafeCurrentTask(body: { unsafe $0?.hashValue }) { return .task(task) }
         #if canImport(Darwin)
             return .thread(unsafe UInt(bitPattern: pthread_self()))

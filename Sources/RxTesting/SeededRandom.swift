@@ -2,7 +2,7 @@
 public struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Creates a source; each seed has its own numbers.
+    /// Creates a source; each seed gives different numbers.
     public init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
 
     /// The next number.
@@ -15,8 +15,8 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
 }
 
 extension [UInt8] {
-    /// The same bytes with a few of them changed, taken out, doubled, or swapped: for parsers, which must
-    /// not trap on what comes.
+    /// The same bytes with a few of them changed, removed, duplicated or swapped: for parsers, which must not
+    /// trap on any input.
     package func mutated(
         by random: inout SeededRandom, alphabet: [UInt8] = Array(UInt8.min...UInt8.max)
     ) -> [UInt8] {

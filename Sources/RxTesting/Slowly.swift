@@ -1,9 +1,9 @@
 public import RxLite
 
 extension Observable {
-    /// Simulates a consumer that is slower than its source: takes a value, then pauses the stream for so long.
+    /// Simulates a consumer that is slower than its source: takes a value, then pauses the stream for a time.
     ///
-    /// The pause is the clock's time. A source that can pause stands still meanwhile.
+    /// The pause is measured by the clock. A source that can pause stops meanwhile.
     public func slowly(_ pause: Duration, on clock: VirtualScheduler) -> Observable {
         lift { observer in
             let scope = observer.scope.child()

@@ -3,7 +3,7 @@ public import RxHTTP
 public import RxLite
 import Synchronization
 
-/// A scheduler whose time moves only when a test says so.
+/// A scheduler whose time moves only when a test advances it.
 ///
 /// ```swift
 /// let clock = VirtualScheduler()
@@ -11,40 +11,40 @@ import Synchronization
 /// try clock.advance(by: .seconds(3600))
 /// ```
 ///
-/// Work runs inside ``advance(by:)``, ``advance(to:)`` and ``run()``, on the thread that calls them, in the order of
-/// its due times, and at equal times in the order in which it was scheduled.
+/// Work runs inside ``advance(by:)``, ``advance(to:)`` and ``run()``, on the thread that calls them, in the
+/// order of its due times; work with equal due times runs in the order in which it was scheduled.
 ///
-/// Between those calls the test itself counts as the scheduler's work (see ``isCurrent``): what it subscribes to, sends
-/// and cancels takes effect at once. Events from other tasks, threads or schedulers to a stream on this scheduler wait
-/// for the next advance.
+/// Between those calls the test itself counts as the scheduler's work (see ``isCurrent``): its subscriptions,
+/// values and cancels take effect at once. Events that other tasks, threads or schedulers send to a stream on
+/// this scheduler wait for the next advance.
 ///
-/// Safe from any thread.
+/// Thread-safe.
 public final class VirtualScheduler: DatedScheduler {
     private struct Contents {
         var now: Duration = .zero
         /// Latest first, so that the next is taken from the end.
         var timers: [VirtualTimer] = []
         var scheduledCount = 0
-        /// Who advances the time, while somebody does.
+        /// The caller that is advancing the time, if any.
         var runner: CallerIdentity?
     }
 
-    /// The scheduler whose work is being run, and who runs it. A task started from within that work
-    /// inherits the value but is somebody else, and so is not current.
+    /// The scheduler whose work is running, and the caller that runs it. A task started from within that work
+    /// inherits the value but is another caller, and therefore not current.
     @TaskLocal private static var running: (scheduler: VirtualScheduler, runner: CallerIdentity)?
 
     private let stepLimit: Int
     private let maker = CallerIdentity.current
     private let contents = Mutex(Contents())
 
-    /// The date when the time is zero.
+    /// The date at time zero.
     private let origin: Date
 
     /// Creates a scheduler whose time is zero.
     ///
     /// - Parameters:
-    ///   - origin: the date when the time is zero. Default 2000-01-01 00:00:00 UTC.
-    ///   - stepLimit: how many pieces of work one advance may run before it gives up with
+    ///   - origin: the date at time zero. Default 2000-01-01 00:00:00 UTC.
+    ///   - stepLimit: the most pieces of work that one advance runs before it fails with
     ///     ``VirtualTimeError/endless(steps:now:)``. Default 100,000.
     public init(
         startingAt origin: Date = Date(timeIntervalSince1970: 946_684_800), stepLimit: Int = 100_000
@@ -53,30 +53,29 @@ public final class VirtualScheduler: DatedScheduler {
         self.stepLimit = stepLimit
     }
 
-    /// The virtual date: moves on with ``now``.
+    /// The virtual date, which advances with ``now``.
     public var date: Date { origin.addingTimeInterval(now / .seconds(1)) }
 
-    /// The virtual time: zero at first.
+    /// The virtual time, zero at first.
     public var now: Duration { contents.withLock { $0.now } }
 
-    /// How many pieces of work wait, those due now included.
+    /// The number of waiting pieces of work, including those due now.
     public var pendingCount: Int { contents.withLock { $0.timers.count } }
 
     /// Whether the caller is this scheduler's work.
     ///
-    /// While time is advanced, that is the work being run. Between advances it is the task that made the
-    /// scheduler (where there is no task, the thread), unless it is just running work of another virtual
-    /// scheduler.
+    /// While time is advanced, that is the running work. Between advances it is the task that created the
+    /// scheduler (without a task, the thread), unless it is running work of another virtual scheduler.
     public var isCurrent: Bool {
         let caller = CallerIdentity.current
         if let runner = contents.withLock({ $0.runner }) {
-            // Between two pieces of work the runner is inside this class only, and asks nobody.
+            // Between two pieces of work the runner is inside this class only, which does not ask.
             return runner == caller && innermost(of: caller) === self
         }
         return maker == caller && innermost(of: caller) == nil
     }
 
-    /// Runs `work` with the next advance, after what is due now already.
+    /// Runs `work` with the next advance, after all work that is already due.
     public func schedule(_ work: @escaping @Sendable () -> Void) {
         _ = schedule(after: .zero, work)
     }
@@ -93,13 +92,13 @@ public final class VirtualScheduler: DatedScheduler {
         }
     }
 
-    /// Moves time on by `duration`, running what becomes due on the way.
+    /// Advances time by `duration`, and runs the work that becomes due.
     public func advance(by duration: Duration) throws(VirtualTimeError) {
         try advance(to: now + duration)
     }
 
-    /// Moves time on to `time`, running what becomes due on the way. A time in the past runs what is due
-    /// now.
+    /// Advances time to `time`, and runs the work that becomes due. For a time in the past it runs the work
+    /// that is due now.
     public func advance(to time: Duration) throws(VirtualTimeError) {
         try runWork(until: max(time, now))
         contents.withLock { $0.now = max($0.now, time) }
@@ -155,7 +154,7 @@ public final class VirtualScheduler: DatedScheduler {
     }
 }
 
-/// One piece of scheduled work. Lets go of it when it has run or is cancelled.
+/// One piece of scheduled work, which is released when it has run or is cancelled.
 private final class VirtualTimer: Cancellable {
     let due: Duration
     let number: Int
@@ -171,7 +170,7 @@ private final class VirtualTimer: Cancellable {
 
     func cancel() {
         scheduler?.remove(self)
-        // Released outside the lock: what the work holds may call back.
+        // Released outside the lock, because objects that the work holds may call back.
         _ = takeWork()
     }
 

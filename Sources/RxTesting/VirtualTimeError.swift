@@ -1,9 +1,9 @@
-/// Why virtual time stopped before it was where it should go.
+/// The reason why virtual time stopped early.
 public enum VirtualTimeError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// This number of pieces of work has run in one call, and there is still more: something schedules itself again
+    /// This many pieces of work ran in one call, and more are waiting: something schedules itself again
     /// without end.
     case endless(steps: Int, now: Duration)
-    /// Time is being advanced already: by the work that asked, or by another thread.
+    /// Time is already being advanced: by the work that asked, or by another thread.
     case alreadyRunning
 
     /// The problem, and how to solve it.
@@ -15,7 +15,7 @@ public enum VirtualTimeError: Error, Sendable, Equatable, CustomStringConvertibl
             A timer that repeats needs advance(by:) instead of run(), or a higher stepLimit.
             """
         case .alreadyRunning:
-            "virtual time is being advanced already; work on the scheduler, and other threads, cannot"
+            "virtual time is already being advanced; work on the scheduler and other threads cannot advance it"
         }
     }
 }

@@ -1,7 +1,7 @@
 import RxLite
 
 extension ContractChecker {
-    /// Where a source is, seen from its consumer.
+    /// The position of a source, seen from its consumer.
     enum Place: String, CaseIterable, CustomStringConvertible {
         case here = ""
         case elsewhere = " on another scheduler"
@@ -22,8 +22,8 @@ extension ContractChecker {
         }
     }
 
-    /// A pause that lasts must stop a source that sends at once and without end, whatever stands between; one that
-    /// ends must go on from there.
+    /// A lasting pause must stop a source that sends at once and without end, through any operator; after the
+    /// end of a pause the source must continue where it stopped.
     static func lastingPause<Output, Failure>(
         _ apply: @escaping Application<Output, Failure>, isEager: Bool, _ place: Place
     ) -> [ContractViolation] {
@@ -66,8 +66,8 @@ extension ContractChecker {
         return lasting.violations + ending.violations
     }
 
-    /// Leaving must stop a source that sends at once and without end. A source that nobody stops gives up after
-    /// a while, so that the check itself ends.
+    /// Cancelling must stop a source that sends at once and without end. A source that is not stopped gives
+    /// up after a while, so that the check ends.
     static func earlyStop<Output, Failure>(
         _ apply: @escaping Application<Output, Failure>, isDeferred: Bool, _ place: Place
     ) -> [ContractViolation] {
@@ -91,7 +91,7 @@ extension ContractChecker {
         }
     }
 
-    /// Nothing may come at once after a pause, the last values included, and all of it after the resumption.
+    /// No value may arrive during a pause, not even the last ones, and all must arrive after it.
     static func pauseAtTheEnd<Output, Failure>(
         _ apply: @escaping Application<Output, Failure>, source index: Int, isPatient: Bool
     ) -> [ContractViolation] {
@@ -124,8 +124,8 @@ extension ContractChecker {
         }
     }
 
-    /// A source that sends whatever its subscriber says must not have an operator with a limit begin streams while the
-    /// subscriber is paused.
+    /// After a source that sends regardless of pauses, an operator with a limit must not begin streams while
+    /// the subscriber is paused.
     static func hotSourceBeforeALimit<Output, Failure>(
         _ apply: @escaping Application<Output, Failure>
     ) -> [ContractViolation] {

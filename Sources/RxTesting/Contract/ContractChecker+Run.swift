@@ -4,7 +4,7 @@ extension ContractChecker {
     /// How long virtual time runs in each situation; the slowest of the checker's sources takes 8 s.
     static var patience: Duration { .seconds(3600) }
 
-    /// One situation: a source, an operator, a time to leave.
+    /// One situation: a source, an operator, and the time of the cancel.
     struct Run<Output: Sendable, Failure: Error> {
         private let apply: Application<Output, Failure>
         private let source: Int
@@ -28,7 +28,8 @@ extension ContractChecker {
             return probe.violations
         }
 
-        /// Returns whether nobody holds the subscription any more. All that this function held is gone then.
+        /// Returns a check of whether the subscription has been released. This function itself keeps nothing
+        /// of it.
         private func subscribeAndLeave(_ probe: ContractProbe, _ clock: VirtualScheduler) -> () -> Bool {
             let consumer = Consumer(apply(sources(probe, clock)[source].source, clock), probe)
             if case .inValue(let number) = departure { consumer.leavesInValue = number }
@@ -50,20 +51,20 @@ extension ContractChecker {
         }
     }
 
-    /// Subscribes with a scope of its own, which it can pause and close before the start.
+    /// A subscriber with a separate scope, which it can pause and close before the start.
     final class Consumer<Output: Sendable, Failure: Error> {
         let scope: Scope
         var leavesInValue = Int.max
         var pausesInValue = Int.max
         var staysPausedFromValue = Int.max
-        /// How many values had been taken from the source when the pause began.
+        /// The number of values taken from the source when the pause began.
         var sentAtPause: Int? { hasPaused.value == 0 ? nil : pausedAfter.value }
         let probe: ContractProbe
         private let stream: Observable<Output, Failure>
         private let pausedAfter = Counter()
         private let hasPaused = Counter()
 
-        /// - Parameter place: where the consumer is. Default: where the stream is.
+        /// - Parameter place: the consumer's scheduler. Default: the stream's scheduler.
         init(
             _ stream: Observable<Output, Failure>, _ probe: ContractProbe, on place: (any Scheduler)? = nil
         ) {
@@ -101,12 +102,12 @@ extension ContractChecker {
             scope.lane.enter { [stream] in stream.subscribe(observer) }
         }
 
-        /// From anywhere, before the start too.
+        /// Can be called from anywhere, also before the start.
         func pause() {
             scope.lane.enter { [scope] in scope.pause() }
         }
 
-        /// Lets time pass until a pause has come.
+        /// Advances time until a pause has begun.
         func awaitPause(_ clock: VirtualScheduler) throws(VirtualTimeError) {
             for _ in 0..<600 where !scope.isPaused && scope.isOpen {
                 try clock.advance(by: .milliseconds(100))
@@ -118,7 +119,7 @@ extension ContractChecker {
         }
 
         func leave() {
-            // After the end there is nothing to cancel, and nothing may come either.
+            // After the end there is nothing to cancel, and no event may follow.
             probe.close()
             scope.cancel()
         }

@@ -40,7 +40,7 @@ extension ContractChecker {
         consumer.leave()
     }
 
-    /// Values from several tasks at once, and a cancel in the midst of them.
+    /// Sends values from several tasks at once, with a cancel in between.
     static func threads<Output, Failure>(
         _ apply: @escaping Application<Output, Failure>
     ) async -> [ContractViolation] {

@@ -1,6 +1,6 @@
 public import RxLite
 
-/// Proves that a stream or an operator keeps the contract of Docs/Contracts.md.
+/// Checks that a stream or an operator keeps the contract of Docs/Contracts.md.
 ///
 /// ```swift
 /// let violations = await ContractChecker.violations { source, clock in
@@ -9,11 +9,11 @@ public import RxLite
 /// #expect(violations.isEmpty)
 /// ```
 ///
-/// It runs the operator over sources that send at once, over time, without end, not at all, from several threads, and
-/// on another scheduler than the subscriber's; lets them end, cancels them at once, from within each value, and between
-/// values; pauses and resumes them. Each time it looks for events that overlap, come after the end or after the cancel,
-/// for sources that were not stopped or torn down exactly once, and for timers, values and callbacks that are left
-/// behind.
+/// It applies the operator to sources that send at once, over time, without end, not at all, from several
+/// threads, and on another scheduler than the subscriber's. It lets them end; cancels them at once, within
+/// each value, and between values; and pauses and resumes them. Each time it looks for events that overlap,
+/// or that come after the end or after the cancel, for sources that were not stopped or not torn down exactly
+/// once, and for timers, values and callbacks that are left behind.
 public enum ContractChecker {
     /// Applies an operator to a source and a clock.
     public typealias Application<Output: Sendable, Failure: Error> =
@@ -21,16 +21,16 @@ public enum ContractChecker {
             Output, Failure
         >
 
-    /// Everything that the operator did wrong, in all situations.
+    /// All violations of the operator, in all situations.
     ///
     /// - Parameters:
-    ///   - isEager: whether the operator takes values from a source although the subscriber is paused (it
-    ///     has a buffer, which must have a limit). Default `false`.
+    ///   - isEager: whether the operator takes values from a source while the subscriber is paused (it has a
+    ///     buffer, which must have a limit). Default `false`.
     ///   - isDeferred: whether the operator delivers values later than it takes them, so that it cannot stop
     ///     a source that sends at once and without end. Default `false`.
-    ///   - isLimited: whether the operator begins no further stream while the subscriber is paused, as those with a
-    ///     limit do. Default `false`: it may.
-    ///   - apply: puts the operator on the source.
+    ///   - isLimited: whether the operator begins no further streams while the subscriber is paused, as
+    ///     operators with a limit do. Default `false`: it may begin some.
+    ///   - apply: applies the operator to the source.
     public static func violations<Output: Sendable, Failure: Error>(
         isEager: Bool = false, isDeferred: Bool = false, isLimited: Bool = false,
         _ apply: @escaping Application<Output, Failure>
@@ -52,12 +52,12 @@ public enum ContractChecker {
         return violations
     }
 
-    /// When the subscriber leaves.
+    /// When the subscriber cancels.
     enum Departure: CustomStringConvertible {
         case never
         case beforeStart
         case afterStart
-        /// From within the value with this number, from 1.
+        /// Within the value with this number, from 1.
         case inValue(Int)
         case atTime(Duration)
 

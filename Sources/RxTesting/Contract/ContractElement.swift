@@ -1,4 +1,4 @@
-/// A value whose life is counted: what the ``ContractChecker`` sends through the operator under check.
+/// A value whose life is counted. The ``ContractChecker`` sends such values through the operator under test.
 public final class ContractElement: Sendable, Comparable, Hashable, CustomStringConvertible {
     /// Counts up from 0 in each subscription of a source.
     public let number: Int
@@ -27,7 +27,7 @@ public final class ContractElement: Sendable, Comparable, Hashable, CustomString
     public var description: String { "\(number)" }
 }
 
-/// The error that the ``ContractChecker``'s sources fail with.
+/// The error of the ``ContractChecker``'s failing sources.
 public struct ContractFailure: Error, Sendable, Equatable {
     /// Creates the error.
     public init() {}

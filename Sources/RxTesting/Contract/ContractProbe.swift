@@ -1,7 +1,7 @@
 import RxLite
 import Synchronization
 
-/// Counts what is alive and torn down, and keeps the violations of one situation.
+/// Counts living and torn-down objects, and collects the violations of one situation.
 final class ContractProbe: Sendable {
     private struct Contents {
         var violations: [ContractViolation] = []
@@ -26,10 +26,10 @@ final class ContractProbe: Sendable {
     var alive: Int { contents.withLock { $0.alive } }
     var sent: Int { contents.withLock { $0.sent } }
     var sentAfterClose: Int { contents.withLock { $0.isClosed ? $0.sent - $0.sentBeforeClose : 0 } }
-    /// How many sources were started.
+    /// The number of sources that were started.
     var opened: Int { contents.withLock { $0.opened } }
     var hasEnded: Bool { contents.withLock { !$0.ends.isEmpty } }
-    /// Values and end, to compare two runs by.
+    /// Values and end, for comparing two runs.
     var outcome: String { contents.withLock { "\($0.values) values, \($0.ends)" } }
     var untorn: Int { contents.withLock { $0.opened - $0.torndown } }
 
@@ -67,7 +67,7 @@ final class ContractProbe: Sendable {
         if closed { report(.silentAfterCancel, "an end came after the cancel: \(completion)") }
     }
 
-    /// From here on no event may come.
+    /// No event may arrive from here on.
     func close() {
         contents.withLock { contents in
             if !contents.isClosed { contents.sentBeforeClose = contents.sent }
@@ -77,7 +77,7 @@ final class ContractProbe: Sendable {
 
     // The source's side
 
-    /// Notes that a source has started in `scope`, and that it must be torn down once.
+    /// Records that a source has started in `scope`, and must be torn down once.
     func open(_ scope: Scope) {
         contents.withLock { $0.opened += 1 }
         let hasRun = Atomic2()

@@ -1,12 +1,12 @@
 import RxLite
 import Synchronization
 
-/// The sources that the checker puts under an operator: each counts its subscriptions, its teardowns and
-/// its living values.
+/// The sources that the checker applies operators to. Each counts its subscriptions, its teardowns and its
+/// living values.
 extension ContractChecker {
     typealias Source = Observable<ContractElement, ContractFailure>
 
-    /// The patient ones wait while they are paused.
+    /// The patient sources wait while they are paused.
     static func sources(_ probe: ContractProbe, _ clock: VirtualScheduler) -> [(
         name: String, source: Source, isPatient: Bool
     )] {
@@ -22,7 +22,7 @@ extension ContractChecker {
         ]
     }
 
-    /// Sends while it is being subscribed to, or as soon as its scheduler lets it, and waits while it is paused.
+    /// Sends during the subscription, or as soon as its scheduler allows, and waits while it is paused.
     static func immediate(
         _ count: Int, _ completion: Completion<ContractFailure>, _ probe: ContractProbe,
         on scheduler: (any Scheduler)? = nil
@@ -80,7 +80,7 @@ final class Counter: Sendable {
 
     var value: Int { number.load(ordering: .relaxed) }
 
-    /// Adds one; returns what was there.
+    /// Adds one; returns the previous value.
     @discardableResult
     func add() -> Int { number.add(1, ordering: .relaxed).oldValue }
 

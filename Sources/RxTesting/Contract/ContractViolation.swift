@@ -1,14 +1,14 @@
-/// Something that a stream did and must not do.
+/// A violation of the contract by a stream.
 public struct ContractViolation: Error, Sendable, Equatable, CustomStringConvertible {
     /// The rules of Docs/Contracts.md that can be broken.
     public enum Rule: String, Sendable {
         /// An event began while another was being delivered.
         case serial
-        /// A second end.
+        /// The stream ended twice.
         case oneEnd
-        /// A value after the end.
+        /// A value came after the end.
         case nothingAfterEnd
-        /// An event after the subscription had been cancelled or its scope closed.
+        /// An event came after the subscription was cancelled or its scope closed.
         case silentAfterCancel
         /// A teardown that a source registered with `onClose` ran more than once.
         case teardownOnce
@@ -20,17 +20,17 @@ public struct ContractViolation: Error, Sendable, Equatable, CustomStringConvert
         case nothingAlive
         /// A source without end was not stopped.
         case stopsEarly
-        /// A source that can wait went on while the subscription was paused.
+        /// A source that can wait continued while the subscription was paused.
         case brake
-        /// After a pause, not the same events came as without it.
+        /// After a pause, other events came than without it.
         case sameAfterPause
-        /// The stream itself threw a virtual time error: it scheduled without end.
+        /// The stream scheduled work without end, so that virtual time stopped with an error.
         case endsInVirtualTime
     }
 
-    /// The rule.
+    /// The broken rule.
     public let rule: Rule
-    /// In which of the checker's situations.
+    /// The situation that the checker had set up.
     public let situation: String
     /// The observation.
     public let detail: String

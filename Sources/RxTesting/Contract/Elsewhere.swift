@@ -1,8 +1,8 @@
 import RxLite
 import Synchronization
 
-/// Another scheduler than a clock, with that clock's time: its work runs when the clock is advanced, and nobody else is
-/// on it.
+/// A scheduler that differs from a clock but has its time: its work runs when the clock is advanced, and
+/// nothing else runs on it.
 final class Elsewhere: Scheduler {
     private let clock: VirtualScheduler
     private let isRunning = Atomic<Bool>(false)

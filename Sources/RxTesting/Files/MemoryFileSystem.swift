@@ -10,19 +10,20 @@ import Synchronization
 /// files.fail(.write, of: "/tmp/note", "disk full")
 /// ```
 ///
-/// Every operation takes ``latency`` of virtual time, and concurrent operations see each other's changes. Safe from any
-/// thread.
+/// Every operation takes ``latency`` of virtual time, and concurrent operations see each other's changes.
+/// Thread-safe.
 public final class MemoryFileSystem: FileSystem {
-    /// The steps that can be made to fail.
+    /// The operations that can be made to fail.
     public enum Operation: Sendable {
         case status, read, write, synchronize, replace, move, lock, remove
     }
 
-    /// The time that operations live in.
+    /// The clock of the operations.
     public let clock: VirtualScheduler
-    /// How long each step takes. Default zero; an operation still never completes within the subscribing call.
+    /// How long each step takes. Default zero; even then an operation never completes within the subscribing
+    /// call.
     public let latency: Duration
-    /// The size of the pieces that are read. Default 64 KiB.
+    /// The size of the chunks to read. Default 64 KiB.
     public let pieceSize: Int
 
     private struct Contents {
@@ -31,14 +32,14 @@ public final class MemoryFileSystem: FileSystem {
         var failures: [(operation: Operation, path: String, message: String)] = []
         var readCount = 0
         var lockedElsewhere: Set<String> = []
-        /// How often each file is locked.
+        /// The number of locks on each file.
         var locks: [String: Int] = [:]
 
         func status(of path: String) -> FileStatus? {
             files[path].map { FileStatus(size: Int64($0.bytes.count), modified: $0.modified) }
         }
 
-        /// Each change has a time of its own, so that all are noticed.
+        /// Each change has a different time, so that all changes are noticed.
         mutating func set(_ path: String, _ bytes: [UInt8]?) {
             changeCount += 1
             files[path] = bytes.map { ($0, .nanoseconds(changeCount)) }
@@ -68,7 +69,7 @@ public final class MemoryFileSystem: FileSystem {
     /// The paths of all files, sorted.
     public var paths: [String] { contents.withLock { $0.files.keys.sorted() } }
 
-    /// How many pieces have been read so far.
+    /// The number of chunks read so far.
     public var readCount: Int { contents.withLock { $0.readCount } }
 
     /// The files that another process has locked.
@@ -77,11 +78,11 @@ public final class MemoryFileSystem: FileSystem {
         set { contents.withLock { $0.lockedElsewhere = newValue } }
     }
 
-    /// The files that have been locked here and not been given back, sorted.
+    /// The files that have been locked here and not released, sorted.
     public var lockedPaths: [String] { contents.withLock { $0.locks.keys.sorted() } }
 
-    /// Makes the next such operation on the file fail with ``NetworkError/Code/file``. Several fail one after
-    /// another.
+    /// Makes the next such operation on the file fail with ``NetworkError/Code/file``. Several failures take
+    /// effect one after another.
     public func fail(_ operation: Operation, of path: String, _ message: String = "as scripted") {
         contents.withLock { $0.failures.append((operation, path, message)) }
     }
@@ -118,9 +119,9 @@ public final class MemoryFileSystem: FileSystem {
 
     private struct Piece {
         var bytes: [UInt8]
-        /// Where it begins.
+        /// The offset of the first byte.
         var offset: Int64
-        /// How many bytes are wanted, these included.
+        /// The number of bytes wanted, including these.
         var left: Int64
         var isLast: Bool
     }
@@ -205,7 +206,7 @@ public final class MemoryFileSystem: FileSystem {
         step(.remove, path) { contents in contents.files[path] = nil }
     }
 
-    /// One thing done at one moment of virtual time, unless it has been told to fail.
+    /// Performs one operation at one moment of virtual time, unless it was made to fail.
     private func step<T>(
         _ operation: Operation, _ path: String,
         _ body: @escaping @Sendable (inout Contents) throws(NetworkError) -> T

@@ -1,10 +1,10 @@
-/// Why a text is not a marble diagram.
+/// The reason why a text is not a marble diagram.
 public struct MarbleError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kinds of problems.
     public enum Problem: Sendable, Equatable {
         /// The letter has no value.
         case noValue(Character)
-        /// There is a `#`, and no error was given for it.
+        /// A `#` without an error given for it.
         case noError
         /// A character that has no meaning here.
         case unexpected(Character)
@@ -16,25 +16,25 @@ public struct MarbleError: Error, Sendable, Equatable, CustomStringConvertible {
         case afterEnd
         /// A second `^` or `!`.
         case repeated(Character)
-        /// A time literal that is no number, or not followed by a space.
+        /// A time literal that is not a number, or is not followed by a space.
         case badTime(String)
     }
 
-    /// What is wrong.
+    /// The problem.
     public let problem: Problem
-    /// Which character of the text, from 0.
+    /// The index of the character in the text, from 0.
     public let position: Int
     /// The text.
     public let text: String
 
-    /// Creates an error about one place of a text.
+    /// Creates an error about one position in a text.
     public init(problem: Problem, position: Int, text: String) {
         self.problem = problem
         self.position = position
         self.text = text
     }
 
-    /// The text with a caret under the place, and the problem.
+    /// The problem, and the text with a caret under the position.
     public var description: String {
         let what =
             switch problem {

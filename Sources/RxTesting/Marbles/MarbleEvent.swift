@@ -2,7 +2,7 @@ public import RxLite
 
 /// One event of a stream and its virtual time.
 public struct MarbleEvent<Element: Sendable, Failure: Error>: Sendable {
-    /// What happened.
+    /// The kind of an event.
     public enum Kind: Sendable {
         /// A value.
         case next(Element)
@@ -10,9 +10,9 @@ public struct MarbleEvent<Element: Sendable, Failure: Error>: Sendable {
         case end(Completion<Failure>)
     }
 
-    /// When it happened.
+    /// The time of the event.
     public var time: Duration
-    /// What happened.
+    /// The kind of the event.
     public var kind: Kind
 
     /// Creates an event.
@@ -21,7 +21,7 @@ public struct MarbleEvent<Element: Sendable, Failure: Error>: Sendable {
         self.kind = kind
     }
 
-    /// The events of a diagram. Letters without a value stand for themselves where `Element` is `String`.
+    /// The events of a diagram. Letters without a value stand for themselves if `Element` is `String`.
     static func events(
         of text: String, values: [Character: Element], error: Failure?, frame: Duration
     ) throws(MarbleError) -> [MarbleEvent] {

@@ -1,6 +1,6 @@
 import RxLite
 
-/// How a stream differs from its diagram. Prints both, one above the other:
+/// The difference between a stream and its diagram. Prints both, one above the other:
 ///
 /// ```
 /// the streams differ at 0.005 seconds
@@ -73,7 +73,7 @@ extension String {
     }
 }
 
-/// Letters for values: the test's own, then others as they are needed.
+/// Letters for values: those of the test, then others as needed.
 struct MarbleAlphabet<Element: Equatable> {
     private var entries: [(letter: String, value: Element)]
     private let givenCount: Int
@@ -85,14 +85,14 @@ struct MarbleAlphabet<Element: Equatable> {
         givenCount = entries.count
     }
 
-    /// What the letters stand for that were not given, and the errors where there is more than one.
+    /// The values of letters that were not given, and the errors if there are several.
     var legend: [String] {
         let letters = entries[givenCount...].filter { "\($0.value)" != $0.letter }
         return letters.map { "\($0.letter) = \($0.value)" }
             + (errors.count > 1 ? errors.enumerated().map { "#\($0.offset) = \($0.element)" } : [])
     }
 
-    /// What happens at each instant.
+    /// The events at each instant, as text.
     mutating func cells<Failure: Error>(of events: [MarbleEvent<Element, Failure>]) -> [Duration: String] {
         var cells: [Duration: String] = [:]
         for event in events { cells[event.time, default: ""] += symbol(for: event.kind) }

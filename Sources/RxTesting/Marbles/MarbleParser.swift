@@ -12,7 +12,7 @@ struct MarbleParser {
     struct TimedMark: Equatable {
         var time: Duration
         var mark: Mark
-        /// Which character of the text, from 0.
+        /// The index of the character in the text, from 0.
         var position: Int
     }
 
@@ -21,7 +21,7 @@ struct MarbleParser {
     private let frame: Duration
     private var position = 0
     private var time: Duration = .zero
-    /// Where the group that is being read began.
+    /// The position where the current group began.
     private var group: Int?
     private var marks: [TimedMark] = []
 
@@ -78,7 +78,7 @@ struct MarbleParser {
         if group == nil { time += frame }
     }
 
-    /// Takes a literal such as `10ms`, which stands between spaces or at an edge of the text.
+    /// Skips a literal such as `10ms`, delimited by spaces or the edges of the text.
     private mutating func skipTimeLiteral() throws(MarbleError) -> Bool {
         guard group == nil, characters[position].isNumber, position == 0 || characters[position - 1] == " "
         else { return false }
@@ -86,7 +86,7 @@ struct MarbleParser {
         let digits = word.prefix { $0.isNumber || $0 == "." }
         let seconds: [Substring: Double] = ["ms": 0.001, "s": 1, "m": 60]
         guard let unit = seconds[word.dropFirst(digits.count)] else {
-            // A word such as `1--2|` is values; one with a fraction can only be meant as a time.
+            // A word such as `1--2|` is values; one with a fraction can only be a time.
             if digits.contains(".") { throw error(.badTime(word)) }
             return false
         }

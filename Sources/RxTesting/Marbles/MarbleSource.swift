@@ -6,7 +6,7 @@ import Synchronization
 public final class MarbleSource<Element: Sendable, Failure: Error>: Sendable {
     private struct Contents {
         var spans: [SubscriptionSpan] = []
-        /// Who listens to a hot source, by the index of their span.
+        /// The observers of a hot source, by the index of their span.
         var listeners: [Int: Observer<Element, Failure>] = [:]
         var completion: Completion<Failure>?
     }
@@ -28,7 +28,7 @@ public final class MarbleSource<Element: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// The stream; it lives on the virtual scheduler. A cold source starts again for each subscriber.
+    /// The stream, on the virtual scheduler. A cold source starts again for each subscriber.
     public var observable: Observable<Element, Failure> {
         Observable(scheduler: clock) { observer in
             guard observer.scope.isOpen else { return }
@@ -36,11 +36,12 @@ public final class MarbleSource<Element: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// From when to when each subscriber was there, in virtual time since the source was made.
+    /// The time span of each subscription, in virtual time since the source was created.
     public var subscriptions: [SubscriptionSpan] { contents.withLock { $0.spans } }
 
     private func play(to observer: Observer<Element, Failure>) {
-        // Each a piece of work, as in RxJS: what one of them has led to is over when the next of that instant comes.
+        // Each event is a separate piece of work, as in RxJS: the effects of one are complete before the next
+        // one of the same instant.
         let timers = events.map { event in
             clock.schedule(after: event.time) { observer.scope.enter { Self.send(event.kind, to: observer) } }
         }
@@ -89,7 +90,7 @@ public final class MarbleSource<Element: Sendable, Failure: Error>: Sendable {
 
     private func close(_ index: Int) {
         let now = clock.now - origin
-        // Let go of here, after the lock.
+        // Released here, outside the lock.
         let listener = contents.withLock { contents in
             contents.spans[index].end = now
             return contents.listeners.removeValue(forKey: index)
@@ -99,11 +100,13 @@ public final class MarbleSource<Element: Sendable, Failure: Error>: Sendable {
 }
 
 extension VirtualScheduler {
-    /// A source that starts again for each subscriber: time zero of the diagram is their subscription.
+    /// A source that starts again for each subscriber: time zero of the diagram is the time of the
+    /// subscription.
     ///
-    /// The notation is that of RxJS. `-` is one frame of time; a letter or digit is a value, and `|` the end, `#` an
-    /// error, each taking one frame; events in parentheses happen at the instant of the opening one, and take as many
-    /// frames as characters. `10ms`, `1s`, `2m` between spaces are time; spaces mean nothing.
+    /// The notation is that of RxJS. `-` is one frame of time. A letter or digit is a value, `|` the end, `#`
+    /// an error, and each takes one frame. Events in parentheses happen at the instant of the opening
+    /// parenthesis, and take as many frames as characters. `10ms`, `1s`, `2m` between spaces are time; other
+    /// spaces are ignored.
     ///
     /// ```swift
     /// let goods: MarbleSource<Int, Never> = try clock.cold("--a--(bc|)", values: ["a": 1, "b": 2, "c": 3])
@@ -111,8 +114,9 @@ extension VirtualScheduler {
     ///
     /// - Parameters:
     ///   - marbles: the diagram.
-    ///   - values: what the letters stand for. Those not named stand for themselves if `Element` is `String`.
-    ///   - error: what `#` stands for.
+    ///   - values: the values of the letters. Letters without a value stand for themselves if `Element` is
+    ///     `String`.
+    ///   - error: the error of `#`.
     ///   - frame: the time of one character. Default 1 ms.
     public func cold<Element: Sendable, Failure: Error>(
         _ marbles: String, values: [Character: Element] = [:], error: Failure? = nil,
@@ -122,8 +126,8 @@ extension VirtualScheduler {
         return MarbleSource(events, on: self, isHot: false)
     }
 
-    /// A source that runs with or without subscribers. Its time begins now, at `^` if there is one: earlier events are
-    /// past.
+    /// A source that runs with or without subscribers. Its time begins now, at `^` if there is one; earlier
+    /// events are skipped.
     ///
     /// For the notation and the parameters see ``cold(_:values:error:frame:)``.
     public func hot<Element: Sendable, Failure: Error>(
@@ -134,10 +138,11 @@ extension VirtualScheduler {
         return MarbleSource(events, on: self, isHot: true)
     }
 
-    /// A source that starts again for each subscriber, from its events: for what no diagram can say.
+    /// A source that starts again for each subscriber, made from events, for anything that a diagram cannot
+    /// express.
     ///
-    /// - Parameter events: what it sends, in order, with the times since the subscription. Those before zero are left
-    ///   out, and nothing may follow an end.
+    /// - Parameter events: the events in order, with the times since the subscription. Events before zero are
+    ///   omitted, and none may follow an end.
     public func cold<Element: Sendable, Failure: Error>(
         _ events: [MarbleEvent<Element, Failure>]
     ) -> MarbleSource<Element, Failure> {
@@ -146,8 +151,8 @@ extension VirtualScheduler {
 
     /// A source that runs with or without subscribers, from its events. Its time begins now.
     ///
-    /// - Parameter events: what it sends, in order, with the times since now. Those before zero have gone by, and
-    ///   nothing may follow an end.
+    /// - Parameter events: the events in order, with the times since now. Events before zero are omitted, and
+    ///   none may follow an end.
     public func hot<Element: Sendable, Failure: Error>(
         _ events: [MarbleEvent<Element, Failure>]
     ) -> MarbleSource<Element, Failure> {

@@ -1,8 +1,8 @@
 extension Recorder where Element: Equatable {
-    /// How what was recorded differs from a diagram; `nil` if it does not.
+    /// The difference between the recording and a diagram; `nil` if there is none.
     ///
-    /// The notation is that of ``VirtualScheduler/cold(_:values:error:frame:)``. Errors are the same if they
-    /// print the same.
+    /// For the notation see ``VirtualScheduler/cold(_:values:error:frame:)``. Errors are equal if they print
+    /// the same.
     public func mismatch(
         with marbles: String, values: [Character: Element] = [:], error: Failure? = nil,
         frame: Duration = .milliseconds(1)
@@ -11,7 +11,7 @@ extension Recorder where Element: Equatable {
         return MarbleMismatch(expected: expected, actual: events, letters: values, frame: frame)
     }
 
-    /// Throws a ``MarbleMismatch`` unless exactly what the diagram says was recorded.
+    /// Throws a ``MarbleMismatch`` unless the recording matches the diagram exactly.
     public func expect(
         _ marbles: String, values: [Character: Element] = [:], error: Failure? = nil,
         frame: Duration = .milliseconds(1)

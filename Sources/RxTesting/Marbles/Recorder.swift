@@ -1,7 +1,7 @@
 public import RxLite
 import Synchronization
 
-/// Subscribes to a stream and keeps everything it sends, with virtual times.
+/// Subscribes to a stream and records all its events with their virtual times.
 ///
 /// ```swift
 /// let recorder = Recorder(goods.map { $0 * 10 }, on: clock)
@@ -9,7 +9,7 @@ import Synchronization
 /// try recorder.expect("--a--b|", values: ["a": 10, "b": 20])
 /// ```
 ///
-/// Times count from the making of the recorder.
+/// Times count from the creation of the recorder.
 public final class Recorder<Element: Sendable, Failure: Error>: Sendable {
     private struct Contents {
         var events: [MarbleEvent<Element, Failure>] = []
@@ -36,7 +36,7 @@ public final class Recorder<Element: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// Everything so far.
+    /// All events so far.
     public var events: [MarbleEvent<Element, Failure>] { contents.withLock { $0.events } }
 
     /// The values so far.
@@ -59,16 +59,16 @@ public final class Recorder<Element: Sendable, Failure: Error>: Sendable {
         if case .finished = completion { true } else { false }
     }
 
-    /// From when to when the recorder was subscribed.
+    /// The time span of the recorder's subscription.
     public var span: SubscriptionSpan? { contents.withLock { $0.span } }
 
     /// Cancels the subscription, if it has begun.
     public func cancel() { subscription?.cancel() }
 
-    /// Puts the brake on.
+    /// Pauses the stream.
     public func pause() { subscription?.pause() }
 
-    /// Takes one ``pause()`` back.
+    /// Undoes one ``pause()``.
     public func resume() { subscription?.resume() }
 
     private var subscription: Subscription? { contents.withLock { $0.subscription } }

@@ -1,6 +1,6 @@
 /// The time span of a subscription.
 ///
-/// In a diagram `^` is the beginning and `!` the end, by cancel or with the stream.
+/// In a diagram `^` is the beginning, and `!` the end, by a cancel or by the end of the stream.
 public struct SubscriptionSpan: Sendable, Equatable, CustomStringConvertible {
     /// When it began.
     public var start: Duration
@@ -15,7 +15,7 @@ public struct SubscriptionSpan: Sendable, Equatable, CustomStringConvertible {
 
     /// Reads a span such as `--^---!`. Without `^` it begins at zero, without `!` it does not end.
     ///
-    /// - Throws: where there is anything but `^`, `!` and time.
+    /// - Throws: if the text contains anything except `^`, `!` and time.
     public init(_ marbles: String, frame: Duration = .milliseconds(1)) throws(MarbleError) {
         self.init(start: .zero)
         for mark in try MarbleParser.marks(of: marbles, frame: frame) {

@@ -10,7 +10,7 @@ import Synchronization
 /// reachability.set(.unreachable)
 /// ```
 ///
-/// Like the real one it shows its status while it is started, and `unknown` otherwise. Safe from any thread.
+/// Like the real one it shows its status while it is started, and `unknown` otherwise. Thread-safe.
 public final class ScriptedReachability: Reachability {
     private struct Script {
         var status: NetworkStatus
@@ -20,22 +20,22 @@ public final class ScriptedReachability: Reachability {
     private let script: Mutex<Script>
     private let shown: State<NetworkStatus>
 
-    /// Creates one that is started.
+    /// Creates an instance that is started.
     public init(_ status: NetworkStatus = .unknown) {
         script = Mutex(Script(status: status))
         shown = State(status)
     }
 
-    /// The status at this moment.
+    /// The current status.
     public var status: NetworkStatus { shown.value }
 
-    /// The status, then each other one that it changes to.
+    /// The current status, then each new one.
     public var statuses: Observable<NetworkStatus, Never> { shown.observable.distinctUntilChanged() }
 
-    /// Sets what is shown from now on, or once it is started.
+    /// Sets the status to show from now on, or once it is started.
     public func set(_ status: NetworkStatus) { change { $0.status = status } }
 
-    /// Shows what has been set.
+    /// Shows the status that was set.
     public func start() { change { $0.isStarted = true } }
 
     /// Shows `unknown`.

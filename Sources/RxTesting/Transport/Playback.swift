@@ -1,9 +1,9 @@
 import RxHTTP
 import RxLite
 
-/// One running exchange: takes the steps of its script, in its subscription's lane.
+/// One running exchange: performs the steps of its script, in its subscription's lane.
 final class Playback: @unchecked Sendable {
-    // Unchecked: the variables are touched only from inside the subscription's lane, which is serial.
+    // Unchecked: the variables are accessed only inside the subscription's lane, which is serial.
     private let steps: [ScriptedTransport.Step]
     private let request: Request
     private let observer: Observer<TransferEvent, NetworkError>
@@ -58,7 +58,8 @@ final class Playback: @unchecked Sendable {
 
     private func take() {
         guard next < steps.count else {
-            return fail(NetworkError(.unscripted, "the script has no end", request: request))
+            return fail(
+                NetworkError(.unscripted, "the script ended without finish, fail or stall", request: request))
         }
         let step = steps[next]
         next += 1
@@ -95,7 +96,7 @@ final class Playback: @unchecked Sendable {
 }
 
 extension NetworkError {
-    /// The same error, told about the request that it happened to.
+    /// The same error, attributed to the request.
     fileprivate func about(_ request: Request) -> NetworkError {
         var error = self
         let blank = NetworkError(code, message, request: request)

@@ -1,7 +1,7 @@
 public import RxHTTP
 
 extension ScriptedTransport {
-    /// One subscription to one request, and its outcome.
+    /// One subscription to one request, with its outcome.
     public struct Exchange: Sendable {
         /// The request as it was sent.
         public let request: Request
@@ -21,9 +21,9 @@ extension ScriptedTransport.Exchange {
         case running
         /// The complete response was delivered.
         case finished
-        /// It broke off.
+        /// The exchange failed.
         case failed(NetworkError.Code)
-        /// The subscriber left.
+        /// The subscriber cancelled.
         case cancelled
     }
 }

@@ -4,23 +4,23 @@ public import RxHTTP
 extension ScriptedTransport {
     /// One step of a scripted response.
     public enum Step: Sendable {
-        /// Time passes, also while the subscriber is paused.
+        /// Time passes, even while the subscriber is paused.
         case wait(Duration)
-        /// So much of the request body has been sent.
+        /// The bytes of the request body sent so far.
         case uploaded(bytes: Int64, of: Int64?)
         /// An informational response.
         case interim(ResponseHead)
         /// The status line and header fields.
         case head(ResponseHead)
-        /// A piece of the body.
+        /// A chunk of the body.
         case chunk([UInt8])
         /// The fields after the body.
         case trailers(HTTPFields)
         /// The end of the response.
         case finish
-        /// The exchange breaks off. An `error` without a request gets the request that it responds to.
+        /// The exchange fails. An `error` without a request is attributed to the request of the exchange.
         case fail(NetworkError)
-        /// Nothing more comes, and no end; the exchange runs until it is cancelled.
+        /// Neither another event nor an end; the exchange runs until it is cancelled.
         case stall
     }
 
@@ -36,10 +36,10 @@ extension ScriptedTransport {
 }
 
 extension ScriptedTransport.Reply {
-    /// The reply made of `steps`.
+    /// A reply with the given steps.
     public static func steps(_ steps: ScriptedTransport.Step...) -> Self { Self(steps) }
 
-    /// A complete response: head, body in one chunk where there is one, end.
+    /// A complete response: head, body in one chunk unless it is empty, end.
     public static func bytes(
         _ body: [UInt8], status: HTTPResponse.Status = .ok, headers: HTTPFields = [:],
         after delay: Duration = .zero
@@ -70,8 +70,8 @@ extension ScriptedTransport.Reply {
     ///
     /// - Parameters:
     ///   - code: the kind. `resolve`, `connect`, `connectTimeout` and `tls` are marked as unsent.
-    ///   - message: what happened.
-    ///   - delay: how long after the subscription.
+    ///   - message: the description of the failure.
+    ///   - delay: the time since the subscription.
     public static func failure(
         _ code: NetworkError.Code, _ message: String = "as scripted", after delay: Duration = .zero
     ) -> Self {

@@ -10,13 +10,13 @@ extension ScriptedTransport {
         let path: String
         let replies: [Reply]
 
-        /// Responds to requests of `method` to `path`: to the first with the first of `replies`, and so on; the last
-        /// one repeats. Without `replies` it never responds.
+        /// Responds to requests of `method` to `path`: to the first with the first of `replies`, and so on;
+        /// the last reply repeats. Without `replies` it never responds.
         ///
         /// - Parameters:
-        ///   - method: `nil` matches all.
-        ///   - path: the path of the URL without query, with the slash at its end if there is one; or, beginning with
-        ///     `http`, scheme, host, port and path. A `*` at its end matches anything that follows.
+        ///   - method: the method; `nil` matches all.
+        ///   - path: the path of the URL without query, including a trailing slash; or, if it begins with
+        ///     `http`, scheme, host, port and path. A `*` at its end matches any text that follows.
         public static func when(
             _ method: HTTPRequest.Method?, _ path: String, _ replies: Reply...
         ) -> Rule {
@@ -60,6 +60,6 @@ extension URL {
         "\(scheme ?? "")://\(host() ?? "")" + (port.map { ":\($0)" } ?? "") + wholePath
     }
 
-    /// Without escapes, and with the slash at its end, which `path` leaves out.
+    /// The path without escapes, including a trailing slash, which `path` omits.
     fileprivate var wholePath: String { path(percentEncoded: false) }
 }

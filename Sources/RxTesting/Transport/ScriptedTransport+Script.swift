@@ -1,18 +1,18 @@
 import Synchronization
 
 extension ScriptedTransport {
-    /// Replies that are given in their order; the last one repeats.
+    /// Replies in their order; the last one repeats.
     ///
     /// ```swift
     /// let script = ScriptedTransport.Script([.failure(.connect), .json("[1, 2]")])
     /// let transport = ScriptedTransport(on: clock) { _ in script.next() }
     /// ```
     ///
-    /// Safe from any thread.
+    /// Thread-safe.
     public final class Script: Sendable {
         private let replies: Mutex<[Reply]>
 
-        /// Creates a script. Without a reply it stalls.
+        /// Creates a script. Without any replies it stalls.
         public init(_ replies: [Reply]) { self.replies = Mutex(replies) }
 
         /// The next reply.

@@ -12,13 +12,13 @@ import Synchronization
 /// ])
 /// ```
 ///
-/// It keeps the contract of ``Transport``: nothing is sent before a subscription, each subscription is one exchange,
-/// cancelling closes it, and while the subscription is paused no event is delivered. No response comes from inside the
-/// subscribing call: advance the clock.
+/// It keeps the contract of ``Transport``: nothing is sent before a subscription, each subscription is one
+/// exchange, cancelling closes it, and while the subscription is paused no event is delivered. No response
+/// arrives within the subscribing call: advance the clock.
 ///
 /// A request that no rule matches fails with ``NetworkError/Code/unscripted``.
 public final class ScriptedTransport: Transport {
-    /// The time that exchanges live in.
+    /// The clock of the exchanges.
     public let clock: VirtualScheduler
 
     private let reply: @Sendable (Request) -> Reply
@@ -39,19 +39,19 @@ public final class ScriptedTransport: Transport {
     /// The clock.
     public var scheduler: any Scheduler { clock }
 
-    /// Every exchange so far, in the order of their subscriptions.
+    /// All exchanges so far, in the order of their subscriptions.
     public var exchanges: [Exchange] { log.withLock { $0 } }
 
-    /// The request of every exchange so far.
+    /// The requests of all exchanges so far.
     public var requests: [Request] { exchanges.map(\.request) }
 
     /// The exchanges that were cancelled before their end.
     public var cancelled: [Exchange] { exchanges.filter { $0.outcome == .cancelled } }
 
-    /// How many exchanges have neither ended nor been cancelled.
+    /// The number of exchanges that have neither ended nor been cancelled.
     public var runningCount: Int { log.withLock { $0.count { $0.outcome == .running } } }
 
-    /// An exchange by the script.
+    /// The scripted exchange of a request.
     public func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         Observable(scheduler: scheduler) { observer in
             guard observer.scope.isOpen else { return }
