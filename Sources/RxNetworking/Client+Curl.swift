@@ -2,16 +2,16 @@ public import RxClient
 public import RxCurl
 
 extension Client {
-    /// Creates a client of a server that is reached over libcurl.
+    /// Creates a client that uses libcurl.
     ///
     /// ```swift
     /// let client = Client(baseURL: "https://api.example.com/v1")
     /// ```
     ///
     /// - Parameters:
-    ///   - baseURL: what paths are relative to, over the configuration's own.
-    ///   - configuration: how requests are made.
-    ///   - transport: what carries them. Default: the one that all clients share, on its own event loop.
+    ///   - baseURL: the URL that paths are relative to; replaces the base URL of the configuration.
+    ///   - configuration: the configuration of the client's requests.
+    ///   - transport: the transport. Default: the one that all clients share, with a separate event loop.
     public convenience init(
         baseURL: String, configuration: ClientConfiguration = ClientConfiguration(),
         transport: CurlTransport = .shared

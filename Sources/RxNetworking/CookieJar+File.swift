@@ -3,26 +3,26 @@ import RxCurl
 public import RxHTTP
 
 extension CookieJar {
-    /// Creates a jar that lasts as long as the process, with the system's list of public suffixes.
+    /// Creates a jar in memory, with the system's list of public suffixes.
     ///
-    /// - Parameter limits: how much is kept.
+    /// - Parameter limits: the limits of the jar.
     public convenience init(limits: CookieLimits = CookieLimits()) {
         self.init(publicSuffixes: .system, limits: limits)
     }
 
-    /// Creates a jar with a file, replaced atomically at each save, with mode 0600; its folder must exist. Two jars, or
-    /// two processes, must not share one file: each would write over what the other saved.
+    /// Creates a jar with a file. Each save replaces the file atomically, with mode 0600; its folder must exist. Two
+    /// jars, or two processes, must not share one file: each would overwrite the changes of the other.
     ///
     /// ```swift
     /// configuration.cookies = CookieJar(file: "/var/lib/app/cookies.json")
     /// ```
     ///
     /// - Parameters:
-    ///   - path: the file; made by the first save.
-    ///   - keepsSessionCookies: whether cookies without an end are saved too. Default no: they end with the
-    ///     process.
-    ///   - limits: how much is kept.
-    ///   - files: where the file is. Default: the machine, by way of the loop that all clients share.
+    ///   - path: the path of the file; the first save creates it.
+    ///   - keepsSessionCookies: whether cookies without an expiry are saved too. Default false: they end with
+    ///     the process.
+    ///   - limits: the limits of the jar.
+    ///   - files: the file system of the file. Default: the machine's, through the loop that all clients share.
     public convenience init(
         file path: String, keepsSessionCookies: Bool = false, limits: CookieLimits = CookieLimits(),
         files: (any FileSystem)? = nil

@@ -1,4 +1,4 @@
-// One import for users: everything but the engine room.
+// One import for users: all public modules.
 @_exported public import HTTPTypes
 @_exported public import Logging
 @_exported public import RxCache

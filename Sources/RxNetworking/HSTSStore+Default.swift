@@ -2,14 +2,14 @@ import RxCurl
 public import RxHTTP
 
 extension HSTSStore {
-    /// Creates a store in a text file of the machine, read and written by way of the loop that all clients share. See
+    /// Creates a store in a text file of the machine, read and written through the loop that all clients share. See
     /// ``RxHTTP/HSTSStore/init(file:on:)``.
     ///
     /// ```swift
     /// connections.hsts = HSTSStore(file: "/var/lib/app/hsts.txt")
     /// ```
     ///
-    /// - Parameter path: the file; made by the first save. Its folder must exist.
+    /// - Parameter path: the path of the file; the first save creates it. Its folder must exist.
     public convenience init(file path: String) {
         self.init(file: path, on: CurlTransport.shared.files)
     }

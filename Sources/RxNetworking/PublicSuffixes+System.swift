@@ -2,18 +2,18 @@ import CLibpsl
 public import RxClient
 
 extension PublicSuffixes {
-    /// The Public Suffix List as libpsl has it: the system's file of it, which package updates renew, or the list
-    /// that was compiled into the library, whichever is newer. Without either, ``PublicSuffixes/unknown``.
+    /// The Public Suffix List of libpsl: the system's file, which package updates renew, or the list compiled into the
+    /// library, whichever is newer. Without either, ``PublicSuffixes/unknown``.
     public static let system: PublicSuffixes = {
         guard let list = SystemList() else { return .unknown }
         return PublicSuffixes { domain in list.contains(domain) }
     }()
 }
 
-/// libpsl's list, which lives as long as the process.
+/// libpsl's list, which is kept as long as the process runs.
 @safe
 private final class SystemList: @unchecked Sendable {
-    // Unchecked: the list is never changed or freed once it is loaded, and looking something up in it keeps no
+    // Unchecked: the list is never changed or freed once it is loaded, and lookups keep no
     // state (https://rockdaboot.github.io/libpsl/libpsl-Public-Suffix-List-functions.html, psl_is_public_suffix).
     private let list: OpaquePointer
 
