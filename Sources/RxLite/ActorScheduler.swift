@@ -1,20 +1,20 @@
 import Synchronization
 
-/// Runs work on an actor, the main actor for one, and keeps the time of the continuous clock.
+/// Runs work on an actor, such as the main actor, and measures time with the continuous clock.
 ///
 /// ```swift
-/// goods.observe(on: ActorScheduler.main)   // from here on down everything runs on the main actor
+/// goods.observe(on: ActorScheduler.main)   // everything below runs on the main actor
 /// ```
 ///
-/// Callbacks that the compiler knows to be on the actor come with
+/// To get callbacks that the compiler knows to be on the actor, use
 /// ``Observable/subscribe(isolatedTo:onNext:onFailure:onFinish:)``.
 public final class ActorScheduler: Scheduler {
     /// Runs work on the main actor.
     public static let main = ActorScheduler(MainActor.shared)
-    /// A serial context of the library's own: the clock of operators that are given no other.
+    /// The library's serial context: the clock of operators that are given none.
     public static let shared = ActorScheduler(Background())
 
-    /// A separate serial context, on the runtime's pool of threads: for work that takes long.
+    /// A separate serial context on the runtime's thread pool, for work that takes long.
     public static func background() -> ActorScheduler { ActorScheduler(Background()) }
 
     private actor Background {}
@@ -22,14 +22,14 @@ public final class ActorScheduler: Scheduler {
     private struct Work {
         var ready = FIFO<@Sendable () -> Void>()
         var isDraining = false
-        /// Identifies the task that drains, while it does.
+        /// Identifies the task that is draining, if any.
         var drainer: Int?
-        /// In order of their due time; those due together in order of their scheduling.
+        /// In order of due time; timers due together in order of scheduling.
         var timers: [ActorTimer] = []
         var timerCount = 0
         var waker: Task<Void, Never>?
 
-        /// Where `timer` is, or belongs.
+        /// The index of `timer`, or the index to insert it at.
         func index(of timer: ActorTimer) -> Int {
             var range = 0..<timers.count
             while !range.isEmpty {
@@ -50,7 +50,7 @@ public final class ActorScheduler: Scheduler {
         self.actor = actor
     }
 
-    /// Time since this scheduler was made.
+    /// The time since this scheduler was created.
     public var now: Duration { ContinuousClock.now - origin }
 
     /// Whether the caller is work of this scheduler. Other code on the same actor is not.
@@ -59,7 +59,7 @@ public final class ActorScheduler: Scheduler {
         return work.withLock { $0.drainer == task }
     }
 
-    /// Runs `body` on the actor, after what was scheduled before it.
+    /// Runs `body` on the actor, after the work scheduled before it.
     public func schedule(_ body: @escaping @Sendable () -> Void) {
         enqueue { $0.ready.append(body) }
     }
@@ -76,7 +76,7 @@ public final class ActorScheduler: Scheduler {
         }
     }
 
-    /// Has `change` add work that is ready, and drains it if nobody is at it.
+    /// Lets `change` add work that is ready, and starts draining if no task is draining.
     private func enqueue(_ change: (inout Work) -> Void) {
         let mustStart = work.withLock { work in
             change(&work)
@@ -86,7 +86,8 @@ public final class ActorScheduler: Scheduler {
         if mustStart { startDraining() }
     }
 
-    /// In a task that knows nothing of who scheduled the work: its local values and its priority are not the work's.
+    /// Drains in a detached task, which inherits neither local values nor priority from the caller that
+    /// scheduled the work.
     private func startDraining() { Task.detached { await self.drain(on: self.actor) } }
 
     fileprivate func remove(_ timer: ActorTimer) {
@@ -94,24 +95,26 @@ public final class ActorScheduler: Scheduler {
             let index = work.index(of: timer)
             guard index < work.timers.count, work.timers[index] === timer else { return }
             work.timers.remove(at: index)
-            // One that wakes too early for the next changes nothing; one that wakes for nobody would keep all this.
+            // Waking too early for the next timer is harmless; a task that waits for no timer would keep the
+            // scheduler alive.
             if work.timers.isEmpty { wake(&work) }
         }
     }
 
-    /// Has the first timer waited for, instead of the one before.
+    /// Waits for the first timer instead of the one before.
     private func wake(_ work: inout Work) {
         work.waker?.cancel()
         guard let due = work.timers.first?.due else { return work.waker = nil }
         work.waker = Task.detached {
-            // A sleep of centuries overflows the runtime's clock; a day later it is looked at again.
+            // A sleep of centuries would overflow the runtime's clock, so the timer is checked again after a
+            // day.
             do { try await Task.sleep(for: min(due - self.now, .seconds(86400))) } catch { return }
             self.fireDueTimers()
         }
     }
 
     private func fireDueTimers() {
-        // Taken and made ready in one step: two wakers at once must not change the order.
+        // Taken and made ready in one step, so that two wakers at once do not change the order.
         enqueue { work in
             let due = work.timers.prefix { $0.due <= now }
             for timer in due { work.ready.append { timer.fire() } }
@@ -120,7 +123,8 @@ public final class ActorScheduler: Scheduler {
         }
     }
 
-    /// Runs a turn of what is ready, and continues in a new task, so that others on the actor have their turn.
+    /// Runs one turn of ready work and continues in a new task, so that other work on the actor gets its
+    /// turn.
     private func drain(on _: isolated any Actor) {
         let task = Self.currentTask
         let ready = work.withLock { work in
@@ -157,7 +161,7 @@ private final class ActorTimer: Cancellable {
 
     func cancel() {
         scheduler?.remove(self)
-        // Let go of here, after the lock.
+        // Released here, outside the lock.
         _ = takeBody()
     }
 

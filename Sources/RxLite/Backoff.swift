@@ -1,12 +1,13 @@
-/// How long to wait before each retry.
+/// The rule for the wait before each retry.
 ///
 /// The default is exponential with full jitter: a random time between zero and the smaller of `cap` and
 /// `base` doubled with every retry ("Exponential Backoff and Jitter", AWS Architecture Blog, 2015).
 public struct Backoff: Sendable {
-    /// The wait before the next retry, after those of `history`. `random` gives a number from 0 up to 1.
+    /// The wait before the next retry, after the retries of `history`. `random` returns a number from 0 up to
+    /// 1.
     public let delay: @Sendable (_ history: RetryHistory, _ random: () -> Double) -> Duration
 
-    /// Creates a back-off from its rule.
+    /// Creates a back-off from a rule.
     public init(_ delay: @escaping @Sendable (_ history: RetryHistory, _ random: () -> Double) -> Duration) {
         self.delay = delay
     }
@@ -25,7 +26,7 @@ public struct Backoff: Sendable {
         Backoff { history, _ in doubled(base, history.count, cap: cap) }
     }
 
-    /// Decorrelated jitter: random between `base` and three times the wait before, up to `cap`.
+    /// Decorrelated jitter: random between `base` and three times the previous wait, up to `cap`.
     public static func decorrelated(base: Duration = .milliseconds(300), cap: Duration = .seconds(30))
         -> Backoff
     {
@@ -35,13 +36,13 @@ public struct Backoff: Sendable {
         }
     }
 
-    /// Always the same.
+    /// The same wait before every retry.
     public static func constant(_ delay: Duration) -> Backoff {
         Backoff { _, _ in delay }
     }
 
     private static func doubled(_ base: Duration, _ retry: Int, cap: Duration) -> Duration {
-        // 2³⁰ times anything worth waiting for is past any cap.
+        // 2³⁰ times any reasonable base exceeds any cap.
         min(cap, base * (1 << min(max(retry, 0), 30)))
     }
 }

@@ -1,4 +1,4 @@
-/// A closure, for a collection to keep. A bare one would be wrapped in another, which is allocated.
+/// A closure stored in a collection. A bare closure would be wrapped in another, which is allocated.
 @usableFromInline
 struct Callback: Sendable {
     @usableFromInline let call: @Sendable () -> Void
@@ -7,7 +7,8 @@ struct Callback: Sendable {
     init(call: @escaping @Sendable () -> Void) { self.call = call }
 }
 
-/// What a scope calls on one occasion, in order: the first apart, since most scopes have no other.
+/// The callbacks of a scope for one occasion, in order. The first is stored separately, because most scopes
+/// have no other.
 struct Callbacks {
     private var first: (@Sendable () -> Void)?
     private var later: [Callback] = []

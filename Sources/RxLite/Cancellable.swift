@@ -1,5 +1,6 @@
-/// Something under way that can be called off.
+/// A running operation that can be cancelled.
 public protocol Cancellable: Sendable {
-    /// Calls it off. Safe from any thread and any number of times; after the end it does nothing.
+    /// Cancels the operation. Thread-safe, and can be called any number of times; after the end it does
+    /// nothing.
     func cancel()
 }

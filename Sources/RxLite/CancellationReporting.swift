@@ -1,14 +1,14 @@
-/// An error that can report a cancellation from elsewhere than the subscription.
+/// An error that can report a cancellation from outside the subscription.
 ///
-/// `subscribe` does not call its callbacks with such an end: there is nothing to be told that somebody has not
-/// decided. Operators and `await` see it like any other error.
+/// `subscribe` does not call its callbacks for such an end, because it was requested. Operators and `await`
+/// see it like any other error.
 public protocol CancellationReporting: Error {
-    /// Whether this one does.
+    /// Whether this error reports a cancellation.
     var isCancellation: Bool { get }
 }
 
 extension Completion {
-    /// Whether callbacks are not to be told of it.
+    /// Whether callbacks are not called for this end.
     @usableFromInline
     var isCancellation: Bool {
         guard case .failed(let error) = self, let error = error as? any CancellationReporting else {

@@ -3,7 +3,7 @@
 public enum Completion<Failure: Error>: Sendable {
     /// Every value has been delivered.
     case finished
-    /// The stream broke off; no value follows.
+    /// The stream failed; no value follows.
     case failed(Failure)
 }
 

@@ -1,7 +1,7 @@
 /// Mutable state of one operator in one subscription.
 @usableFromInline
 final class Confined<Value>: @unchecked Sendable {
-    // Unchecked, and spared the checks of exclusivity: an operator touches its state only from inside its
+    // Unchecked, without exclusivity checks: an operator accesses its state only from inside its
     // subscription's lane, which is serial. Debug builds check that.
     #if DEBUG
         @safe @exclusivity(unchecked) @usableFromInline var contents: Value

@@ -1,4 +1,4 @@
-/// What a linear operator keeps for one subscription: whom it hands on to.
+/// The object that a stateless operator keeps for one subscription: the observer of its output.
 @usableFromInline
 final class Downstream<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline let observer: Observer<Element, Failure>
@@ -8,9 +8,9 @@ final class Downstream<Element: Sendable, Failure: Error>: Sendable {
 }
 
 extension Observable {
-    /// A stream that takes each value as `receive` does: the shape of operators that keep no state.
+    /// A stream that passes each value to `receive`: the form of operators without state.
     ///
-    /// `receive` gets the ``Downstream`` to its observer in place of capturing it, so that it captures nothing but
+    /// `receive` gets the ``Downstream`` to its observer instead of capturing it, so that it captures only
     /// the user's closure; see ``Observer``.
     @inlinable
     func linked<T>(

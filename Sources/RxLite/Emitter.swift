@@ -1,7 +1,7 @@
-/// The door through which code outside a stream puts events into it. Made by ``Observable/create(_:)``.
+/// Sends events into a stream from code outside of it. Created by ``Observable/create(_:)``.
 ///
-/// Safe from any thread and from within the stream's own callbacks. Calls from one thread arrive in their
-/// order; what comes after the end, or after the subscriber has gone, is dropped.
+/// Thread-safe, also within the stream's callbacks. Calls from one thread arrive in order; events after the
+/// end, or after a cancel by the subscriber, are dropped.
 public struct Emitter<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline let observer: Observer<Element, Failure>
 
@@ -33,7 +33,7 @@ public struct Emitter<Element: Sendable, Failure: Error>: Sendable {
         observer.scope.lane.enqueue { [observer] in if observer.scope.isOpen { observer.next(value) } }
     }
 
-    /// Ends the stream well.
+    /// Ends the stream successfully.
     public func finish() {
         observer.scope.enter { [observer] in observer.finish() }
     }
@@ -43,12 +43,12 @@ public struct Emitter<Element: Sendable, Failure: Error>: Sendable {
         observer.scope.enter { [observer] in observer.fail(error) }
     }
 
-    /// Whether the subscription has ended: the stream has ended or was cancelled.
+    /// Whether the subscription has ended, by the end of the stream or a cancel.
     @inlinable
     public var isCancelled: Bool { !observer.scope.isOpen }
 
-    /// Whether the subscriber is full. Values sent all the same are delivered; code that can wait does so
-    /// until ``onResume(_:)`` calls.
+    /// Whether the subscriber is full. Values that are sent anyway are delivered; code that can wait should
+    /// wait until ``onResume(_:)`` calls.
     public var isPaused: Bool { observer.scope.isPaused }
 
     /// Runs `teardown` once, when the stream ends or is cancelled; at once if it already has.
@@ -58,7 +58,7 @@ public struct Emitter<Element: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// Runs `resumption` each time the subscriber, having been full, has room again.
+    /// Runs `resumption` each time a full subscriber has room again.
     public func onResume(_ resumption: @escaping @Sendable () -> Void) {
         observer.scope.enter { [observer] in observer.scope.onResume(resumption) }
     }

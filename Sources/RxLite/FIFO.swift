@@ -1,4 +1,4 @@
-/// A first-in, first-out queue; adding and taking cost the same whatever its length.
+/// A first-in, first-out queue whose cost of adding and taking does not depend on its length.
 @usableFromInline
 struct FIFO<Element> {
     @usableFromInline var slots: [Element?] = []
@@ -35,7 +35,7 @@ struct FIFO<Element> {
         return element
     }
 
-    /// Takes the first `limit` out, or all if there are no more.
+    /// Removes and returns the first `limit` elements, or all if there are fewer.
     @inlinable
     mutating func popFirst(atMost limit: Int) -> FIFO {
         guard count > limit else {

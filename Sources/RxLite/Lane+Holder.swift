@@ -2,18 +2,19 @@
     public import Synchronization
 #endif
 
-/// Debug builds know who is inside a lane, and stop where something is touched from outside that only the lane's serial
-/// order protects.
+/// Debug builds know the holder of a lane, and stop if state that only the lane's serial order protects is
+/// accessed from outside.
 extension Lane {
-    /// Stops a debug build whose caller is not inside the lane. For what is `@unchecked Sendable` because it is
-    /// touched only in there.
+    /// Stops a debug build if the caller is not inside the lane. For state that is `@unchecked Sendable`
+    /// because it is accessed only there.
     ///
-    /// It tells one task from another, and tasks from threads without one. Two threads without a task look the same to it;
-    /// the scheduler cannot tell them apart either, since a virtual one is current wherever it is not running.
+    /// It distinguishes tasks from each other, and from threads without a task. Two threads without a task
+    /// look the same; the scheduler cannot tell them apart either, because a virtual one is current wherever
+    /// it is not running.
     @inlinable
     public func assertInside(file: StaticString = #file, line: UInt = #line) {
         #if DEBUG
-            assert(isInside, "only to be called from inside the lane", file: file, line: line)
+            assert(isInside, "must be called from inside the lane", file: file, line: line)
         #endif
     }
 
@@ -40,7 +41,7 @@ extension Lane {
         @usableFromInline
         enum Holder {
             @inlinable static var nobody: Int { 0 }
-            /// Whoever carries on with a subscription that was taken before anybody could know of it.
+            /// Any caller, for a lane that was taken before it was shared.
             @inlinable static var unknown: Int { -1 }
             /// Any thread without a task.
             @inlinable static var taskless: Int { 1 }

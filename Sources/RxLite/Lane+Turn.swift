@@ -1,16 +1,16 @@
-/// How much is left of one turn of a lane's scheduler, for loops that could go on without end. In a lane without a
-/// scheduler there is nobody to give way to, and a turn has no end.
+/// The rest of one turn of a lane's scheduler, for loops that could continue without end. A lane without a
+/// scheduler gives way to no other work, so its turns do not end.
 @usableFromInline
 struct Turn {
     @usableFromInline var left: Int
 
-    /// - Parameter length: how many steps it has. Default: ``Lane/turnLength``.
+    /// - Parameter length: the number of steps. Default: ``Lane/turnLength``.
     @inlinable
     init(in lane: Lane, of length: Int = Lane.turnLength) {
         left = lane.scheduler == nil ? .max : length
     }
 
-    /// Takes a step; false if there is none left.
+    /// Takes a step; false if none is left.
     @inlinable
     mutating func step() -> Bool {
         left -= 1

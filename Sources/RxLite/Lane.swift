@@ -1,17 +1,17 @@
 public import Synchronization
 
-/// The serial context of one subscription: whoever finds it free runs inside it, whoever comes meanwhile is
-/// queued and run, in order, by the one inside.
+/// The serial context of one subscription. A caller that finds it free runs inside it; work that arrives
+/// meanwhile is queued and run, in order, by the caller inside.
 ///
-/// This is the one drain of the library: every value that enters a subscription from outside (a
-/// ``Signal``, an emitter, a timer, another scheduler, a cancel) enters through it, so operators need no
-/// lock. Entering from inside queues as well; that is why re-entrant sends neither recurse nor deadlock.
+/// Every value that enters a subscription from outside (from a ``Signal``, an emitter, a timer, another
+/// scheduler, a cancel) enters through its lane, so operators need no lock. Entering from inside also queues;
+/// therefore re-entrant sends neither recurse nor deadlock.
 ///
-/// A lane with a `scheduler` is only ever run by that scheduler; entering from elsewhere posts. After
-/// 256 pieces of queued work it gives the scheduler's other work its turn. A lane without a scheduler
-/// has nobody to give way to: whoever is inside runs what there is.
+/// A lane with a `scheduler` runs only on that scheduler; entering from elsewhere schedules the work there.
+/// After 256 pieces of queued work it yields to the scheduler's other work. A lane without a scheduler yields
+/// to nothing: the caller inside runs all there is.
 public final class Lane: Sendable {
-    /// The scheduler that runs this lane, or `nil` where whoever enters does.
+    /// The scheduler that runs this lane; `nil` if callers run it themselves.
     public let scheduler: (any Scheduler)?
 
     /// The lane of the subscription that this one feeds from another scheduler, if any.
@@ -21,29 +21,29 @@ public final class Lane: Sendable {
     private let waiting = Mutex(FIFO<Callback>())
     private let outside = Mutex(Outside())
     #if DEBUG
-        /// Who is inside: a task, or a thread without one.
+        /// The holder: a task, or a thread without one.
         @usableFromInline let holder = Atomic<Int>(Holder.nobody)
     #endif
     @usableFromInline let hasOutside = Atomic<Bool>(false)
     @usableFromInline let cancelled = Atomic<Bool>(false)
     @usableFromInline let pausing = Atomic<Int>(0)
-    /// How deep calls that nest are at the moment. Changed only from inside the lane.
+    /// The current depth of nested calls. Changed only from inside the lane.
     @usableFromInline let depth = Atomic<Int>(0)
     @inlinable static var depthLimit: Int { 32 }
-    /// How much of what could go on without end one turn of a scheduler does.
+    /// The most steps of a potentially endless loop in one turn of a scheduler.
     @inlinable static var turnLength: Int { 1024 }
-    /// How many pieces of queued work one turn runs; each may nest ``depthLimit`` deep.
+    /// The most pieces of queued work in one turn; each may nest ``depthLimit`` deep.
     private static var batchLength: Int { 256 }
 
     @usableFromInline
     enum Occupancy {
         @inlinable static var free: UInt8 { 0 }
         @inlinable static var taken: UInt8 { 1 }
-        /// Taken, and somebody is waiting in the queue.
+        /// Taken, with work waiting in the queue.
         @inlinable static var awaited: UInt8 { 2 }
     }
 
-    /// Work to be run by whoever leaves the lane, and whether somebody is at it.
+    /// Work to run after leaving the lane, and whether it is being run.
     private struct Outside {
         var work = FIFO<Callback>()
         var isRunning = false
@@ -51,18 +51,18 @@ public final class Lane: Sendable {
 
     /// Creates a free lane.
     ///
-    /// - Parameter downstream: the lane of the subscription that this one works for.
+    /// - Parameter downstream: the lane of the subscription that this lane works for.
     public init(scheduler: (any Scheduler)? = nil, feeding downstream: Lane? = nil) {
         self.scheduler = scheduler
         self.downstream = downstream
     }
 
-    /// Whether what runs in this lane works for `lane`'s subscription, on whatever schedulers in between.
+    /// Whether work in this lane is for the subscription of `lane`, through any schedulers in between.
     public func feeds(_ lane: Lane) -> Bool {
         self === lane || downstream?.feeds(lane) == true
     }
 
-    /// Runs `work` now if the lane is free and may be run here; otherwise whoever is inside, or the
+    /// Runs `work` now if the lane is free and may be run here; otherwise the caller inside, or the
     /// scheduler, runs it later.
     @inlinable
     public func enter(_ work: @escaping @Sendable () -> Void) {
@@ -74,13 +74,13 @@ public final class Lane: Sendable {
         }
     }
 
-    /// Takes the lane if it is free and may be run here. Who got `true` calls ``leave()`` when done.
+    /// Takes the lane if it is free and may be run here. After `true`, the caller must call ``leave()``.
     @inlinable
     package func tryEnter() -> Bool {
         isHere && takeIfFree()
     }
 
-    /// Gives the lane back, after running whatever was queued meanwhile.
+    /// Frees the lane after running the work queued meanwhile.
     @inlinable
     package func leave() {
         noteLeaving()
@@ -91,15 +91,15 @@ public final class Lane: Sendable {
         if hasOutside.load(ordering: .relaxed) { runOutside() }
     }
 
-    /// Runs `work` once the lane has been left, by whoever leaves it. For code that is not the library's
-    /// and will come back through a door: inside the lane its events would pile up until it returns.
+    /// Runs `work` once the lane has been left, by the caller that leaves it. For code outside the library
+    /// that will send events into the lane: from inside the lane its events would pile up until it returns.
     @usableFromInline
     func afterLeaving(_ work: @escaping @Sendable () -> Void) {
         outside.withLock { $0.work.append(Callback(call: work)) }
         hasOutside.store(true, ordering: .relaxed)
     }
 
-    /// Queues `work` behind what is there; it runs even if the lane has become free meanwhile.
+    /// Queues `work` after all waiting work; it runs even if the lane has become free meanwhile.
     public func enqueue(_ work: @escaping @Sendable () -> Void) {
         waiting.withLock { $0.append(Callback(call: work)) }
         while true {
@@ -114,9 +114,9 @@ public final class Lane: Sendable {
         }
     }
 
-    /// Begins a call that may lead to another of its kind, as streams which recurse through flatMap do.
-    /// `false` if they are so deep that it has to go through ``enqueue(_:)`` instead. Who got `true` calls
-    /// ``endNesting()``. Only from inside the lane.
+    /// Begins a call that may lead to another of its kind, as in streams that recurse through flatMap.
+    /// `false` if the calls are nested so deep that this one has to go through ``enqueue(_:)``. After `true`,
+    /// the caller must call ``endNesting()``. Only from inside the lane.
     @inlinable
     func tryNesting() -> Bool {
         assertInside()
@@ -132,8 +132,8 @@ public final class Lane: Sendable {
         depth.store(depth.load(ordering: .relaxed) - 1, ordering: .relaxed)
     }
 
-    /// Runs `work` here and now while holding the lane, whatever thread this is. For the walk up a chain
-    /// at the start of a subscription only, when nobody else can know of the lane yet.
+    /// Runs `work` immediately while holding the lane, on any thread. Only for setting up a chain at the
+    /// start of a subscription, before the lane is shared.
     @inlinable
     func hold(_ work: () -> Void) {
         takeUnshared()
@@ -141,8 +141,8 @@ public final class Lane: Sendable {
         leave()
     }
 
-    /// Takes the lane, whatever thread this is, while nobody else can know of it. Who did calls
-    /// ``leave()`` when done, also on another thread; what comes meanwhile waits.
+    /// Takes the lane, on any thread, before it is shared. The caller must call ``leave()`` when done,
+    /// possibly on another thread; events that arrive meanwhile wait.
     @inlinable
     func takeUnshared() {
         occupancy.store(Occupancy.taken, ordering: .relaxed)
@@ -151,13 +151,13 @@ public final class Lane: Sendable {
         #endif
     }
 
-    /// Whether the subscription as a whole has been cancelled, from whatever thread.
+    /// Whether the subscription as a whole has been cancelled, from any thread.
     @inlinable
     var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
     func markCancelled() { cancelled.store(true, ordering: .relaxed) }
 
-    /// Whether a pause of the whole subscription is on its way into the lane.
+    /// Whether a pause of the whole subscription is about to enter the lane.
     @inlinable
     var isPausing: Bool { pausing.load(ordering: .relaxed) > 0 }
 
@@ -180,7 +180,7 @@ public final class Lane: Sendable {
         return isMine
     }
 
-    /// Runs the queue empty and frees the lane. The caller has taken it.
+    /// Runs all queued work and frees the lane, which the caller has taken.
     @usableFromInline
     func drain() {
         if let scheduler, !scheduler.isCurrent { return drainLater(on: scheduler) }
@@ -210,15 +210,15 @@ public final class Lane: Sendable {
         }
     }
 
-    /// Frees the lane, unless somebody waits.
+    /// Frees the lane, unless work is waiting.
     private func free() -> Bool {
         occupancy.compareExchange(
             expected: Occupancy.taken, desired: Occupancy.free, ordering: .acquiringAndReleasing
         ).exchanged
     }
 
-    /// Runs what ``afterLeaving(_:)`` left, in a loop: what is added from within runs in the same loop, so
-    /// that streams started one from the end of another do not stack up.
+    /// Runs the work added by ``afterLeaving(_:)``, in a loop that also runs work added meanwhile, so that
+    /// streams which start at the end of another do not nest.
     @usableFromInline
     func runOutside() {
         var left = scheduler == nil ? Int.max : Self.batchLength

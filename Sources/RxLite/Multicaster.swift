@@ -1,17 +1,17 @@
-/// Hands each event to all who listen, in one order for all of them: the core of ``Signal``, ``State`` and
-/// ``Observable/share(replay:reset:)``.
+/// Sends each event to all listeners, in the same order for all: the core of ``Signal``, ``State`` and
+/// ``Observable/share(replay:reset:buffering:countingDropped:)``.
 @usableFromInline
 final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable {
-    // Unchecked, and spared the checks of exclusivity: the variables below are touched only from inside `lane`,
-    // which is serial, and never while one of them is being changed. Debug builds check that.
+    // Unchecked, without exclusivity checks: the variables below are accessed only from inside `lane`, which
+    // is serial, and never while one of them is being changed. Debug builds check that.
 
-    /// One of those who listen. Its constants are read without being retained, as an array's elements are not.
+    /// A listener. Its constants are read without being retained, unlike an array's elements.
     @usableFromInline
     final class Listener: Seated, @unchecked Sendable {
-        // Unchecked: `seat` is touched only from inside the multicaster's lane, which is serial.
+        // Unchecked: `seat` is accessed only from inside the multicaster's lane, which is serial.
         @usableFromInline let observer: Observer<Element, Failure>
         @usableFromInline var seat: Int?
-        /// Takes the values in the observer's place, if it is a shared stream's.
+        /// Receives the values instead of the observer, if it belongs to a shared stream.
         @usableFromInline let subscriber: SharedSubscriber<Element, Failure>?
 
         @inlinable
@@ -39,8 +39,8 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
         }
     }
 
-    /// Events, arrivals and departures go through it one at a time; an event sent from within a delivery
-    /// waits until that delivery is complete.
+    /// Events, arrivals and departures pass through the lane one at a time; an event sent from within a
+    /// delivery waits until that delivery is complete.
     @usableFromInline let lane = Lane()
     @safe @exclusivity(unchecked) @usableFromInline var listeners = Seats<Listener>()
     @safe @exclusivity(unchecked) @usableFromInline var replay: FIFO<Element>
@@ -53,7 +53,7 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
         replay = FIFO(initial)
     }
 
-    /// Sends a value to all. From any thread.
+    /// Sends a value to all listeners. Thread-safe.
     @inlinable
     func send(_ value: Element) {
         if lane.tryEnter() {
@@ -70,17 +70,17 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
         lane.enqueue { self.deliver(value) }
     }
 
-    /// Ends the stream for all. From any thread.
+    /// Ends the stream for all listeners. Thread-safe.
     @inlinable
     func end(_ completion: Completion<Failure>) {
         lane.enter { self.deliverEnd(completion) }
     }
 
-    /// Adds a listener, which first gets what is replayed. Only from inside the listener's lane.
+    /// Adds a listener, which first receives the replayed values. Only from inside the listener's lane.
     ///
-    /// Removing it goes through the same queue, so it cannot come before adding it.
+    /// Its removal goes through the same queue, so it cannot come before the addition.
     ///
-    /// - Parameter subscriber: takes the values in the observer's place, if it is a shared stream's.
+    /// - Parameter subscriber: receives the values instead of the observer, if it belongs to a shared stream.
     @inlinable
     func add(
         _ observer: Observer<Element, Failure>, as subscriber: SharedSubscriber<Element, Failure>? = nil
@@ -104,7 +104,7 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
         }
     }
 
-    /// Hands a value to all. Only from inside ``lane``.
+    /// Delivers a value to all listeners. Only from inside ``lane``.
     @inlinable
     func deliver(_ value: Element) {
         lane.assertInside()
@@ -113,7 +113,7 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
             if replay.count == replayCount { _ = replay.popFirst() }
             replay.append(value)
         }
-        // Nobody joins or leaves while the lane is taken, so that the listeners need not be retained.
+        // No listener joins or leaves while the lane is taken, so the listeners need not be retained.
         for index in listeners.seats.indices where listeners.seats[index] != nil {
             unsafe Unmanaged.passUnretained(listeners.seats[index]!)._withUnsafeGuaranteedRef {
                 $0.receive(value)

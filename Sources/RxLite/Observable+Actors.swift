@@ -8,14 +8,14 @@ extension Observable {
     ///     onFailure: { error in screen.show(error) })
     /// ```
     ///
-    /// It is `observe(on: ActorScheduler.main)` and a subscription in one. Cancelled on the main actor, no
-    /// callback runs after that.
+    /// Equivalent to `observe(on: ActorScheduler.main)` followed by a subscription. After a cancel on the
+    /// main actor, no callback runs.
     ///
     /// - Parameters:
-    ///   - actor: says where the callbacks run.
-    ///   - onNext: takes each value.
-    ///   - onFailure: takes the error, if the stream ends with one.
-    ///   - onFinish: called if the stream ends well.
+    ///   - actor: the main actor, on which the callbacks run.
+    ///   - onNext: receives each value.
+    ///   - onFailure: receives the error, if the stream fails.
+    ///   - onFinish: called if the stream finishes.
     @discardableResult
     public func subscribe(
         isolatedTo actor: MainActor.Type,
@@ -29,20 +29,20 @@ extension Observable {
             onFinish: { MainActor.assumeIsolated { onFinish() } })
     }
 
-    /// Starts the stream, with its callbacks on `actor`, which they get as their first argument.
+    /// Starts the stream, with its callbacks on `actor`, which they receive as their first argument.
     ///
     /// ```swift
     /// goods.subscribe(isolatedTo: cart) { cart, goods in cart.add(goods) }
     /// ```
     ///
-    /// The stream keeps the actor alive until it has ended or was cancelled. For the main actor there is
+    /// The stream retains the actor until it has ended or been cancelled. For the main actor use
     /// `MainActor.self`.
     ///
     /// - Parameters:
-    ///   - actor: where the callbacks run.
-    ///   - onNext: takes each value.
-    ///   - onFailure: takes the error, if the stream ends with one.
-    ///   - onFinish: called if the stream ends well.
+    ///   - actor: the actor on which the callbacks run.
+    ///   - onNext: receives each value.
+    ///   - onFailure: receives the error, if the stream fails.
+    ///   - onFinish: called if the stream finishes.
     @discardableResult
     public func subscribe<Place: Actor>(
         isolatedTo actor: Place,

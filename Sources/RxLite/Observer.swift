@@ -1,17 +1,17 @@
-/// The receiving end of one subscription: what a source calls.
+/// The receiving end of one subscription, which a source calls.
 ///
 /// The grammar is: ``next(_:)`` any number of times, then ``end`` at most once, then nothing; all from inside
-/// `scope.lane`, and nothing once `scope.isOpen` is false. A source keeps it by looking at the scope before each call.
-/// The receiver of an end closes the scope of that end.
+/// `scope.lane`, and nothing once `scope.isOpen` is false. A source keeps to it by checking the scope before
+/// each call. The receiver of an end closes the scope of that end.
 @frozen
 public struct Observer<Element: Sendable, Failure: Error>: Sendable {
-    /// The subscription this observer belongs to.
+    /// The scope of the subscription.
     public let scope: Scope
-    /// Takes a value on behalf of `target`, where the operator keeps what belongs to the subscription. A
-    /// closure that captures no more than the user's own becomes one function with it, and no context.
+    /// Receives a value for `target`, which holds the operator's state of the subscription. A closure that
+    /// captures only the user's closure is merged with it into one function, without a context.
     @usableFromInline let receive: @Sendable (Element, any AnyObject & Sendable) -> Void
     @usableFromInline let target: any AnyObject & Sendable
-    /// Takes the end.
+    /// Receives the end.
     public let end: @Sendable (Completion<Failure>) -> Void
 
     /// Creates an observer from its two callbacks.
@@ -24,7 +24,8 @@ public struct Observer<Element: Sendable, Failure: Error>: Sendable {
         self.init(scope: scope, target: scope, receive: { value, _ in next(value) }, end: end)
     }
 
-    /// One whose `receive` gets `target`, where the operator keeps what it has, in place of capturing it.
+    /// Creates an observer whose `receive` gets `target`, which holds the operator's state, instead of
+    /// capturing it.
     @inlinable
     package init(
         scope: Scope, target: any AnyObject & Sendable,
@@ -37,7 +38,7 @@ public struct Observer<Element: Sendable, Failure: Error>: Sendable {
         self.end = end
     }
 
-    /// One that takes values as `other` does, under a scope and with an end of its own.
+    /// Creates an observer that receives values like `other`, with another scope and end.
     @inlinable
     init<E>(
         scope: Scope, as other: Observer<Element, E>, end: @escaping @Sendable (Completion<Failure>) -> Void
@@ -45,28 +46,28 @@ public struct Observer<Element: Sendable, Failure: Error>: Sendable {
         self.init(scope: scope, target: other.target, receive: other.receive, end: end)
     }
 
-    /// Takes a value.
+    /// Receives a value.
     @inlinable
     public func next(_ value: Element) {
         scope.lane.assertInside()
         receive(value, target)
     }
 
-    /// Ends well.
+    /// Ends the stream successfully.
     @inlinable
     public func finish() {
         scope.lane.assertInside()
         end(.finished)
     }
 
-    /// Ends with an error.
+    /// Ends the stream with an error.
     @inlinable
     public func fail(_ error: Failure) {
         scope.lane.assertInside()
         end(.failed(error))
     }
 
-    /// Ends, or has the lane's queue do it where ends that lead to each other have become deep.
+    /// Ends, or lets the lane's queue do it if ends that lead to each other are nested too deep.
     @inlinable
     func endNested(_ completion: Completion<Failure>) {
         scope.lane.assertInside()
@@ -78,7 +79,7 @@ public struct Observer<Element: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// Hands a value on from code that may throw instead of producing it.
+    /// Passes on the value that `produce` returns, or the error that it throws.
     @inlinable
     func next(_ produce: () throws(Failure) -> Element) {
         let value: Element

@@ -1,12 +1,11 @@
-/// The one timer of an operator: runs its work in the lane of a scope, and is called off when the scope
-/// closes.
+/// The timer of an operator. It runs its work in the lane of a scope, and is cancelled when the scope closes.
 @usableFromInline
 final class OperatorTimer: @unchecked Sendable {
     // Unchecked: runs only inside the scope's lane, which is serial. Debug builds check that.
     @usableFromInline let clock: any Scheduler
     private let scope: Scope
     private var timer: (any Cancellable)?
-    /// Tells a timer that fired from one that was called off while it waited to enter the lane.
+    /// Distinguishes a timer that fired from one that was cancelled while it waited to enter the lane.
     private var number = 0
 
     @usableFromInline
@@ -16,10 +15,10 @@ final class OperatorTimer: @unchecked Sendable {
         scope.onClose { self.cancel() }
     }
 
-    /// Whether it has been set, and has neither gone off nor been called off.
+    /// Whether the timer is set, and has neither fired nor been cancelled.
     @usableFromInline var isSet: Bool { timer != nil }
 
-    /// Runs `work` after `delay`, instead of what it was set for before.
+    /// Runs `work` after `delay`, instead of the work set before.
     @usableFromInline
     func set(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
         cancel()

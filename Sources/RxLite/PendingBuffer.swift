@@ -1,19 +1,19 @@
-/// Values that wait to be taken, as many as a ``BufferPolicy`` lets.
+/// Values that wait to be taken, as many as a ``BufferPolicy`` allows.
 @usableFromInline
 struct PendingBuffer<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline var values = FIFO<Element>()
     @usableFromInline var isSourcePaused = false
     @usableFromInline var droppedCount = 0
 
-    /// What became of a value, and what its source must do.
+    /// The treatment of a value, with its consequence for the source.
     @usableFromInline
     enum Admission: Sendable {
         case kept
-        /// Kept, and the source is to be paused.
+        /// Kept, and the source must be paused.
         case full
-        /// Left out, this one or an older one. Let go of after the caller's lock.
+        /// This value or an older one was dropped. It is released after the caller's lock.
         case dropped(Element?)
-        /// Left out, and the source is to be stopped.
+        /// Dropped, and the source must be stopped.
         case overflown(Failure)
     }
 
@@ -53,7 +53,7 @@ struct PendingBuffer<Element: Sendable, Failure: Error>: Sendable {
         return .kept
     }
 
-    /// Whether so few wait that a paused source is to go on.
+    /// Whether so few values wait that a paused source must resume.
     @inlinable
     mutating func resumesSource(_ policy: BufferPolicy<Failure>) -> Bool {
         guard isSourcePaused, case .suspend(_, let low) = policy, values.count <= max(low, 0) else {
@@ -63,8 +63,8 @@ struct PendingBuffer<Element: Sendable, Failure: Error>: Sendable {
         return true
     }
 
-    /// Takes back `values` that were taken and not used, ahead of those which came meanwhile; those are
-    /// admitted anew.
+    /// Puts back `values` that were taken but not used, before those that arrived meanwhile; the latter are
+    /// admitted again.
     @inlinable
     mutating func putBack(_ values: FIFO<Element>, _ policy: BufferPolicy<Failure>) -> [Admission] {
         guard !values.isEmpty else { return [] }

@@ -1,4 +1,4 @@
-/// A value that changes over time, as everybody but its owner sees it: to be read and observed, and not written.
+/// A read-only view of a value that changes over time, for everyone except its owner.
 ///
 /// ```swift
 /// final class Player {
@@ -7,7 +7,7 @@
 /// }
 /// ```
 ///
-/// Reading is safe from any thread.
+/// Reading is thread-safe.
 public struct Property<Value: Sendable>: Sendable {
     @usableFromInline let state: State<Value>
 
@@ -19,7 +19,7 @@ public struct Property<Value: Sendable>: Sendable {
     @inlinable
     public var value: Value { state.value }
 
-    /// The current value, then each one that is set. Never ends.
+    /// The current value, then each new one. Never ends.
     @inlinable
     public var observable: Observable<Value, Never> { state.observable }
 }

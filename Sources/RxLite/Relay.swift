@@ -1,15 +1,15 @@
 public import Synchronization
 
 extension Observable {
-    /// Whether the stream's events arrive in `lane` by themselves.
+    /// Whether the stream's events arrive in `lane` without a relay.
     @inlinable
     func isAtHome(in lane: Lane) -> Bool {
         guard let scheduler else { return true }
         return scheduler === lane.scheduler
     }
 
-    /// Runs the stream in a lane of its own, for an observer that lives elsewhere: a few values wait in between, and
-    /// its pauses pause the source at once.
+    /// Runs the stream in a separate lane, for an observer on another scheduler. A few values wait in
+    /// between, and a pause of the observer pauses the source at once.
     @inlinable
     @inline(never)
     func relay(to observer: Observer<Element, Failure>) {
@@ -18,16 +18,17 @@ extension Observable {
 }
 
 extension BufferPolicy {
-    /// What waits between two schedulers where the user has not said anything.
+    /// The default policy between two schedulers.
     @inlinable static var brief: BufferPolicy { .suspend(high: 64, low: 16) }
 }
 
-/// Carries events from a source with a lane of its own into the observer's: the one brake between two schedulers.
+/// Carries events from a source in a separate lane into the observer's lane, and its pauses back to the
+/// source.
 @usableFromInline
 final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
-    // Unchecked, and spared the checks of exclusivity: what waits is touched under `lock`, or from inside both lanes;
-    // `isDelivering` and `isHolding` from inside the observer's lane, which debug builds check. No variable's size
-    // depends on the types, so that nothing about them is looked up when a relay is released.
+    // Unchecked, without exclusivity checks: waiting events are accessed under `lock`, or from inside both
+    // lanes; `isDelivering` and `isHolding` from inside the observer's lane, which debug builds check. The
+    // size of no variable depends on the type parameters, so that releasing a relay needs no metadata lookup.
 
     @usableFromInline let upstream: Observable<Element, Failure>
     @usableFromInline let observer: Observer<Element, Failure>
@@ -37,17 +38,17 @@ final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
     @usableFromInline let pausesAtOnce: Bool
     @usableFromInline let lock = Mutex(())
     @safe @exclusivity(unchecked) @usableFromInline var waiting = PendingBuffer<Element, Failure>()
-    /// Brings the observer the end, after what waits.
+    /// Delivers the end to the observer, after the waiting values.
     @safe @exclusivity(unchecked) @usableFromInline var end: Callback?
-    /// A delivery is to come: it is posted, or waits for a paused observer's resumption.
+    /// Whether a delivery is pending: it is posted, or waits for a paused observer to resume.
     @safe @exclusivity(unchecked) @usableFromInline var isScheduled = false
-    /// A resumption during a delivery must not overtake it.
+    /// Whether a delivery is running, which a resumption must not overtake.
     @safe @exclusivity(unchecked) @usableFromInline var isDelivering = false
     /// Whether the source is paused because the observer is.
     @safe @exclusivity(unchecked) @usableFromInline var isHolding = false
 
-    /// - Parameter pausesAtOnce: whether a pause of the observer pauses the source, however little waits. Otherwise only
-    ///   a full queue does.
+    /// - Parameter pausesAtOnce: whether a pause of the observer pauses the source at once, however few
+    ///   values wait. Otherwise only a full queue does.
     @inlinable
     init(
         _ upstream: Observable<Element, Failure>, to observer: Observer<Element, Failure>,
@@ -61,10 +62,10 @@ final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
         sourceScope = Scope(lane: Lane(scheduler: upstream.scheduler, feeding: observer.scope.lane))
     }
 
-    /// The source starts as soon as the observer's lane is left: one that sends at once and without end
-    /// must find its observer able to take values, and to leave.
+    /// Starts the source after the observer's lane has been left: a source that sends at once and without end
+    /// must find its observer able to take values, and to cancel.
     ///
-    /// - Parameter scheduler: starts it instead.
+    /// - Parameter scheduler: starts the source instead, if not `nil`.
     @inlinable
     func start(on scheduler: (any Scheduler)? = nil) {
         sourceScope.lane.takeUnshared()
@@ -99,7 +100,8 @@ final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
         sourceScope.lane.leave()
     }
 
-    /// Pauses the source as the observer is, or takes that back. The source sees a pause at once, wherever it runs.
+    /// Pauses the source with the observer, or undoes that. The source sees a pause at once, wherever it
+    /// runs.
     @usableFromInline
     func hold(_ mustHold: Bool) {
         observer.scope.lane.assertInside()
@@ -137,7 +139,7 @@ final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
         if mustSchedule { scheduleDelivery() }
     }
 
-    /// Lets an event pass here and now where the observer's lane has no scheduler, nobody is inside, and nothing waits.
+    /// Delivers an event immediately if the observer's lane has no scheduler and is free, and nothing waits.
     /// False if the event has to wait.
     @inlinable
     func handOn(_ event: () -> Void) -> Bool {
@@ -150,7 +152,7 @@ final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
         return true
     }
 
-    /// Lets a value wait. Only under the lock.
+    /// Adds a value to the waiting ones. Only under the lock.
     @inlinable
     func admit(_ value: Element) -> PendingBuffer<Element, Failure>.Admission {
         let admission = waiting.append(value, policy)
@@ -171,12 +173,13 @@ final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
         return !isScheduled
     }
 
-    /// Delivers in a turn of the observer's scheduler; here and now where it has none.
+    /// Delivers in a turn of the observer's scheduler, or immediately if it has none.
     @inlinable
     func scheduleDelivery() { observer.scope.inNextTurn { self.deliver() } }
 
-    /// Delivers what is there, unless the observer is paused; then its resumption calls again. What comes
-    /// meanwhile is delivered by another turn of the scheduler, so that others have theirs.
+    /// Delivers the waiting events, unless the observer is paused; its resumption then calls again. Events
+    /// that arrive meanwhile are delivered in another turn of the scheduler, so that other work gets its
+    /// turn.
     @inlinable
     func deliver() {
         let scope = observer.scope
@@ -209,7 +212,7 @@ final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
         if mustResume { sourceScope.enter { self.sourceScope.resume() } }
     }
 
-    /// Does what follows when values that an observer did not take go back to those which wait.
+    /// Handles the admissions of values that the observer did not take and that wait again.
     @inlinable
     func settle(_ admissions: [PendingBuffer<Element, Failure>.Admission]) {
         for admission in admissions {

@@ -1,8 +1,8 @@
 /// The history of a retry in one subscription.
 public struct RetryHistory: Sendable {
-    /// How many attempts have been made after the first.
+    /// The number of attempts after the first.
     public var count: Int
-    /// How long the last of them was waited for; zero before the first retry.
+    /// The wait before the last of these attempts; zero before the first retry.
     public var lastDelay: Duration
     /// The clock of the waits.
     public var clock: any Scheduler

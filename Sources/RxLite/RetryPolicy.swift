@@ -1,20 +1,20 @@
-/// Decides, after an error, whether and when to try again.
+/// The rule that decides, after an error, whether and when to try again.
 public struct RetryPolicy<Failure: Error>: Sendable {
     /// The decision about an error.
     public enum Decision: Sendable, Equatable {
         /// The stream fails with the error.
         case stop
-        /// Another attempt, so much later.
+        /// Another attempt, after this wait.
         case retry(after: Duration)
     }
 
-    /// The decision about `error`, after what has been tried already.
+    /// The decision about `error`, given the attempts so far.
     public let decide: @Sendable (_ error: Failure, _ history: RetryHistory) -> Decision
 
     /// Adds the number of attempts to the final error.
     public let stamp: @Sendable (_ error: inout Failure, _ attempts: Int) -> Void
 
-    /// Creates a policy from its rule.
+    /// Creates a policy from a rule.
     public init(
         _ decide: @escaping @Sendable (_ error: Failure, _ history: RetryHistory) -> Decision,
         stamp: @escaping @Sendable (_ error: inout Failure, _ attempts: Int) -> Void = { _, _ in }

@@ -3,19 +3,18 @@ public import Synchronization
 /// The state that a running subscription shares with its source: whether it is open, whether it is paused, and its
 /// teardowns.
 ///
-/// A scope is made before its source runs. A source looks at ``isOpen`` before each event and at
-/// ``isPaused`` before each value it could as well send later, and registers what must be undone with
-/// ``onClose(_:)``. Operators that end early or run several sources give each a ``child()``: closing a
-/// scope closes its children first.
+/// A scope is created before its source runs. A source checks ``isOpen`` before each event and ``isPaused``
+/// before each value that it could send later, and registers cleanup with ``onClose(_:)``. Operators that end
+/// early or run several sources give each a ``child()``: closing a scope closes its children first.
 ///
-/// Threads: ``isOpen``, ``isPaused``, ``cancel()`` and ``enter(_:)`` from anywhere; all else only from
-/// inside ``lane``, which is where every source and operator runs anyway.
+/// Threads: ``isOpen``, ``isPaused``, ``cancel()`` and ``enter(_:)`` from any; everything else only from
+/// inside ``lane``, where every source and operator runs.
 public final class Scope: Cancellable, @unchecked Sendable {
-    // Unchecked, and spared the checks of exclusivity: the plain variables below are touched only from inside
-    // `lane`, which is serial, and nothing is called while one is being changed; what other threads read is
+    // Unchecked, without exclusivity checks: the plain variables below are accessed only from inside `lane`,
+    // which is serial, and no call is made while one is being changed; state that other threads read is
     // atomic. Debug builds check that.
 
-    /// The serial context in which everything of this subscription happens.
+    /// The serial context of everything in this subscription.
     public let lane: Lane
 
     @usableFromInline let phase = Atomic<UInt8>(Phase.open)
@@ -28,17 +27,17 @@ public final class Scope: Cancellable, @unchecked Sendable {
     @safe @exclusivity(unchecked) private var next: Scope?
     @exclusivity(unchecked) private unowned(unsafe) var previous: Scope?
 
-    /// The root's cancel is the whole subscription's.
+    /// Whether this is the root, whose cancel is that of the whole subscription.
     private let isRoot: Bool
 
-    /// The operator that made this scope for one of its sources, so that the source's observer need keep
-    /// nothing but the scope.
+    /// The operator that made this scope for one of its sources, so that the source's observer needs to keep
+    /// only the scope.
     @usableFromInline let owner: AnyObject?
 
     @usableFromInline
     enum Phase {
         @inlinable static var open: UInt8 { 0 }
-        /// Cancelled, and not yet torn down: that happens in the lane.
+        /// Cancelled but not torn down yet, which happens in the lane.
         @inlinable static var cancelled: UInt8 { 1 }
         @inlinable static var closed: UInt8 { 2 }
     }
@@ -56,8 +55,8 @@ public final class Scope: Cancellable, @unchecked Sendable {
         self.owner = owner
     }
 
-    /// Whether the subscription still takes events. `false` after ``close()`` and as soon as the subscription has been
-    /// cancelled from any thread.
+    /// Whether the subscription still takes events. `false` after ``close()``, and as soon as the
+    /// subscription has been cancelled from any thread.
     @inlinable
     public var isOpen: Bool { phase.load(ordering: .relaxed) == Phase.open && !lane.isCancelled }
 
@@ -65,10 +64,10 @@ public final class Scope: Cancellable, @unchecked Sendable {
     @inlinable
     public var isPaused: Bool { isHeld || lane.isPausing }
 
-    /// Whether a pause has reached it.
+    /// Whether a pause has reached the scope.
     @inlinable var isHeld: Bool { pauses.load(ordering: .relaxed) > 0 }
 
-    /// A scope for one source among several, or one that may end before this one.
+    /// A scope for one of several sources, or for one that may end before this scope.
     public func child() -> Scope { child(of: nil) }
 
     @usableFromInline
@@ -78,7 +77,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
         return child
     }
 
-    /// Makes a child of a scope that is new, or closed and held by nobody else.
+    /// Adds a child that is new, or closed and referenced only by the caller.
     @usableFromInline
     func adopt(_ child: Scope) {
         lane.assertInside()
@@ -87,12 +86,12 @@ public final class Scope: Cancellable, @unchecked Sendable {
         child.pauses.store(isHeld ? 1 : 0, ordering: .relaxed)
         child.parent = self
         unsafe firstChild?.previous = child
-        // Swapped, since what is moved need not be retained.
+        // Swapped, because moving needs no retain.
         swap(&child.next, &firstChild)
         firstChild = child
     }
 
-    /// Whether it has ended and left its parent, so that ``adopt(_:)`` can take it again.
+    /// Whether the scope has ended and left its parent, so that ``adopt(_:)`` can reuse it.
     @usableFromInline var isDone: Bool { phase.load(ordering: .relaxed) == Phase.closed && parent == nil }
 
     /// Runs `teardown` when the scope closes, or now if it is closed.
@@ -111,22 +110,23 @@ public final class Scope: Cancellable, @unchecked Sendable {
         if isOpen { resumptions.append(resumption) }
     }
 
-    /// Runs `brake` each time the scope goes from running to paused. For sources in a lane of their own; others
-    /// look at ``isPaused``.
+    /// Runs `brake` each time the scope goes from running to paused. For sources in a separate lane; others
+    /// check ``isPaused``.
     @usableFromInline
     func onPause(_ brake: @escaping @Sendable () -> Void) {
         lane.assertInside()
         if isOpen { brakes.append(brake) }
     }
 
-    /// Ends the source: no event of it is wanted any more. Children close first, then teardowns run, last
+    /// Ends the source, whose events are no longer wanted. Children close first, then teardowns run, last
     /// registered first.
     @inlinable
     public func close() {
         if markClosed() { finishClosing() }
     }
 
-    /// Closes, with the end event going out before anything is torn down. Does nothing if closed.
+    /// Closes the scope, and delivers the end before anything is torn down. Does nothing if the scope is
+    /// closed.
     @inlinable
     func end(_ deliver: () -> Void) {
         lane.assertInside()
@@ -135,24 +135,24 @@ public final class Scope: Cancellable, @unchecked Sendable {
         finishClosing()
     }
 
-    /// Whether it was not closed before.
+    /// Marks the scope as closed. Returns whether it was open before.
     @inlinable
     func markClosed() -> Bool {
         lane.assertInside()
-        // No exchange: only a cancel may come in between, and it changes nothing about a closed scope.
+        // No exchange is needed: only a cancel may come in between, which does not affect a closed scope.
         guard phase.load(ordering: .relaxed) != Phase.closed else { return false }
         phase.store(Phase.closed, ordering: .relaxed)
         return true
     }
 
-    /// Walks the tree in a loop, since streams that recurse through flatMap make it deep.
+    /// Walks the tree in a loop, because streams that recurse through flatMap make it deep.
     @usableFromInline
     func finishClosing() {
         guard firstChild != nil else { return tearDown() }
         var scope = self
         while true {
             if let child = scope.firstChild {
-                // A child that is closed already is being torn down further up the stack.
+                // A child that is already closed is being torn down further up the stack.
                 if child.markClosed() { scope = child } else { scope.unlink(child) }
                 continue
             }
@@ -170,7 +170,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
         while let teardown = teardowns.popLast() { teardown() }
     }
 
-    /// Puts the brake on. Calls nest; each needs its ``resume()``.
+    /// Pauses the source. Calls nest; each needs a ``resume()``.
     public func pause() {
         lane.assertInside()
         var pending = [self]
@@ -182,22 +182,22 @@ public final class Scope: Cancellable, @unchecked Sendable {
         }
     }
 
-    /// Undoes one ``pause()``; with the last one, paused sources resume from inside this call. Without a pause it does
-    /// nothing.
+    /// Undoes one ``pause()``. With the last one, paused sources resume from inside this call. Does nothing
+    /// without a pause.
     public func resume() {
         lane.assertInside()
         guard isHeld else { return }
         var pending = [self]
         while let scope = pending.popLast() {
             guard scope.pauses.subtract(1, ordering: .relaxed).newValue == 0 else { continue }
-            // Children that a resumption starts are not paused by what is taken back here.
+            // Children that a resumption starts are not affected by the pause undone here.
             pending += scope.children()
             let resumptions = scope.resumptions
             resumptions.forEach { resumption in if scope.isOpen && !scope.isPaused { resumption() } }
         }
     }
 
-    /// Puts the brake on from any thread. Sources see it at once, also from within what they send.
+    /// Pauses the source from any thread. Sources see it at once, even from within an event that they send.
     func pauseFromAnywhere() {
         lane.beginPausing()
         lane.enter {
@@ -214,12 +214,12 @@ public final class Scope: Cancellable, @unchecked Sendable {
             _ = phase.compareExchange(
                 expected: Phase.open, desired: Phase.cancelled, ordering: .relaxed)
         }
-        // One that is closed has been torn down, or is about to be.
+        // A closed scope has been torn down, or is about to be.
         if phase.load(ordering: .relaxed) != Phase.closed { lane.enter { self.close() } }
     }
 
-    /// Runs `work` now if the lane's scheduler is here, else posts it. For sources that emit while they are
-    /// being subscribed to, which may happen on any thread.
+    /// Runs `work` now if the lane's scheduler is current, otherwise posts it. For sources that send during
+    /// the subscription, which may happen on any thread.
     @inlinable
     public func perform(_ work: @escaping @Sendable () -> Void) {
         if lane.isHere {
@@ -229,7 +229,8 @@ public final class Scope: Cancellable, @unchecked Sendable {
         }
     }
 
-    /// Runs `work` in the lane, if the scope is still open by then. The entry for events from other threads or timers.
+    /// Runs `work` in the lane if the scope is still open by then. The entry for events from other threads
+    /// and timers.
     @inlinable
     public func enter(_ work: @escaping @Sendable () -> Void) {
         if lane.tryEnter() {
@@ -240,7 +241,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
         }
     }
 
-    /// A snapshot, since a resumption may close children or start new ones.
+    /// A snapshot, because a resumption may close children or start new ones.
     private func children() -> [Scope] {
         guard let firstChild else { return [] }
         return Array(sequence(first: firstChild, next: \.next))

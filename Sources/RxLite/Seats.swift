@@ -1,18 +1,18 @@
 /// A member of ``Seats``.
 @usableFromInline
 protocol Seated: AnyObject {
-    /// Where it is, if it is there.
+    /// The index of its seat, if it has one.
     var seat: Int? { get set }
 }
 
-/// Members in the order of their arrival, who leave in constant time: a seat stays empty until as many seats are empty
-/// as are taken, then all move up.
+/// Members in order of arrival, which can leave in constant time: a seat stays empty until half of the seats
+/// are empty, then the remaining members move up.
 @usableFromInline
 struct Seats<Member: Seated> {
-    /// Fewer empty seats than this do not matter.
+    /// Up to this many empty seats are kept in any case.
     @inlinable static var spareSeats: Int { 16 }
 
-    /// Those who are there, in order, and empty seats.
+    /// The members in order, and empty seats.
     @usableFromInline var seats: [Member?] = []
     @usableFromInline var emptyCount = 0
 
@@ -27,7 +27,7 @@ struct Seats<Member: Seated> {
         seats.append(member)
     }
 
-    /// Removes a member. Does nothing if it is not there.
+    /// Removes a member. Does nothing if it has no seat.
     @usableFromInline
     mutating func remove(_ member: Member) {
         guard let seat = member.seat else { return }

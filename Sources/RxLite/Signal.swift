@@ -1,4 +1,4 @@
-/// A hot stream that is sent to from outside and never fails: a button, a notification, a command.
+/// A hot stream that receives its values from outside and never fails: a button, a notification, a command.
 ///
 /// ```swift
 /// let reload = Signal<Void>()
@@ -6,8 +6,8 @@
 /// reload.send()
 /// ```
 ///
-/// All current subscribers get each value, in the same order. Sending is safe from any thread; a value sent from within
-/// a delivery is delivered after it.
+/// All current subscribers get each value, in the same order. Sending is thread-safe; a value sent from
+/// within a delivery is delivered after it.
 public final class Signal<Element: Sendable>: Sendable {
     @usableFromInline let multicaster = Multicaster<Element, Never>()
 
@@ -15,7 +15,7 @@ public final class Signal<Element: Sendable>: Sendable {
     @inlinable
     public init() {}
 
-    /// The values sent from the time of subscription on. Never ends.
+    /// The values sent after the subscription. Never ends.
     @inlinable
     public var observable: Observable<Element, Never> {
         Observable { [multicaster] observer in multicaster.add(observer) }
@@ -27,7 +27,7 @@ public final class Signal<Element: Sendable>: Sendable {
 }
 
 extension Signal<Void> {
-    /// Sends.
+    /// Sends a value.
     @inlinable
     public func send() { send(()) }
 }

@@ -8,13 +8,13 @@ public import Synchronization
 /// runningRequests.update { $0 += 1 }
 /// ```
 ///
-/// Reading and writing are safe from any thread. Subscribers see every value from their subscription on, in the order
-/// in which they were set.
+/// Reading and writing are thread-safe. Subscribers get every value since their subscription, in the order in
+/// which they were set.
 public final class State<Value: Sendable>: Sendable {
     @usableFromInline
     struct Contents {
         @usableFromInline var value: Value
-        /// Set, and not yet handed to the multicaster.
+        /// Values that have been set, and not delivered yet.
         @usableFromInline var undelivered: [Value] = []
 
         @inlinable
@@ -38,9 +38,9 @@ public final class State<Value: Sendable>: Sendable {
         set { update { $0 = newValue } }
     }
 
-    /// Changes the value in one step that no other thread can come between.
+    /// Changes the value in one step, without interruption by other threads.
     ///
-    /// `change` runs under a lock: it must not touch this state again.
+    /// `change` runs under a lock: it must not access this state again.
     @inlinable
     public func update(_ change: (inout Value) -> Void) {
         guard multicaster.lane.tryEnter() else {
@@ -50,7 +50,7 @@ public final class State<Value: Sendable>: Sendable {
             }
             return multicaster.lane.enqueue { self.deliver() }
         }
-        // Nobody delivers at the moment, and nobody begins to, so that most values need not wait for it.
+        // No delivery is running or can begin, so most values can be delivered immediately.
         let next = contents.withLock { contents -> Value? in
             change(&contents.value)
             guard contents.undelivered.isEmpty else {
@@ -63,7 +63,7 @@ public final class State<Value: Sendable>: Sendable {
         multicaster.lane.leave()
     }
 
-    /// The current value, then each one that is set. Never ends.
+    /// The current value, then each new one. Never ends.
     @inlinable
     public var observable: Observable<Value, Never> {
         Observable { [multicaster] observer in multicaster.add(observer) }

@@ -9,17 +9,17 @@ public struct Subscription: Cancellable {
     /// Whether the stream is still running: neither ended nor cancelled.
     public var isActive: Bool { scope.isOpen }
 
-    /// Stops the stream and tears it down. On the subscription's own scheduler nothing is delivered after
-    /// this returns; called from another thread, at most the callback already running completes.
+    /// Stops the stream and tears it down. On the subscription's scheduler nothing is delivered after this
+    /// returns; if called from another thread, at most a callback that is already running completes.
     public func cancel() { scope.cancel() }
 
-    /// Puts the brake on: sources that can wait (sequences, bodies, pages) send nothing until
-    /// ``resume()``. Calls nest. Safe from any thread.
+    /// Pauses the stream: sources that can wait (sequences, bodies, pages) send nothing until ``resume()``.
+    /// Calls nest. Thread-safe.
     public func pause() { scope.pauseFromAnywhere() }
 
-    /// Takes one ``pause()`` back.
+    /// Undoes one ``pause()``.
     public func resume() { scope.enter { [scope] in scope.resume() } }
 
-    /// Leaves the cancelling to `bag`.
+    /// Adds the subscription to `bag`, which will cancel it.
     public func store(in bag: SubscriptionBag) { bag.insert(self) }
 }

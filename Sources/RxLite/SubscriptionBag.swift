@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Holds subscriptions and cancels them when it goes away.
+/// Holds subscriptions and cancels them when it is released.
 ///
 /// ```swift
 /// final class GoodsScreen {
@@ -11,8 +11,8 @@ import Synchronization
 public final class SubscriptionBag: Cancellable {
     private struct Contents {
         var subscriptions: [Subscription] = []
-        /// Ended subscriptions are swept out whenever the count reaches this, so a bag that lives long
-        /// stays as large as what runs.
+        /// Ended subscriptions are removed when the count reaches this, so that a long-lived bag stays as
+        /// large as the number of running subscriptions.
         var sweepCount = 16
     }
 

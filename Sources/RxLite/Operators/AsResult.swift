@@ -1,5 +1,5 @@
 extension Observable {
-    /// Each value as a success and an error as a failure, after which the stream finishes. It never fails.
+    /// Each value as a success, and an error as a failure, after which the stream finishes. It never fails.
     ///
     /// ```
     ///            --1----------2--------#

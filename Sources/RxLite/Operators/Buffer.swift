@@ -1,5 +1,6 @@
 extension Observable {
-    /// The values in lists of `count`; what is left at the end comes as a shorter list, at an error not.
+    /// The values in lists of `count`. Remaining values are delivered as a shorter list with the end, and
+    /// dropped at an error.
     ///
     /// ```
     ///                  -1-2-3-4-5-|
@@ -8,16 +9,16 @@ extension Observable {
     /// ```
     ///
     /// - Parameters:
-    ///   - count: how many values make a list; less than one counts as one.
-    ///   - step: a new list begins every so many values: with less than `count` the lists overlap, with more
-    ///     the values between them are left out. Default: `count`.
+    ///   - count: the number of values in a list; less than one counts as one.
+    ///   - step: the number of values from the beginning of one list to the next. With less than `count` the
+    ///     lists overlap, with more the values between them are skipped. Default: `count`.
     @inlinable
     public func buffer(count: Int, every step: Int? = nil) -> Observable<[Element], Failure> {
         lift { observer in CountBuffer(max(count, 1), max(step ?? count, 1), into: observer).input }
     }
 
-    /// The values of each `time` in one list, an empty one if there were none. Remaining values are delivered with the
-    /// end, and dropped at an error.
+    /// The values of each interval of `time` in one list, which may be empty. Remaining values are delivered
+    /// with the end, and dropped at an error.
     ///
     /// ```
     ///                    -1-2-----3-|
@@ -25,7 +26,7 @@ extension Observable {
     ///                    ----A---B--(C|)     A = 1,2   B = none   C = 3
     /// ```
     ///
-    /// - Parameter scheduler: keeps the time. Default: the stream's own, else a clock of the library's.
+    /// - Parameter scheduler: the clock. Default: the stream's scheduler, otherwise ``ActorScheduler/shared``.
     @inlinable
     public func buffer(
         time: Duration, on scheduler: (any Scheduler)? = nil
@@ -33,8 +34,8 @@ extension Observable {
         buffer(count: .max, time: time, on: scheduler)
     }
 
-    /// The values in lists that are closed when they are `time` old, empty or not, or have `count` values; the
-    /// next list begins then. Remaining values are delivered with the end, and dropped at an error.
+    /// The values in lists that close after `time`, empty or not, or when they have `count` values; the next
+    /// list begins then. Remaining values are delivered with the end, and dropped at an error.
     ///
     /// ```
     ///                              -123-----4-|
@@ -43,9 +44,9 @@ extension Observable {
     /// ```
     ///
     /// - Parameters:
-    ///   - count: how many values make a list; less than one counts as one.
+    ///   - count: the number of values in a list; less than one counts as one.
     ///   - time: how long a list stays open.
-    ///   - scheduler: keeps the time. Default: the stream's own, else a clock of the library's.
+    ///   - scheduler: the clock. Default: the stream's scheduler, otherwise ``ActorScheduler/shared``.
     @inlinable
     public func buffer(
         count: Int, time: Duration, on scheduler: (any Scheduler)? = nil
@@ -55,7 +56,7 @@ extension Observable {
     }
 }
 
-/// One running buffer by count.
+/// The state of one buffer by count.
 @usableFromInline
 final class CountBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
@@ -63,9 +64,9 @@ final class CountBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable 
     @usableFromInline let step: Int
     @usableFromInline let observer: Observer<[Element], Failure>
     @usableFromInline let scope: Scope
-    /// The oldest, and so the longest, first.
+    /// The oldest, and therefore longest, list first.
     @usableFromInline var lists: [[Element]] = []
-    /// Values until the next list begins.
+    /// The number of values until the next list begins.
     @usableFromInline var skipping = 0
     @usableFromInline var isSendingRest = false
 
@@ -104,7 +105,7 @@ final class CountBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable 
         sendRest()
     }
 
-    /// Sends the lists that are left, while the subscriber takes them, and the end after the last.
+    /// Sends the remaining lists while the subscriber takes them, and the end after the last.
     @usableFromInline
     func sendRest() {
         guard !isSendingRest else { return }
@@ -117,7 +118,7 @@ final class CountBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable 
     }
 }
 
-/// One running buffer by time.
+/// The state of one buffer by time.
 @usableFromInline
 final class TimeBuffer<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.

@@ -1,7 +1,7 @@
 extension Observable {
-    /// The values in lists: each value of `notifier` closes one, empty or not, and the next list begins. Remaining
-    /// values are delivered with the end, and dropped at an error. An end of `notifier` changes nothing, its error ends
-    /// the stream.
+    /// The values in lists. Each value of `notifier` closes a list, empty or not, and begins the next.
+    /// Remaining values are delivered with the end, and dropped at an error. An end of `notifier` changes
+    /// nothing; its error ends the stream.
     ///
     /// ```
     ///             -1-2-----3-|
@@ -13,7 +13,7 @@ extension Observable {
     /// changes.buffer(by: save.observable)
     /// ```
     ///
-    /// The source is started first. One that sends and ends at once makes a single list.
+    /// The source is started first. A source that sends and ends at once makes a single list.
     @inlinable
     public func buffer<Notice>(
         by notifier: Observable<Notice, Failure>

@@ -1,12 +1,13 @@
-/// What running combinations of several streams have in common. It counts its inputs, which have types of their own.
+/// The common part of running combinations of several streams. It counts its inputs, which have different
+/// types.
 @usableFromInline
 class Combination<Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
 
-    /// Hands on what the inputs have.
+    /// Emits the combined values of the inputs.
     @usableFromInline final var emit: () -> Void = {}
     @usableFromInline final let scope: Scope
-    /// How many inputs have nothing to hand on.
+    /// The number of inputs without a value to emit.
     @usableFromInline final var missingCount = 0
     @usableFromInline final var starts: [() -> Void] = []
     @usableFromInline final let end: @Sendable (Completion<Failure>) -> Void
@@ -21,7 +22,7 @@ class Combination<Failure: Error>: @unchecked Sendable {
         }
     }
 
-    /// Starts the inputs, one after the other, with `emit` for what they have in common.
+    /// Starts the inputs, one after another, with `emit` for their combined values.
     @inlinable
     final func start(_ emit: @escaping () -> Void) {
         self.emit = emit
@@ -38,7 +39,7 @@ class Combination<Failure: Error>: @unchecked Sendable {
 }
 
 extension Observable {
-    /// A combination: `connect` makes its inputs, and returns what hands their values on.
+    /// A combination: `connect` makes its inputs, and returns the closure that emits their values.
     @inlinable
     static func combination<Core: Combination<Failure>>(
         on scheduler: (any Scheduler)?,

@@ -1,6 +1,6 @@
 extension Observable {
-    /// With each value of one of two streams, the latest of both as a tuple, once each has sent its
-    /// first. Ends when all have ended, or with the first error.
+    /// The latest values of both streams as a tuple, with each value of one of them, once each has sent its
+    /// first. Ends when both have ended, or with the first error.
     ///
     /// ```
     ///               --1-----2-----|
@@ -9,7 +9,7 @@ extension Observable {
     ///               ----1a1b2b-2c-------|
     /// ```
     ///
-    /// The streams fail with one type; `setFailureType()` fits in those that cannot fail.
+    /// The streams must have the same error type; `setFailureType()` adapts streams that cannot fail.
     @inlinable
     public static func combineLatest<A, B>(
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>
@@ -63,7 +63,7 @@ extension Observable {
         }
     }
 
-    /// With each value of any of the `streams`, the latest of all of them as an array, once each has sent its
+    /// The latest values of all `streams` as an array, with each value of any of them, once each has sent its
     /// first. Ends when all have ended, or with the first error; at once if there are no streams.
     @inlinable
     public static func combineLatest<Input>(_ streams: [Observable<Input, Failure>]) -> Observable

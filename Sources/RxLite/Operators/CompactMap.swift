@@ -1,5 +1,5 @@
 extension Observable {
-    /// Each value, transformed, without those that become `nil`. A thrown error ends the stream.
+    /// Each value, transformed, except those for which the result is `nil`. A thrown error ends the stream.
     ///
     /// ```
     ///                      --1--x--3--|

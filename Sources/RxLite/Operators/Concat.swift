@@ -1,5 +1,5 @@
 extension Observable {
-    /// One stream after another, each started when the one before has ended well.
+    /// One stream after another, each started when the one before has finished.
     ///
     /// ```
     ///        --1--2|
@@ -15,7 +15,7 @@ extension Observable {
         .flatMap(.concat) { $0 }
     }
 
-    /// The scheduler that a combination of `streams` delivers on: that of the first which has one.
+    /// The scheduler of a combination of `streams`: that of the first stream that has one.
     @usableFromInline
     static func commonScheduler(of streams: [Observable]) -> (any Scheduler)? {
         streams.lazy.compactMap(\.scheduler).first

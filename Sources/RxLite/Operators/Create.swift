@@ -1,5 +1,5 @@
 extension Observable {
-    /// A stream from code that calls back: `start` begins the work and keeps the emitter.
+    /// A stream from code with callbacks: `start` begins the work and keeps the emitter.
     ///
     /// ```
     /// create
@@ -13,7 +13,7 @@ extension Observable {
     /// }
     /// ```
     ///
-    /// `start` runs once per subscription, when the subscription is in place, on the thread that subscribed.
+    /// `start` runs once for each subscription, after the subscription is set up, on the subscribing thread.
     @inlinable
     public static func create(
         _ start: @escaping @Sendable (Emitter<Element, Failure>) -> Void

@@ -1,6 +1,6 @@
 extension Observable {
-    /// Each value that no other follows for `pause`, then. The value that waits at the end is delivered with
-    /// it, at an error dropped.
+    /// Each value that is followed by no other for `pause`, after that time. A waiting value is delivered
+    /// with the end, and dropped at an error.
     ///
     /// ```
     ///               -1--2-3-----4-|
@@ -8,7 +8,7 @@ extension Observable {
     ///               ---------3----(4|)
     /// ```
     ///
-    /// - Parameter scheduler: keeps the time. Default: the stream's own, else a clock of the library's.
+    /// - Parameter scheduler: the clock. Default: the stream's scheduler, otherwise ``ActorScheduler/shared``.
     @inlinable
     public func debounce(_ pause: Duration, on scheduler: (any Scheduler)? = nil) -> Observable {
         let clock = scheduler ?? self.scheduler ?? ActorScheduler.shared
@@ -16,7 +16,7 @@ extension Observable {
     }
 }
 
-/// One running debounce: values only move the deadline, and a timer that fires before it is set anew.
+/// One running debounce. Values only move the deadline; a timer that fires before it is set again.
 @usableFromInline
 final class Debouncing<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.

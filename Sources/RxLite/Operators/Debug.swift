@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Observable {
-    /// One line for each event, with time, label, number of the subscription and count; the stream itself is
+    /// Prints one line for each event, with time, label, number of the subscription and count; the events are
     /// unchanged.
     ///
     /// ```
@@ -16,13 +16,13 @@ extension Observable {
     /// 0.310 s  tea #1 failed after 1 value: timed out
     /// ```
     ///
-    /// Subscriptions count from 1, for each call of `debug`. A line break in a value or an error is written
-    /// as `\n`.
+    /// Subscriptions count from 1, separately for each call of `debug`. A line break in a value or an error
+    /// is written as `\n`.
     ///
     /// - Parameters:
-    ///   - label: what the lines begin with.
-    ///   - scheduler: tells the time. Default: the stream's own, else a clock of the library's.
-    ///   - sink: takes the lines, wherever the events arrive. Default: prints them.
+    ///   - label: the beginning of the text of each line.
+    ///   - scheduler: the clock. Default: the stream's scheduler, otherwise ``ActorScheduler/shared``.
+    ///   - sink: receives the lines, wherever the events arrive. Default: prints them.
     public func debug(
         _ label: String, on scheduler: (any Scheduler)? = nil,
         to sink: @escaping @Sendable (String) -> Void = { print($0) }
@@ -53,7 +53,7 @@ extension Observable {
     }
 }
 
-/// Numbers the subscriptions of one stream, which may come from several threads.
+/// Numbers the subscriptions of one stream, which several threads may make.
 private final class SubscriptionCount: Sendable {
     private let count = Atomic<Int>(0)
     func next() -> Int { count.add(1, ordering: .relaxed).newValue }
@@ -61,7 +61,7 @@ private final class SubscriptionCount: Sendable {
 
 private func counted(_ count: Int) -> String { count == 1 ? "1 value" : "\(count) values" }
 
-/// With three decimals.
+/// The seconds, with three decimals.
 private func seconds(_ time: Duration) -> String {
     let (seconds, attoseconds) = time.components
     let thousandths = attoseconds / 1_000_000_000_000_000

@@ -1,13 +1,13 @@
 extension Observable {
-    /// The stream that `make` returns, created for each subscription. A thrown error is the stream's.
+    /// The stream that `make` returns, created for each subscription. A thrown error fails the stream.
     ///
     /// ```
     /// deferred { --1-| }
     ///                    --1-|
     /// ```
     ///
-    /// - Parameter scheduler: what the streams that `make` returns run on, where they all run on the same. Default: not
-    ///   known before there is one.
+    /// - Parameter scheduler: the scheduler of all streams that `make` returns, if they have the same.
+    ///   Default `nil`: unknown until there is a stream.
     @inlinable
     public static func deferred(
         on scheduler: (any Scheduler)? = nil, _ make: @escaping @Sendable () throws(Failure) -> Observable

@@ -1,5 +1,5 @@
 extension Observable {
-    /// Each value and the end, `delay` later. An error is not delayed and overtakes what waits.
+    /// Each value and the end, after `delay`. An error is not delayed, and overtakes waiting values.
     ///
     /// ```
     ///             -1--2-|
@@ -7,10 +7,10 @@ extension Observable {
     ///             ----1--2-|
     /// ```
     ///
-    /// All delayed values are kept (``BufferPolicy/unbounded``). While the subscriber is paused it waits, and the
-    /// source is paused as well.
+    /// All delayed values are kept (``BufferPolicy/unbounded``). While the subscriber is paused they wait,
+    /// and the source is paused as well.
     ///
-    /// - Parameter scheduler: keeps the time. Default: the stream's own, else a clock of the library's.
+    /// - Parameter scheduler: the clock. Default: the stream's scheduler, otherwise ``ActorScheduler/shared``.
     @inlinable
     public func delay(_ delay: Duration, on scheduler: (any Scheduler)? = nil) -> Observable {
         let clock = scheduler ?? self.scheduler ?? ActorScheduler.shared
@@ -18,7 +18,7 @@ extension Observable {
     }
 }
 
-/// Events on their way, in order of their due time, with one timer for the first of them.
+/// Delayed events in order of due time, with one timer for the first of them.
 @usableFromInline
 final class DelayLine<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
@@ -28,7 +28,7 @@ final class DelayLine<Element: Sendable, Failure: Error>: @unchecked Sendable {
     private let scope: Scope
     private var line = FIFO<(due: Duration, value: Element?)>()
     private var timer: (any Cancellable)?
-    /// A value is due, and the subscriber is paused.
+    /// Whether a value is due and the subscriber is paused.
     private var isHeldUp = false
 
     @usableFromInline
@@ -65,7 +65,7 @@ final class DelayLine<Element: Sendable, Failure: Error>: @unchecked Sendable {
         timer = clock.schedule(after: delay) { self.observer.scope.enter { self.deliver() } }
     }
 
-    /// Keeps the timer that has fired until it sets the next, so that what is appended meanwhile sets none.
+    /// Keeps the timer that has fired until it sets the next, so that values appended meanwhile set none.
     private func deliver() {
         isHeldUp = false
         var turn = Turn(in: observer.scope.lane)

@@ -1,5 +1,6 @@
 extension Observable {
-    /// The values that differ from the previous one, by `areEquivalent(before, value)`. A thrown error ends the stream.
+    /// The values that differ from the previous one according to `areEquivalent(before, value)`. A thrown
+    /// error ends the stream.
     ///
     /// ```
     ///                        --1--1--2--2--1--|
@@ -27,7 +28,7 @@ extension Observable {
         }
     }
 
-    /// The values whose key differs from that of the one sent before. A thrown error ends the stream.
+    /// The values whose key differs from the previous value's key. A thrown error ends the stream.
     ///
     /// ```swift
     /// positions.distinctUntilChanged(by: \.city)
@@ -53,7 +54,7 @@ extension Observable {
 }
 
 extension Observable where Element: Equatable {
-    /// The values that differ from the one sent before.
+    /// The values that differ from the previous one.
     @inlinable
     public func distinctUntilChanged() -> Observable {
         distinctUntilChanged(by: { $0 == $1 })

@@ -1,5 +1,5 @@
 extension Observable {
-    /// No value, and an end at once.
+    /// No value, and an immediate end.
     ///
     /// ```
     /// empty()

@@ -1,5 +1,5 @@
 extension Observable {
-    /// Each value is sent on and starts a stream, whose values are treated the same; ends when the source
+    /// Sends each value and starts a stream for it, whose values are treated the same. Ends when the source
     /// and all of these streams have ended, or with the first error of any.
     ///
     /// ```
@@ -14,14 +14,14 @@ extension Observable {
     /// client.page(1).expand { page in page.next.map { client.page($0) } ?? .empty() }
     /// ```
     ///
-    /// Values of streams that send at once come depth first, as far as calls nest; streams deeper than that
-    /// are started in a loop, so a million of them need no more stack than one. While the subscriber is
-    /// paused no value starts a stream.
+    /// Values of streams that send at once come depth first, as far as calls nest; streams nested deeper are
+    /// started in a loop, so a million of them need no more stack than one. While the subscriber is paused no
+    /// value starts a stream.
     ///
     /// - Parameters:
-    ///   - limit: how many streams may run side by side (one if it is less). Further values are sent and
-    ///     started, in the order they came in, when others have ended; when 16 wait, the source is paused.
-    ///     Default: without limit.
+    ///   - limit: the most streams running side by side; less than one counts as one. Further values are sent
+    ///     and started in order of arrival when others have ended; when 16 wait, the source is paused.
+    ///     Default: no limit.
     ///   - transform: makes the stream of a value; called after the value was sent. A thrown error ends the
     ///     stream.
     @inlinable
@@ -37,15 +37,16 @@ extension Observable {
 final class Expansion<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
 
-    /// How many values may wait before the source is paused.
+    /// The number of waiting values at which the source is paused.
     private static var highWater: Int { 16 }
 
     private let limit: Int
     private let observer: Observer<Element, Failure>
     private let transform: @Sendable (Element) throws(Failure) -> Observable<Element, Failure>
-    /// Everything of this operator; closed on the first error.
+    /// The scope of the whole operator; closed on the first error.
     private let scope: Scope
-    /// The streams'. It stands before the source's: after a pause a stream that was begun goes on first.
+    /// The scope of the streams. It precedes the source's, so that after a pause the running streams continue
+    /// first.
     private let streamScope: Scope
     private let sourceScope: Scope
     private var waiting = FIFO<Element>()
@@ -84,7 +85,7 @@ final class Expansion<Element: Sendable, Failure: Error>: @unchecked Sendable {
     }
 
     private func start(_ value: Element) {
-        // Counted before it is sent: what comes from within must find it running.
+        // Counted before it is sent, because events sent from within must find it running.
         running += 1
         observer.next(value)
         guard scope.isOpen else { return }
@@ -112,7 +113,7 @@ final class Expansion<Element: Sendable, Failure: Error>: @unchecked Sendable {
         endIfDone()
     }
 
-    /// Starts what waits, in a loop and not from within each other's end.
+    /// Starts the waiting values in a loop, not from within each other's end.
     private func proceed() {
         guard !isStarting else { return }
         isStarting = true

@@ -1,5 +1,5 @@
 extension Observable {
-    /// No value, and an error at once.
+    /// No value, and an immediate error.
     ///
     /// ```
     /// fail(error)

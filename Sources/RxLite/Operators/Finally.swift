@@ -1,5 +1,5 @@
 extension Observable {
-    /// Runs `action` once for each subscription: after its end was delivered, or when it is cancelled.
+    /// Runs `action` once for each subscription: after its end has been delivered, or when it is cancelled.
     ///
     /// ```
     ///                    --1--2--|
@@ -7,9 +7,9 @@ extension Observable {
     ///                    --1--2--|action
     /// ```
     ///
-    /// An operator below that continues after the end (`catch`, `retry`, `concat` …) closes the ended stream before it
-    /// starts another; `action` runs then. Of several, the one nearest to the source runs first; what the source itself
-    /// tears down comes before them all.
+    /// An operator below that continues after the end (`catch`, `retry`, `concat` …) closes the ended stream
+    /// before it starts another; `action` runs then. Of several such actions, the one nearest to the source
+    /// runs first; teardowns of the source itself run before them all.
     ///
     /// ```swift
     /// upload.finally { progressBar.hide() }

@@ -1,22 +1,22 @@
-/// The treatment by ``Observable/flatMap(_:_:)`` of a value that arrives while earlier inner streams run.
+/// The treatment of a value that reaches ``Observable/flatMap(_:_:)`` while earlier inner streams run.
 public enum FlattenStrategy: Sendable, Equatable {
-    /// All inner streams run side by side, `limit` at most (one if it is less); further values wait for
-    /// their turn, and a source that can pause does.
+    /// Inner streams run side by side, at most `limit` of them (less than one counts as one). Further values
+    /// wait for their turn, and a source that can pause is paused.
     case merge(limit: Int)
-    /// The inner stream before is cancelled, then the new one begins.
+    /// The previous inner stream is cancelled before the new one begins.
     case latest
     /// Values are dropped until the running inner stream has ended.
     case first
 
     /// All inner streams side by side, without limit.
     public static let merge = FlattenStrategy.merge(limit: .max)
-    /// One inner stream after the other.
+    /// One inner stream after another.
     public static let concat = FlattenStrategy.merge(limit: 1)
 }
 
 extension Observable {
-    /// Each value starts a stream; their values become one stream, which ends when the source and all of
-    /// them have ended, or with the first error of any.
+    /// Each value starts a stream. Their values form one stream, which ends when the source and all of them
+    /// have ended, or with the first error of any.
     ///
     /// ```
     ///                          -a------b---c-|
@@ -50,8 +50,8 @@ extension Observable {
 }
 
 extension Observable where Failure == Never {
-    /// Each value of a stream that cannot fail starts one that can. `transform` returns `.fail` where others
-    /// would throw: the compiler does not infer `E` from a closure that might.
+    /// Each value of a stream that cannot fail starts one that can. `transform` returns `.fail` instead of
+    /// throwing, because the compiler does not infer `E` from a closure that may throw.
     @inlinable
     @_disfavoredOverload
     public func flatMap<T, E>(

@@ -1,42 +1,44 @@
 /// One running flatMap: starts, counts and ends inner streams.
 ///
-/// Inner streams that end at once are taken from a loop, not from within each other's end, so a million of
+/// Inner streams that end at once are started from a loop, not from within each other's end, so a million of
 /// them need no more stack than one.
 @usableFromInline
 final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @unchecked Sendable {
-    // Unchecked, and spared the checks of exclusivity: runs only inside the subscription's lane, which is
-    // serial, and nothing is called while a variable is being changed.
+    // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial, and
+    // makes no call while a variable is being changed.
 
-    /// How many values may wait before the source is paused.
+    /// The number of waiting values at which the source is paused.
     @inlinable static var highWater: Int { 16 }
 
     @usableFromInline let strategy: FlattenStrategy
-    /// How many inner streams may run at once.
+    /// The most inner streams that run at once.
     @usableFromInline let limit: Int
-    /// Let go of when the scope closes: a deep recursion must not be released level from within level.
+    /// Released when the scope closes, because a deep recursion must not be released level by level.
     @safe @exclusivity(unchecked) @usableFromInline var observer: Observer<T, Failure>?
-    /// The observer's, passed on to inner streams: a deep recursion must not hand on level by level either.
+    /// The receiver of the observer, passed on to inner streams, because a deep recursion must not pass
+    /// values on level by level either.
     @safe @exclusivity(unchecked) @usableFromInline
     var receiveInner: (@Sendable (T, any AnyObject & Sendable) -> Void)?
     @safe @exclusivity(unchecked) @usableFromInline var target: (any AnyObject & Sendable)?
     @usableFromInline
     let transform: @Sendable (Element) throws(Failure) -> Observable<T, Failure>
-    /// Everything of this operator; closed on the first error.
+    /// The scope of the whole operator; closed on the first error.
     @usableFromInline let scope: Scope
-    /// The inner streams'. It stands before the outer's: after a pause a stream that was begun goes on before the
-    /// outer one sends what would replace it, or would be dropped for it.
+    /// The scope of the inner streams. It precedes the outer one's, so that after a pause a running inner
+    /// stream continues before the outer stream sends a value that would replace it, or be dropped because of
+    /// it.
     @usableFromInline let innerScope: Scope
     @usableFromInline let outerScope: Scope
     @safe @exclusivity(unchecked) @usableFromInline var latest: Scope?
-    /// The scope of an inner stream that ended at once, for the next one.
+    /// The scope of an inner stream that ended at once, for reuse by the next one.
     @safe @exclusivity(unchecked) @usableFromInline var spare: Scope?
     @safe @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Element>()
     @safe @exclusivity(unchecked) @usableFromInline var running = 0
     @safe @exclusivity(unchecked) @usableFromInline var isOuterDone = false
     @safe @exclusivity(unchecked) @usableFromInline var isOuterPaused = false
     @safe @exclusivity(unchecked) @usableFromInline var isStarting = false
-    /// Made for the first value that waits because the subscriber is paused. It stands behind the inner streams': they
-    /// go on before others begin.
+    /// Created for the first value that waits because the subscriber is paused. It follows the inner streams'
+    /// scope, so that these continue before others begin.
     @safe @exclusivity(unchecked) @usableFromInline var startScope: Scope?
 
     @inlinable
@@ -138,7 +140,7 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
         isStarting = true
         var turn = Turn(in: scope.lane)
         while running < limit, scope.isOpen, !scope.isPaused, !waiting.isEmpty {
-            // Still starting: nobody else begins before the next turn does.
+            // `isStarting` stays set, so that no other stream begins before the next turn.
             guard turn.step() else { return startInNextTurn() }
             if let value = waiting.popFirst() { start(value) }
         }
@@ -150,7 +152,7 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
         }
     }
 
-    /// While the subscriber is paused no value that waits starts a stream.
+    /// While the subscriber is paused, no waiting value starts a stream.
     @usableFromInline
     func startWaitingLater() {
         guard startScope == nil else { return }

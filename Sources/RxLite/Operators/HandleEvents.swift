@@ -1,5 +1,5 @@
 extension Observable {
-    /// Calls along the way; the stream itself is unchanged.
+    /// Calls closures for events; the events are unchanged.
     ///
     /// ```
     ///                        --1--2--|
@@ -8,10 +8,10 @@ extension Observable {
     /// ```
     ///
     /// - Parameters:
-    ///   - onSubscribe: before the source starts.
-    ///   - onNext: before each value is handed on.
-    ///   - onEnd: before the end is handed on.
-    ///   - onCancel: if the stream is cancelled before its end.
+    ///   - onSubscribe: called before the source starts.
+    ///   - onNext: called before each value is passed on.
+    ///   - onEnd: called before the end is passed on.
+    ///   - onCancel: called if the stream is cancelled before its end.
     @inlinable
     public func handleEvents(
         onSubscribe: @escaping @Sendable () -> Void = {},

@@ -1,5 +1,5 @@
 extension Observable {
-    /// Goes on with `other` if the source finishes without a value.
+    /// Continues with `other` if the source finishes without a value.
     ///
     /// ```
     ///                         -----|

@@ -11,7 +11,7 @@ extension Observable {
     /// upload.ignoreElements(as: Receipt.self).merge(with: receipts)
     /// ```
     ///
-    /// - Parameter type: what the stream is to be a stream of. Default `Never`.
+    /// - Parameter type: the element type of the resulting stream. Default `Never`.
     @inlinable
     public func ignoreElements<T: Sendable>(as type: T.Type = Never.self) -> Observable<T, Failure> {
         lift { observer in Observer(scope: observer.scope, next: { _ in }, end: observer.end) }

@@ -6,10 +6,10 @@ extension Observable where Element == Int {
     ///     ---0--1--2--3--
     /// ```
     ///
-    /// The beat does not drift. A number that is a whole period late is sent at once, and the interval continues from
-    /// there. With a period of zero or less, each turn of the scheduler brings a number.
+    /// The intervals do not drift. A number that is a whole period late is sent at once, and the interval
+    /// continues from there. With a period of zero or less, each turn of the scheduler sends a number.
     ///
-    /// - Parameter scheduler: keeps the time and delivers. Default: a clock of the library's own.
+    /// - Parameter scheduler: the clock, which also delivers the values. Default: ``ActorScheduler/shared``.
     @inlinable
     public static func interval(
         _ period: Duration, on scheduler: any Scheduler = ActorScheduler.shared
@@ -20,7 +20,7 @@ extension Observable where Element == Int {
     }
 }
 
-/// One running interval.
+/// The state of one interval.
 @usableFromInline
 final class Beat<Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.

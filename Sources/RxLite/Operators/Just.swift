@@ -1,5 +1,5 @@
 extension Observable {
-    /// One value, then the end. While the subscriber is paused it waits.
+    /// One value, then the end. It waits while the subscriber is paused.
     ///
     /// ```
     /// just(1)
@@ -12,7 +12,7 @@ extension Observable {
 }
 
 extension Observable where Failure == Never {
-    /// One value, then the end. Cannot fail, where the context does not say otherwise.
+    /// One value, then the end. Cannot fail, unless the context requires an error type.
     @inlinable
     public static func just(_ value: Element) -> Observable {
         Observable { observer in observer.sendOnly(value) }
@@ -29,7 +29,7 @@ extension Observer {
         emitOnly(value)
     }
 
-    /// While the subscriber is paused it waits.
+    /// Waits while the subscriber is paused.
     @inlinable
     func emitOnly(_ value: Element) {
         guard scope.isOpen else { return }
@@ -37,7 +37,7 @@ extension Observer {
         finish(with: value)
     }
 
-    /// Sends a value and ends, unless the value makes the subscriber leave.
+    /// Sends a value and ends, unless the subscriber cancels on the value.
     @inlinable
     func finish(with value: Element) {
         next(value)

@@ -1,5 +1,5 @@
 extension Observable {
-    /// The last value, when the source has finished; no value if it had none, or fails.
+    /// The last value, when the source has finished; no value if the source has none, or fails.
     ///
     /// ```
     ///        --1--2--3--|

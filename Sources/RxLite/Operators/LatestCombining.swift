@@ -1,7 +1,7 @@
-/// One running combineLatest.
+/// The state of one combineLatest.
 @usableFromInline
 final class LatestCombining<Failure: Error>: Combination<Failure>, @unchecked Sendable {
-    // Unchecked as its superclass is.
+    // Unchecked, like its superclass.
     @usableFromInline var runningCount = 0
 
     /// Adds an input.
@@ -37,7 +37,7 @@ final class LatestInput<Element: Sendable, Failure: Error>: @unchecked Sendable 
             Observer(scope: scope, next: { self.receive($0) }, end: { self.receiveEnd($0) }))
     }
 
-    /// Only once no input is missing a value.
+    /// Only once every input has a value.
     @inlinable var latest: Element { value! }
 
     @inlinable

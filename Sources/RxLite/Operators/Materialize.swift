@@ -10,7 +10,7 @@ public enum StreamEvent<Element: Sendable, Failure: Error>: Sendable {
 extension StreamEvent: Equatable where Element: Equatable, Failure: Equatable {}
 
 extension Observable {
-    /// Each event as a value, the end as the last of them; then the end.
+    /// Each event as a value, the end as the last of them; then the stream finishes.
     ///
     /// ```
     ///               --1-------2--------#
@@ -30,8 +30,8 @@ extension Observable {
         }
     }
 
-    /// The events of a stream of events: what ``materialize()`` was called on. The first end ends the stream,
-    /// as that of the source does.
+    /// The events contained in a stream of events, as made by ``materialize()``. The stream ends with the
+    /// first end among the values, or with the end of the source.
     @inlinable
     public func dematerialize<T>() -> Observable<T, Failure> where Element == StreamEvent<T, Failure> {
         lift { observer in
@@ -55,7 +55,7 @@ extension Observable {
 }
 
 extension Observable where Failure == Never {
-    /// The events of a stream of events that itself cannot fail.
+    /// The events contained in a stream of events that itself cannot fail.
     @inlinable
     @_disfavoredOverload
     public func dematerialize<T, E>() -> Observable<T, E> where Element == StreamEvent<T, E> {

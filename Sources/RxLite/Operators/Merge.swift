@@ -1,5 +1,5 @@
 extension Observable {
-    /// The values of all `streams` as they come; ends when all have ended, or with the first error.
+    /// The values of all `streams` as they arrive; ends when all have ended, or with the first error.
     ///
     /// ```
     ///       --1-----3--|
@@ -12,7 +12,7 @@ extension Observable {
         merge(streams)
     }
 
-    /// The values of all `streams` as they come; ends when all have ended, or with the first error.
+    /// The values of all `streams` as they arrive; ends when all have ended, or with the first error.
     @inlinable
     public static func merge(_ streams: [Observable]) -> Observable {
         Observable<Observable, Failure>(scheduler: commonScheduler(of: streams)) { observer in
@@ -21,7 +21,7 @@ extension Observable {
         .flatMap { $0 }
     }
 
-    /// These values and those of `other` as they come.
+    /// These values and those of `other`, as they arrive.
     @inlinable
     public func merge(with other: Observable) -> Observable {
         .merge([self, other])

@@ -1,6 +1,6 @@
 extension Observable {
-    /// Runs this stream beside the source of an operator: `receive` takes its values, with the scope it runs in; its
-    /// error closes `scope` and ends the operator's stream, its end changes nothing.
+    /// Runs this stream beside the source of an operator. `receive` gets its values and the scope it runs in.
+    /// Its error closes `scope` and ends the operator's stream; its end changes nothing.
     @inlinable
     func notify<T>(
         _ observer: Observer<T, Failure>, in scope: Scope,

@@ -1,6 +1,6 @@
 extension Observable {
-    /// The same events, delivered on `scheduler`: everything from here on down, user callbacks and
-    /// teardown included, runs there.
+    /// The same events, delivered on `scheduler`: everything below, including user callbacks and teardown,
+    /// runs there.
     ///
     /// ```
     ///                       -1-2-3-|
@@ -8,14 +8,14 @@ extension Observable {
     ///                       --1-2-3-|     on elsewhere, as soon as it has time
     /// ```
     ///
-    /// Values that arrive faster than they can be delivered wait in order. A view that shows only what is current takes
-    /// `.latest(1)`.
+    /// Values that arrive faster than they can be delivered wait in order. A view that shows only the current
+    /// value uses `.latest(1)`.
     ///
     /// - Parameters:
-    ///   - scheduler: delivers.
-    ///   - policy: the number of values that may wait, and the treatment of more. Default: when 256 wait the source is
-    ///     paused, until 64 are left.
-    ///   - droppedCount: counts up with each value that `policy` has no room for. Default: not counted.
+    ///   - scheduler: the scheduler that delivers.
+    ///   - policy: the number of values that may wait, and the treatment of more. Default: the source is
+    ///     paused when 256 wait, until 64 are left.
+    ///   - droppedCount: counts up with each value that `policy` drops. Default: not counted.
     @inlinable
     public func observe(
         on scheduler: any Scheduler, buffering policy: BufferPolicy<Failure> = .suspend(high: 256, low: 64),

@@ -1,5 +1,5 @@
 extension Observable {
-    /// Each value together with the one before; nothing for the first.
+    /// Each value together with the previous one; nothing for the first.
     ///
     /// ```
     ///            --1--2------3--|

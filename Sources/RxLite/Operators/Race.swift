@@ -1,6 +1,6 @@
 extension Observable {
-    /// All of the stream that is the first to send anything, a value or its end; the others are cancelled
-    /// before that is delivered.
+    /// The stream that is the first to send a value or an end; the others are cancelled before that event is
+    /// delivered.
     ///
     /// ```
     ///      ----1--2--|
@@ -9,14 +9,14 @@ extension Observable {
     ///      --a----b----c--|
     /// ```
     ///
-    /// Streams that come after one which sends at once are not started.
+    /// Streams listed after one that sends at once are not started.
     @inlinable
     public static func race(_ streams: Observable...) -> Observable {
         race(streams)
     }
 
-    /// All of the stream that is the first to send anything, a value or its end; the others are cancelled
-    /// before that is delivered. Without streams it never ends.
+    /// The stream that is the first to send a value or an end; the others are cancelled before that event is
+    /// delivered. Without streams it never ends.
     @inlinable
     public static func race(_ streams: [Observable]) -> Observable {
         Observable(scheduler: commonScheduler(of: streams)) { observer in
@@ -25,7 +25,7 @@ extension Observable {
     }
 }
 
-/// One running race.
+/// The state of one race.
 @usableFromInline
 final class Race<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.

@@ -1,7 +1,7 @@
 extension Observable {
-    /// The result of combining all values with `initial`, one by one, when the source has finished; starts
-    /// over with `initial` for each subscription. A thrown error ends the stream; if the source fails there
-    /// is no result.
+    /// Combines all values with `initial`, one by one, and sends the result when the source has finished.
+    /// Each subscription starts again with `initial`. A thrown error ends the stream; if the source fails
+    /// there is no result.
     ///
     /// ```
     ///              --1--2--3--|

@@ -7,15 +7,15 @@ extension Observable {
     ///                                --1-2-----1-2|
     /// ```
     ///
-    /// The run that has finished is closed before the next begins. Runs that finish at once are repeated in a
-    /// loop, without growing the stack; on a scheduler, other work has its turn after every 32. While the subscriber is
-    /// paused no further run begins.
+    /// The finished run is closed before the next begins. Runs that finish at once are repeated in a loop,
+    /// without growing the stack; on a scheduler, other work gets its turn after every 32. While the
+    /// subscriber is paused no further run begins.
     ///
     /// - Parameters:
-    ///   - count: how many times the stream runs in all; with zero or less it is not started. Default: for
-    ///     ever.
-    ///   - delay: the wait before each run but the first. Default: none.
-    ///   - scheduler: keeps the time of waits. Default: the stream's own, else a clock of the library's.
+    ///   - count: the total number of runs; with zero or less the stream is not started. Default: no limit.
+    ///   - delay: the wait before each run except the first. Default: none.
+    ///   - scheduler: the clock of the waits. Default: the stream's scheduler, otherwise
+    ///     ``ActorScheduler/shared``.
     @inlinable
     public func `repeat`(
         _ count: Int = .max, delay: Duration = .zero, on scheduler: (any Scheduler)? = nil
@@ -28,19 +28,19 @@ extension Observable {
     }
 }
 
-/// One running repeat.
+/// The state of one repeat.
 @usableFromInline
 final class Repeating<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
 
-    /// How many runs one turn of the scheduler begins.
+    /// The most runs to begin in one turn of the scheduler.
     private static var turnLength: Int { 32 }
 
     private let stream: Observable<Element, Failure>
     private let delay: Duration
     private let clock: any Scheduler
     private let observer: Observer<Element, Failure>
-    /// How many runs are still to begin; of `Int.max` that is for ever.
+    /// The number of runs still to begin; `Int.max` means no limit.
     private var remaining: Int
     private var isStarting = false
     private var isDue = false
@@ -57,7 +57,7 @@ final class Repeating<Element: Sendable, Failure: Error>: @unchecked Sendable {
         remaining = count
     }
 
-    /// Begins the first run, paused or not: the source itself may be one that can wait.
+    /// Begins the first run, even if paused, because the source may be able to wait itself.
     @usableFromInline
     func start() {
         observer.scope.onResume { self.proceed() }
@@ -67,7 +67,7 @@ final class Repeating<Element: Sendable, Failure: Error>: @unchecked Sendable {
         proceed()
     }
 
-    /// Begins the runs that are due, in a loop and not from within each other's end.
+    /// Begins due runs in a loop, not from within each other's end.
     private func proceed() {
         guard !isStarting else { return }
         isStarting = true

@@ -1,6 +1,6 @@
 extension Observable {
-    /// When the stream has finished, leaves it to another stream when to start it again: one that `notices` makes of
-    /// the numbers of finished runs.
+    /// Starts the finished stream again when another stream sends, which `notices` makes from the numbers of
+    /// finished runs.
     ///
     /// ```
     ///                                   --1|
@@ -12,12 +12,12 @@ extension Observable {
     /// status.repeat(when: { runs in runs.flatMap { _ in foreground.observable.take(1) } })
     /// ```
     ///
-    /// Each notice that comes after an end starts the stream again; the finished run is closed by then, and while the
-    /// subscriber is paused no further one begins. A notice that comes while a run lasts changes nothing. When the
-    /// notices have ended, the run that lasts is the last. An error of either ends the stream.
+    /// Each notice after an end starts the stream again. The finished run is closed by then, and while the
+    /// subscriber is paused no further run begins. A notice during a run changes nothing. When the notices
+    /// have ended, the current run is the last. An error of either stream ends the result.
     ///
-    /// - Parameter notices: called at the first end of each subscription, with a stream of how many runs have
-    ///   finished: 1, 2, …
+    /// - Parameter notices: called at the first end of each subscription, with a stream of the number of
+    ///   finished runs: 1, 2, …
     @inlinable
     public func `repeat`<Notice>(
         when notices: @escaping @Sendable (Observable<Int, Never>) -> Observable<Notice, Failure>
@@ -27,7 +27,7 @@ extension Observable {
         }
     }
 
-    /// When the stream has finished, leaves it to a stream that cannot fail when to start it again.
+    /// Starts the finished stream again when a stream that cannot fail sends.
     @inlinable
     @_disfavoredOverload
     public func `repeat`<Notice>(
@@ -37,23 +37,23 @@ extension Observable {
     }
 }
 
-/// One running repeat that is told when.
+/// The state of one repeat with notices.
 @usableFromInline
 final class NoticedRepeating<Element: Sendable, Failure: Error, Notice: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
 
     private enum Phase {
         case running
-        /// For a notice.
+        /// Waiting for a notice.
         case waiting
-        /// A notice has come, and the next run is about to begin.
+        /// A notice has arrived, and the next run is about to begin.
         case due
     }
 
     private let stream: Observable<Element, Failure>
     private let notices: @Sendable (Observable<Int, Never>) -> Observable<Notice, Failure>
     private let observer: Observer<Element, Failure>
-    /// Everything of this operator.
+    /// The scope of the whole operator.
     private let scope: Scope
     /// Sending from inside the lane queues there, so runs that finish at once do not nest.
     private var finishedRuns: Signal<Int>?
@@ -74,7 +74,7 @@ final class NoticedRepeating<Element: Sendable, Failure: Error, Notice: Sendable
         scope = observer.scope.child()
     }
 
-    /// Begins the first run, paused or not: the source itself may be one that can wait.
+    /// Begins the first run, even if paused, because the source may be able to wait itself.
     @usableFromInline
     func start() {
         scope.onResume { self.proceed() }
@@ -84,7 +84,7 @@ final class NoticedRepeating<Element: Sendable, Failure: Error, Notice: Sendable
         proceed()
     }
 
-    /// Begins the run that is due, in a loop and not from within the end of the one before.
+    /// Begins the due run in a loop, not from within the end of the previous one.
     private func proceed() {
         guard !isStarting else { return }
         isStarting = true

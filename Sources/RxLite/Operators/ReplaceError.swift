@@ -1,5 +1,5 @@
 extension Observable {
-    /// On an error, sends `value` and finishes.
+    /// Sends `value` on an error, and finishes.
     ///
     /// ```
     ///                       --1--2--#

@@ -1,5 +1,6 @@
 extension Observable {
-    /// On an error, starts the stream again, up to `count` times. The error of the last attempt stands.
+    /// Starts the stream again on an error, up to `count` times. The error of the last attempt ends the
+    /// stream.
     ///
     /// ```
     ///          --1#
@@ -11,7 +12,7 @@ extension Observable {
         retry(RetryPolicy { _, history in history.count < count ? .retry(after: .zero) : .stop })
     }
 
-    /// On an error, asks `policy` whether and when to start the stream again.
+    /// Asks `policy`, on an error, whether and when to start the stream again.
     ///
     /// ```
     ///                              --1#
@@ -19,12 +20,12 @@ extension Observable {
     ///                              --1-----1#
     /// ```
     ///
-    /// The failed attempt is closed before the next begins. Attempts that fail at once are retried in a
-    /// loop, without growing the stack; on a scheduler, other work has its turn after every 32. Cancelling cancels
+    /// The failed attempt is closed before the next begins. Attempts that fail at once are retried in a loop,
+    /// without growing the stack; on a scheduler, other work gets its turn after every 32. Cancelling cancels
     /// the wait.
     ///
-    /// - Parameter scheduler: keeps the time of waits. Default: the stream's own, else a clock of the
-    ///   library's.
+    /// - Parameter scheduler: the clock of the waits. Default: the stream's scheduler, otherwise
+    ///   ``ActorScheduler/shared``.
     @inlinable
     public func retry(_ policy: RetryPolicy<Failure>, on scheduler: (any Scheduler)? = nil) -> Observable {
         let clock = scheduler ?? self.scheduler ?? ActorScheduler.shared
@@ -34,12 +35,12 @@ extension Observable {
     }
 }
 
-/// One running retry.
+/// The state of one retry.
 @usableFromInline
 final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
 
-    /// How many attempts one turn of the scheduler begins.
+    /// The most attempts to begin in one turn of the scheduler.
     private static var turnLength: Int { 32 }
 
     private let stream: Observable<Element, Failure>
@@ -62,7 +63,7 @@ final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
         history = RetryHistory(clock: clock)
     }
 
-    /// Begins an attempt; from within one that just failed, the loop outside does.
+    /// Begins an attempt. If called from within one that just failed, the loop outside begins it.
     @usableFromInline
     func start() {
         isDue = true

@@ -1,5 +1,6 @@
 extension Observable {
-    /// On an error, leaves it to another stream when to start again: one that `notices` makes of the errors.
+    /// Starts the stream again after an error when another stream sends, which `notices` makes from the
+    /// errors.
     ///
     /// ```
     ///                                  --1#
@@ -13,10 +14,10 @@ extension Observable {
     /// })
     /// ```
     ///
-    /// Each notice that comes after an error starts the stream again; the failed attempt is closed by then. One that
-    /// comes while an attempt runs changes nothing. The stream ends when an attempt finishes, or like the notifier,
-    /// regardless of a running attempt and even if the notifier's end follows a notice at once. `notices` is called
-    /// with the first error of each subscription.
+    /// Each notice after an error starts the stream again; the failed attempt is closed by then. A notice
+    /// during an attempt changes nothing. The stream ends when an attempt finishes, or like the notifier,
+    /// regardless of a running attempt and even if the notifier's end follows a notice immediately. `notices`
+    /// is called with the first error of each subscription.
     @inlinable
     public func retry<Notice, E>(
         when notices: @escaping @Sendable (Observable<Failure, Never>) -> Observable<Notice, E>
@@ -27,7 +28,7 @@ extension Observable {
     }
 }
 
-/// One running retry that is told when.
+/// The state of one retry with notices.
 @usableFromInline
 final class NoticedRetrying<Element: Sendable, Failure: Error, Notice: Sendable, E: Error>:
     @unchecked Sendable
@@ -36,7 +37,7 @@ final class NoticedRetrying<Element: Sendable, Failure: Error, Notice: Sendable,
     private let stream: Observable<Element, Failure>
     private let notices: @Sendable (Observable<Failure, Never>) -> Observable<Notice, E>
     private let observer: Observer<Element, E>
-    /// Everything of this operator; closed with the end of the notices or of an attempt.
+    /// The scope of the whole operator; closed with the end of the notices or of an attempt.
     private let scope: Scope
     /// Sending from inside the lane queues there, so errors that lead to each other do not nest.
     private var errors: Signal<Failure>?
@@ -78,7 +79,7 @@ final class NoticedRetrying<Element: Sendable, Failure: Error, Notice: Sendable,
         errors.send(error)
     }
 
-    /// Queues the attempt, so that an end which follows the notice at once comes first.
+    /// Queues the attempt, so that an end that follows the notice immediately comes first.
     private func receiveNotice() {
         guard isWaiting else { return }
         isWaiting = false

@@ -1,6 +1,6 @@
 extension Observable {
-    /// The latest value each time `notifier` sends, if there is one that has not been sent yet. A value that waits at
-    /// the end is dropped; an end of `notifier` has no effect, its error ends the stream.
+    /// The latest value each time `notifier` sends, if that value has not been sent yet. A value that waits
+    /// at the end is dropped. An end of `notifier` has no effect; its error ends the stream.
     ///
     /// ```
     ///             --1-2-----3---|
@@ -29,15 +29,15 @@ extension Observable {
         }
     }
 
-    /// The latest value each time a signal sends, if there is one that has not been sent yet.
+    /// The latest value each time a signal sends, if that value has not been sent yet.
     @inlinable
     @_disfavoredOverload
     public func sample<Notice>(by notifier: Observable<Notice, Never>) -> Observable {
         sample(by: notifier.setFailureType())
     }
 
-    /// The latest value at the end of every `period`, if one has come within it. What waits at the end is
-    /// dropped.
+    /// The latest value at the end of every `period`, if one has arrived within it. A value that waits at the
+    /// end is dropped.
     ///
     /// ```
     ///                    -1-2-------3-4--|
@@ -45,7 +45,7 @@ extension Observable {
     ///                    -----2---------4|
     /// ```
     ///
-    /// - Parameter scheduler: keeps the time. Default: the stream's own, else a clock of the library's.
+    /// - Parameter scheduler: the clock. Default: the stream's scheduler, otherwise ``ActorScheduler/shared``.
     @inlinable
     public func sample(every period: Duration, on scheduler: (any Scheduler)? = nil) -> Observable {
         sample(by: .interval(period, on: scheduler ?? self.scheduler ?? ActorScheduler.shared))

@@ -32,10 +32,10 @@ extension Observable {
     }
 }
 
-/// What one running scan has come to.
+/// The result of one running scan so far.
 @usableFromInline
 final class Accumulation<Result: Sendable, Failure: Error>: @unchecked Sendable {
-    // Unchecked, and spared the checks of exclusivity: touched only from inside the subscription's lane, which is
+    // Unchecked, without exclusivity checks: accessed only from inside the subscription's lane, which is
     // serial.
     @safe @exclusivity(unchecked) @usableFromInline var result: Result
     @usableFromInline let observer: Observer<Result, Failure>

@@ -6,8 +6,8 @@ extension Observable {
     ///                 (123|)
     /// ```
     ///
-    /// Endless sequences are fine: after each element it checks whether the subscription is open, and while it is
-    /// paused it takes no further element. On a scheduler, other work has its turn after every 1024.
+    /// The sequence may be endless: after each element it checks whether the subscription is open, and while
+    /// it is paused no further element is taken. On a scheduler, other work gets its turn after every 1024.
     @inlinable
     public static func sequence(_ elements: some Swift.Sequence<Element> & Sendable) -> Observable {
         Observable(pulling: elements)
@@ -15,7 +15,7 @@ extension Observable {
 }
 
 extension Observable where Failure == Never {
-    /// The elements of a sequence, then the end. Cannot fail, where the context does not say otherwise.
+    /// The elements of a sequence, then the end. Cannot fail, unless the context requires an error type.
     @inlinable
     public static func sequence(_ elements: some Swift.Sequence<Element> & Sendable) -> Observable {
         Observable(pulling: elements)
@@ -33,7 +33,7 @@ extension Observable {
     }
 }
 
-/// What pulls, whatever it pulls from.
+/// A pump, regardless of the type that it pulls from.
 @usableFromInline
 protocol Pumping: AnyObject, Sendable {
     func run()
@@ -64,7 +64,7 @@ where Iterator.Element: Sendable {
         var turn = Turn(in: scope.lane)
         while scope.isOpen && !scope.isPaused {
             guard turn.step() else {
-                // As any pump: the iterator's type need not be sendable.
+                // As `any Pumping`, because the iterator's type need not be sendable.
                 let pump: any Pumping = self
                 scope.inNextTurn { pump.run() }
                 break

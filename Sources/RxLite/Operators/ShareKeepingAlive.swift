@@ -1,5 +1,5 @@
 extension Observable {
-    /// One run of the stream for all subscribers, which outlives its last subscriber by a time.
+    /// One run of the stream for all subscribers, which outlives its last subscriber for a time.
     ///
     /// ```
     ///                                   --1--2--3--|        runs once, joined from 0 to 3 ms
@@ -12,19 +12,20 @@ extension Observable {
     /// let position = sensor.share(replay: 1, keepingAlive: .seconds(5))
     /// ```
     ///
-    /// When the last subscriber has left, the source runs on for `time`. It is then cancelled and its run forgotten,
-    /// unless a subscriber has joined meanwhile. After its end a run is forgotten at once, as by
-    /// ``share(replay:reset:buffering:countingDropped:)``. A source that sends at once and without end keeps its thread
-    /// until the time is up.
+    /// When the last subscriber has left, the source continues for `time`. It is then cancelled and its run
+    /// forgotten, unless a subscriber has joined meanwhile. A run that has ended is forgotten at once, as
+    /// with ``share(replay:reset:buffering:countingDropped:)``. A source that sends at once and without end
+    /// keeps its thread until the time is up.
     ///
     /// - Parameters:
     ///   - replay: how many of the latest values a later subscriber gets first. Default 0.
-    ///   - reset: when the run is forgotten. Without ``ShareReset/unused`` the source runs on, and `time` has no
-    ///     effect. Default: always.
-    ///   - time: the time that a run without subscribers is kept.
-    ///   - scheduler: keeps the time. Default: the stream's own, else a clock of the library's.
-    ///   - policy: how many values may wait for one subscriber; see ``share(replay:reset:buffering:countingDropped:)``.
-    ///   - droppedCount: counts up with each value that `policy` has no room for. Default: not counted.
+    ///   - reset: when the run is forgotten. Without ``ShareReset/unused`` the source continues, and `time`
+    ///     has no effect. Default: always.
+    ///   - time: how long a run without subscribers is kept.
+    ///   - scheduler: the clock. Default: the stream's scheduler, otherwise ``ActorScheduler/shared``.
+    ///   - policy: how many values may wait for one subscriber; see
+    ///     ``share(replay:reset:buffering:countingDropped:)``.
+    ///   - droppedCount: counts up with each value that `policy` drops. Default: not counted.
     @inlinable
     public func share(
         replay: Int = 0, reset: ShareReset = .always, keepingAlive time: Duration,

@@ -5,7 +5,7 @@ extension Observable {
     ///                                       --1--2--3--4--|        runs once, joined from 0 to 3 ms
     /// share(when: { _ in ----x })
     ///                                       --1--                  the notice is due at 7 ms
-    ///                                            -2--3--4--|       and withdrawn, as somebody joins before
+    ///                                            -2--3--4--|       and withdrawn, because a subscriber joins before
     /// ```
     ///
     /// ```swift
@@ -14,21 +14,25 @@ extension Observable {
     /// })
     /// ```
     ///
-    /// When the last subscriber has left, or the source has ended, `notices` makes a stream whose first value forgets
-    /// the run; if the source still runs, it is cancelled. A subscriber that joins a running source calls the reset off
-    /// and cancels that stream; so does the end of the source, for which `notices` is called again. A subscriber that
-    /// joins after the end gets the replay and the end until the notice comes.
+    /// When the last subscriber has left, or the source has ended, `notices` makes a stream whose first value
+    /// forgets the run; if the source still runs, it is cancelled. A subscriber that joins a running source
+    /// cancels that stream and thereby the reset; so does the end of the source, for which `notices` is
+    /// called again. A subscriber that joins after the end gets the replay and the end until the notice
+    /// arrives.
     ///
-    /// A stream of notices that ends without a value, or never sends one, leaves the run remembered for good: a source
-    /// without subscribers then runs to its end. A stream that can fail is made one that cannot by ``catch(_:)``.
+    /// If the stream of notices ends without a value, or never sends one, the run is never forgotten: a
+    /// source without subscribers then runs to its end. Use ``catch(_:)`` to turn a stream that can fail into
+    /// one that cannot.
     ///
     /// - Parameters:
     ///   - replay: how many of the latest values a later subscriber gets first. Default 0.
-    ///   - reset: when `notices` is called. In the other cases the run is not forgotten. Default: always.
-    ///   - policy: how many values may wait for one subscriber; see ``share(replay:reset:buffering:countingDropped:)``.
-    ///   - droppedCount: counts up with each value that `policy` has no room for. Default: not counted.
-    ///   - notices: called with the source's end, or with `nil` when the last subscriber has left before it; on the
-    ///     thread where that happens. A value that it sends at once resets before the end is delivered.
+    ///   - reset: when `notices` is called. In other cases the run is not forgotten. Default: always.
+    ///   - policy: how many values may wait for one subscriber; see
+    ///     ``share(replay:reset:buffering:countingDropped:)``.
+    ///   - droppedCount: counts up with each value that `policy` drops. Default: not counted.
+    ///   - notices: called with the source's end, or with `nil` when the last subscriber has left before the
+    ///     end, on the thread where that happens. A value that its stream sends at once resets before the end
+    ///     is delivered.
     @inlinable
     public func share<Notice>(
         replay: Int = 0, reset: ShareReset = .always,

@@ -1,19 +1,19 @@
 public import Synchronization
 
-/// One run of a shared stream: where its source lives, whom it sends to, and its brake.
+/// One run of a shared stream: the scope of its source, its subscribers, and their demand.
 @usableFromInline
 final class SharedConnection<Element: Sendable, Failure: Error>: @unchecked Sendable {
-    // Unchecked, and spared the checks of exclusivity: `isPaused` is touched only from inside the scope's lane, which
+    // Unchecked, without exclusivity checks: `isPaused` is accessed only from inside the scope's lane, which
     // is serial.
     @usableFromInline let multicaster: Multicaster<Element, Failure>
     @usableFromInline let scope: Scope
     @usableFromInline let demand = Mutex(SharedDemand())
-    /// What follows from `demand`. Changed at once and from any lane: a source that sends without end must
-    /// see it between two values.
+    /// The consequence of `demand`. Changed immediately and from any lane, because a source that sends
+    /// without end must see it between two values.
     @usableFromInline let mustPause = Atomic<Bool>(false)
     @safe @exclusivity(unchecked) @usableFromInline var isPaused = false
 
-    /// Creates one whose source is about to be started: its lane is taken.
+    /// Creates a connection whose source is about to be started: its lane is taken.
     @inlinable
     init(replaying count: Int, on scheduler: (any Scheduler)?) {
         multicaster = Multicaster(replaying: count)
@@ -23,8 +23,8 @@ final class SharedConnection<Element: Sendable, Failure: Error>: @unchecked Send
 
     /// Sends a value to all subscribers. Only from inside the source's lane.
     ///
-    /// Where another thread is at the multicaster the value waits for it, and the source for the value: so no more than one
-    /// ever waits.
+    /// If another thread is in the multicaster, the value waits for it, and the source for the value, so that
+    /// at most one value ever waits.
     @inlinable
     func send(_ value: Element) {
         if multicaster.lane.tryEnter() {
@@ -39,7 +39,7 @@ final class SharedConnection<Element: Sendable, Failure: Error>: @unchecked Send
         }
     }
 
-    /// From any lane.
+    /// Changes the demand, from any lane.
     @usableFromInline
     func changeDemand(_ change: (inout SharedDemand) -> Void) {
         let isChanged = demand.withLock { demand in
@@ -49,7 +49,7 @@ final class SharedConnection<Element: Sendable, Failure: Error>: @unchecked Send
         if isChanged { scope.enter { self.brake() } }
     }
 
-    /// Pauses or resumes the source, if it is not yet as its subscribers want it. Only from inside its lane.
+    /// Pauses or resumes the source if its state differs from the demand. Only from inside its lane.
     @inlinable
     func brake() {
         let mustPause = mustPause.load(ordering: .relaxed)

@@ -1,9 +1,9 @@
 public import Synchronization
 
-/// What the subscribers of a shared stream want of its source.
+/// The demand of a shared stream's subscribers on its source.
 @usableFromInline
 struct SharedDemand: Sendable {
-    /// One subscriber's part in it.
+    /// The state of one subscriber.
     @usableFromInline
     enum Part: UInt8, AtomicRepresentable, Sendable {
         case joining
@@ -12,17 +12,17 @@ struct SharedDemand: Sendable {
         case gone
     }
 
-    /// How many subscribers take values.
+    /// The number of subscribers that take values.
     private var listening = 0
-    /// How many subscribers are paused.
+    /// The number of paused subscribers.
     private var paused = 0
-    /// For how many so many values wait that no more may come.
+    /// The number of full queues, for which the source must pause.
     @usableFromInline var full = 0
 
     @usableFromInline
     init() {}
 
-    /// A paused subscriber brakes nobody but itself: the source stops when there is no other.
+    /// A paused subscriber pauses the source only if no other subscriber takes values.
     @usableFromInline var mustPause: Bool { full > 0 || paused > 0 && listening == 0 }
 
     mutating func add(_ part: Part) { change(part, by: 1) }

@@ -1,28 +1,28 @@
 public import Synchronization
 
-/// The run that the subscribers of one shared stream have in common.
+/// The current run of a shared stream, which its subscribers have in common.
 @usableFromInline
 final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline typealias Connection = SharedConnection<Element, Failure>
-    /// Makes the stream whose first value resets the run, from the run's end; `nil` stands for the last subscriber's
-    /// leaving.
+    /// Makes the stream whose first value resets the run, from the run's end, or from `nil` when the last
+    /// subscriber has left.
     @usableFromInline typealias Notices = @Sendable (Completion<Failure>?) -> Observable<Void, Never>
 
     @usableFromInline
     struct Contents: Sendable {
         @usableFromInline var connection: Connection?
         @usableFromInline var users = 0
-        /// Subscribers that leave because of the end do not make the run forgotten.
+        /// Whether the run has ended. Subscribers that leave because of the end do not reset the run.
         @usableFromInline var hasEnded = false
-        /// The notice that is waited for.
+        /// The notice that is being awaited.
         @usableFromInline var notice: Subscription?
-        /// Tells the notice that is waited for from those that have been withdrawn.
+        /// Distinguishes the awaited notice from those that have been withdrawn.
         @usableFromInline var noticeNumber = 0
 
         @inlinable
         init() {}
 
-        /// Makes the notice that is waited for, if any, count for nothing. It is to be cancelled after unlocking.
+        /// Withdraws the awaited notice, if any. The caller cancels it after unlocking.
         @inlinable
         mutating func withdrawNotice() -> Subscription? {
             noticeNumber += 1
@@ -33,7 +33,7 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline let stream: Observable<Element, Failure>
     @usableFromInline let replay: Int
     @usableFromInline let reset: ShareReset
-    /// `nil` resets at once.
+    /// `nil` resets immediately.
     @usableFromInline let notices: Notices?
     @usableFromInline let contents = Mutex(Contents())
 
@@ -47,8 +47,9 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
         self.notices = notices
     }
 
-    /// Called inside the subscriber's lane. Whoever makes the run starts it, as soon as that lane is left:
-    /// a source that sends at once and without end must find its subscribers able to listen, and to leave.
+    /// Called inside the subscriber's lane. The caller that creates the run starts it, after leaving that
+    /// lane: a source that sends at once and without end must find its subscribers able to receive, and to
+    /// cancel.
     @inlinable
     func join(
         _ observer: Observer<Element, Failure>, _ policy: BufferPolicy<Failure>, _ droppedCount: State<Int>?
@@ -65,7 +66,8 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
         notice?.cancel()
         let subscriber = SharedSubscriber(observer, of: connection, policy, droppedCount)
         subscriber.join()
-        // Leaves before its pause is taken back: a source paused by it alone must not go on just to be cancelled.
+        // Leaves before its pause is undone: a source paused by this subscriber alone must not resume just to
+        // be cancelled.
         subscriber.scope.onClose { self.leave(connection) }
         guard connection === new else { return }
         observer.scope.lane.afterLeaving { self.start(connection) }
@@ -99,7 +101,8 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
         if let number { awaitNotice(number, toForget: left, after: nil) }
     }
 
-    /// Forgets the run before its end goes out, so that who subscribes from within the end starts anew.
+    /// Forgets the run before its end is sent, so that a subscription made from within the end starts a new
+    /// run.
     @inlinable
     func end(_ ended: Connection, _ completion: Completion<Failure>) {
         let occasion: ShareReset =
@@ -118,7 +121,7 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
         ended.multicaster.end(completion)
     }
 
-    /// Forgets the run at the first notice, unless that notice is withdrawn before.
+    /// Forgets the run at the first notice, unless the notice is withdrawn before.
     @inlinable
     func awaitNotice(_ number: Int, toForget connection: Connection, after completion: Completion<Failure>?) {
         guard let notices else { return forget(connection, number) }

@@ -1,15 +1,15 @@
 public import Synchronization
 
-/// One subscriber of a shared stream. It takes values at once while it can; those that it cannot take wait here, as
-/// many as the policy lets.
+/// One subscriber of a shared stream. It takes values at once if it can; other values wait here, as many as
+/// the policy allows.
 @usableFromInline
 final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
     @usableFromInline
     struct Queue: Sendable {
         @usableFromInline var waiting = PendingBuffer<Element, Failure>()
-        /// Comes after the values that wait.
+        /// The end, which follows the waiting values.
         @usableFromInline var completion: Completion<Failure>?
-        /// Whether it has left the run: no more may come.
+        /// Whether the subscriber has left the run, so that no more may arrive.
         @usableFromInline var hasLeft = false
 
         @inlinable
@@ -18,25 +18,27 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
 
     @usableFromInline
     enum Event {
-        /// A value, and whether so few wait after it that the source may go on.
+        /// A value, and whether so few values wait after it that the source may resume.
         case value(Element, isRoomy: Bool)
         case end(Completion<Failure>)
     }
 
     @usableFromInline let observer: Observer<Element, Failure>
-    /// Its part in the run. Ends before the observer's scope where values wait for a paused one after the end.
+    /// The scope of the participation in the run. It ends before the observer's scope if values wait for a
+    /// paused observer after the end.
     @usableFromInline let scope: Scope
     @usableFromInline let connection: SharedConnection<Element, Failure>
     @usableFromInline let policy: BufferPolicy<Failure>
     @usableFromInline let droppedCount: State<Int>?
     @usableFromInline let queue = Mutex(Queue())
-    /// Whether values wait, so that those which come must wait behind them. Changed under the queue's lock.
+    /// Whether values wait, so that new ones must wait behind them. Changed under the queue's lock.
     @usableFromInline let hasWaiting = Atomic<Bool>(false)
     /// Whether a delivery is in the lane's queue.
     @usableFromInline let isScheduled = Atomic<Bool>(false)
-    /// Touched only from inside the observer's lane: a resumption during a delivery must not overtake it.
+    /// Accessed only from inside the observer's lane: a resumption during a delivery must not overtake it.
     @usableFromInline let isDelivering: Confined<Bool>
-    /// As what it is counted. Touched only while the connection's demand is being changed, which is under a lock.
+    /// The state in which the subscriber is counted. Accessed only while the connection's demand is being
+    /// changed, which is under a lock.
     @usableFromInline let part = Atomic(SharedDemand.Part.joining)
 
     /// Only from inside the observer's lane.
@@ -53,10 +55,10 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
         isDelivering = Confined(false, in: observer.scope.lane)
     }
 
-    /// Begins to listen, and to have its pauses count. Only from inside the observer's lane.
+    /// Begins to receive values, and to have pauses counted. Only from inside the observer's lane.
     ///
-    /// It counts as one that listens only when that lane is left: a source that then goes on, and sends at once, must
-    /// find it able to take values.
+    /// The subscriber counts as listening only after that lane is left: a source that then resumes and sends
+    /// at once must find it able to take values.
     @usableFromInline
     func join() {
         let input = Observer<Element, Failure>(
@@ -80,7 +82,7 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
         observer.scope.lane.afterLeaving { self.count() }
     }
 
-    /// Counts it as what it is by now. From any lane.
+    /// Counts the subscriber in its current state. From any lane.
     private func count() {
         connection.changeDemand { demand in
             let former = self.part.load(ordering: .relaxed)
@@ -92,7 +94,7 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// Whether the source has been waiting for it.
+    /// Leaves the run. Returns whether the source has been waiting for this subscriber.
     private func leave() -> Bool {
         queue.withLock { queue in
             queue.hasLeft = true
@@ -101,7 +103,7 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// Takes a value, now or later. Only from inside the multicaster's lane.
+    /// Receives a value, now or later. Only from inside the multicaster's lane.
     @inlinable
     func receive(_ value: Element) {
         let lane = observer.scope.lane
@@ -120,8 +122,8 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
         lane.leave()
     }
 
-    /// Keeps values from before its time. They are what it has asked for, so that the policy drops none of them for the
-    /// others' sake.
+    /// Keeps the values sent before the subscriber joined. It asked for them, so the policy drops none of
+    /// them in favour of later ones.
     @usableFromInline
     func replay(_ values: FIFO<Element>) {
         guard !values.isEmpty else { return }
@@ -161,7 +163,8 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// Hands on what waits, unless the observer is paused; then its resumption calls again. Only from inside its lane.
+    /// Delivers the waiting values, unless the observer is paused; its resumption then calls again. Only from
+    /// inside its lane.
     @inlinable
     func deliver() {
         guard !isDelivering.value else { return }
@@ -188,7 +191,7 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// Ends, after what waits. Only from inside the observer's lane.
+    /// Ends after the waiting values. Only from inside the observer's lane.
     @usableFromInline
     func end(_ completion: Completion<Failure>) {
         let mustWait = queue.withLock { queue in

@@ -21,7 +21,7 @@ extension Observable {
         }
     }
 
-    /// The values from the first that does not satisfy `predicate` on. A thrown error ends the stream.
+    /// The values from the first one that does not satisfy `predicate`. A thrown error ends the stream.
     ///
     /// ```
     ///                       --1--2--3--1--|
@@ -47,8 +47,9 @@ extension Observable {
         }
     }
 
-    /// The values from the time on when `notifier` sends its first. If it finishes without one, no value
-    /// comes; the source's end does all the same. Its error ends the stream, unless it has sent before.
+    /// The values after the first value of `notifier`. If the notifier finishes without a value, no value
+    /// follows, but the source's end does. An error of the notifier ends the stream, unless it has sent a
+    /// value before.
     ///
     /// ```
     ///             --1--2--3--4--|
@@ -65,7 +66,7 @@ extension Observable {
                 isSkipping.value = false
             }
             guard scope.isOpen else { return }
-            // A child too: after a pause the streams go on in the order in which they were started.
+            // A child too, so that after a pause the streams resume in the order in which they were started.
             source(
                 Observer(
                     scope: scope.child(), next: { value in if !isSkipping.value { observer.next(value) } },
@@ -76,7 +77,7 @@ extension Observable {
         }
     }
 
-    /// The values from the time on when a signal, or another stream that cannot fail, sends its first.
+    /// The values after the first value of a signal, or of another stream that cannot fail.
     @inlinable
     @_disfavoredOverload
     public func skip<Notice>(until notifier: Observable<Notice, Never>) -> Observable {

@@ -1,5 +1,5 @@
 extension Observable {
-    /// `values` first, then the source's own.
+    /// `values` first, then those of the source.
     ///
     /// ```
     ///                 ------3--4--|

@@ -1,5 +1,5 @@
 extension Observable {
-    /// The same events, from a source that is started on `scheduler`, and not within `subscribe`.
+    /// The same events, from a source that is started on `scheduler` instead of within `subscribe`.
     ///
     /// ```
     ///                          --1--2--|
@@ -7,14 +7,14 @@ extension Observable {
     ///                          ---1--2--|     begun when elsewhere had time
     /// ```
     ///
-    /// For sources that work, or wait, while they are being subscribed to:
+    /// For sources that work, or block, during the subscription:
     ///
     /// ```swift
     /// query.flatMap(.latest) { words in index.matches(words).subscribe(on: background) }
     /// ```
     ///
-    /// A stream without a scheduler runs on this one from here on; a stream with a scheduler keeps it. Events of a hot
-    /// source are missed until `scheduler` has run.
+    /// A stream without a scheduler runs on this one from here on; a stream with a scheduler keeps it. Events
+    /// that a hot source sends before `scheduler` has run are missed.
     public func subscribe(on scheduler: any Scheduler) -> Observable {
         guard self.scheduler == nil || self.scheduler === scheduler else {
             return Observable(scheduler: self.scheduler) { observer in

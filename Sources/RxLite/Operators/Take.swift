@@ -26,10 +26,10 @@ extension Observable {
     }
 }
 
-/// One running take.
+/// The state of one take.
 @usableFromInline
 final class Taking<Element: Sendable, Failure: Error>: @unchecked Sendable {
-    // Unchecked, and spared the checks of exclusivity: touched only from inside the subscription's lane, which is
+    // Unchecked, without exclusivity checks: accessed only from inside the subscription's lane, which is
     // serial.
     @safe @exclusivity(unchecked) @usableFromInline var remaining: Int
     @usableFromInline let observer: Observer<Element, Failure>

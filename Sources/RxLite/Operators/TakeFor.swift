@@ -1,5 +1,5 @@
 extension Observable {
-    /// The values that come within `limit` of the subscription; then the source is stopped and the stream
+    /// The values that arrive within `limit` of the subscription; then the source is stopped and the stream
     /// ends.
     ///
     /// ```
@@ -8,7 +8,7 @@ extension Observable {
     ///                        --1--2--3|
     /// ```
     ///
-    /// - Parameter scheduler: keeps the time. Default: the stream's own, else a clock of the library's.
+    /// - Parameter scheduler: the clock. Default: the stream's scheduler, otherwise ``ActorScheduler/shared``.
     @inlinable
     public func take(for limit: Duration, on scheduler: (any Scheduler)? = nil) -> Observable {
         let clock = scheduler ?? self.scheduler ?? ActorScheduler.shared

@@ -1,7 +1,7 @@
 extension Observable {
-    /// The values until `notifier` sends its first; then the end. A notifier that finishes without a value
-    /// changes nothing, its error ends the stream; one that sends on subscription keeps the source from being
-    /// started.
+    /// The values until `notifier` sends its first value; then the end. A notifier that finishes without a
+    /// value changes nothing; its error ends the stream. A notifier that sends on subscription prevents the
+    /// start of the source.
     ///
     /// ```
     ///            --1--2--3--4--|
@@ -17,7 +17,7 @@ extension Observable {
                 observer.finish()
             }
             guard scope.isOpen else { return }
-            // A child too: after a pause the streams go on in the order in which they were started.
+            // A child too, so that after a pause the streams resume in the order in which they were started.
             source(
                 Observer(
                     scope: scope.child(), as: observer,
@@ -28,7 +28,7 @@ extension Observable {
         }
     }
 
-    /// The values until a signal, or another stream that cannot fail, sends its first; then the end.
+    /// The values until a signal, or another stream that cannot fail, sends its first value; then the end.
     @inlinable
     @_disfavoredOverload
     public func take<Notice>(until notifier: Observable<Notice, Never>) -> Observable {

@@ -1,6 +1,6 @@
 extension Observable {
-    /// The values as long as they satisfy `predicate`; the first that does not stops the source and ends the
-    /// stream. A thrown error ends it as well.
+    /// The values as long as they satisfy `predicate`. The first that does not stops the source and ends the
+    /// stream; so does a thrown error.
     ///
     /// ```
     ///                       --1--2--3--1--|
@@ -8,7 +8,7 @@ extension Observable {
     ///                       --1--2--|
     /// ```
     ///
-    /// - Parameter inclusive: whether the value that does not satisfy `predicate` is sent, too. Default
+    /// - Parameter inclusive: whether the value that does not satisfy `predicate` is also sent. Default
     ///   `false`.
     @inlinable
     public func take(

@@ -12,11 +12,10 @@ extension Observable {
     /// ```
     ///
     /// - Parameters:
-    ///   - scheduler: keeps the time. Default: the stream's own, else a clock of the library's.
+    ///   - scheduler: the clock. Default: the stream's scheduler, otherwise ``ActorScheduler/shared``.
     ///   - leading: whether the value that begins a window is delivered at once. Default `true`.
-    ///   - trailing: whether the last value of a window that has not been delivered is, when the window
-    ///     closes; it begins the next one. If the source has finished by then, the end comes with it. Default
-    ///     `false`.
+    ///   - trailing: whether the last undelivered value of a window is delivered when the window closes; it
+    ///     begins the next window. If the source has finished by then, the end follows. Default `false`.
     @inlinable
     public func throttle(
         _ window: Duration, on scheduler: (any Scheduler)? = nil, leading: Bool = true, trailing: Bool = false
@@ -26,7 +25,7 @@ extension Observable {
     }
 }
 
-/// One running throttle.
+/// The state of one throttle.
 @usableFromInline
 final class Throttling<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.

@@ -9,7 +9,7 @@ public enum TimeoutPhase: Sendable {
 }
 
 extension Observable {
-    /// Ends with an error when what is waited for takes longer than `limit`; the source is stopped.
+    /// Ends with an error if an event takes longer than `limit`; the source is then stopped.
     ///
     /// ```
     ///                                 --1------2-|
@@ -22,10 +22,11 @@ extension Observable {
     /// ```
     ///
     /// - Parameters:
-    ///   - limit: the longest wait, counted from the subscription.
-    ///   - phase: what must come within it. Default: the end.
-    ///   - scheduler: keeps the time. Default: the stream's own, else a clock of the library's.
-    ///   - error: the error to end with.
+    ///   - limit: the longest wait, counted from the subscription or, for ``TimeoutPhase/nextValue``, also
+    ///     from each value.
+    ///   - phase: the event that must arrive within the limit. Default: the end.
+    ///   - scheduler: the clock. Default: the stream's scheduler, otherwise ``ActorScheduler/shared``.
+    ///   - error: returns the error to end with.
     @inlinable
     public func timeout(
         _ limit: Duration, until phase: TimeoutPhase = .end, on scheduler: (any Scheduler)? = nil,
@@ -36,7 +37,8 @@ extension Observable {
     }
 }
 
-/// One timer a subscription: values only move the deadline, and a timer that fires before it is set anew.
+/// The state of one timeout, with one timer. Values only move the deadline; a timer that fires before it is
+/// set again.
 @usableFromInline
 final class TimeoutWatch<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.

@@ -6,7 +6,7 @@ extension Observable where Element == Void {
     ///             ---(x|)
     /// ```
     ///
-    /// - Parameter scheduler: keeps the time and delivers. Default: a clock of the library's own.
+    /// - Parameter scheduler: the clock, which also delivers the value. Default: ``ActorScheduler/shared``.
     @inlinable
     public static func timer(
         _ delay: Duration, on scheduler: any Scheduler = ActorScheduler.shared

@@ -1,6 +1,6 @@
 extension Observable {
-    /// Each value together with the latest of `other`. Values that come before `other` has sent anything
-    /// are dropped; an end of `other` changes nothing, its error ends the stream.
+    /// Each value together with the latest of `other`. Values that arrive before `other` has sent one are
+    /// dropped. An end of `other` changes nothing; its error ends the stream.
     ///
     /// ```
     ///                       --1-----2--3--|
@@ -17,7 +17,7 @@ extension Observable {
             let scope = observer.scope.child()
             other.notify(observer, in: scope) { value, _ in latest.value = value }
             guard scope.isOpen else { return }
-            // A child too: after a pause the streams go on in the order in which they were started.
+            // A child too, so that after a pause the streams resume in the order in which they were started.
             let sourceScope = scope.child()
             source(
                 Observer(

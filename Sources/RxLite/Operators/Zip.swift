@@ -1,6 +1,6 @@
 extension Observable {
     /// The first values of two streams together, then their second ones, and so on, as tuples. Ends as soon
-    /// as no further tuple can come: what other streams have sent ahead is dropped.
+    /// as no further tuple is possible; values that the other streams have sent ahead are dropped.
     ///
     /// ```
     ///      --1-----2--3--|
@@ -9,8 +9,8 @@ extension Observable {
     ///      ----1a--2b------(3c|)
     /// ```
     ///
-    /// A stream that is 16 values ahead is paused until they have been taken. The first error ends all. The
-    /// streams fail with one type; `setFailureType()` fits in those that cannot fail.
+    /// A stream that is 16 values ahead is paused until they have been taken. The first error ends the
+    /// stream. The streams must have the same error type; `setFailureType()` adapts streams that cannot fail.
     @inlinable
     public static func zip<A, B>(
         _ a: Observable<A, Failure>, _ b: Observable<B, Failure>
@@ -59,7 +59,7 @@ extension Observable {
     }
 
     /// The first values of all `streams` together, then their second ones, and so on, as arrays. Ends as soon
-    /// as no further array can come; at once if there are no streams.
+    /// as no further array is possible; at once if there are no streams.
     @inlinable
     public static func zip<Input>(_ streams: [Observable<Input, Failure>]) -> Observable
     where Element == [Input] {

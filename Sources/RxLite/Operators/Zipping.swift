@@ -1,11 +1,11 @@
-/// One running zip.
+/// The state of one zip.
 @usableFromInline
 final class Zipping<Failure: Error>: Combination<Failure>, @unchecked Sendable {
-    // Unchecked as its superclass is.
+    // Unchecked, like its superclass.
 
-    /// Whether an input has ended and all its values are taken.
+    /// Whether an input has ended and all its values have been taken.
     @usableFromInline var isExhausted = false
-    /// Paused inputs with no value left.
+    /// Paused inputs without values.
     @usableFromInline var drained: [Scope] = []
 
     /// Adds an input.
@@ -34,7 +34,7 @@ final class Zipping<Failure: Error>: Combination<Failure>, @unchecked Sendable {
 final class ZipInput<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
 
-    /// How many values an input may be ahead before it is paused.
+    /// The number of values ahead at which an input is paused.
     @inlinable static var highWater: Int { 16 }
 
     @usableFromInline let zipping: Zipping<Failure>
@@ -58,7 +58,7 @@ final class ZipInput<Element: Sendable, Failure: Error>: @unchecked Sendable {
             Observer(scope: scope, next: { self.receive($0) }, end: { self.receiveEnd($0) }))
     }
 
-    /// Only while all inputs have a value.
+    /// Only while every input has a value.
     @inlinable
     func take() -> Element {
         let value = values.popFirst()!
