@@ -3,21 +3,22 @@
 #
 #   Tests/run.sh [--sanitize thread|address] [arguments of swift test, such as --filter Paging]
 #
-# Under a sanitizer these are not run:
-#   StackTests     both: they run a million streams on a stack of 256 KiB. A sanitizer's frames are several times as
-#                  large and do not fit there; and there is one thread, which has nobody to race with.
-#   TakesNoMemory  address: they measure the process, in which the sanitizer keeps what was freed.
-#   SoakTests      both, for the same reason.
-#   ServiceTests   both: beside the servers of others a sanitizer finds nothing that it does not find beside ours.
-# Under a sanitizer the tests of a target run one after the other: it makes them so slow that hundreds of TLS handshakes
-# at once, on few cores, take longer than the tests' limits.
-# Leaks are not looked for: the leak sanitizer does not see pointers in whose spare bits Swift keeps the case of an enum,
-# and reports what they hold; and streams without end, of which the tests have many, live for ever by contract. What
-# must be gone is counted by the tests themselves (LiveCount, ContractChecker, ResourceTests).
+# These are skipped under a sanitizer:
+#   StackTests     thread and address: they run a million streams on a stack of 256 KiB, too small for the frames of a
+#                  sanitizer; and with a single thread there are no races.
+#   TakesNoMemory  address: they measure the memory of the process, in which the sanitizer keeps freed memory.
+#   SoakTests      thread and address, for the same reason.
+#   ServiceTests   thread and address: a sanitizer finds nothing with other people's servers that it does not find with
+#                  the servers of the tests.
+# Under a sanitizer the tests of a target run one after another, because it makes them so slow that hundreds of
+# simultaneous TLS handshakes on few cores exceed the tests' time limits.
+# Leak detection is off: the leak sanitizer does not recognize pointers in whose spare bits Swift stores the case of an
+# enum, and reports the objects they refer to; and streams without end, which many tests use, are never released, by
+# contract. The tests themselves count the objects that must be released (LiveCount, ContractChecker, ResourceTests).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# SwiftPM leaves folders behind.
+# SwiftPM leaves temporary folders behind.
 TMPDIR=$(mktemp -d)
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
@@ -34,7 +35,7 @@ if [ "${1:-}" = --sanitize ]; then
         exit 2
         ;;
     esac
-    # A build of its own, so that the other need not be made again.
+    # A separate build folder, so that the normal build is kept.
     build=(--sanitize "$sanitizer" --scratch-path ".build-$sanitizer")
     shift 2
 fi
@@ -49,13 +50,13 @@ install_missing
 export WARNINGS_AS_ERRORS=1 ALL_TRAITS=1 # read by Package.swift
 swift build --build-tests ${build[@]+"${build[@]}"}
 
-# glibc fills what is freed: a library that uses it all the same crashes here and not at somebody's. And no more than so
-# many tests of a target run at a time: hundreds at once wait so long for two cores that connections run out of time.
+# glibc overwrites freed memory, so that a library that still uses it crashes here and not at a user's. The number of
+# parallel tests is limited, because hundreds of tests wait so long for two cores that connections time out.
 environment=(
     ASAN_OPTIONS=detect_leaks=0 MALLOC_PERTURB_=165 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 )
 if [ "$sanitizer" = thread ] && [ "$(uname)" = Linux ]; then
-    # The compiler of Swift's own toolchain: it is there wherever Swift is.
+    # The compiler of the Swift toolchain, which is installed with Swift.
     swift=$(command -v swift)
     clang=$(dirname "$(readlink -f "$swift")")/clang
     [ -x "$clang" ] || clang=clang
@@ -70,8 +71,8 @@ if [ $# -gt 0 ]; then
     test "$@"
     exit
 fi
-# One target after the other, each in a process of its own: all 1,000 tests at once wait so long for the two cores that
-# servers run out of time, and one target's descriptors and memory are seen by another's tests.
+# One target after another, each in a separate process: all 1,000 tests at once wait so long for two cores that servers
+# time out, and the tests of one target would measure the descriptors and memory of another.
 failed=()
 for target in Tests/*Tests; do
     name=$(basename "$target")
