@@ -1,11 +1,11 @@
-# Installs what a build needs and the machine does not have. Sourced, by scripts that say what they need:
+# Installs missing build dependencies. Source it in a script and name the dependencies:
 #
 #   source Playground/install.sh
 #   need_libraries
 #   need_command nginx nginx-light nginx    # the command, its apt package, its brew package
 #   install_missing
 
-# Homebrew keeps its curl out of the way of the system's.
+# Homebrew does not link its curl, because the system has one.
 if command -v brew >/dev/null; then
     export PKG_CONFIG_PATH="$(brew --prefix)/opt/curl/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
 fi
@@ -22,30 +22,30 @@ need_library() {
     missing_apt+=("$2") missing_brew+=("$3")
 }
 
-# What the framework is built on.
+# The dependencies of the framework.
 need_libraries() {
     need_command pkg-config pkg-config pkg-config
     need_library libuv libuv1-dev libuv
     need_library libcurl libcurl4-openssl-dev curl
     need_library zlib zlib1g-dev zlib
     need_library libpsl libpsl-dev libpsl
-    need_library sqlite3 libsqlite3-dev sqlite # for RxDiskCache alone
+    need_library sqlite3 libsqlite3-dev sqlite # only for RxDiskCache
 }
 
-# What the package traits Brotli and Zstd need.
+# The dependencies of the package traits Brotli and Zstd.
 need_trait_libraries() {
     need_library libbrotlidec libbrotli-dev brotli
     need_library libzstd libzstd-dev zstd
 }
 
-# What virtual_environment needs.
+# The dependencies of virtual_environment.
 need_python() {
     need_command python3 python3 python
-    # Debian has it apart from Python.
+    # Debian packages it separately.
     python3 -c 'import ensurepip' 2>/dev/null || missing_apt+=(python3-venv)
 }
 
-# Makes a virtual environment with the packages of a file of requirements, unless it has these already.
+# Creates a virtual environment with the packages of a requirements file, unless they are installed already.
 #
 #   virtual_environment FOLDER REQUIREMENTS
 virtual_environment() {
@@ -59,7 +59,7 @@ virtual_environment() {
 
 install_missing() {
     if ! command -v swift >/dev/null; then
-        echo "Swift is missing: https://www.swift.org/install" >&2
+        echo "Swift is not installed. Install it from https://www.swift.org/install and try again." >&2
         return 1
     fi
     [ ${#missing_apt[@]} -gt 0 ] || return 0
@@ -79,7 +79,7 @@ install_missing() {
         echo "Installing with brew: ${missing_brew[*]}" >&2
         brew install -q "${missing_brew[@]}" >"$log" 2>&1 || { cat "$log" >&2; return 1; }
     else
-        echo "Please install these, or what your system calls them: ${missing_apt[*]}" >&2
+        echo "Neither apt-get nor brew was found. Install these packages (Debian names): ${missing_apt[*]}" >&2
         return 1
     fi
     rm -f "$log"

@@ -1,9 +1,8 @@
-# Sourced: `use_libcurl VERSION` has what is built from here on use another libcurl than the system's, unpacked from
-# Debian's backports in .build-libcurl-VERSION, never over the system's. Sets `root` to that folder, and `scratch` to the
-# place of its builds; for the system's, to .build. Works on Debian 12. To be sourced
-# and called in the root of the project.
+# `use_libcurl VERSION` makes later builds use another libcurl than the system's. It is unpacked from Debian's backports
+# into .build-libcurl-VERSION and never replaces the system's. Sets `root` to that folder, and `scratch` to the folder of
+# its builds (for the system's libcurl, .build). Works on Debian 12. Source and call it in the root of the project.
 
-# apt with a list of sources, and a state, of its own.
+# apt with a separate list of sources and separate state.
 apt_backports() {
     local tool=$1
     shift
@@ -14,21 +13,21 @@ apt_backports() {
 unpack() {
     local package found
     [ "$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" = bookworm ] ||
-        { echo "libcurl $version is unpacked on Debian 12 (bookworm) only." >&2; exit 1; }
+        { echo "libcurl $version can be unpacked on Debian 12 (bookworm) only." >&2; exit 1; }
     rm -rf "$root"
     mkdir -p "$root/apt/lists/partial" "$root/apt/cache/archives/partial" "$root/prefix"
     echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
         "http://deb.debian.org/debian bookworm-backports main" >"$root/apt/sources.list"
     apt_backports apt-get update >&2
     for package in "$@"; do
-        # The version's last part moves.
+        # The last part of the version changes.
         found=$(apt_backports apt-cache madison "$package" | awk '{ print $3; exit }')
         (cd "$root/apt" && apt_backports apt-get download "$package=$found" >&2)
     done
     for package in "$root"/apt/*.deb; do dpkg -x "$package" "$root/prefix"; done
 }
 
-# Copies of the .pc files, without the folders that SwiftPM would put before ours.
+# Copies of the .pc files, without the folders that SwiftPM would search before this one.
 write_pkg_config() {
     local triplet=$1 name=$2 include lib pc
     mkdir -p "$root/pkgconfig"
@@ -66,7 +65,7 @@ use_libcurl() {
             write_pkg_config "$triplet" libcurl-gnutls
             ;;
         *)
-            echo "The system's libcurl is $system, and there is no package of $version." >&2
+            echo "There is no package of libcurl $version. Use 8.14.1, 8.14.1-gnutls or the system's $system." >&2
             exit 1
             ;;
         esac

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the tour, after installing and building what it needs. Its arguments are those of the tour; see --help.
+# Installs missing dependencies, builds the tour and runs it. Passes its arguments to the tour; see --help.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,7 +8,7 @@ need_libraries
 install_missing
 
 log=$(mktemp)
-[ -d .build ] || echo "Building; the first time takes some minutes." >&2
+[ -d .build ] || echo "Building. The first build takes several minutes." >&2
 if ! swift build --product Playground >"$log" 2>&1; then
     cat "$log" >&2
     exit 1

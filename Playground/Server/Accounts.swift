@@ -1,13 +1,13 @@
 import FlyingFox
 import Synchronization
 
-/// What `POST /login` takes.
+/// The body of `POST /login`.
 struct Login: Decodable {
     var user: String
     var password: String
 }
 
-/// Who may come in, and the tokens that say so.
+/// The users who can log in, and their tokens.
 final class Accounts: Sendable {
     private struct Token {
         var user: String
@@ -34,7 +34,7 @@ final class Accounts: Sendable {
         }
     }
 
-    /// The user whose valid token stands in the field; uses it up by one.
+    /// The user of the valid token in the field; counts as one use of the token.
     func user(authorization: String?) -> String? {
         guard let words = authorization?.split(separator: " "), words.count == 2,
             words[0].lowercased() == "bearer"
@@ -53,7 +53,7 @@ final class Accounts: Sendable {
         state.withLock { $0.tokens[String(token)] = nil }
     }
 
-    /// Forgets all tokens. Those issued from now on are good for that many requests.
+    /// Forgets all tokens. Tokens issued from now on are valid for `uses` requests.
     func expire(usesFromNowOn uses: Int) {
         state.withLock { state in
             state.tokens = [:]

@@ -1,17 +1,17 @@
 import FlyingFox
 import FlyingSocks
 
-/// A large file that a client can go on with where it was interrupted (RFC 9110 §14).
+/// A large file whose interrupted download a client can resume (RFC 9110 §14).
 struct Brochure {
     let size: Int
     let bytesPerSecond: Int
-    /// After how many bytes of an answer its connection breaks, if it does.
+    /// The number of bytes of a response after which its connection breaks, if any.
     var breaksAfter: Int?
 
-    /// Every brochure of one size is the same.
+    /// Brochures of the same size are identical.
     private var tag: String { "\"brochure-\(size)\"" }
 
-    /// The whole, or what a `Range` asks for, where `If-Range` allows it.
+    /// The whole file, or the part that a `Range` requests if `If-Range` allows it.
     func answer(to request: HTTPRequest, counters: Counters) -> HTTPResponse {
         var headers: HTTPHeaders = [
             .contentType: "application/pdf", HTTPHeader("ETag"): tag, HTTPHeader("Accept-Ranges"): "bytes",
@@ -32,7 +32,7 @@ struct Brochure {
             body: body(from: start, counters))
     }
 
-    /// Where `bytes=START-` begins; other ranges may be ignored (RFC 9110 §14.2).
+    /// The start of a range `bytes=START-`; other ranges may be ignored (RFC 9110 §14.2).
     private static func start(_ request: HTTPRequest) -> Int? {
         request.headers[HTTPHeader("Range")]?.wholeMatch(of: #/bytes=(\d+)-/#).flatMap { Int($0.1) }
     }

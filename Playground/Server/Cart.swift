@@ -1,12 +1,12 @@
 import Synchronization
 
-/// What `POST /cart` takes.
+/// The body of `POST /cart`.
 struct Choice: Decodable {
     var goods: Int
     var number: Int
 }
 
-/// What somebody is about to buy.
+/// The goods that a user has selected.
 struct Cart: Encodable {
     struct Line: Encodable {
         var goods: Int
@@ -24,7 +24,7 @@ final class Carts: Sendable {
 
     func cart(of user: String) -> Cart { Self.cart(numbers.withLock { $0[user] ?? [:] }) }
 
-    /// Puts something in; refuses what is not there, and more than there is.
+    /// Adds goods; refuses unknown goods, and more than are in stock.
     func add(_ choice: Choice, for user: String) throws(Refusal) -> Cart {
         let goods = try Goods.find(choice.goods)
         guard (1...1000).contains(choice.number) else { throw .invalid("number must be from 1 to 1000") }
@@ -35,7 +35,7 @@ final class Carts: Sendable {
             return numbers[user]
         }
         guard let cart else {
-            throw Refusal(errcode: 10409, msg: "there are only \(goods.stock) of \(goods.name)")
+            throw Refusal(errcode: 10409, msg: "only \(goods.stock) of \(goods.name) are in stock")
         }
         return Self.cart(cart)
     }
@@ -54,7 +54,7 @@ final class Carts: Sendable {
 extension Goods {
     static func find(_ id: Int?) throws(Refusal) -> Goods {
         guard let goods = all.first(where: { $0.id == id }) else {
-            throw .notFound("there are no goods with the id \(id.map(String.init) ?? "given")")
+            throw .notFound("no goods have the id \(id.map(String.init) ?? "given")")
         }
         return goods
     }

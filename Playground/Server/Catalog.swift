@@ -1,11 +1,11 @@
-/// Something that the shop sells.
+/// An article of the shop.
 struct Goods: Encodable {
     var id: Int
     var name: String
     var price: Double
     var stock: Int
 
-    /// 47 of them, so that the last of five pages of ten is short.
+    /// 47 articles, so that the last of five pages of ten is short.
     static let all: [Goods] = {
         let kinds = ["Assam", "Sencha", "Oolong", "Matcha", "Darjeeling", "Rooibos", "Chamomile"]
         let packs = ["tin", "box", "sampler", "pouch", "brick", "gift set", "chest"]
@@ -17,7 +17,7 @@ struct Goods: Encodable {
     }()
 }
 
-/// A page of goods, with what a client needs to know whether there are more.
+/// A page of goods, with the numbers from which a client knows whether there are more.
 struct GoodsPage: Encodable {
     var list: [Goods]
     var page: Int
@@ -25,7 +25,7 @@ struct GoodsPage: Encodable {
     var total: Int
 }
 
-/// What a user has ordered.
+/// An order of a user.
 struct Order: Encodable {
     var id: Int
     var user: String

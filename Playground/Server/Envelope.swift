@@ -1,18 +1,18 @@
 import FlyingFox
 import FoundationEssentials
 
-/// How the demo API answers: `{"errcode":200,"msg":"ok","data":…}`, with another code for what went wrong.
+/// The envelope of the demo API: `{"errcode":200,"msg":"ok","data":…}`, with another code for each error.
 struct Envelope<Payload: Encodable>: Encodable {
     var errcode: Int
     var msg: String
     var data: Payload?
 }
 
-/// A refusal, as the API words it.
+/// An error of the API.
 struct Refusal: Error {
     var errcode: Int
     var msg: String
-    /// The HTTP status that goes with it; many such APIs say 200 to everything.
+    /// The HTTP status; many such APIs send 200 with every error.
     var status = HTTPStatusCode.ok
     var headers = HTTPHeaders()
 
@@ -44,7 +44,7 @@ extension HTTPResponse {
 }
 
 extension HTTPRequest {
-    /// A whole number in the query, or `standard` if it is not there.
+    /// A whole number in the query, or `standard` if the item is missing.
     func number(_ name: String, or standard: Int, in range: ClosedRange<Int>) throws(Refusal) -> Int {
         guard let text = query[name] else { return standard }
         guard let number = Int(text), range.contains(number) else {
@@ -59,7 +59,7 @@ extension HTTPRequest {
         do {
             return try JSONDecoder().decode(type, from: body)
         } catch {
-            throw Refusal(errcode: 10400, msg: "the body is not the JSON expected", status: .badRequest)
+            throw Refusal(errcode: 10400, msg: "the body is not the expected JSON", status: .badRequest)
         }
     }
 }

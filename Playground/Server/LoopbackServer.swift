@@ -8,7 +8,7 @@ import FoundationEssentials
     import Darwin
 #endif
 
-/// An HTTP server on a free port of 127.0.0.1, running in a task of its own until it is stopped or the process
+/// An HTTP server on a free port of 127.0.0.1, running in a separate task until it is stopped or the process
 /// ends.
 final class LoopbackServer: Sendable {
     /// `http://127.0.0.1:port`, with no slash at the end.
@@ -16,8 +16,8 @@ final class LoopbackServer: Sendable {
     private let server: HTTPServer
     private let running: Task<Void, any Error>
 
-    /// Starts a server whose every request goes to `handler`, and returns when it listens. A handler that takes
-    /// longer than `timeout` seconds is cancelled and answered for with a 500.
+    /// Starts a server that passes all requests to `handler`, and returns when it is listening. A handler that takes
+    /// longer than `timeout` seconds is cancelled, and the response is a 500.
     static func start(
         timeout: TimeInterval = 60,
         handler: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
@@ -62,7 +62,7 @@ final class LoopbackServer: Sendable {
 }
 
 extension HTTPResponse {
-    /// The same head, lengths included (RFC 9110 §9.3.2).
+    /// The same head, including lengths, without the body (RFC 9110 §9.3.2).
     fileprivate var withoutBody: HTTPResponse {
         guard case .httpBody(let body) = payload else { return self }
         var response = HTTPResponse(version: version, statusCode: statusCode, headers: headers)

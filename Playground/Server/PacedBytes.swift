@@ -1,20 +1,20 @@
 import FlyingSocks
 
-/// A body of a given length that comes at a given speed, and that notices when nobody wants the rest.
+/// A body of a given length and speed, which notices when the client leaves.
 struct PacedBytes: AsyncBufferedSequence {
     typealias Element = UInt8
 
-    /// Which of the bytes of an endless file.
+    /// The range of bytes in an endless file.
     let range: Range<Int>
     let bytesPerSecond: Int
-    /// Where the connection breaks, if it does.
+    /// The position at which the connection breaks, if any.
     var breaksAt: Int?
     let counters: Counters
 
     func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-    /// The server holds it as long as it sends. Asking for more means that what came before has been sent; letting
-    /// go of it early means that the client has gone away.
+    /// The server retains it while it sends. Requesting more bytes means that those before have been sent; releasing
+    /// it early means that the client has left.
     final class Iterator: AsyncBufferedIteratorProtocol {
         private let bytes: PacedBytes
         private let clock = ContinuousClock()

@@ -1,7 +1,7 @@
 import FlyingFox
 import Foundation
 
-/// What has become of a picture.
+/// An uploaded picture.
 struct Picture: Encodable {
     var fileName: String
     var contentType: String
@@ -9,19 +9,19 @@ struct Picture: Encodable {
 }
 
 extension Picture {
-    /// The file of a form, taken in no faster than `bytesPerSecond`.
+    /// The file of a form, received no faster than `bytesPerSecond`.
     static func uploaded(by request: HTTPRequest, bytesPerSecond: Int) async throws -> Picture {
         guard
             let boundary = request.headers[.contentType]?.firstMatch(
                 of: #/^multipart/form-data;.*boundary="?([^"]+)"?/#)
-        else { throw Refusal.invalid("a picture comes as multipart/form-data") }
+        else { throw Refusal.invalid("a picture must be sent as multipart/form-data") }
         let clock = ContinuousClock()
         let start = clock.now
         var form = Data()
         for try await chunk in request.bodySequence {
             form += chunk
             guard form.count <= 64 << 20 else { throw Refusal.invalid("the form is larger than 64 MiB") }
-            // Not for every piece: a sleep takes a millisecond at least.
+            // Not for every chunk, because a sleep takes at least a millisecond.
             let due = start + .seconds(Double(form.count) / Double(bytesPerSecond))
             if due > clock.now + .milliseconds(10) { try await clock.sleep(until: due) }
         }
@@ -35,7 +35,7 @@ extension Picture {
     private init?(form: Data, boundary: String) {
         var rest = form[...]
         let delimiter = Data("\r\n--\(boundary)".utf8)
-        // The first delimiter has no line end before it.
+        // No line end precedes the first delimiter.
         guard rest.starts(with: delimiter.dropFirst(2)) else { return nil }
         rest = rest.dropFirst(delimiter.count - 2)
         while let end = rest.range(of: delimiter) {

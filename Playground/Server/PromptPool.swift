@@ -7,9 +7,9 @@ import FlyingSocks
     import Darwin
 #endif
 
-/// Waits for sockets as FlyingFox's own pool does, and has them send without delay.
+/// Waits for sockets with FlyingFox's default pool, and makes them send without delay.
 ///
-/// The server writes head and body one after the other; without `TCP_NODELAY` the body waits until the client
+/// The server writes head and body separately; without `TCP_NODELAY` the body waits until the client
 /// has acknowledged the head, which takes clients 40 ms (RFC 9293 §3.7.4).
 struct PromptPool: AsyncSocketPool {
     private let pool: any AsyncSocketPool = HTTPServer.defaultPool()

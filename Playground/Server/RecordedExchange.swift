@@ -1,19 +1,19 @@
 import FoundationEssentials
 
-/// A request and its answer, as they were once recorded.
+/// A recorded request with its response.
 struct RecordedExchange: Decodable, Sendable {
     var scenario: String
     var method: String
     /// Path and query.
     var url: String
     var status: Int
-    /// Names and values, in the order in which they came.
+    /// Names and values, in the order received.
     var headers: [[String]]
     var body: String
     /// The place within the scenario.
     var order: Int
 
-    /// The method, the path and the query in any order of its items: what a request is recognised by.
+    /// The method, the path and the sorted items of the query, by which a request is identified.
     var key: String { Self.key(method: method, target: url) }
 
     static func key(method: String, target: String) -> String {
@@ -26,7 +26,7 @@ struct RecordedExchange: Decodable, Sendable {
         headers.first { $0[0].lowercased() == name }?[1]
     }
 
-    /// The body as it was on the wire. Recorders write a body that is not text as hexadecimal digits, two for each
+    /// The body as sent on the wire. Recorders write a body that is not text as hexadecimal digits, two for each
     /// byte that the recorded Content-Length counts.
     func bytes(rewrittenBy rewrite: (String) -> String) -> Data {
         let digits = Array(body.utf8)
@@ -48,9 +48,9 @@ extension RecordingReplay {
     public struct InvalidRecording: Error, CustomStringConvertible {
         /// The file.
         public let path: String
-        /// The line, from 1; `nil` if the file as a whole is not readable or empty.
+        /// The line, from 1; `nil` if the whole file is unreadable or empty.
         public let line: Int?
-        /// What is wrong.
+        /// The reason.
         public let reason: String
 
         /// File, line and reason.
@@ -59,10 +59,10 @@ extension RecordingReplay {
 }
 
 extension RecordedExchange {
-    /// All exchanges of a file with one JSON object a line; blank lines do not count.
+    /// All exchanges of a file with one JSON object per line; blank lines are skipped.
     static func exchanges(inFile path: String) throws -> [RecordedExchange] {
         guard let contents = FileManager.default.contents(atPath: path) else {
-            throw RecordingReplay.InvalidRecording(path: path, line: nil, reason: "cannot be read")
+            throw RecordingReplay.InvalidRecording(path: path, line: nil, reason: "the file cannot be read")
         }
         let decoder = JSONDecoder()
         var exchanges: [RecordedExchange] = []
@@ -72,19 +72,21 @@ extension RecordedExchange {
             do {
                 let exchange = try decoder.decode(RecordedExchange.self, from: line)
                 guard (200...599).contains(exchange.status) else {
-                    throw Invalid("status \(exchange.status)")
+                    throw Invalid("the status \(exchange.status) is not between 200 and 599")
                 }
                 guard exchange.headers.allSatisfy({ $0.count == 2 }) else {
-                    throw Invalid("a header is no pair")
+                    throw Invalid("a header is not a pair of name and value")
                 }
-                guard exchange.url.hasPrefix("/") else { throw Invalid("url is no path: \(exchange.url)") }
+                guard exchange.url.hasPrefix("/") else {
+                    throw Invalid("the url is not a path: \(exchange.url)")
+                }
                 exchanges.append(exchange)
             } catch {
                 throw RecordingReplay.InvalidRecording(path: path, line: index + 1, reason: "\(error)")
             }
         }
         guard !exchanges.isEmpty else {
-            throw RecordingReplay.InvalidRecording(path: path, line: nil, reason: "holds no exchange")
+            throw RecordingReplay.InvalidRecording(path: path, line: nil, reason: "the file has no exchanges")
         }
         return exchanges
     }

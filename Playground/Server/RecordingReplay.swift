@@ -2,17 +2,17 @@ import FlyingFox
 import FoundationEssentials
 import Synchronization
 
-/// Answers requests on loopback as a recorded server once did.
+/// A server on loopback that replays recorded responses.
 ///
-/// A request is recognised by its method, path and query. Where the recording has several answers to it, they come
-/// in their order, and the last one from then on. A request with the field `X-Scenario` is looked up in that
-/// scenario only, and has an order of its own there. Links to the recorded servers lead back to this one.
-/// Anything that was not recorded gets a 404 with a JSON message.
+/// A request is identified by its method, path and query. If the recording has several responses to it, they are sent
+/// in order, and the last one repeats. A request with the field `X-Scenario` is looked up in that scenario only, with
+/// a separate order. Links to the recorded servers lead back to this one. A request that was not recorded gets a 404
+/// with a JSON message.
 public final class RecordingReplay: Sendable {
     private let replay: Replay
     private let server: LoopbackServer
 
-    /// Loads the file, one JSON object a line, and starts a server on a free port.
+    /// Loads the file, with one JSON object per line, and starts a server on a free port.
     ///
     /// Throws ``InvalidRecording``, which names the line.
     public static func start(file path: String) async throws -> RecordingReplay {
@@ -30,20 +30,20 @@ public final class RecordingReplay: Sendable {
     /// `http://127.0.0.1:port`, with no slash at the end.
     public var baseURL: String { server.baseURL }
 
-    /// How many exchanges the recording holds.
+    /// The number of exchanges in the recording.
     public var count: Int { replay.count }
 
     /// Closes all connections and returns when they are gone.
     public func stop() async { await server.stop() }
 }
 
-/// The recorded answers, and how far they have been given.
+/// The recorded responses, and the number sent of each.
 private final class Replay: Sendable {
-    /// Where links in the recording lead that it holds the answers to.
+    /// The origins of links that the recording has responses to.
     private static let origins = [
         "https://api.github.com", "https://uploads.github.com", "https://codeload.github.com",
     ]
-    /// Said by the server itself about its own connection and framing.
+    /// Fields about connection and framing, which this server sets itself.
     private static let ownHeaders: Set<String> = [
         "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
         "content-length",
@@ -56,7 +56,7 @@ private final class Replay: Sendable {
 
     init(_ exchanges: [RecordedExchange]) {
         count = exchanges.count
-        // Scenarios in the order of the file, and each in its own.
+        // Scenarios in the order of the file; exchanges in the order of their scenario.
         let scenarios = Dictionary(
             exchanges.enumerated().map { ($1.scenario, $0) }, uniquingKeysWith: { first, _ in first })
         let ordered = exchanges.sorted {

@@ -1,13 +1,13 @@
 import FlyingFox
 import Synchronization
 
-/// Takes the requests of the demo API apart and answers them.
+/// Parses the requests of the demo API and responds to them.
 final class Shop: Sendable {
     let counters = Counters()
     private let accounts = Accounts()
     private let carts = Carts()
     private let isClosed = Atomic(false)
-    /// How often something that happens only so many times has happened, by its name and the caller's key.
+    /// The number of occurrences of each limited event, by its name and the caller's key.
     private let happened = Mutex<[String: Int]>([:])
 
     func answer(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -24,7 +24,8 @@ final class Shop: Sendable {
         let isLegacy = path.first == "legacy"
         if isLegacy { path.removeFirst() }
         let unknown = Refusal(
-            errcode: 404, msg: "there is no \(request.method.rawValue) \(request.path)", status: .notFound)
+            errcode: 404, msg: "unknown request: \(request.method.rawValue) \(request.path)",
+            status: .notFound)
         guard path.count <= 2 else { throw unknown }
         if isClosed.load(ordering: .relaxed), path.first != "closed", path.first != "stats" {
             throw Refusal.unavailable
@@ -55,7 +56,7 @@ final class Shop: Sendable {
         }
     }
 
-    /// Whether `event` happens for the first, second … or `times`th time for that key.
+    /// Whether this is one of the first `times` occurrences of `event` for the key.
     private func happens(_ event: String, key: String, times: Int = 1) -> Bool {
         happened.withLock { happened in
             let count = happened["\(event) \(key)", default: 0] + 1
@@ -77,7 +78,7 @@ final class Shop: Sendable {
         if try request.number("stallPage", or: 0, in: 0...1_000_000) == page,
             happens("stall \(page)", key: run)
         {
-            // Longer than the server lets a handler live, which cancels this.
+            // Longer than the server's handler timeout, which cancels the sleep.
             try await Task.sleep(for: .seconds(3600))
         }
         let all = Goods.all
@@ -85,7 +86,7 @@ final class Shop: Sendable {
         return try .success(GoodsPage(list: Array(list), page: page, pageSize: pageSize, total: all.count))
     }
 
-    /// The same for everybody, for a minute.
+    /// The same for all users, fresh for a minute.
     private func offers(_ request: HTTPRequest) throws -> HTTPResponse {
         let tag = "\"offers-1\""
         let isKnown = request.headers[HTTPHeader("If-None-Match")] == tag
@@ -114,7 +115,7 @@ final class Shop: Sendable {
 
     private func login(_ request: HTTPRequest) async throws -> HTTPResponse {
         let login = try await request.document(Login.self)
-        // As long as a login takes, so that others come meanwhile.
+        // The time of a login, so that other requests arrive meanwhile.
         try await Task.sleep(for: .milliseconds(200))
         let token = try accounts.token(for: login)
         counters.count { $0.logins += 1 }
@@ -148,7 +149,7 @@ final class Shop: Sendable {
         let orders = Order.orders(of: user)
         guard let id else { return try .success(orders) }
         guard let order = orders.first(where: { String($0.id) == id }) else {
-            throw Refusal.notFound("there is no order \(id)")
+            throw Refusal.notFound("no order has the id \(id)")
         }
         return try .success(order)
     }

@@ -1,16 +1,16 @@
 import Synchronization
 
-/// What the demo API has counted since it started.
+/// The counts of the demo API since its start.
 public struct Statistics: Codable, Sendable {
     /// Successful logins.
     public internal(set) var logins = 0
     /// Requests by method and path, such as `GET /goods`.
     public internal(set) var requests: [String: Int] = [:]
-    /// Downloads that were sent to the end.
+    /// Downloads that were sent completely.
     public internal(set) var downloadsFinished = 0
-    /// Downloads that the client broke off.
+    /// Downloads that the client aborted.
     public internal(set) var downloadsAborted = 0
-    /// Bytes of downloads that the network has taken.
+    /// Bytes of downloads that were handed to the network.
     public internal(set) var downloadedBytes = 0
 }
 

@@ -1,12 +1,12 @@
-/// One thing the framework does, shown on a running server.
+/// A demonstration of one feature, with a running server.
 struct Recipe: Sendable {
-    /// What it shows, in a line.
+    /// The feature, in one line.
     let title: String
-    /// What to look for.
+    /// A description of what happens.
     let summary: String
-    /// The file it is written in, whose lines between the markers are shown.
+    /// The source file of the recipe, whose lines between the markers are shown.
     let file: String
-    /// Runs it. Whatever does not end as it must is thrown.
+    /// Runs the recipe. Throws if it cannot be completed.
     let run: @Sendable (Stage) async throws -> Void
 
     init(
@@ -19,7 +19,7 @@ struct Recipe: Sendable {
         self.run = run
     }
 
-    /// All of them, in the order of the tour.
+    /// All recipes, in the order of the tour.
     static let all = [
         typedGet, unwrapEnvelope, threeWays,
         logIn, browseGoods, addToCart, uploadPictures, downloadBrochure, cachedOffers, loadingIndicator,
@@ -27,6 +27,6 @@ struct Recipe: Sendable {
         logOut,
     ]
 
-    /// What is run on a replay of recorded exchanges with the GitHub API.
+    /// The recipes for a replay of recorded exchanges with the GitHub API.
     static let recording = [gitHubPages, gitHubRedirects, gitHubErrors]
 }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Writes a line at once, also where the output is a pipe. Ends the process where nobody reads it any more.
+/// Writes a line immediately, even to a pipe. Ends the process if the reader of the pipe has gone.
 func say(_ line: String) {
     write(line + "\n", to: .standardOutput)
 }
 
-/// Writes text as it is. The first event loop makes the process ignore `SIGPIPE`, so that a pipe whose reader
-/// has gone is an error here; the process then ends with what a shell makes of that signal, 128 + 13.
+/// Writes text unchanged. The first event loop makes the process ignore `SIGPIPE`, so a pipe whose reader has gone
+/// is an error here; the process then ends with the status that a shell gives that signal, 128 + 13.
 func write(_ text: String, to file: FileHandle) {
     do {
         try file.write(contentsOf: Data(text.utf8))

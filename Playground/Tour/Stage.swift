@@ -2,15 +2,15 @@ import Foundation
 import RxNetworking
 import Synchronization
 
-/// Where a recipe runs: the server it may use, the app it is a screen of, and the paper it writes on.
+/// The environment of a recipe: its servers, its app, and its output.
 final class Stage: Sendable {
-    /// Where the recipe's server is.
+    /// The base URL of the recipe's server.
     let baseURL: String
-    /// Where another is that knows the same.
+    /// The base URL of a second server with the same data.
     let standbyURL: String
-    /// The shop's app, the same for all recipes of a tour.
+    /// The shop's app, shared by all recipes of a tour.
     let app: ShopApp
-    /// Lines that are drawn anew as they change.
+    /// Lines that are redrawn when they change.
     let panel = Panel()
 
     private let start = ContinuousClock.now
@@ -22,23 +22,23 @@ final class Stage: Sendable {
         self.app = app
     }
 
-    /// Writes what has just happened, with the time since the recipe began.
+    /// Writes an event, with the time since the recipe began.
     func note(_ text: String) {
         let elapsed = (ContinuousClock.now - start) / .milliseconds(1)
         panel.write(above: String(format: "  %7.1f ms  ", elapsed) + text)
     }
 
-    /// Writes what came out.
+    /// Writes the result.
     func result(_ text: String) {
         panel.close()
         say("  => \(text)")
     }
 
-    /// Holds the recipe to what it promises.
+    /// Records a problem unless the condition holds.
     func expect(_ condition: Bool, _ promise: String) {
         if condition { return }
         problems.withLock { $0.append(promise) }
-        panel.write(above: "  !! not so: \(promise)")
+        panel.write(above: "  !! expectation failed: \(promise)")
     }
 
     /// The one value of a stream that must have one.
@@ -49,10 +49,10 @@ final class Stage: Sendable {
 
     private struct NoValue: Error {}
 
-    /// What was promised and did not hold.
+    /// The failed expectations.
     var broken: [String] { problems.withLock { $0 } }
 
-    /// Runs a stream to its end and notes each event as it comes.
+    /// Runs a stream to its end and writes each event as it arrives.
     func play<Element, Failure>(
         _ stream: Observable<Element, Failure>,
         describing describe: @escaping @Sendable (Element) -> String = { "\($0)" }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Runs recipes one after the other and says how it went.
+/// Runs recipes one after another and reports the outcome.
 struct Tour {
     let recipes: [Recipe]
     let baseURL: String
-    /// Where another server is that knows the same.
+    /// The base URL of a second server with the same data.
     let standbyURL: String
 
-    /// Whether every recipe ended as it must.
+    /// Runs all recipes and returns whether all of them passed.
     func run() async -> Bool {
         var broken: [String] = []
         let app = ShopApp(baseURL: baseURL)
@@ -25,14 +25,14 @@ struct Tour {
             if !stage.broken.isEmpty { broken.append(recipe.title) }
         }
         if broken.isEmpty {
-            say("\nAll \(recipes.count) recipes ended as they must.")
+            say("\nAll \(recipes.count) recipes passed.")
         } else {
-            say("\nThese did not end as they must: \(broken.joined(separator: "; "))")
+            say("\nThese recipes failed: \(broken.joined(separator: "; "))")
         }
         return broken.isEmpty
     }
 
-    /// Runs a recipe, but not for ever: who waits in vain is cancelled after a minute.
+    /// Runs a recipe for at most a minute, after which it is cancelled.
     private func run(_ recipe: Recipe, on stage: Stage) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
@@ -54,7 +54,7 @@ private struct SourceExcerpt {
 
     init(file: String) {
         guard let source = try? String(contentsOfFile: file, encoding: .utf8) else {
-            text = "   (\(file) is not where it was built from)"
+            text = "   (the source file \(file) is not available)"
             return
         }
         let lines = source.split(separator: "\n", omittingEmptySubsequences: false)

@@ -3,9 +3,9 @@ import PlaygroundServer
 import RxNetworking
 
 let usage = """
-    usage: Playground/run.sh                    the tour, on a server of its own
-           Playground/run.sh pages URL          follow the Link headers of a JSON API, items as JSON lines
-           Playground/run.sh --recording FILE   recipes on a replay of recorded GitHub exchanges
+    usage: Playground/run.sh                    run the tour against local servers
+           Playground/run.sh pages URL          follow the Link headers of a JSON API and print its items as JSON lines
+           Playground/run.sh --recording FILE   run the GitHub recipes against a replay of recorded exchanges
 
     """
 
@@ -16,7 +16,7 @@ case nil:
     let server = try await DemoAPI.start()
     let standby = try await DemoAPI.start()
     say("\(CurlTransport.shared.features)")
-    say("A shop's API is listening on \(server.baseURL), and a second one on \(standby.baseURL)")
+    say("The shop's API is listening on \(server.baseURL), and its standby server on \(standby.baseURL)")
     succeeded = await Tour(recipes: Recipe.all, baseURL: server.baseURL, standbyURL: standby.baseURL).run()
     await standby.stop()
     await server.stop()
@@ -25,7 +25,7 @@ case "pages" where arguments.count == 2:
 case "--recording" where arguments.count == 2:
     do {
         let server = try await RecordingReplay.start(file: arguments[1])
-        say("\(server.count) recorded exchanges are replayed on \(server.baseURL)")
+        say("Replaying \(server.count) recorded exchanges on \(server.baseURL)")
         succeeded = await Tour(recipes: Recipe.recording, baseURL: server.baseURL, standbyURL: server.baseURL)
             .run()
         await server.stop()

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A folder for a recipe's files, which goes with it.
+/// A temporary folder for a recipe's files, which is removed with this object.
 final class Folder: Sendable {
-    /// Where it is.
+    /// The path of the folder.
     let path: String
 
     init() throws {
@@ -12,12 +12,12 @@ final class Folder: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Makes a file of so many bytes and tells its path.
+    /// Creates a file of `size` bytes and returns its path.
     func file(_ name: String, size: Int) throws -> String {
         try Data(repeating: UInt8(ascii: "t"), count: size).write(to: URL(filePath: path(of: name)))
         return path(of: name)
     }
 
-    /// The path of a file in it.
+    /// The path of a file in the folder.
     func path(of name: String) -> String { "\(path)/\(name)" }
 }

@@ -1,15 +1,15 @@
 import RxNetworking
 import Synchronization
 
-/// The shop's app below its screens: one client, who is logged in, and what they share.
+/// The shop's app without its screens: a client, its session, and the objects they share.
 final class ShopApp: Sendable {
-    /// All modules of the API are extensions of it.
+    /// The client; the modules of the API are extensions of it.
     let client: Client
-    /// Whom requests are sent as.
+    /// The session of the user.
     let session: Session
-    /// The shop's cookies, gone with the login.
+    /// The shop's cookies, removed on logging out.
     let cookies = CookieJar()
-    /// Pictures on their way, two at a time.
+    /// The queue of picture uploads, two at a time.
     let uploads = RequestQueue(limit: 2)
 
     /// - Parameter baseURL: the shop's server.
@@ -32,11 +32,11 @@ extension Client {
         return Client(baseURL: baseURL, configuration: configuration)
     }
 
-    /// The server's own counts.
+    /// The counts of the server.
     func statistics() -> Observable<Statistics, NetworkError> { get("/stats").decode(Statistics.self) }
 }
 
 extension Envelope {
-    /// How the shop wraps its answers: `{"errcode":200,"msg":"ok","data":…}`.
+    /// The envelope of the shop's responses: `{"errcode":200,"msg":"ok","data":…}`.
     static let shop = Envelope(code: "errcode", message: "msg", payload: "data", success: 200)
 }

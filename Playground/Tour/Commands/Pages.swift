@@ -5,7 +5,7 @@ import RxNetworking
 struct Pages {
     let url: String
 
-    /// Whether it came to the end. Items go to standard output, progress and errors to standard error.
+    /// Prints items to standard output, progress and errors to standard error. Returns whether the end was reached.
     func run() async -> Bool {
         let client = Client(configuration: ClientConfiguration(), transport: CurlTransport.shared)
         let list = InlineEndpoint(
@@ -20,14 +20,14 @@ struct Pages {
                 progress.add()
             }
         } catch {
-            progress.end(", then: \(error)")
+            progress.end(", then an error: \(error)")
             return false
         }
         progress.end()
         return true
     }
 
-    /// The elements of a top-level array, or of the one array in a top-level object, each on its own line.
+    /// The elements of a top-level array, or of the only array in a top-level object, each as one line.
     private static func items(of response: Response) throws(NetworkError) -> [String] {
         do {
             let document = try JSONSerialization.jsonObject(
@@ -35,7 +35,7 @@ struct Pages {
             let arrays = (document as? [String: Any])?.values.compactMap { $0 as? [Any] } ?? []
             guard let elements = document as? [Any] ?? (arrays.count == 1 ? arrays[0] : nil) else {
                 throw NetworkError(
-                    .decoding, "the body is neither a list nor an object with one list in it",
+                    .decoding, "the body is neither a JSON array nor an object with exactly one array",
                     request: response.request)
             }
             return try elements.map { element in
@@ -48,13 +48,13 @@ struct Pages {
             throw error
         } catch {
             let reason = (error as NSError).userInfo[NSDebugDescriptionErrorKey] ?? error.localizedDescription
-            throw NetworkError(.decoding, "Foundation refuses the JSON: \(reason)", request: response.request)
+            throw NetworkError(.decoding, "the body is not valid JSON: \(reason)", request: response.request)
         }
     }
 }
 
-/// How many items there have been, on a line of its own that is written over at most ten times a second. The
-/// line is only where it does not run into the items: on a terminal that does not show them as well.
+/// The number of items so far, on a separate line that is updated at most ten times a second. The line is shown only
+/// on a terminal that does not also show the items, so that the two do not mix.
 private struct Progress {
     private let isShown = isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) == 0
     private let clock = ContinuousClock()
@@ -68,7 +68,7 @@ private struct Progress {
         write("\r\u{1B}[K\(count) items", to: .standardError)
     }
 
-    /// Leaves the line with what came of it.
+    /// Ends the line with the outcome.
     func end(_ outcome: String = "") {
         write((isShown ? "\r\u{1B}[K" : "") + "\(count) items\(outcome)\n", to: .standardError)
     }

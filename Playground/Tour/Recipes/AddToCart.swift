@@ -3,7 +3,7 @@ import RxNetworking
 extension Recipe {
     static let addToCart = Recipe(
         "Adding to the cart",
-        "A chain of two requests; then more than there is, which is an answer of 200 and yet a failure."
+        "A chain of two requests; then an order above the stock, which gets status 200 and still fails."
     ) { stage in
         let shop = stage.app.client
         // Code
@@ -16,9 +16,10 @@ extension Recipe {
         stage.expect(carts.first?.lines.first?.goods == 7, "the goods are in the cart")
         let (_, failure) = await stage.play(tooMany)
         stage.expect(
-            failure?.code == .envelope && failure?.envelopeCode == "10409", "the shop has not so many")
+            failure?.code == .envelope && failure?.envelopeCode == "10409",
+            "the shop refuses more than its stock")
         let after = try await stage.value(of: shop.basket.content())
-        stage.expect(after.price == carts.first?.price, "what was refused is not in the cart")
-        stage.result("\(after.lines.count) line for \(after.price); \(failure?.message ?? "no refusal")")
+        stage.expect(after.price == carts.first?.price, "the refused goods are not in the cart")
+        stage.result("\(after.lines.count) line for \(after.price); \(failure?.message ?? "no error")")
     }
 }

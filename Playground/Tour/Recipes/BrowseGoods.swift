@@ -3,7 +3,7 @@ import RxNetworking
 extension Recipe {
     static let browseGoods = Recipe(
         "A list, scrolled and pulled down",
-        "Five pages as they come into sight; a pull to refresh while the second loads, and a third that fails once."
+        "Five pages, loaded while scrolling; a pull to refresh while the second loads, and a third that fails once."
     ) { stage in
         // Code
         let scrolled = Signal<Int>(), pulledDown = Signal<Void>(), tappedRetry = Signal<Void>()
@@ -45,7 +45,7 @@ extension Recipe {
 }
 
 extension PagingState<Goods> {
-    /// The last goods of the list, as far as there is room, and what is below them.
+    /// The last goods of the list that fit, and the footer below them.
     fileprivate var rows: [Panel.Row] {
         let goods = items.suffix(6).map { goods in
             Panel.Row(text: "| \(goods.name)  \(goods.price)")
@@ -55,7 +55,7 @@ extension PagingState<Goods> {
             case .loadingFirst, .loadingMore, .loadingPrevious: "(loading)"
             case .failed(let error): "(\(error.message) – try again)"
             case .idle: ""
-            case .end: "(that is all)"
+            case .end: "(end of list)"
             }
         return goods + [Panel.Row(text: "| \(footer)")]
     }

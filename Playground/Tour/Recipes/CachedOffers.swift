@@ -3,7 +3,7 @@ import RxNetworking
 extension Recipe {
     static let cachedOffers = Recipe(
         "Offers from the cache",
-        "The second look costs no request; pulling down has the server confirm what is kept, and three at once are one."
+        "The second load needs no request; pulling down makes the server confirm the stored response; three at once share one."
     ) { stage in
         let shop = Client.shop(stage.baseURL)
         let before = try await stage.value(of: shop.statistics()).count("GET /offers")
@@ -23,14 +23,14 @@ extension Recipe {
             )
             stage.expect(answer.output.count == 3, "three offers")
         }
-        stage.expect(uses == [nil, .fresh, .revalidated], "sent, then kept, then confirmed, not \(uses)")
+        stage.expect(uses == [nil, .fresh, .revalidated], "sent, then cached, then confirmed, not \(uses)")
 
         let other = Client.shop(stage.baseURL)
         let three = try await stage.value(of: .zip((1...3).map { _ in other.catalogue.offers() }))
         let after = try await stage.value(of: shop.statistics()).count("GET /offers") - before
-        stage.expect(three.allSatisfy { $0.output.count == 3 }, "all three are answered")
+        stage.expect(three.allSatisfy { $0.output.count == 3 }, "all three get a response")
         stage.expect(after == 3, "the server sees three requests in all, not \(after)")
         let hits = shop.configuration.cache.statistics.hits
-        stage.result("six looks, \(after) requests, \(hits) hit")
+        stage.result("six loads, \(after) requests, \(hits) hit")
     }
 }

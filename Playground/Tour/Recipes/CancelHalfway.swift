@@ -4,7 +4,7 @@ import RxNetworking
 extension Recipe {
     static let cancelHalfway = Recipe(
         "Cancelling half-way",
-        "A slow download is cancelled in the middle; the connection closes, and the server notices."
+        "A slow download is cancelled in the middle; the connection closes, and the server notices it."
     ) { stage in
         let shop = Client.shop(stage.baseURL)
         let before = try await stage.value(of: shop.statistics())
@@ -20,14 +20,14 @@ extension Recipe {
             .take(1)
         // Shown
         let (values, _) = await stage.play(received) { "\($0) bytes received, that is enough" }
-        stage.expect((values.first ?? 0) >= size / 2 && (values.first ?? 0) < size, "it stops in the middle")
+        stage.expect((values.first ?? 0) >= size / 2 && (values.first ?? 0) < size, "it stops half-way")
         var aborted = 0
-        // The server learns of it when it next writes.
+        // The server notices it at its next write.
         for _ in 0..<100 where aborted == 0 {
             aborted = try await stage.value(of: shop.statistics()).downloadsAborted - before.downloadsAborted
             if aborted == 0 { try await Task.sleep(for: .milliseconds(20)) }
         }
-        stage.expect(aborted == 1, "the server sees one download broken off, not \(aborted)")
+        stage.expect(aborted == 1, "the server counts one aborted download, not \(aborted)")
         stage.result("\(values.first ?? 0) of \(size) bytes; the server counts \(aborted) aborted download")
     }
 }

@@ -3,8 +3,8 @@ import RxNetworking
 
 extension Recipe {
     static let downloadBrochure = Recipe(
-        "A download that goes on",
-        "The connection breaks in the middle, and later the app is closed; what has arrived is not fetched again."
+        "A resumed download",
+        "The connection breaks in the middle, and later the app is closed; bytes received are not requested again."
     ) { stage in
         let folder = try Folder()
         let size = 6 << 20
@@ -20,8 +20,8 @@ extension Recipe {
         let before = try await stage.value(of: stage.app.client.statistics())
         let reached = try await stage.watch(closedHalfway)
         stage.expect(
-            reached.file == nil && reached.bytes > 1 << 20, "the download has gone on after the break")
-        stage.expect(!FileManager.default.fileExists(atPath: path), "half a file is not at its place")
+            reached.file == nil && reached.bytes > 1 << 20, "the download has continued after the break")
+        stage.expect(!FileManager.default.fileExists(atPath: path), "no incomplete file is at the path")
         stage.note("the app is closed, and started again")
         let result = try await stage.watch(brochure)
         let after = try await stage.value(of: stage.app.client.statistics())
@@ -30,8 +30,8 @@ extension Recipe {
         let isWhole = content?.enumerated().allSatisfy { index, byte in
             byte == UInt8(truncatingIfNeeded: index &* 31 &+ index >> 8)
         }
-        stage.expect(content?.count == size && isWhole == true, "the file is whole")
-        stage.expect(result.file.map { $0.resumedFrom > 0 } == true, "it begins where it was")
+        stage.expect(content?.count == size && isWhole == true, "the file is complete")
+        stage.expect(result.file.map { $0.resumedFrom > 0 } == true, "it resumes where it stopped")
         stage.result(
             "\(size) bytes in three requests, the last from byte \(result.file?.resumedFrom ?? 0); \(sent) sent"
         )
@@ -39,7 +39,7 @@ extension Recipe {
 }
 
 extension Stage {
-    /// Shows a download's progress; tells how far it came.
+    /// Shows a download's progress; returns the bytes received and the file.
     fileprivate func watch(
         _ download: Observable<DownloadEvent, NetworkError>
     ) async throws -> (bytes: Int64, file: DownloadedFile?) {

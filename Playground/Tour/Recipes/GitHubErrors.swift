@@ -2,7 +2,7 @@ import RxNetworking
 
 extension Recipe {
     static let gitHubErrors = Recipe(
-        "Errors, typed", "404 and 422 come with GitHub's own words."
+        "Typed errors", "404 and 422 carry the messages of GitHub."
     ) { stage in
         let client = Client(baseURL: stage.baseURL)
         // Code

@@ -2,7 +2,7 @@ import RxNetworking
 
 extension Recipe {
     static let gitHubPages = Recipe(
-        "Pages joined by Link headers", "The issues of a repository as GitHub served them, three a page."
+        "Pages joined by Link headers", "The issues of a repository as recorded from GitHub, three per page."
     ) { stage in
         // Code
         struct Issues: Endpoint {
@@ -28,7 +28,7 @@ extension Recipe {
     }
 }
 
-/// An issue as GitHub describes it.
+/// An issue in GitHub's API.
 private struct Issue: Decodable, Sendable {
     struct User: Decodable, Sendable {
         let login: String

@@ -21,7 +21,7 @@ extension Recipe {
                 "\(status) -> \(response.request.method) \(response.url.path) \(response.status)"
             }
             let response = values.first
-            stage.expect(error == nil && response?.status.code == 200, "\(status) leads to an answer")
+            stage.expect(error == nil && response?.status.code == 200, "\(status) leads to a response")
             stage.expect(
                 response?.request.method == (status == 307 ? .patch : .get), "\(status) keeps the method")
         }

@@ -2,8 +2,8 @@ import RxNetworking
 
 extension Recipe {
     static let loadingIndicator = Recipe(
-        "One indicator for all",
-        "It is on from the first request to the end of the last; what runs in the background does not show."
+        "One indicator for all requests",
+        "It is on from the first request to the end of the last; background requests do not count."
     ) { stage in
         let shop = stage.app.client
         let shown = Signal<Bool>()
@@ -18,7 +18,7 @@ extension Recipe {
         // Shown
         defer { indicator.cancel() }
         _ = try await stage.value(of: shop.request(heartbeat))
-        stage.note("the background has been to the server and back")
+        stage.note("the background request has finished")
         let goods = try await stage.value(of: three)
         var seen: [Bool] = []
         while seen.count < 3, let isOn = await states.next() {
@@ -26,7 +26,7 @@ extension Recipe {
             stage.note("indicator \(isOn ? "on" : "off")")
         }
         stage.expect(goods.map(\.id) == [1, 2, 3], "the results keep their order")
-        stage.expect(seen == [false, true, false], "it goes on once and off once")
+        stage.expect(seen == [false, true, false], "it turns on once and off once")
         stage.result("off, on, off for \(goods.count) requests")
     }
 }

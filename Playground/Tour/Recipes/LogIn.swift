@@ -4,7 +4,7 @@ import Synchronization
 extension Recipe {
     static let logIn = Recipe(
         "Logging in",
-        "A wrong password is the server's own words, as a tip; the right one makes all requests the user's."
+        "A wrong password shows the server's message as a tip; the right one authorizes all further requests."
     ) { stage in
         let app = stage.app
         // Code

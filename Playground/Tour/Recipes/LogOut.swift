@@ -3,7 +3,7 @@ import RxNetworking
 extension Recipe {
     static let logOut = Recipe(
         "Logging out",
-        "Token and cookies are gone, and nothing logs in again by itself: the next request is refused."
+        "Token and cookies are removed, and no login follows automatically: the next request is refused."
     ) { stage in
         let app = stage.app
         // Code
@@ -13,12 +13,12 @@ extension Recipe {
         defer { events.cancel() }
         _ = try await stage.value(of: farewell)
         let logins = try await stage.value(of: app.client.statistics()).logins
-        stage.expect(app.session.credential == nil, "the token is forgotten")
-        stage.expect(app.cookies.cookies.isEmpty, "the cookies are forgotten")
+        stage.expect(app.session.credential == nil, "the token is removed")
+        stage.expect(app.cookies.cookies.isEmpty, "the cookies are removed")
         let (_, failure) = await stage.play(app.client.basket.content())
-        stage.expect(failure?.status == .unauthorized, "the shop refuses who is not logged in")
+        stage.expect(failure?.status == .unauthorized, "the shop refuses requests without a login")
         let after = try await stage.value(of: app.client.statistics()).logins
-        stage.expect(after == logins, "nobody logs in again")
-        stage.result("logged out; \(failure?.message ?? "no refusal")")
+        stage.expect(after == logins, "no further login is made")
+        stage.result("logged out; \(failure?.message ?? "no error")")
     }
 }

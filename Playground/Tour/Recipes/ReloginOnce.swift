@@ -3,7 +3,7 @@ import RxNetworking
 extension Recipe {
     static let reloginOnce = Recipe(
         "One login for twenty requests",
-        "The login expires while 20 requests run: the session logs in once, and each is sent again, once."
+        "The login expires while 20 requests run: the session logs in once, and each request is repeated once."
     ) { stage in
         let shop = Client.shop(stage.baseURL)
         // Code
@@ -22,6 +22,6 @@ extension Recipe {
         let logins = after.logins - before.logins
         stage.expect(error == nil && Set(values.map(\.id)) == Set(1...20), "all twenty orders arrive")
         stage.expect(logins == 1, "the server counts one login, not \(logins)")
-        stage.result("20 orders, and by the server's count \(logins) login")
+        stage.result("20 orders; the server counts \(logins) login")
     }
 }

@@ -3,7 +3,7 @@ import RxNetworking
 extension Recipe {
     static let retryThroughOutage = Recipe(
         "Retrying through an outage",
-        "Two answers of 503 with Retry-After: 1, then success; the waits are the server's."
+        "Two 503 responses with Retry-After: 1, then success; the server determines the waits."
     ) { stage in
         let key = "\(ContinuousClock.now)"
         let shop = Client.shop(stage.baseURL)

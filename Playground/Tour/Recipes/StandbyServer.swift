@@ -3,7 +3,7 @@ import RxNetworking
 extension Recipe {
     static let standbyServer = Recipe(
         "The standby server takes over",
-        "The main server refuses everything; the same request is answered by the other one, and later by the main one."
+        "The main server refuses all requests; they go to the standby server, and later to the main server again."
     ) { stage in
         let (main, standby) = (Client.shop(stage.baseURL), Client.shop(stage.standbyURL))
         // Code
@@ -21,7 +21,7 @@ extension Recipe {
         stage.note("the main server is closed")
         for _ in 1...2 { _ = await stage.play(goods) }
         stage.expect(shop.servers.active.value == .standby, "the standby server is active")
-        stage.expect(try await asked(standby) == before.1 + 2, "the standby server has answered twice")
+        stage.expect(try await asked(standby) == before.1 + 2, "the standby server has responded twice")
 
         _ = try await stage.value(of: main.put("/closed/no"))
         stage.note("the main server is open again")
@@ -33,7 +33,7 @@ extension Recipe {
         stage.expect(
             shop.servers.active.value == .main && after.0 > before.0, "a probe has found the main server")
         stage.result(
-            "main asked \(after.0 - before.0) times, standby \(after.1 - before.1); active is \(shop.servers.active.value)"
+            "main: \(after.0 - before.0) requests, standby: \(after.1 - before.1); active: \(shop.servers.active.value)"
         )
     }
 }

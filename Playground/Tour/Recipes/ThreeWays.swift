@@ -3,7 +3,7 @@ import RxNetworking
 extension Recipe {
     static let threeWays = Recipe(
         "Callbacks, await, for await",
-        "The same request, received in three ways; each is a request of its own. The last is on the main actor."
+        "The same stream, received in three ways; each subscription sends a request. The last is on the main actor."
     ) { stage in
         let before = try await stage.value(of: stage.app.client.statistics()).count("GET /goods/7")
         let names = Signal<String>()

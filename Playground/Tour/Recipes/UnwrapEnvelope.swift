@@ -3,7 +3,7 @@ import RxNetworking
 extension Recipe {
     static let unwrapEnvelope = Recipe(
         "Unwrapping the envelope",
-        "Success gives the payload, typed; failure gives the server's code and message."
+        "Success gives the typed payload; failure gives the server's code and message."
     ) { stage in
         // Code
         let client = Client(baseURL: stage.baseURL)

@@ -4,7 +4,7 @@ import RxNetworking
 extension Recipe {
     static let uploadPictures = Recipe(
         "Uploading pictures",
-        "Three forms with files, two at a time, read from the disk as they are sent; each with its progress."
+        "Three forms with files, two at a time, read from disk while they are sent; each with its progress."
     ) { stage in
         let app = stage.app
         let folder = try Folder()
@@ -17,7 +17,7 @@ extension Recipe {
         let uploads = files.enumerated().map { index, file in
             app.client.pictures.upload(file.path, rate: rate).queued(in: app.uploads).map { (index, $0) }
         }
-        let allComplete = app.uploads.allComplete.subscribe { stage.note("all are there") }
+        let allComplete = app.uploads.allComplete.subscribe { stage.note("all uploads are complete") }
         // Shown
         defer { allComplete.cancel() }
         var completions = app.uploads.allComplete.values(buffering: .unbounded).makeAsyncIterator()
@@ -39,7 +39,8 @@ extension Recipe {
             let picture = pictures[index]
             stage.expect(
                 picture?.fileName == file.name && picture?.bytes == file.size
-                    && picture?.contentType == "image/png", "\(file.name) arrives whole, and as what it is")
+                    && picture?.contentType == "image/png",
+                "\(file.name) arrives complete, with its name and type")
             stage.expect(bars[index].progress.fraction == 1, "the bar of \(file.name) is full at the end")
         }
         stage.result("\(pictures.count) pictures, \(pictures.values.reduce(0) { $0 + $1.bytes }) bytes")

@@ -1,11 +1,11 @@
 import RxNetworking
 
 extension Client {
-    /// Who is there.
+    /// The account module.
     var account: Account { Account(client: self) }
 }
 
-/// The module for coming and going.
+/// The module for logging in and out, and for orders.
 struct Account: Sendable {
     let client: Client
 
@@ -14,7 +14,7 @@ struct Account: Sendable {
         client.request(LogIn(user: user, password: password)).map { Credential(token: $0.token) }
     }
 
-    /// Makes the token invalid.
+    /// Invalidates the token.
     func logOut() -> Observable<Void, NetworkError> { client.post("/logout").map { _ in } }
 
     /// One of the user's orders.
@@ -23,7 +23,7 @@ struct Account: Sendable {
     }
 }
 
-/// Is sent as nobody, and starts no login when it is refused.
+/// Sent without a credential; a refusal starts no login.
 private struct LogIn: Endpoint {
     typealias Output = Login
     let user: String

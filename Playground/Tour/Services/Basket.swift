@@ -1,18 +1,18 @@
 import RxNetworking
 
 extension Client {
-    /// What is about to be bought.
+    /// The cart module.
     var basket: Basket { Basket(client: self) }
 }
 
-/// The module for what is about to be bought.
+/// The module for the user's cart.
 struct Basket: Sendable {
     let client: Client
 
-    /// What is in it.
+    /// The content of the cart.
     func content() -> Observable<Cart, NetworkError> { client.get("/cart").decode(Cart.self) }
 
-    /// Puts something in.
+    /// Adds goods to the cart.
     func add(_ goods: Goods, number: Int = 1) -> Observable<Cart, NetworkError> {
         client.request(AddToCart(goods: goods.id, number: number))
     }

@@ -1,7 +1,7 @@
 import RxNetworking
 
 extension Client {
-    /// What the shop sells.
+    /// The catalogue module.
     var catalogue: Catalogue { Catalogue(client: self) }
 }
 
@@ -9,30 +9,30 @@ extension Client {
 struct Catalogue: Sendable {
     let client: Client
 
-    /// One of the goods.
+    /// One article.
     func goods(_ id: Int) -> Observable<Goods, NetworkError> {
         client.get("/goods/{id}", at: ["id": id]).decode(Goods.self)
     }
 
-    /// All goods, page by page, as `commands` ask for them.
+    /// All goods, page by page, as requested by `commands`.
     func goods(
         _ list: GoodsList, on commands: Observable<PagingCommand, Never>
     ) -> Observable<PagingState<Goods>, Never> {
         client.pages(list, .numbered(size: 10), on: commands) { Page($0.list, total: $0.total) }
     }
 
-    /// What is cheap today, and whether the server was asked.
+    /// Today's offers, with the response that they come from.
     func offers(_ mode: CacheMode = .standard) -> Observable<TypedResponse<[Goods]>, NetworkError> {
         client.typedResponse(Offers(cacheMode: mode))
     }
 
-    /// The printed catalogue, to a file; goes on where it was interrupted.
+    /// The printed catalogue, downloaded to a file; resumes an interrupted download.
     func brochure(_ query: Parameters.Values, to path: String) -> Observable<DownloadEvent, NetworkError> {
         client.download(.get("/brochure", query: query), to: path)
     }
 }
 
-/// A page of the goods, with a page that fails once if that is wanted.
+/// A page of goods, optionally with a page that fails once.
 struct GoodsList: Endpoint {
     typealias Output = GoodsPage
     let run: String

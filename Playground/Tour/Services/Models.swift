@@ -1,17 +1,17 @@
-/// Something that the shop sells.
+/// An article of the shop.
 struct Goods: Decodable, Equatable, Sendable {
     let id: Int
     let name: String
     let price: Double
 }
 
-/// One page of what the shop sells.
+/// One page of goods.
 struct GoodsPage: Decodable, Sendable {
     let list: [Goods]
     let total: Int
 }
 
-/// What is about to be bought.
+/// The cart of a user.
 struct Cart: Decodable, Sendable {
     struct Line: Decodable, Sendable {
         let goods: Int
@@ -23,32 +23,32 @@ struct Cart: Decodable, Sendable {
     let price: Double
 }
 
-/// A picture as the shop has got it.
+/// A picture as received by the shop.
 struct Picture: Decodable, Sendable {
     let fileName: String
     let contentType: String
     let bytes: Int
 }
 
-/// What has been ordered.
+/// An order.
 struct Order: Decodable, Sendable {
     let id: Int
     let goods: String
     let quantity: Int
 }
 
-/// What logging in gives.
+/// The response to a login.
 struct Login: Decodable, Sendable {
     let token: String
 }
 
-/// What the server has counted.
+/// The counts of the server.
 struct Statistics: Decodable, Sendable {
     let logins: Int
     let requests: [String: Int]
     let downloadsAborted: Int
     let downloadedBytes: Int
 
-    /// How often something was asked for, such as `GET /goods`.
+    /// The number of requests such as `GET /goods`.
     func count(_ request: String) -> Int { requests[request] ?? 0 }
 }

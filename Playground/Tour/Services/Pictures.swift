@@ -1,17 +1,17 @@
 import RxNetworking
 
 extension Client {
-    /// What customers show of their tea.
+    /// The pictures module.
     var pictures: Pictures { Pictures(client: self) }
 }
 
-/// The module for pictures.
+/// The module for pictures of customers.
 struct Pictures: Sendable {
     let client: Client
 
-    /// Uploads a file, with its progress on the way.
+    /// Uploads a file and reports its progress.
     ///
-    /// - Parameter rate: at how many bytes a second the server is to take it.
+    /// - Parameter rate: the bytes per second at which the server receives it.
     func upload(_ path: String, rate: Int) -> Observable<ProgressEvent<Picture>, NetworkError> {
         client.progress(of: UploadPicture(file: path, query: ["rate": rate]))
     }

@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
 
-/// Lines at the end of the output that are drawn anew as they change: bars, a list. Where the output is no terminal,
-/// a line is written once for each of its milestones.
+/// Lines at the end of the output that are redrawn when they change: bars, a list. If the output is not a terminal, a
+/// line is written once for each of its milestones.
 final class Panel: Sendable {
-    /// One of the lines.
+    /// A line.
     struct Row: Sendable {
         var text: String
-        /// What makes it worth a line of its own; `nil` where it never is.
+        /// The milestone reached, which is written as a line; `nil` for none.
         var milestone: Int?
     }
 
@@ -33,7 +33,7 @@ final class Panel: Sendable {
         self.output = output
     }
 
-    /// Takes the place of the lines before.
+    /// Replaces the current lines.
     func show(_ rows: [Row]) {
         contents.withLock { contents in
             let before = contents.rows
@@ -49,19 +49,19 @@ final class Panel: Sendable {
         }
     }
 
-    /// Writes a line above them.
+    /// Writes a line above the current lines.
     func write(above line: String) {
         contents.withLock { contents in
             output(erase(&contents) + line + "\n" + draw(&contents))
         }
     }
 
-    /// Leaves them as they are; what comes is written below.
+    /// Leaves the current lines in place; later output is written below them.
     func close() {
         contents.withLock { $0 = Contents() }
     }
 
-    /// Up to the first of the lines, and everything from there on gone.
+    /// Moves to the first of the lines and erases everything from there on.
     private func erase(_ contents: inout Contents) -> String {
         defer { contents.drawnCount = 0 }
         return contents.drawnCount > 0 ? "\u{1B}[\(contents.drawnCount)A\r\u{1B}[J" : ""

@@ -1,14 +1,14 @@
 import Foundation
 import RxNetworking
 
-/// How far something has come, as a line: `kettle.png  [######......]  50 %  1.0 of 2.0 MB`.
+/// A progress as one line: `kettle.png  [######......]  50 %  1.0 of 2.0 MB`.
 struct ProgressBar: Sendable {
     let label: String
     var progress = TransferProgress(bytes: 0)
 
     private static let width = 24
 
-    /// The line. A milestone is each quarter.
+    /// The line, with a milestone at each quarter.
     var row: Panel.Row {
         let fraction = progress.fraction ?? 0
         let full = Int(fraction * Double(Self.width))
