@@ -41,7 +41,7 @@ import Testing
         else { return false }
         let comments = file.lines.map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { $0.hasPrefix("// ") }.map { $0.dropFirst(3) }.joined(separator: " ")
-        return comments.contains(#/[Tt]ouched.* loop/#) && !comments.contains("asserted")
+        return comments.contains(#/([Tt]ouched|[Aa]ccessed).* loop/#) && !comments.contains("asserted")
     }
 
     @Test func whatIsTouchedOnALoopOnlyAssertsIt() throws {
@@ -55,6 +55,7 @@ import Testing
         arguments: [
             ("class A: @unchecked Sendable {\n    // Unchecked: touched on the loop only.\n}", true),
             ("class A: @unchecked Sendable {\n    // Touched on the loop only; asserted by B.\n}", false),
+            ("class A: @unchecked Sendable {\n    // Unchecked: accessed on the loop only.\n}", true),
             ("class A: @unchecked Sendable {\n // touched on the loop\n f() { assertCurrent() }\n}", false),
             ("class A: Sendable {\n    // touched on the loop only\n}", false),
         ])
