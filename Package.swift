@@ -68,6 +68,8 @@ let package = Package(
             name: "RxCache", dependencies: ["RxHTTP", "RxJSON", "RxLite", .httpTypes], swiftSettings: settings
         ),
         .target(
+            name: "RxCookies", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
+        .target(
             name: "RxCurl",
             dependencies: [
                 "RxHTTP", "RxLoop", "RxLite", "CLibcurl", "CZlib", .httpTypes,
@@ -77,13 +79,15 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "RxClient",
-            dependencies: ["RxCache", "RxHTTP", "RxJSON", "RxLite", .httpTypes, .logging, .structuredFields],
+            dependencies: [
+                "RxCache", "RxCookies", "RxHTTP", "RxJSON", "RxLite", .httpTypes, .logging, .structuredFields,
+            ],
             swiftSettings: settings),
         .target(
             name: "RxNetworking",
             dependencies: [
-                "RxClient", "RxCache", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl", .httpTypes,
-                .logging,
+                "RxClient", "RxCache", "RxCookies", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl",
+                .httpTypes, .logging,
             ],
             swiftSettings: settings),
         .target(
@@ -133,11 +137,19 @@ let package = Package(
         .testTarget(
             name: "RxCacheTests", dependencies: ["RxCache", "RxHTTP", "RxLite", "RxTesting", .httpTypes],
             swiftSettings: settings),
+        // A jar and a storage, for the tests of cookies with a client and without.
+        .target(
+            name: "TestCookies", dependencies: ["RxCookies", "RxHTTP", "RxLite", "RxTesting"],
+            path: "Tests/TestCookies", swiftSettings: settings),
+        .testTarget(
+            name: "RxCookiesTests",
+            dependencies: ["RxCookies", "RxHTTP", "RxLite", "RxTesting", "TestCookies", .httpTypes],
+            swiftSettings: settings),
         .testTarget(
             name: "RxClientTests",
             dependencies: [
-                "RxClient", "RxCache", "RxHTTP", "RxLite", "RxTesting", .httpTypes, .logging,
-                .inMemoryLogging,
+                "RxClient", "RxCache", "RxCookies", "RxHTTP", "RxLite", "RxTesting", "TestCookies",
+                .httpTypes, .logging, .inMemoryLogging,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -1,3 +1,4 @@
+import RxCookies
 public import RxHTTP
 import RxLite
 

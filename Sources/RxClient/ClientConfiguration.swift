@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import HTTPTypes
+public import RxCookies
 public import RxHTTP
 import RxLite
 

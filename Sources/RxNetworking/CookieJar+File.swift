@@ -1,4 +1,4 @@
-public import RxClient
+public import RxCookies
 import RxCurl
 public import RxHTTP
 

@@ -3,6 +3,7 @@
 @_exported public import Logging
 @_exported public import RxCache
 @_exported public import RxClient
+@_exported public import RxCookies
 @_exported public import RxCurl
 @_exported public import RxHTTP
 @_exported public import RxLite

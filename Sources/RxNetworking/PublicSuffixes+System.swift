@@ -1,5 +1,5 @@
 import CLibpsl
-public import RxClient
+public import RxCookies
 
 extension PublicSuffixes {
     /// The Public Suffix List of libpsl: the system's file, which package updates renew, or the list compiled into the

@@ -10,8 +10,11 @@ import Testing
         "RxLoop": ["RxLite", "CLibuv"],
         "RxCurl": ["RxHTTP", "RxLoop", "RxLite", "CLibcurl", "CZlib", "CBrotli", "CZstd"],
         "RxCache": ["RxHTTP", "RxJSON", "RxLite"],
-        "RxClient": ["RxCache", "RxHTTP", "RxJSON", "RxLite"],
-        "RxNetworking": ["RxClient", "RxCache", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl"],
+        "RxCookies": ["RxHTTP", "RxLite"],
+        "RxClient": ["RxCache", "RxCookies", "RxHTTP", "RxJSON", "RxLite"],
+        "RxNetworking": [
+            "RxClient", "RxCache", "RxCookies", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl",
+        ],
         "RxDiskCache": ["RxCache", "RxHTTP", "RxLite", "CZlib"],
         "RxTesting": ["RxHTTP", "RxLite"],
     ]
@@ -23,7 +26,9 @@ import Testing
 
     /// The ecosystem's packages, and who may use them.
     static let packages: [String: Set<String>] = [
-        "HTTPTypes": ["RxHTTP", "RxCache", "RxCurl", "RxClient", "RxNetworking", "RxTesting"],
+        "HTTPTypes": [
+            "RxHTTP", "RxCache", "RxCookies", "RxCurl", "RxClient", "RxNetworking", "RxTesting",
+        ],
         "RawStructuredFieldValues": ["RxClient"],
         "GRDB": ["RxDiskCache"],
         "Logging": ["RxClient", "RxNetworking"],

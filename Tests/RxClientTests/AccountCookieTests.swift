@@ -1,10 +1,12 @@
 import FoundationEssentials
 import HTTPTypes
 import RxClient
+import RxCookies
 import RxHTTP
 import RxLite
 import RxTesting
 import Synchronization
+import TestCookies
 import Testing
 
 /// The cookies of an account go with it: no request carries those of one and the token of another.

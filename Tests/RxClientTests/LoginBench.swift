@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 import RxCache
 import RxClient
+import RxCookies
 import RxHTTP
 import RxLite
 import RxTesting

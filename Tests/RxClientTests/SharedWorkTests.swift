@@ -2,10 +2,12 @@ import FoundationEssentials
 import HTTPTypes
 import RxCache
 import RxClient
+import RxCookies
 import RxHTTP
 import RxLite
 import RxTesting
 import Synchronization
+import TestCookies
 import Testing
 
 /// Work that several requests wait for is not held up by one of them that is paused.

@@ -2,9 +2,11 @@ import FoundationEssentials
 import HTTPTypes
 import RxCache
 import RxClient
+import RxCookies
 import RxHTTP
 import RxLite
 import RxTesting
+import TestCookies
 import Testing
 
 /// Everything that a client measures goes by its clock, so that virtual time is whole.

@@ -1,5 +1,6 @@
 import HTTPTypes
 import RxCache
+import RxCookies
 import RxHTTP
 
 /// The account and the cookies that a request goes out with, as far as responses must be kept apart by them. The one

@@ -1,6 +1,7 @@
 public import FoundationEssentials
 import HTTPTypes
 public import RxCache
+public import RxCookies
 public import RxHTTP
 public import RxLite
 

@@ -15,7 +15,7 @@ import Synchronization
 public final class ResponseCache: Sendable {
     /// The storage of the responses.
     public let store: any CacheStore
-    let clock: ClientClock
+    let clock: SharedClock
     let flights = CacheFlights()
     let history = CacheHistory()
     private let counters = Mutex(CacheStatistics())
@@ -32,7 +32,7 @@ public final class ResponseCache: Sendable {
         currentDate: (@Sendable () -> Date)? = nil
     ) {
         self.store = store
-        clock = ClientClock(nil, currentDate)
+        clock = SharedClock(nil, currentDate)
     }
 
     func currentDate() -> Date { clock.date }

@@ -1,4 +1,5 @@
 import RxCache
+import RxCookies
 public import RxHTTP
 public import RxLite
 import Synchronization

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import RxCookies
 import RxHTTP
 
 /// The servers of a service as they are when a request begins: for all of its attempts.

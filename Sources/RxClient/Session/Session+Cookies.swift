@@ -1,3 +1,5 @@
+import RxCookies
+import RxHTTP
 import RxLite
 import Synchronization
 
@@ -14,7 +16,7 @@ extension Session {
         contents.withLock { contents in
             contents.jars.removeAll { $0.jar == nil || $0.jar === jar }
             contents.jars.append(WeakCookieJar(jar: jar))
-            jar.attach(contents.state.identity, of: seed)
+            jar.attach(CookieJar.Account(contents.state.identity, of: seed))
         }
     }
 }
@@ -33,7 +35,8 @@ extension Session.Contents {
             } else {
                 .none
             }
-        for jar in jars { jar.turn(to: state.identity, of: seed, keeping: kept) }
+        let account = CookieJar.Account(state.identity, of: seed)
+        for jar in jars { jar.turn(to: account, keeping: kept) }
         return jars
     }
 }

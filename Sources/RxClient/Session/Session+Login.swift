@@ -1,4 +1,5 @@
 import HTTPTypes
+import RxCookies
 public import RxHTTP
 import RxLite
 import Synchronization

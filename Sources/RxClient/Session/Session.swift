@@ -1,4 +1,5 @@
 import HTTPTypes
+import RxCookies
 public import RxHTTP
 public import RxLite
 import Synchronization
@@ -36,7 +37,7 @@ public final class Session: Sendable {
     let isRejection: @Sendable (NetworkError) -> Bool
     let placement: CredentialPlacement
     let logsInFirst: Bool
-    let clock: ClientClock
+    let clock: SharedClock
     /// Tells the accounts of this session from those of others, before this process and in it.
     let seed = UInt64.random(in: 0 ... .max)
 
@@ -106,7 +107,7 @@ public final class Session: Sendable {
         self.isRejection = isRejection
         self.placement = placement
         self.logsInFirst = logsInFirst
-        self.clock = ClientClock(clock, nil)
+        self.clock = SharedClock(clock)
         stored = store.map { [signal] store in StoredCredential(in: store, events: signal) }
         let state = SessionState(credential: credential, limit: loginLimit, leeway: leeway)
         contents = Mutex(Contents(state: state, isRestored: store == nil))

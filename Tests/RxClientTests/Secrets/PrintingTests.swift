@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import RxCache
+import RxCookies
 import RxHTTP
 import RxLite
 import RxTesting

@@ -1,3 +1,4 @@
+import RxCookies
 import RxHTTP
 import RxLite
 
@@ -11,7 +12,7 @@ struct CookieHandling: TransferStage {
         guard let jar = call.cookies, !first.isCredentialFree else { return next.transfers(request) }
         let account = first.credentialVersion.flatMap { stamp in
             call.client.configuration.session.map {
-                CookieJar.Account(session: $0.seed, identity: stamp.identity)
+                CookieJar.Account(stamp.identity, of: $0.seed)
             }
         }
         return Observable(scheduler: call.scheduler) { observer in

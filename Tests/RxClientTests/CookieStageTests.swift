@@ -1,9 +1,11 @@
 import FoundationEssentials
 import HTTPTypes
+import RxCookies
 import RxHTTP
 import RxLite
 import RxTesting
 import Synchronization
+import TestCookies
 import Testing
 
 @testable import RxClient
@@ -183,25 +185,5 @@ import Testing
         client.get("/").subscribe()
         try clock.run()
         #expect(bench.events == ["! publicSuffix", "+ b=1", "! empty"])
-    }
-
-    @Test("Shared by clients on many threads, every cookie arrives and every event has its place")
-    func fromManyThreads() async throws {
-        let bench = CookieBench()
-        await withTaskGroup(of: Void.self) { group in
-            for number in 0..<8 {
-                group.addTask {
-                    for round in 0..<100 {
-                        try? bench.set("n\(number)=\(round)", from: "http://a.test")
-                        _ = bench.field("http://a.test")
-                    }
-                }
-            }
-        }
-        #expect(bench.jar.cookies.count == 8)
-        for number in 0..<8 {
-            let own = bench.events.filter { $0.hasPrefix("+ n\(number)=") }
-            #expect(own == (0..<100).map { "+ n\(number)=\($0)" })
-        }
     }
 }

@@ -1,15 +1,19 @@
 import Synchronization
 
 extension CookieJar {
-    /// One of the accounts of a session.
-    struct Account {
-        /// Which session: its seed.
-        let session: UInt64
-        let identity: Int
+    /// An account that cookies belong to: one of those that its owner, such as a session, has in turn.
+    package struct Account {
+        fileprivate let owner: UInt64
+        fileprivate let identity: Int
+
+        package init(_ identity: Int, of owner: UInt64) {
+            self.owner = owner
+            self.identity = identity
+        }
     }
 
     /// What stays in the jar when another account takes its place.
-    enum Kept {
+    package enum Kept {
         case all
         /// What has been set in this process, and does not come from the storage: there was no account, and so it is no
         /// other's. Cookies that the login has set are among it.
@@ -17,16 +21,16 @@ extension CookieJar {
         case none
     }
 
-    /// Takes note of a session's account. From now on requests of its other accounts have no part in the jar.
-    func attach(_ identity: Int, of session: UInt64) {
-        contents.withLock { $0.accounts[session] = identity }
+    /// Takes note of its owner's account. From now on requests of the owner's other accounts have no part in the jar.
+    package func attach(_ account: Account) {
+        contents.withLock { $0.accounts[account.owner] = account.identity }
     }
 
-    /// Makes another account the session's. Calls nobody, so that it can be done under the session's lock;
-    /// ``finishTurn()`` is to follow.
-    func turn(to identity: Int, of session: UInt64, keeping kept: Kept) {
+    /// Makes another account its owner's. Calls nobody, so that it can be done under the owner's lock; ``finishTurn()``
+    /// is to follow.
+    package func turn(to account: Account, keeping kept: Kept) {
         contents.withLock { contents in
-            contents.accounts[session] = identity
+            contents.accounts[account.owner] = account.identity
             switch kept {
             case .all: return
             case .new:
@@ -42,7 +46,7 @@ extension CookieJar {
     }
 
     /// Tells what the turn has removed, and saves what is left at once.
-    func finishTurn() {
+    package func finishTurn() {
         deliverEvents()
         saveSoon(after: .zero)
     }
@@ -51,7 +55,7 @@ extension CookieJar {
 extension CookieJar.Contents {
     /// Whether the jar's cookies are those of `account`; nobody's request is anybody's.
     func holds(_ account: CookieJar.Account?) -> Bool {
-        guard let account, let current = accounts[account.session] else { return true }
+        guard let account, let current = accounts[account.owner] else { return true }
         return current == account.identity
     }
 

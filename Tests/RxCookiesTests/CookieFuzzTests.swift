@@ -2,9 +2,10 @@ import FoundationEssentials
 import HTTPTypes
 import RxHTTP
 import RxTesting
+import TestCookies
 import Testing
 
-@testable import RxClient
+@testable import RxCookies
 
 /// Whatever servers and files say, nothing traps, and what is kept keeps the rules.
 @Suite struct CookieFuzzTests {

@@ -1,11 +1,10 @@
-import FoundationEssentials
-import RxHTTP
-import RxLite
+package import FoundationEssentials
+package import RxLite
 import Synchronization
 
-/// The time of something that clients share: a session, a jar, a cache. Where it was given no clock it goes by the
-/// virtual time of the first client that has it, if that has such, and otherwise by the system's.
-final class ClientClock: Sendable {
+/// The time of something that several clients may share: a session, a jar, a cache. Without a clock of its own it takes
+/// the virtual time of the first of them, if that has such, and otherwise the system's.
+package final class SharedClock: Sendable {
     private struct Contents {
         var scheduler: (any Scheduler)?
         var dated: (any DatedScheduler)?
@@ -14,14 +13,14 @@ final class ClientClock: Sendable {
     private let contents: Mutex<Contents>
     private let givenDate: (@Sendable () -> Date)?
 
-    init(_ scheduler: (any Scheduler)?, _ currentDate: (@Sendable () -> Date)?) {
+    package init(_ scheduler: (any Scheduler)?, _ currentDate: (@Sendable () -> Date)? = nil) {
         contents = Mutex(Contents(scheduler: scheduler, dated: scheduler as? any DatedScheduler))
         givenDate = currentDate
     }
 
-    /// Takes over a client's time. Of schedulers without a date of their own none is better than another, and so none
-    /// is kept.
-    func adopt(_ scheduler: any Scheduler) {
+    /// Adopts the time of `scheduler`. Of schedulers without a date of their own none is better than another, and so
+    /// none is kept.
+    package func adopt(_ scheduler: any Scheduler) {
         guard let dated = scheduler as? any DatedScheduler else { return }
         contents.withLock { contents in
             guard contents.scheduler == nil else { return }
@@ -29,9 +28,9 @@ final class ClientClock: Sendable {
         }
     }
 
-    var scheduler: any Scheduler { contents.withLock { $0.scheduler } ?? ActorScheduler.shared }
+    package var scheduler: any Scheduler { contents.withLock { $0.scheduler } ?? ActorScheduler.shared }
 
-    var date: Date {
+    package var date: Date {
         if let givenDate { return givenDate() }
         return contents.withLock { $0.dated }?.date ?? Date()
     }

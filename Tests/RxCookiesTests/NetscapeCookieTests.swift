@@ -1,7 +1,8 @@
 import FoundationEssentials
-import RxClient
+import RxCookies
 import RxHTTP
 import RxTesting
+import TestCookies
 import Testing
 
 /// Cookies go to and come from the files of curl and wget, and can be made by hand.

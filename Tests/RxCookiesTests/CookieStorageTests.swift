@@ -3,9 +3,10 @@ import RxHTTP
 import RxLite
 import RxTesting
 import Synchronization
+import TestCookies
 import Testing
 
-@testable import RxClient
+@testable import RxCookies
 
 /// Cookies outlive the process, and what goes wrong with their file loses no more than it must.
 @Suite struct CookieStorageTests {

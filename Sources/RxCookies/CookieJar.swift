@@ -1,6 +1,6 @@
 public import FoundationEssentials
 import HTTPTypes
-import RxHTTP
+package import RxHTTP
 public import RxLite
 import Synchronization
 
@@ -15,7 +15,7 @@ import Synchronization
 /// A client with a jar reads and fills it at each request, at each redirect on its way too. A jar can be
 /// shared by several clients: cookies belong to hosts, not to clients. All of it is safe from any thread.
 ///
-/// The jar of a client with a ``Session`` holds its account's cookies: when the account goes they go, and requests that
+/// The jar of a client with a `Session` holds its account's cookies: when the account goes they go, and requests that
 /// are still under way for it neither carry nor set any.
 ///
 /// A jar with a storage restores it before the first request goes out, and saves what has changed a second
@@ -31,7 +31,7 @@ public final class CookieJar: Sendable {
         var restoring: Observable<Void, NetworkError>?
         /// Counts the times everything was removed.
         var epoch = 0
-        /// The current accounts of the sessions whose clients have the jar.
+        /// The current account of each owner that has the jar.
         var accounts: [UInt64: Int] = [:]
         /// What came from the storage, and has not been set since.
         var restored: Set<Cookie.ID> = []
@@ -45,7 +45,7 @@ public final class CookieJar: Sendable {
     let storage: CookieStorage?
     let keepsSessionCookies: Bool
     let saveDelay: Duration
-    let clock: ClientClock
+    package let clock: SharedClock
     let emptyStore: CookieStore
     private let signal = Signal<CookieEvent>()
     /// Events are delivered in the order in which they came about.
@@ -72,7 +72,7 @@ public final class CookieJar: Sendable {
         self.storage = storage
         self.keepsSessionCookies = keepsSessionCookies
         self.saveDelay = saveDelay
-        self.clock = ClientClock(clock, nil)
+        self.clock = SharedClock(clock)
     }
 
     /// The jar's events from the time of subscription on. Restored cookies cause no event.
@@ -170,7 +170,7 @@ public final class CookieJar: Sendable {
     ///   - origin: where it goes, as far as cookies care.
     ///   - account: whose request it is; `nil` for nobody's in particular.
     ///   - isSent: whether it goes out with them, which counts as a use.
-    func adding(
+    package func adding(
         to request: Request, at origin: CookieOrigin, as account: Account? = nil, isSent: Bool = true
     ) -> (request: Request, added: String, epoch: Int)? {
         let now = clock.date
@@ -198,7 +198,7 @@ public final class CookieJar: Sendable {
     private static let mostSent = 3000
 
     /// Takes what the response to `request` sets.
-    func store(
+    package func store(
         _ head: ResponseHead, for request: Request, at origin: CookieOrigin, epoch: Int,
         as account: Account?
     ) {

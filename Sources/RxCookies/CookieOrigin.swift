@@ -1,8 +1,8 @@
-import FoundationEssentials
+package import FoundationEssentials
 import RxHTTP
 
 /// Where a request goes, as far as cookies care.
-struct CookieOrigin {
+package struct CookieOrigin {
     /// In lower case and ASCII; an IPv6 address without brackets.
     let host: String
     /// Whether the host is an IP address: no other host is below it.
@@ -16,7 +16,7 @@ struct CookieOrigin {
     private static let sizeLimit = 255
 
     /// `nil` for what is no absolute http or https URL, or has a host that cannot be one.
-    init?(_ url: URL) {
+    package init?(_ url: URL) {
         guard let origin = Origin(url), let host = url.host(percentEncoded: false),
             host.utf8.count <= Self.sizeLimit
         else { return nil }
@@ -28,7 +28,7 @@ struct CookieOrigin {
     }
 
     /// The same where it is reached over another connection too, which may have no TLS.
-    func asSecure(as other: CookieOrigin) -> CookieOrigin {
+    package func asSecure(as other: CookieOrigin) -> CookieOrigin {
         var origin = self
         origin.isSecure = isSecure && other.isSecure
         return origin

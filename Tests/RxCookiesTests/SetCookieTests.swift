@@ -2,7 +2,7 @@ import FoundationEssentials
 import RxHTTP
 import Testing
 
-@testable import RxClient
+@testable import RxCookies
 
 /// How a `Set-Cookie` line is read (RFC 6265 §5.2).
 @Suite struct SetCookieTests {

@@ -3,7 +3,7 @@ import RxHTTP
 import RxTesting
 import Testing
 
-@testable import RxClient
+@testable import RxCookies
 
 /// Lenient dates (RFC 6265 §5.1.1).
 @Suite struct CookieDateTests {

@@ -24,9 +24,9 @@ extension CookieJar {
     }
 
     /// The same for requests, which go on whatever comes of it.
-    var restored: Observable<Void, NetworkError> { restore().catch { _ in .just(()) } }
+    package var restored: Observable<Void, NetworkError> { restore().catch { _ in .just(()) } }
 
-    var isRestored: Bool { contents.withLock { $0.isRestored } }
+    package var isRestored: Bool { contents.withLock { $0.isRestored } }
 
     private func restore(from storage: CookieStorage) -> Observable<Void, NetworkError> {
         Observable.concat([storage.load, .just(nil)]).take(1).observe(on: clock.scheduler)

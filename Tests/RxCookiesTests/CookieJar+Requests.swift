@@ -1,6 +1,6 @@
 import RxHTTP
 
-@testable import RxClient
+@testable import RxCookies
 
 extension CookieJar {
     /// A request that goes to where its URL says.

@@ -2,9 +2,10 @@ import FoundationEssentials
 import HTTPTypes
 import RxHTTP
 import RxTesting
+import TestCookies
 import Testing
 
-@testable import RxClient
+@testable import RxCookies
 
 /// Who gets which cookie (RFC 6265 §5.1.3, §5.1.4, §5.3, §5.4; RFC 6265bis).
 @Suite struct CookieRuleTests {
