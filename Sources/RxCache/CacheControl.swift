@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import RxHTTP
 
 /// The directives of a `Cache-Control` field (RFC 9111 §5.2).
 ///
@@ -76,11 +77,6 @@ extension StringProtocol {
             index = self.index(after: index)
         }
         return parts + [self[start...]]
-    }
-
-    /// The text without leading and trailing spaces and tabs.
-    package func trimmingBlanks() -> String {
-        String(drop { $0.isBlank }.reversed().drop { $0.isBlank }.reversed())
     }
 }
 

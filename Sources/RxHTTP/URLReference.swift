@@ -133,15 +133,6 @@ extension Substring {
     }
 }
 
-extension String {
-    fileprivate func trimmingBlanks() -> Substring {
-        func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
-        guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) })
-        else { return "" }
-        return self[first...last]
-    }
-}
-
 extension UInt8 {
     fileprivate var isLetter: Bool { (0x61...0x7A).contains(self | 0x20) }
     fileprivate var isDigit: Bool { (0x30...0x39).contains(self) }

@@ -80,14 +80,14 @@ struct LinkHeader: Equatable {
             guard current != nil else { return nil }
             index += 1
             let name = text { [UInt8(ascii: "="), UInt8(ascii: ";"), UInt8(ascii: ",")].contains($0) }
-            guard current == UInt8(ascii: "=") else { return (name.trimmed.lowercased(), "") }
+            guard current == UInt8(ascii: "=") else { return (name.trimmingBlanks().lowercased(), "") }
             index += 1
             while let byte = current, byte == 0x20 || byte == 0x09 { index += 1 }
             if current == UInt8(ascii: "\"") {
-                return (name.trimmed.lowercased(), QuotedString.read(from: bytes, at: &index))
+                return (name.trimmingBlanks().lowercased(), QuotedString.read(from: bytes, at: &index))
             }
             let value = text { [UInt8(ascii: ";"), UInt8(ascii: ",")].contains($0) }
-            return (name.trimmed.lowercased(), value.trimmed)
+            return (name.trimmingBlanks().lowercased(), String(value.trimmingBlanks()))
         }
 
         /// The text up to where `isEnd` says.
@@ -96,14 +96,6 @@ struct LinkHeader: Equatable {
             while let byte = current, !isEnd(byte) { index += 1 }
             return String(decoding: bytes[start..<index], as: UTF8.self)
         }
-    }
-}
-
-extension StringProtocol {
-    /// Without spaces and tabs at either end.
-    var trimmed: String {
-        let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-        return String(drop(while: isBlank).reversed().drop(while: isBlank).reversed())
     }
 }
 
