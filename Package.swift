@@ -69,6 +69,7 @@ let package = Package(
         ),
         .target(
             name: "RxCookies", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
+        .target(name: "RxHAR", dependencies: ["RxHTTP", .httpTypes], swiftSettings: settings),
         .target(
             name: "RxCurl",
             dependencies: [
@@ -80,14 +81,15 @@ let package = Package(
         .target(
             name: "RxClient",
             dependencies: [
-                "RxCache", "RxCookies", "RxHTTP", "RxJSON", "RxLite", .httpTypes, .logging, .structuredFields,
+                "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxJSON", "RxLite", .httpTypes, .logging,
+                .structuredFields,
             ],
             swiftSettings: settings),
         .target(
             name: "RxNetworking",
             dependencies: [
-                "RxClient", "RxCache", "RxCookies", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl",
-                .httpTypes, .logging,
+                "RxClient", "RxCache", "RxCookies", "RxHAR", "RxCurl", "RxLoop", "RxHTTP", "RxLite",
+                "CLibpsl", .httpTypes, .logging,
             ],
             swiftSettings: settings),
         .target(
@@ -145,16 +147,19 @@ let package = Package(
             name: "RxCookiesTests",
             dependencies: ["RxCookies", "RxHTTP", "RxLite", "RxTesting", "TestCookies", .httpTypes],
             swiftSettings: settings),
+        .testTarget(name: "RxHARTests", dependencies: ["RxHAR", "RxHTTP"], swiftSettings: settings),
         .testTarget(
             name: "RxClientTests",
             dependencies: [
-                "RxClient", "RxCache", "RxCookies", "RxHTTP", "RxLite", "RxTesting", "TestCookies",
+                "RxClient", "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxLite", "RxTesting", "TestCookies",
                 .httpTypes, .logging, .inMemoryLogging,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "FuzzTests",
-            dependencies: ["RxClient", "RxCache", "RxCurl", "RxHTTP", "RxJSON", "RxTesting", .httpTypes],
+            dependencies: [
+                "RxClient", "RxCache", "RxCurl", "RxHAR", "RxHTTP", "RxJSON", "RxTesting", .httpTypes,
+            ],
             swiftSettings: settings),
         .testTarget(name: "RxMarblesTests", dependencies: ["RxLite", "RxTesting"], swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),

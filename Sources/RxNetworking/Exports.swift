@@ -5,6 +5,7 @@
 @_exported public import RxClient
 @_exported public import RxCookies
 @_exported public import RxCurl
+@_exported public import RxHAR
 @_exported public import RxHTTP
 @_exported public import RxLite
 @_exported public import RxLoop

@@ -11,9 +11,10 @@ import Testing
         "RxCurl": ["RxHTTP", "RxLoop", "RxLite", "CLibcurl", "CZlib", "CBrotli", "CZstd"],
         "RxCache": ["RxHTTP", "RxJSON", "RxLite"],
         "RxCookies": ["RxHTTP", "RxLite"],
-        "RxClient": ["RxCache", "RxCookies", "RxHTTP", "RxJSON", "RxLite"],
+        "RxHAR": ["RxHTTP"],
+        "RxClient": ["RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxJSON", "RxLite"],
         "RxNetworking": [
-            "RxClient", "RxCache", "RxCookies", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl",
+            "RxClient", "RxCache", "RxCookies", "RxHAR", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl",
         ],
         "RxDiskCache": ["RxCache", "RxHTTP", "RxLite", "CZlib"],
         "RxTesting": ["RxHTTP", "RxLite"],
@@ -27,7 +28,7 @@ import Testing
     /// The ecosystem's packages, and who may use them.
     static let packages: [String: Set<String>] = [
         "HTTPTypes": [
-            "RxHTTP", "RxCache", "RxCookies", "RxCurl", "RxClient", "RxNetworking", "RxTesting",
+            "RxHTTP", "RxCache", "RxCookies", "RxHAR", "RxCurl", "RxClient", "RxNetworking", "RxTesting",
         ],
         "RawStructuredFieldValues": ["RxClient"],
         "GRDB": ["RxDiskCache"],

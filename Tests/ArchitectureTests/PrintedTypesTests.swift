@@ -48,7 +48,7 @@ import Testing
     /// The public types with a stored property or a case that can hold a secret, or that holds such a type.
     private static func suspects() throws -> Set<String> {
         var types: [String: (isPublic: Bool, parts: Set<String>)] = [:]
-        for module in ["RxHTTP", "RxCookies", "RxClient", "RxCurl", "RxDiskCache"] {
+        for module in ["RxHTTP", "RxCookies", "RxHAR", "RxClient", "RxCurl", "RxDiskCache"] {
             for file in try SourceFile.all(in: "Sources/\(module)") { collect(file, into: &types) }
         }
         var holders: Set<String> = [

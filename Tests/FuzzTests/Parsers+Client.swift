@@ -4,6 +4,7 @@ import RxHTTP
 import RxTesting
 
 @testable import RxClient
+@testable import RxHAR
 
 extension Parser {
     static let client: [Parser] = [

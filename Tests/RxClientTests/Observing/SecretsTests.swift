@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 import InMemoryLogging
 import Logging
+import RxHAR
 import RxHTTP
 import RxLite
 import RxTesting

@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 import RxCache
 import RxCookies
+import RxHAR
 import RxHTTP
 import RxLite
 import RxTesting

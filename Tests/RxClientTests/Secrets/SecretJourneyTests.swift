@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
+import RxHAR
 import RxHTTP
 import RxLite
 import RxTesting

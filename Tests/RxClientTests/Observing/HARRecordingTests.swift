@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import RxHAR
 import RxHTTP
 import RxLite
 import RxTesting
@@ -8,7 +9,7 @@ import Testing
 @testable import RxClient
 
 /// What is recorded, and that it is what the format asks for.
-@Suite struct HARTests {
+@Suite struct HARRecordingTests {
     private let clock = VirtualScheduler(startingAt: Date(timeIntervalSince1970: 784_111_777))
 
     private func client(_ rules: [ScriptedTransport.Rule]) -> Client {
@@ -155,22 +156,6 @@ import Testing
         #expect(none.archive.log.entries.isEmpty)
     }
 
-    @Test func theOldestGoWhenALateOneIsOlder() {
-        var entries = HAREntries(limit: 2, byteLimit: .max)
-        func entry(_ number: Int) -> HAR.Entry {
-            HAR.Entry(
-                startedDateTime: "", time: 0,
-                request: HAR.Request(
-                    method: "GET", url: "\(number)", httpVersion: "", cookies: [], headers: [],
-                    queryString: [],
-                    bodySize: 0),
-                response: HAR.Response(content: HAR.Content(size: 0, mimeType: "")),
-                timings: HAR.Timings(send: 0, wait: 0, receive: 0), requestID: "", attempt: 1)
-        }
-        for number in [5, 6, 2, 9, 1, 7] { entries.add(entry(number), number) }
-        #expect(entries.all.map(\.request.url) == ["7", "9"])
-    }
-
     @Test func stoppingEndsTheRecording() throws {
         let client = client([.when(.get, "*", .json("[]"))])
         let recording = recording(of: client)
@@ -187,27 +172,5 @@ import Testing
         let client = client([])
         _ = recording(of: client)
         #expect(!client.trafficHub.isObserved)
-    }
-
-    @Test func theTimingsAreThoseOfTheTransfer() {
-        let new = HAR.Timings(
-            TransferMetrics(
-                queued: .milliseconds(1), resolved: .milliseconds(2), connected: .milliseconds(5),
-                secured: .milliseconds(9), sent: .milliseconds(10), firstByte: .milliseconds(14),
-                total: .milliseconds(20)))
-        #expect(
-            new == HAR.Timings(blocked: 1, dns: 2, connect: 7, send: 1, wait: 4, receive: 6, ssl: 4))
-        #expect(new.total == 21)
-        let reused = HAR.Timings(
-            TransferMetrics(
-                sent: .milliseconds(1), firstByte: .milliseconds(4), total: .milliseconds(6),
-                isConnectionReused: true))
-        #expect(reused == HAR.Timings(blocked: 0, send: 1, wait: 3, receive: 2))
-        // An answer that came before the request was sent.
-        let early = HAR.Timings(
-            TransferMetrics(
-                sent: .milliseconds(5), firstByte: .milliseconds(2), total: .milliseconds(6),
-                isConnectionReused: true))
-        #expect(early == HAR.Timings(blocked: 0, send: 5, wait: 0, receive: 1))
     }
 }

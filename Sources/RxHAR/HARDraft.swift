@@ -1,11 +1,11 @@
-import FoundationEssentials
+package import FoundationEssentials
 import HTTPTypes
-import RxHTTP
+package import RxHTTP
 
-/// An exchange that is being written down.
-struct HARDraft {
+/// An exchange that is being written down, without the request's secrets.
+package struct HARDraft {
     /// Its place among all that have begun.
-    let number: Int
+    package let number: Int
     private let request: Request
     private let date: Date
     private let start: Duration
@@ -15,15 +15,20 @@ struct HARDraft {
     private var bodyCount = 0
     private let bodyLimit: Int
 
-    init(_ event: TrafficEvent, number: Int, date: Date, bodyLimit: Int) {
+    /// - Parameters:
+    ///   - request: the request as it is sent.
+    ///   - date: when it is sent.
+    ///   - start: the same on the clock that measures the exchange.
+    ///   - bodyLimit: the most bytes that are recorded of each body.
+    package init(_ request: Request, number: Int, date: Date, start: Duration, bodyLimit: Int) {
+        self.request = request
         self.number = number
         self.date = date
+        self.start = start
         self.bodyLimit = bodyLimit
-        request = event.request
-        start = event.time
     }
 
-    mutating func take(_ transfer: TransferEvent, at time: Duration) {
+    package mutating func take(_ transfer: TransferEvent, at time: Duration) {
         switch transfer {
         case .head(let head):
             self.head = head
@@ -41,7 +46,7 @@ struct HARDraft {
     ///   - metrics: `nil` if there is no complete response.
     ///   - error: why there is none.
     ///   - end: the time of the end.
-    func entry(metrics: TransferMetrics?, error: String?, end: Duration) -> HAR.Entry {
+    package func entry(metrics: TransferMetrics?, error: String?, end: Duration) -> HAR.Entry {
         let timings = metrics.map { HAR.Timings($0) } ?? HAR.Timings(from: start, respondedAt, to: end)
         let version = (metrics?.httpVersion ?? head?.httpVersion)?.description ?? "unknown"
         return HAR.Entry(

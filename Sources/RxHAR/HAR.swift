@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// A recorded session in the HTTP Archive format 1.2, which browsers' developer tools and many others read.
 ///
-/// Made by ``HARRecording``. Member names are the format's; those that begin with an underscore are extensions, as
+/// Made by `HARRecording`. Member names are the format's; those that begin with an underscore are extensions, as
 /// the format provides for. Specification: <https://w3c.github.io/web-performance/specs/HAR/Overview.html>.
 public struct HAR: Codable, Sendable, Equatable {
     /// The one member of the document.
@@ -27,6 +27,8 @@ public struct HAR: Codable, Sendable, Equatable {
         /// Its version.
         public var version = "1.0"
     }
+
+    package init(_ entries: [Entry]) { log = Log(entries: entries) }
 
     /// The document, as UTF-8.
     public func encoded() throws -> Data {

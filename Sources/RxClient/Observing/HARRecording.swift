@@ -1,4 +1,5 @@
 import FoundationEssentials
+public import RxHAR
 import RxHTTP
 public import RxLite
 import Synchronization
@@ -44,7 +45,7 @@ public final class HARRecording: Sendable {
     deinit { stop() }
 
     /// The recording so far: the exchanges that have ended.
-    public var archive: HAR { HAR(log: HAR.Log(entries: contents.withLock { $0.entries.all })) }
+    public var archive: HAR { HAR(contents.withLock { $0.entries.all }) }
 
     /// Ends the recording. Recorded exchanges stay.
     public func stop() {
@@ -57,7 +58,8 @@ public final class HARRecording: Sendable {
             contents.withLock { contents in
                 contents.begun += 1
                 contents.drafts[event.exchangeID] = HARDraft(
-                    event, number: contents.begun, date: event.date, bodyLimit: bodyLimit)
+                    event.request, number: contents.begun, date: event.date, start: event.time,
+                    bodyLimit: bodyLimit)
             }
         case .transfer(.redirected): break
         case .transfer(.finished(let metrics)):

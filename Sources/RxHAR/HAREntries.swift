@@ -1,5 +1,5 @@
 /// The entries that are kept: so many, and so many bytes of them, the oldest leaving first.
-struct HAREntries {
+package struct HAREntries {
     private let limit: Int
     private let byteLimit: Int
     private var entries: [Int: (entry: HAR.Entry, size: Int)] = [:]
@@ -7,16 +7,16 @@ struct HAREntries {
     /// No entry has a lower number.
     private var lowest = 0
 
-    init(limit: Int, byteLimit: Int) {
+    package init(limit: Int, byteLimit: Int) {
         self.limit = max(0, limit)
         self.byteLimit = max(0, byteLimit)
     }
 
     /// In the order of their numbers.
-    var all: [HAR.Entry] { entries.sorted { $0.key < $1.key }.map(\.value.entry) }
+    package var all: [HAR.Entry] { entries.sorted { $0.key < $1.key }.map(\.value.entry) }
 
     /// - Parameter number: its own, in the order of the beginnings.
-    mutating func add(_ entry: HAR.Entry, _ number: Int) {
+    package mutating func add(_ entry: HAR.Entry, _ number: Int) {
         let bytes = entry.size
         entries[number] = (entry, bytes)
         size += bytes

@@ -1,3 +1,5 @@
+import RxHAR
+
 extension HARRecording: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// How many entries there are.
     public var description: String { "\(archive.log.entries.count) entries" }

@@ -58,8 +58,8 @@ extension HAR.Cookie {
         guard !name.isEmpty else { return nil }
         for part in parts.dropFirst() {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let value = pair.count > 1 ? pair[1].trimmed : ""
-            switch pair[0].trimmed.lowercased() {
+            let value = pair.count > 1 ? String(pair[1].trimmingBlanks()) : ""
+            switch pair[0].trimmingBlanks().lowercased() {
             case "path": path = value
             case "domain": domain = value
             case "expires": expires = Date(httpDate: value)?.iso8601
@@ -70,5 +70,7 @@ extension HAR.Cookie {
         }
     }
 
-    private static func name(in pair: Substring) -> String { pair.prefix { $0 != "=" }.trimmed }
+    private static func name(in pair: Substring) -> String {
+        String(pair.prefix { $0 != "=" }.trimmingBlanks())
+    }
 }
