@@ -1,3 +1,4 @@
+import FoundationEssentials
 import RxHTTP
 import RxLite
 import Synchronization
@@ -11,25 +12,42 @@ final class AllowanceQueue: Sendable {
         init(begin: @escaping @Sendable () -> Void) { self.begin = begin }
     }
 
+    private enum Place {
+        case waiting(WaitingList<Ticket>.Ticket)
+        /// Admitted, and its response has not begun.
+        case running
+    }
+
     private struct Contents {
         var allowance = RequestAllowance()
-        var waiting: [Ticket] = []
-        /// Admitted tickets whose response has not begun.
-        var running: Set<ObjectIdentifier> = []
+        var waiting = WaitingList<Ticket>()
+        var places: [ObjectIdentifier: Place] = [:]
         var timer: (any Cancellable)?
 
         /// Takes those out that may go now; and says when to look again.
         mutating func admit(at now: Duration) -> (admitted: [Ticket], wait: Duration?) {
-            var count = 0
-            var wait: Duration?
-            while count < waiting.count {
-                wait = allowance.enter(at: now)
-                if wait != nil { break }
-                running.insert(ObjectIdentifier(waiting[count]))
-                count += 1
+            var admitted: [Ticket] = []
+            while !waiting.isEmpty {
+                if let wait = allowance.enter(at: now) { return (admitted, wait) }
+                guard let ticket = waiting.popFirst() else { break }
+                places[ObjectIdentifier(ticket)] = .running
+                admitted.append(ticket)
             }
-            defer { waiting.removeFirst(count) }
-            return (Array(waiting.prefix(count)), wait)
+            return (admitted, nil)
+        }
+
+        /// Gives a place back. Whether that may change something for those who wait.
+        mutating func leave(_ ticket: Ticket, _ head: ResponseHead?, at now: Duration, _ date: Date) -> Bool {
+            switch places.removeValue(forKey: ObjectIdentifier(ticket)) {
+            case .running:
+                allowance.leave(head, at: now, date)
+                return true
+            case .waiting(let place):
+                _ = waiting.remove(place)
+                // Without anybody the timer has nothing to do.
+                return waiting.isEmpty
+            case nil: return false
+            }
         }
     }
 
@@ -41,41 +59,34 @@ final class AllowanceQueue: Sendable {
     /// Whether something would be forgotten with it.
     var isInUse: Bool {
         let now = clock.now
-        return contents.withLock {
-            !$0.waiting.isEmpty || !$0.running.isEmpty || $0.allowance.isLimited(at: now)
-        }
+        return contents.withLock { !$0.places.isEmpty || $0.allowance.isLimited(at: now) }
     }
 
     /// Admits the ticket and returns `nil`, or queues it and returns the minimum known wait.
     func arrive(_ ticket: Ticket) -> Duration? {
         let now = clock.now
-        let wait: Duration? = contents.withLock { contents in
-            if contents.waiting.isEmpty {
-                guard let wait = contents.allowance.enter(at: now) else {
-                    contents.running.insert(ObjectIdentifier(ticket))
-                    return nil
-                }
-                contents.waiting.append(ticket)
-                return wait
+        let arrival = contents.withLock { contents -> (isFirst: Bool, wait: Duration)? in
+            let isFirst = contents.waiting.isEmpty
+            let wait =
+                isFirst ? contents.allowance.enter(at: now) : contents.allowance.certainWait(at: now)
+            guard let wait else {
+                contents.places[ObjectIdentifier(ticket)] = .running
+                return nil
             }
-            contents.waiting.append(ticket)
-            return contents.allowance.certainWait(at: now)
+            contents.places[ObjectIdentifier(ticket)] = .waiting(contents.waiting.append(ticket))
+            return (isFirst, wait)
         }
-        if wait != nil { goOn() }
-        return wait.map { min($0, contents.withLock { $0.allowance.certainWait(at: now) }) }
+        guard let (isFirst, wait) = arrival else { return nil }
+        // Behind others it waits for their timer.
+        if isFirst { goOn() }
+        return min(wait, contents.withLock { $0.allowance.certainWait(at: now) })
     }
 
-    /// A response has begun, or there will be none; or the request has waited enough.
+    /// A response has begun, or there will be none; or the request has waited enough. Costs the same however many wait.
     func leave(_ ticket: Ticket, _ head: ResponseHead?) {
         let now = clock.now
-        contents.withLock { contents in
-            if contents.running.remove(ObjectIdentifier(ticket)) != nil {
-                contents.allowance.leave(head, at: now, clock.currentDate)
-            } else if let index = contents.waiting.firstIndex(where: { $0 === ticket }) {
-                contents.waiting.remove(at: index)
-            }
-        }
-        goOn()
+        let date = clock.currentDate
+        if contents.withLock({ $0.leave(ticket, head, at: now, date) }) { goOn() }
     }
 
     /// Lets those go that may, and sees to it that the next ones are looked at in time.
