@@ -1,15 +1,15 @@
 /// The timer of an operator. It runs its work in the lane of a scope, and is cancelled when the scope closes.
 @usableFromInline
-final class OperatorTimer: @unchecked Sendable {
+package final class OperatorTimer: @unchecked Sendable {
     // Unchecked: runs only inside the scope's lane, which is serial. Debug builds check that.
-    @usableFromInline let clock: any Scheduler
+    @usableFromInline package let clock: any Scheduler
     private let scope: Scope
     private var timer: (any Cancellable)?
     /// Distinguishes a timer that fired from one that was cancelled while it waited to enter the lane.
     private var number = 0
 
     @usableFromInline
-    init(_ clock: any Scheduler, in scope: Scope) {
+    package init(_ clock: any Scheduler, in scope: Scope) {
         self.clock = clock
         self.scope = scope
         scope.onClose { self.cancel() }
@@ -20,7 +20,7 @@ final class OperatorTimer: @unchecked Sendable {
 
     /// Runs `work` after `delay`, instead of the work set before.
     @usableFromInline
-    func set(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
+    package func set(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
         cancel()
         guard scope.isOpen else { return }
         let number = number
@@ -34,7 +34,7 @@ final class OperatorTimer: @unchecked Sendable {
     }
 
     @usableFromInline
-    func cancel() {
+    package func cancel() {
         scope.lane.assertInside()
         timer?.cancel()
         timer = nil

@@ -9,7 +9,7 @@ final class PacedRequest: @unchecked Sendable {
     private let observer: Observer<CallEvent, NetworkError>
     private let scope: Scope
     private var ticket: AllowanceQueue.Ticket?
-    private var timer: (any Cancellable)?
+    private var timer: OperatorTimer?
     private var hasBegun = false
 
     init(
@@ -31,9 +31,8 @@ final class PacedRequest: @unchecked Sendable {
         case let wait? where wait > limit: giveUp("the server allows the next request only in \(wait)")
         default:
             guard !hasBegun else { return }
-            timer = queue.clock.schedule(after: limit) {
-                self.scope.enter { if self.timer != nil { self.giveUp("not allowed within \(limit)") } }
-            }
+            timer = OperatorTimer(queue.clock, in: scope)
+            timer?.set(after: limit) { self.giveUp("not allowed within \(limit)") }
         }
     }
 
@@ -41,7 +40,6 @@ final class PacedRequest: @unchecked Sendable {
         guard scope.isOpen else { return }
         hasBegun = true
         timer?.cancel()
-        timer = nil
         next(request).subscribe(
             Observer(
                 scope: scope,
@@ -59,7 +57,6 @@ final class PacedRequest: @unchecked Sendable {
     /// The first time counts.
     private func leave(_ head: ResponseHead?) {
         timer?.cancel()
-        timer = nil
         guard let ticket else { return }
         self.ticket = nil
         queue.leave(ticket, head)

@@ -31,7 +31,7 @@ extension Observable where Failure == NetworkError {
         let clock = scheduler ?? ActorScheduler.shared
         return Observable(scheduler: scheduler) { observer in
             guard let delay = hedging.delay(latencies) else { return self.subscribe(observer) }
-            HedgedRun(self, latencies, budget, trace, clock, into: observer).start(delay)
+            HedgedRun(self, latencies, budget, trace, on: clock, into: observer).start(delay)
         }
     }
 }
@@ -43,48 +43,39 @@ private final class HedgedRun<Element: Sendable>: @unchecked Sendable {
     private let latencies: RecentLatencies
     private let budget: RetryBudget.Account?
     private let trace: Trace?
-    private let clock: any Scheduler
     private let observer: Observer<Element, NetworkError>
     private let scope: Scope
     private var running: [(scope: Scope, start: Duration)] = []
-    private var timer: (any Cancellable)?
+    private let timer: OperatorTimer
     private var hasWinner = false
 
     init(
         _ stream: Observable<Element, NetworkError>, _ latencies: RecentLatencies,
-        _ budget: RetryBudget.Account?, _ trace: Trace?, _ clock: any Scheduler,
+        _ budget: RetryBudget.Account?, _ trace: Trace?, on clock: any Scheduler,
         into observer: Observer<Element, NetworkError>
     ) {
         self.stream = stream
         self.latencies = latencies
         self.budget = budget
         self.trace = trace
-        self.clock = clock
         self.observer = observer
         scope = observer.scope.child()
+        timer = OperatorTimer(clock, in: scope)
     }
 
     func start(_ delay: Duration) {
         guard scope.isOpen else { return }
-        scope.onClose {
-            self.timer?.cancel()
-            self.timer = nil
-        }
-        timer = clock.schedule(after: delay) {
-            self.scope.enter {
-                guard self.timer != nil else { return }
-                self.timer = nil
-                guard self.budget?.withdraw() ?? true else { return }
-                self.trace?.tell(.hedged(after: delay))
-                self.attempt()
-            }
+        timer.set(after: delay) {
+            guard self.budget?.withdraw() ?? true else { return }
+            self.trace?.tell(.hedged(after: delay))
+            self.attempt()
         }
         attempt()
     }
 
     private func attempt() {
         let attempt = scope.child()
-        running.append((attempt, clock.now))
+        running.append((attempt, timer.clock.now))
         stream.subscribe(
             Observer(
                 scope: attempt,
@@ -106,9 +97,8 @@ private final class HedgedRun<Element: Sendable>: @unchecked Sendable {
     private func win(_ winner: Scope) {
         guard !hasWinner else { return }
         hasWinner = true
-        timer?.cancel()
-        timer = nil
-        let (now, all) = (clock.now, running)
+        timer.cancel()
+        let (now, all) = (timer.clock.now, running)
         running = []
         for (attempt, start) in all {
             latencies.note(now - start)

@@ -48,7 +48,7 @@ private final class LimitedRun<Element: Sendable>: @unchecked Sendable {
     private let wait: QueueWait
     private let observer: Observer<Element, NetworkError>
     private let scope: Scope
-    private var timer: (any Cancellable)?
+    private var timer: OperatorTimer?
     private var hasBegun = false
 
     init(_ wait: QueueWait, into observer: Observer<Element, NetworkError>) {
@@ -65,23 +65,17 @@ private final class LimitedRun<Element: Sendable>: @unchecked Sendable {
             self.scope.enter {
                 let waited = limiter.clock.now - start
                 self.timer?.cancel()
-                self.timer = nil
                 self.wait.onWait(waited)
                 if self.scope.isOpen { self.begin(make(waited)) }
             }
         }
         let isIn = limiter.enter(waiter)
-        scope.onClose {
-            self.timer?.cancel()
-            self.timer = nil
-            limiter.leave(waiter)
-        }
+        scope.onClose { limiter.leave(waiter) }
         guard !isIn else { return begin(make(.zero)) }
         wait.onWait(nil)
-        guard let limit = wait.limit, scope.isOpen else { return }
-        timer = limiter.clock.schedule(after: limit) {
-            self.scope.enter { if !self.hasBegun { self.giveUp(after: limit) } }
-        }
+        guard let limit = wait.limit, scope.isOpen, !hasBegun else { return }
+        timer = OperatorTimer(limiter.clock, in: scope)
+        timer?.set(after: limit) { self.giveUp(after: limit) }
     }
 
     private func begin(_ stream: Observable<Element, NetworkError>) {
