@@ -14,17 +14,17 @@ struct Pipeline: Sendable {
         Entry(Decoding(), for: .typed),
         // The users' interceptors around the call.
         Entry(.call, for: .endpoints),
-        Entry(PathReservation(), for: .download),
+        Entry(PathReservation(), for: [.download]),
         Entry(StaleIfError(), for: .typed),
-        Entry(Deadline(), for: [.typed, .response, .stream, .download]),
+        Entry(Deadline(), for: .typed.union([.response, .stream, .download])),
         // The look-up, and the joining of equal requests.
         Entry(Caching(), for: .typed),
-        Entry(Retrying(), for: [.typed, .stream, .download]),
+        Entry(Retrying(), for: .typed.union([.stream, .download])),
         Entry(Relogin(), for: .managed, if: { $0.session != nil }),
         // Status, type of content, envelope.
-        Entry(ResponseValidation(), for: [.typed, .response]),
+        Entry(ResponseValidation(), for: .typed.union([.response])),
         Entry(Revalidation(), for: .typed),
-        Entry(StreamOpening(), for: .stream),
+        Entry(StreamOpening(), for: [.stream]),
         // Into a file, or as events.
         Entry(Reading(), for: [.download, .events]),
     ]
@@ -32,16 +32,16 @@ struct Pipeline: Sendable {
     /// Around each attempt.
     private static let attempt: [Entry] = [
         Entry(ServerSelection(), for: .endpoints),
-        Entry(HedgedAttempts(), for: .request),
+        Entry(HedgedAttempts(), for: [.request]),
         Entry(CircuitBreaking(), for: .managed, if: { $0.circuitBreaker != nil }),
-        Entry(RequestLimiting(), for: [.typed, .stream, .download], if: { $0.isLimited }),
+        Entry(RequestLimiting(), for: .typed.union([.stream, .download]), if: { $0.isLimited }),
         // The signature and the session's credential.
         Entry(Authorization(), for: .endpoints),
         // The users' interceptors around each attempt.
         Entry(.attempt, for: .endpoints),
-        Entry(ResponseGathering(), for: [.typed, .response]),
+        Entry(ResponseGathering(), for: .typed.union([.response])),
         Entry(StatusCheck(), for: .managed),
-        Entry(Reading(), for: .progress),
+        Entry(Reading(), for: [.progress]),
     ]
 
     /// Around each exchange on the wire.
@@ -89,7 +89,7 @@ struct Pipeline: Sendable {
         var followsUsers = false
         return [("call", call), ("attempt", attempt), ("exchange", exchange)].map { name, entries in
             var stages: [Stage] = []
-            for entry in entries where entry.kinds.contains(CallKinds(kind)) {
+            for entry in entries where entry.kinds.contains(kind) {
                 switch entry.content {
                 case .stage(let interceptor, let isActive):
                     guard isActive(configuration) else { continue }
@@ -113,10 +113,10 @@ private struct Entry: Sendable {
     }
 
     let content: Content
-    let kinds: CallKinds
+    let kinds: Set<CallKind>
 
     init(
-        _ interceptor: any Interceptor, for kinds: CallKinds,
+        _ interceptor: any Interceptor, for kinds: Set<CallKind>,
         if isActive: @escaping @Sendable (ClientConfiguration) -> Bool = { _ in true }
     ) {
         content = .stage(interceptor, isActive: isActive)
@@ -124,7 +124,7 @@ private struct Entry: Sendable {
     }
 
     /// The place of users' interceptors.
-    init(_ place: Interceptors.Place, for kinds: CallKinds) {
+    init(_ place: Interceptors.Place, for kinds: Set<CallKind>) {
         content = .users(place)
         self.kinds = kinds
     }
@@ -134,27 +134,12 @@ extension ClientConfiguration {
     fileprivate var isLimited: Bool { !limits.isNone || !hostLimits.isNone }
 }
 
-/// The kinds of calls that take a stage.
-private struct CallKinds: OptionSet {
-    let rawValue: Int
-
-    init(rawValue: Int) { self.rawValue = rawValue }
-
-    init(_ kind: CallKind) { self.init(rawValue: 1 << kind.rawValue) }
-
-    static let request = CallKinds(.request)
-    static let progress = CallKinds(.progress)
-    static let response = CallKinds(.response)
-    static let stream = CallKinds(.stream)
-    static let download = CallKinds(.download)
-    static let events = CallKinds(.events)
-    static let exchange = CallKinds(.exchange)
-
+extension Set<CallKind> {
     /// Those with a typed result.
-    static let typed: CallKinds = [.request, .progress]
+    fileprivate static var typed: Self { [.request, .progress] }
     /// Those whose attempts the pipeline manages: they are retried, or fail over, by themselves.
-    static let managed: CallKinds = [.typed, .stream, .download, .events]
+    fileprivate static var managed: Self { typed.union([.stream, .download, .events]) }
     /// Those that are made of an endpoint.
-    static let endpoints: CallKinds = [.managed, .response]
-    static let all: CallKinds = [.endpoints, .exchange]
+    fileprivate static var endpoints: Self { managed.union([.response]) }
+    fileprivate static var all: Self { Set(CallKind.allCases) }
 }
