@@ -10,25 +10,8 @@ import Synchronization
 import Testing
 
 /// Interceptors cannot leak secrets or spoil stored responses, signatures and circuits by accident.
-@Suite struct InterceptorSafetyTests {
+@Suite struct InterceptorSafetyTests: InterceptorSuite {
     let clock = VirtualScheduler()
-
-    private func client(
-        _ answer: @escaping @Sendable (Request) -> ScriptedTransport.Reply,
-        _ configure: (inout ClientConfiguration) -> Void
-    ) -> (Client, ScriptedTransport) {
-        let transport = ScriptedTransport(on: clock, reply: answer)
-        var configuration = ClientConfiguration(baseURL: "https://shop.test")
-        configuration.options.retry = .never
-        configure(&configuration)
-        return (Client(configuration: configuration, transport: transport), transport)
-    }
-
-    private func run<T>(_ stream: Observable<T, NetworkError>) throws -> Recorder<T, NetworkError> {
-        let recorder = Recorder(stream, on: clock)
-        try clock.run()
-        return recorder
-    }
 
     @Test(arguments: ["call", "attempt", "exchange"])
     func aRequestThatIsSentElsewhereTakesNoSecretsAlong(_ place: String) throws {
@@ -202,7 +185,6 @@ import Testing
         ])
         let (client, transport) = client({ _ in wrong.next() }) {
             $0.files = bench.files
-            $0.options.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
             $0.options.interceptors.exchange = [ContentDigestVerification()]
         }
         let recorder = Recorder(client.download(.get("/f"), to: "/d/f"), on: clock)

@@ -9,26 +9,8 @@ import Synchronization
 import Testing
 
 /// Interceptors at each of the three places, for each kind of call.
-@Suite struct InterceptorTests {
+@Suite struct InterceptorTests: InterceptorSuite {
     let clock = VirtualScheduler()
-
-    private func client(
-        _ answer: @escaping @Sendable (Request) -> ScriptedTransport.Reply,
-        _ configure: (inout ClientConfiguration) -> Void
-    ) -> (Client, ScriptedTransport) {
-        let transport = ScriptedTransport(on: clock, reply: answer)
-        var configuration = ClientConfiguration(baseURL: "https://shop.test")
-        configuration.options.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
-        configuration.files = MemoryFileSystem(on: clock)
-        configure(&configuration)
-        return (Client(configuration: configuration, transport: transport), transport)
-    }
-
-    private func run<T>(_ stream: Observable<T, NetworkError>) throws -> Recorder<T, NetworkError> {
-        let recorder = Recorder(stream, on: clock)
-        try clock.run()
-        return recorder
-    }
 
     @Test func aPlaceIsPassedOncePerCallAttemptAndExchange() throws {
         let notes = Notes()

@@ -7,18 +7,14 @@ import RxTesting
 import Testing
 
 /// The three interceptors that come with the library.
-@Suite struct ShippedInterceptorTests {
+@Suite struct ShippedInterceptorTests: InterceptorSuite {
     let clock = VirtualScheduler()
 
     private func client(
         _ answer: @escaping @Sendable (Request) -> ScriptedTransport.Reply,
         _ interceptors: Interceptors
     ) -> (Client, ScriptedTransport) {
-        let transport = ScriptedTransport(on: clock, reply: answer)
-        var configuration = ClientConfiguration(baseURL: "https://shop.test")
-        configuration.options.retry = .exponentialBackoff(backoff: .constant(.seconds(1)))
-        configuration.options.interceptors = interceptors
-        return (Client(configuration: configuration, transport: transport), transport)
+        client(answer) { $0.options.interceptors = interceptors }
     }
 
     @Test func anIdempotencyKeyIsTheSameForAllAttemptsOfACallAndOfNoOther() throws {
