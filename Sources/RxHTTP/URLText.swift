@@ -62,7 +62,7 @@ extension String {
         var digits = 0
         for byte in utf8 {
             if digits > 0 {
-                guard byte.isHexDigit else { return false }
+                guard byte.hexDigitValue != nil else { return false }
                 digits -= 1
             } else if byte == UInt8(ascii: "%") {
                 digits = 2
@@ -81,15 +81,6 @@ extension UInt8 {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "?")...UInt8(ascii: "Z"),
             UInt8(ascii: "&")...UInt8(ascii: ";"), UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "="),
             UInt8(ascii: "_"), UInt8(ascii: "~"):
-            true
-        default: false
-        }
-    }
-
-    fileprivate var isHexDigit: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
             true
         default: false
         }

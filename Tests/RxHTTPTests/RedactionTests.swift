@@ -136,6 +136,27 @@ import Testing
         #expect(shown.hasSuffix("--b--\r\n"))
     }
 
+    @Test("A part that is a form itself is hidden as a whole")
+    func nestedMultipart() {
+        let form = [
+            "--b", "Content-Disposition: form-data; name=\"files\"",
+            "Content-Type: multipart/mixed; boundary=c", "",
+            "--c", "Content-Disposition: form-data; name=\"pin\"", "", "s7", "--c--", "--b--", "",
+        ].joined(separator: "\r\n")
+        let shown = String(
+            decoding: redaction.shown(Array(form.utf8), type: "multipart/form-data; boundary=b"),
+            as: UTF8.self)
+        #expect(!shown.contains("s7"))
+        #expect(shown.contains("\r\n\r\n…\r\n--b--"))
+    }
+
+    @Test(
+        "Only two hexadecimal digits are an escape",
+        arguments: [
+            ("a%20b+c", "a b c"), ("%+5", "% 5"), ("%-5%4", "%-5%4"), ("%4", "%4"), ("%zz%6A", "%zzj"),
+        ])
+    func formEscapes(text: String, plain: String) { #expect(text.decodedAsForm == plain) }
+
     @Test("However a form is cut off, no more than the beginning of a part's head is shown")
     func cutMultipart() {
         let whole = Array(Self.form.utf8)

@@ -1,3 +1,5 @@
+import RxHTTP
+
 extension String {
     /// Every byte but RFC 3986's unreserved ones as `%XX`.
     var percentEncoded: String { encoded(keeping: { $0.isUnreserved }, spaceAs: nil) }
@@ -88,15 +90,6 @@ extension UInt8 {
         switch self {
         case UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
         default: isAlphanumeric
-        }
-    }
-
-    fileprivate var hexDigitValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
         }
     }
 }

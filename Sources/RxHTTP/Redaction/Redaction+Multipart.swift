@@ -1,8 +1,8 @@
 import HTTPTypes
 
 extension Redaction {
-    /// Multipart content with the values of secret fields, and of secret members in its parts, replaced;
-    /// `nil` if it is not multipart.
+    /// Multipart content with the values of secret fields, secret members in its parts, and parts that are multipart
+    /// themselves, replaced; `nil` if it is not multipart.
     func shown(multipart content: [UInt8], type: String?) -> [UInt8]? {
         guard let form = MultipartText(content, type: type) else { return nil }
         var output: [UInt8] = []
@@ -12,10 +12,8 @@ extension Redaction {
             output += content[place..<part.head.lowerBound]
             output += shown(head: content[part.head])
             output += content[part.head.upperBound..<part.content.lowerBound]
-            if part.name.map({ hides($0) }) == true {
+            if part.name.map({ hides($0) }) == true || MediaType(part.type).isMultipart {
                 output += Array(Self.mark.utf8)
-            } else if MediaType(part.type).isMultipart {
-                output += content[part.content]
             } else {
                 output += shown(Array(content[part.content]), type: part.type)
             }

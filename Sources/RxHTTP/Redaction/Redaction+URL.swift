@@ -84,10 +84,10 @@ extension StringProtocol {
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "+") {
                 output.append(0x20)
-            } else if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            } else if byte == UInt8(ascii: "%"), let high = rest.first?.hexDigitValue,
+                let low = rest.dropFirst().first?.hexDigitValue
             {
-                output.append(value)
+                output.append(high << 4 | low)
                 rest = rest.dropFirst(2)
             } else {
                 output.append(byte)

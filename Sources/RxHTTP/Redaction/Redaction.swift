@@ -4,7 +4,7 @@ public import HTTPTypes
 /// The rules for hiding secrets in logs and exports: which header fields and parameters contain secrets.
 ///
 /// Each request has its rules, ``Request/redaction``. This library applies them to everything it prints of a
-/// request or its response; apply them to what you print of a ``RxClient/TrafficEvent`` yourself.
+/// request or its response; apply them to what you print of a ``TrafficEvent`` yourself.
 ///
 /// A parameter is identified by its name, wherever it occurs: in a query, a fragment, a form, a part of a
 /// multipart form, or at any depth of a JSON document. Case, `-`, `_` and spaces are ignored: `access_token`
