@@ -81,7 +81,9 @@ enum CacheSchema {
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version")
         let found = try String.fetchAll(
             db,
-            sql: "SELECT coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite%' ORDER BY rowid")
+            sql: #"""
+                SELECT coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid
+                """#)
         guard version == Self.version, found == statements else {
             throw CacheFailure(.broken, "the database has another version, or foreign tables")
         }
