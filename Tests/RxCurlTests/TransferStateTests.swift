@@ -43,7 +43,7 @@ import Testing
             #expect(state.receiveStatusLine(status: 103, byteCount: 20) == .skip)
             #expect(state.receiveFieldLine(byteCount: 20, keepsLengthCertain: false) == .keep)
             #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .deliverInterim)
-            #expect(state.phase == .statusLine)
+            #expect(state.awaitsStatusLine)
         }
         var flooded = state
         #expect(state.receiveStatusLine(status: 204, byteCount: 20) == .skip)
@@ -237,7 +237,63 @@ import Testing
         #expect(state.isOver)
     }
 
+    // MARK: Challenges of a proxy
+
+    /// A transfer whose response is a challenge.
+    private static func challenged(isPaused: Bool = false) -> TransferState {
+        var state = TransferState(isRepeatable: false, awaitsChallenge: true)
+        #expect(state.willSend() == true)
+        #expect(state.receiveStatusLine(status: 407, byteCount: 17) == .skip)
+        #expect(state.isChallenged)
+        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: isPaused) == .skip)
+        #expect(state.isChallenged)
+        #expect(state.resume(isPaused: false) == nil)
+        return state
+    }
+
+    @Test func aChallengeIsMetAndNotDelivered() {
+        var state = Self.challenged()
+        // A trailer of what is not delivered does not count either.
+        #expect(state.receiveFieldLine(byteCount: 10) == .keep)
+        #expect(state.willSend() == true)
+        #expect(!state.isResent)
+        #expect(!state.isChallenged)
+        #expect(state.receiveStatusLine(status: 200, byteCount: 17) == .skip)
+        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .deliver)
+        #expect(state.complete(succeeded: true, isPaused: false) == .finish(headFirst: false))
+    }
+
+    @Test func aChallengeThatIsNotMetIsDelivered() {
+        var withChunk = Self.challenged()
+        #expect(withChunk.receiveChunk(count: 1, isPaused: false) == .deliver(headFirst: true))
+        #expect(!withChunk.isChallenged)
+        #expect(withChunk.willSend() == false)
+        var withEnd = Self.challenged()
+        #expect(withEnd.complete(succeeded: true, isPaused: false) == .finish(headFirst: true))
+        var paused = Self.challenged(isPaused: true)
+        #expect(paused.receiveChunk(count: 1, isPaused: true) == .wait)
+        #expect(paused.resume(isPaused: false) == .deliverHead)
+        #expect(paused.resume(isPaused: false) == .unpause)
+    }
+
+    @Test func aSecondChallengeIsAResponse() {
+        var state = Self.challenged()
+        #expect(state.willSend() == true)
+        #expect(state.receiveStatusLine(status: 407, byteCount: 17) == .skip)
+        #expect(!state.isChallenged)
+        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: false) == .deliver)
+    }
+
     // MARK: Sending
+
+    @Test func aSecondTryForgetsTheInformationalHeadsThatWereHeld() {
+        var state = TransferState(isRepeatable: true)
+        #expect(state.willSend() == true)
+        #expect(state.receiveStatusLine(status: 103, byteCount: 20) == .skip)
+        #expect(state.receiveEndOfHead(byteCount: 2, isPaused: true) == .holdInterim)
+        #expect(state.willSend() == true)
+        #expect(state.resume(isPaused: false) == nil)
+    }
 
     @Test func whatMustNotBeRepeatedIsSentOnce() {
         var once = TransferState(isRepeatable: false)
@@ -260,7 +316,7 @@ import Testing
         #expect(state.willSend() == true)
         #expect(state.receiveStatusLine(status: 200, byteCount: 17) == .skip)
         #expect(state.willSend() == true)
-        #expect(state.phase == .statusLine)
+        #expect(state.awaitsStatusLine)
     }
 
     @Test func breakingOffHappensOnce() {

@@ -16,7 +16,7 @@ extension Transfer {
                 .sending
             } else if !state.isSent {
                 .connecting
-            } else if state.phase != .statusLine {
+            } else if !state.awaitsStatusLine {
                 .receiving
             } else {
                 isContentSent ? .waiting : .sending

@@ -107,7 +107,7 @@ final class Transfer: @unchecked Sendable {
     /// Takes a header line, its line end included; false to break off.
     func receiveLine(_ line: UnsafeRawBufferPointer) -> Bool {
         let action: TransferState.HeadAction
-        if state.phase == .statusLine {
+        if state.awaitsStatusLine {
             if isStreamed, respondedAt == nil { respondedAt = multi.loop.now }
             status = unsafe multi.statusLine.read(line)
             httpVersion = multi.statusLine.version
@@ -121,13 +121,13 @@ final class Transfer: @unchecked Sendable {
             let isPaused = observer.scope.isPaused
             if isPaused { watchResume() }
             action = state.receiveEndOfHead(byteCount: line.count, isPaused: isPaused)
-            if state.phase == .body, head == nil {
+            if state.hasHead, head == nil {
                 makeHead()
                 noteAlternatives()
                 noteEarlyResponse()
             }
         } else {
-            if unsafe ContentCoding.isNamed(in: line), state.phase != .body { hasCoding = true }
+            if unsafe ContentCoding.isNamed(in: line), !state.hasHead { hasCoding = true }
             action = state.receiveFieldLine(
                 byteCount: line.count, keepsLengthCertain: unsafe length.admit(line))
         }

@@ -49,9 +49,6 @@ extension TransferState.Limits {
 }
 
 extension TransferState {
-    /// A chunk has been taken from the paused chunks.
-    mutating func unspool(_ count: Int) { spooledBytes -= count }
-
     /// The state of a transfer that has not begun.
     init(of request: borrowing Request, on multi: borrowing Multi) {
         self.init(

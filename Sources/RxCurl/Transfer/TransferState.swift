@@ -1,69 +1,31 @@
 /// The life of one transfer, as rules only: what happened goes in, what to do about it comes out. It touches
 /// neither curl nor streams; ``Transfer`` performs what it says.
 ///
-///     waiting → (head → interim head …) → body → ended
+///     statusLine → fieldLines → (statusLine → fieldLines …) → body → (delivering) → ended
 ///
 /// Whatever comes after the end yields "nothing to do".
 struct TransferState {
-    /// How far the response has come.
-    enum Phase: Equatable {
-        /// A status line comes next.
-        case statusLine
-        /// Field lines of a head come next; of an informational one if `isInterim`.
-        case fieldLines(isInterim: Bool)
-        /// The final head is complete.
-        case body
-        /// Nothing is delivered any more.
-        case ended
-    }
-
-    private(set) var phase = Phase.statusLine
+    private(set) var phase = Phase.statusLine(held: 0)
+    private(set) var sending = Sending.unsent
     /// Why the transfer was broken off from here, if it was.
     private(set) var refusal: Refusal?
-    /// Whether the request may have reached a server.
-    private(set) var isSent = false
-    /// Whether curl sent the request more than once.
-    private(set) var isResent = false
 
     private let limits: Limits
     /// Whether sending the request twice does no harm.
     private let isRepeatable: Bool
     /// Whether curl may meet a challenge of the proxy's, once.
     private var awaitsChallenge: Bool
-    /// The response is a challenge of the proxy's: curl sends the request again, or hands the response out.
-    private(set) var isChallenged = false
     /// Bytes of all header lines so far.
     private(set) var headBytes = 0
     private var interimHeads = 0
     /// Bytes of the body that have been delivered.
     private(set) var decodedBytes = 0
-    /// The body is decoded here; ``receiveDecoded(count:isPending:brokenOff:)`` counts its bytes.
-    private var isCoded = false
-    /// Bytes have been taken that are still to be decoded.
-    private var holdsCoded = false
-    /// A coding that the body breaks off in, should it end here.
-    private var brokenOff: ContentCoding?
-    /// Informational heads that are complete but that the consumer paused before.
-    private var heldInterimHeads = 0
-    /// The head is complete but the consumer paused before it.
-    private var holdsHead = false
-    /// Chunks that the consumer paused before and that curl cannot keep.
-    private var spooledChunks = 0
-    var spooledBytes = 0
-    /// curl has been told to wait.
-    private var holdsCurl = false
-    /// Trailers came, which are delivered before the end.
-    private var holdsTrailers = false
-    /// The transfer is complete but something has to be delivered before, or the consumer paused.
-    private var holdsEnd = false
 
     init(isRepeatable: Bool, awaitsChallenge: Bool = false, limits: Limits = Limits()) {
         self.isRepeatable = isRepeatable
         self.awaitsChallenge = awaitsChallenge
         self.limits = limits
     }
-
-    var isOver: Bool { phase == .ended }
 
     // MARK: Sending
 
@@ -75,22 +37,17 @@ struct TransferState {
     /// - Returns: whether it may.
     mutating func willSend() -> Bool {
         guard !isOver else { return false }
-        if isChallenged {
-            // The proxy has passed nothing on.
-            isChallenged = false
-            holdsHead = false
-            phase = .statusLine
-        } else if isSent {
-            guard isRepeatable, phase != .body else {
+        // A proxy that challenges has passed nothing on.
+        if isSent, !isChallenged {
+            guard isRepeatable, !hasHead else {
                 refusal = .sentTwice
                 return false
             }
-            isResent = true
-            phase = .statusLine
-            heldInterimHeads = 0
-            holdsTrailers = false
+            sending = .again
+        } else if !isSent {
+            sending = .once
         }
-        isSent = true
+        phase = .statusLine(held: 0)
         return true
     }
 
@@ -106,16 +63,20 @@ struct TransferState {
         status: Int?, byteCount: Int, asksFirst: Bool = false
     ) -> HeadAction {
         guard admit(byteCount) else { return .refuse }
+        guard case .statusLine(let held) = phase else { return .skip }
         guard let status, (100...999).contains(status) else { return refuse(.malformedStatusLine) }
         guard status != 101 else { return refuse(.switchedProtocols) }
         if status == 417, asksFirst { return refuse(.expectation) }
-        if status == 407, awaitsChallenge { (isChallenged, awaitsChallenge) = (true, false) }
-        let isInterim = status < 200
-        if isInterim {
+        if status < 200 {
             interimHeads += 1
             guard interimHeads <= limits.interimHeads else { return refuse(.tooManyInterimHeads) }
+            phase = .fieldLines(.interim, held: held)
+        } else if status == 407, awaitsChallenge {
+            awaitsChallenge = false
+            phase = .fieldLines(.challenge, held: held)
+        } else {
+            phase = .fieldLines(.final, held: held)
         }
-        phase = .fieldLines(isInterim: isInterim)
         return .skip
     }
 
@@ -125,30 +86,29 @@ struct TransferState {
     mutating func receiveFieldLine(byteCount: Int, keepsLengthCertain: Bool = true) -> HeadAction {
         guard admit(byteCount) else { return .refuse }
         switch phase {
-        case .fieldLines(isInterim: false): return keepsLengthCertain ? .keep : refuse(.uncertainLength)
-        case .fieldLines(isInterim: true): return .keep
-        case .body:
-            holdsTrailers = true
+        case .fieldLines(.interim, _): return .keep
+        case .fieldLines: return keepsLengthCertain ? .keep : refuse(.uncertainLength)
+        case .body(var body, let holdsCurl):
+            body.hasTrailers = true
+            phase = .body(body, holdsCurl: holdsCurl)
             return .keep
-        case .statusLine, .ended: return .skip
+        case .statusLine, .delivering, .ended: return .skip
         }
     }
 
     /// The empty line after the field lines came.
     mutating func receiveEndOfHead(byteCount: Int, isPaused: Bool) -> HeadAction {
         guard admit(byteCount) else { return .refuse }
-        switch phase {
-        case .fieldLines(isInterim: true):
-            phase = .statusLine
-            heldInterimHeads = isPaused ? heldInterimHeads + 1 : 0
+        guard case .fieldLines(let head, let held) = phase else { return .skip }
+        switch head {
+        case .interim:
+            phase = .statusLine(held: isPaused ? held + 1 : 0)
             return isPaused ? .holdInterim : .deliverInterim
-        case .fieldLines(isInterim: false):
-            phase = .body
-            holdsHead = isPaused || isChallenged
-            if holdsHead { return .skip }
-            heldInterimHeads = 0
-            return .deliver
-        case .statusLine, .body, .ended:
+        case .final:
+            phase = .body(Body(heads: isPaused ? .held(interim: held) : .none), holdsCurl: false)
+            return isPaused ? .skip : .deliver
+        case .challenge:
+            phase = .body(Body(heads: .challenge(interim: held)), holdsCurl: false)
             return .skip
         }
     }
@@ -176,31 +136,35 @@ struct TransferState {
     mutating func receiveChunk(
         count: Int, isPaused: Bool, canWait: () -> Bool = { true }
     ) -> BodyAction {
-        guard phase == .body, refusal == nil else { return .refuse }
-        isChallenged = false
-        if isPaused || holdsCoded, spooledChunks == 0, canWait() {
+        guard case .body(var body, var holdsCurl) = phase, refusal == nil else { return .refuse }
+        defer { phase = .body(body, holdsCurl: holdsCurl) }
+        body.accept()
+        let mustWait = isPaused || body.coding == .pending
+        if mustWait, body.spooledChunks == 0, canWait() {
             holdsCurl = true
             return .wait
         }
-        if !isCoded { decodedBytes += count }
-        if isPaused || holdsCoded || spooledChunks > 0 {
-            spooledChunks += 1
-            spooledBytes += count
-            guard spooledBytes <= limits.spoolBytes else {
+        if body.coding == .identity { decodedBytes += count }
+        if mustWait || body.spooledChunks > 0 {
+            body.spooledChunks += 1
+            body.spooledBytes += count
+            guard body.spooledBytes <= limits.spoolBytes else {
                 refusal = .spoolFull
                 return .refuse
             }
             return .pausedChunks
         }
-        defer { (holdsHead, heldInterimHeads) = (false, 0) }
-        return .deliver(headFirst: holdsHead)
+        return .deliver(headFirst: body.takeHeads())
     }
 
+    /// A chunk has been taken from the paused chunks.
+    mutating func unspool(_ count: Int) { updateBody { $0.spooledBytes -= count } }
+
     /// The body is decoded from here on.
-    mutating func beginDecoding() { isCoded = true }
+    mutating func beginDecoding() { updateBody { $0.coding = .decoded(brokenOff: nil) } }
 
     /// Bytes have been taken that are to be decoded.
-    mutating func receiveCoded() { holdsCoded = true }
+    mutating func receiveCoded() { updateBody { $0.coding = .pending } }
 
     /// A piece of the body has been decoded.
     ///
@@ -209,16 +173,24 @@ struct TransferState {
     ///   - brokenOff: a coding that the body breaks off in, should it end here.
     mutating func receiveDecoded(count: Int, isPending: Bool, brokenOff: ContentCoding?) {
         decodedBytes += count
-        holdsCoded = isPending
-        self.brokenOff = brokenOff
+        updateBody { $0.coding = isPending ? .pending : .decoded(brokenOff: brokenOff) }
     }
 
-    /// Whether everything that came has been handed on.
-    private var isDrained: Bool { !holdsCoded && spooledChunks == 0 }
+    private mutating func updateBody(_ change: (inout Body) -> Void) {
+        switch phase {
+        case .body(var body, let holdsCurl):
+            change(&body)
+            phase = .body(body, holdsCurl: holdsCurl)
+        case .delivering(var body):
+            change(&body)
+            phase = .delivering(body)
+        case .statusLine, .fieldLines, .ended: break
+        }
+    }
 
     /// Refuses a body that ends in the middle of a coding, whatever its framing says.
-    private mutating func refuseBrokenOff() -> Bool {
-        guard isDrained, let brokenOff else { return false }
+    private mutating func refuseBrokenOff(_ body: Body) -> Bool {
+        guard let brokenOff = body.brokenOff else { return false }
         refusal = .brokenOff(brokenOff)
         phase = .ended
         return true
@@ -229,54 +201,59 @@ struct TransferState {
     /// The consumer may have resumed. To be asked again after each action, since a consumer can pause anew
     /// at any event.
     mutating func resume(isPaused: Bool) -> ResumeAction? {
-        guard !isOver, !isPaused, !isChallenged else { return nil }
-        if heldInterimHeads > 0 {
-            heldInterimHeads -= 1
+        guard !isPaused else { return nil }
+        switch phase {
+        case .statusLine(let held):
+            guard held > 0 else { return nil }
+            phase = .statusLine(held: held - 1)
             return .deliverInterim
-        }
-        if holdsHead {
-            holdsHead = false
-            return .deliverHead
-        }
-        if holdsCoded { return .deliverDecoded }
-        if spooledChunks > 0 {
-            spooledChunks -= 1
-            return .deliverSpooled
-        }
-        if holdsEnd, refuseBrokenOff() { return .fail }
-        if holdsEnd, holdsTrailers {
-            holdsTrailers = false
-            return .deliverTrailers
-        }
-        if holdsEnd {
+        case .fieldLines(let head, let held):
+            guard held > 0, head != .challenge else { return nil }
+            phase = .fieldLines(head, held: held - 1)
+            return .deliverInterim
+        case .body(var body, let holdsCurl):
+            if let action = body.resume() {
+                phase = .body(body, holdsCurl: holdsCurl)
+                return action
+            }
+            phase = .body(body, holdsCurl: false)
+            return holdsCurl ? .unpause : nil
+        case .delivering(var body):
+            if let action = body.resume() {
+                phase = .delivering(body)
+                return action
+            }
+            if refuseBrokenOff(body) { return .fail }
+            if body.hasTrailers {
+                body.hasTrailers = false
+                phase = .delivering(body)
+                return .deliverTrailers
+            }
             phase = .ended
             return .finish
+        case .ended: return nil
         }
-        if holdsCurl {
-            holdsCurl = false
-            return .unpause
-        }
-        return nil
     }
 
     // MARK: End
 
     /// curl says that the transfer is done.
     mutating func complete(succeeded: Bool, isPaused: Bool) -> EndAction {
-        guard !isOver, !holdsEnd else { return .nothing }
-        isChallenged = false
-        guard succeeded, refusal == nil, phase == .body else {
+        switch phase {
+        case .delivering, .ended: return .nothing
+        case .body(var body, _) where succeeded && refusal == nil:
+            body.accept()
+            if refuseBrokenOff(body) { return .fail }
+            if isPaused || body.hasTrailers || !body.isDrained {
+                phase = .delivering(body)
+                return .wait
+            }
+            phase = .ended
+            return .finish(headFirst: body.takeHeads())
+        case .statusLine, .fieldLines, .body:
             phase = .ended
             return .fail
         }
-        if refuseBrokenOff() { return .fail }
-        if isPaused || holdsTrailers || !isDrained {
-            holdsEnd = true
-            return .wait
-        }
-        phase = .ended
-        defer { (holdsHead, heldInterimHeads) = (false, 0) }
-        return .finish(headFirst: holdsHead)
     }
 
     /// The transfer is called off from outside: cancelled, timed out or shut down.

@@ -38,7 +38,7 @@ extension Transfer {
 
     /// Whether all of the response has come, as far as its head tells.
     func isResponseComplete(_ handle: EasyHandle) -> Bool {
-        guard state.phase == .body, let head else { return false }
+        guard state.hasHead, let head else { return false }
         switch head.status.code {
         case 204, 304: return true
         default: return request.method == .head || length.value == handle.receivedBytes
