@@ -107,9 +107,9 @@ final class EasyHandle {
             settings.expectsSharing = expectsSharing
             set(CURLOPT_PIPEWAIT, expectsSharing ? 1 : 0)
         }
-        if settings.http3 != transfer.http3 {
-            settings.http3 = transfer.http3
-            setVersion(transfer.http3, transfer.multi)
+        if settings.http3 != transfer.attempts.http3 {
+            settings.http3 = transfer.attempts.http3
+            setVersion(transfer.attempts.http3, transfer.multi)
         }
         if settings.headers !== headers {
             unsafe set(CURLOPT_HTTPHEADER, headers.raw)
@@ -126,7 +126,7 @@ final class EasyHandle {
             settings.connectTimeout = .some(connectTimeout)
         }
         setContent(transfer.content, method: transfer.request.method)
-        if let wait = transfer.continueWait, settings.continueWait != wait {
+        if let wait = transfer.expectation.wait, settings.continueWait != wait {
             set(CURLOPT_EXPECT_100_TIMEOUT_MS, Self.milliseconds(wait))
             settings.continueWait = wait
         }

@@ -16,7 +16,7 @@ extension HeaderList {
 
         init(of transfer: Transfer) {
             framing = transfer.content.framing(of: transfer.request)
-            expectsContinue = transfer.continueWait != nil
+            expectsContinue = transfer.expectation.wait != nil
             compression = transfer.content.length == 0 ? .identity : transfer.request.compression
             decodesContent = transfer.request.decodesContent
         }

@@ -5,24 +5,26 @@ internal import RxHTTP
 extension Transfer {
     /// Decides whether HTTP/3 is asked for. Without TLS libcurl takes that for an error.
     func decideHTTP3() {
-        http3 = .none
+        attempts.http3 = .none
         guard let place = negotiation?.place else { return }
         switch multi.settings.http3 {
         case .never: break
         case .whenNamed:
-            if multi.alternatives?.offersHTTP3(place, needsName: true) == true { http3 = .raced }
+            if multi.alternatives?.offersHTTP3(place, needsName: true) == true { attempts.http3 = .raced }
         case .always:
-            if multi.alternatives?.offersHTTP3(place, needsName: false) == true { http3 = .raced }
-        case .only: http3 = .only
+            if multi.alternatives?.offersHTTP3(place, needsName: false) == true { attempts.http3 = .raced }
+        case .only: attempts.http3 = .only
         }
     }
 
     /// Notes who won the race, if this transfer has begun one.
     func noteRace() {
-        guard http3 == .raced, let place = negotiation?.place, let alternatives = multi.alternatives else {
+        guard attempts.http3 == .raced, let place = negotiation?.place,
+            let alternatives = multi.alternatives
+        else {
             return
         }
-        if httpVersion == .http3 {
+        if response.httpVersion == .http3 {
             alternatives.noteSuccess(place)
         } else if let handle, handle.isOnNewConnection {
             alternatives.noteFailure(place)
@@ -34,13 +36,14 @@ extension Transfer {
 
     /// Notes what the response says of alternatives.
     func noteAlternatives() {
-        guard let alternatives = multi.alternatives, let place = negotiation?.place, let httpVersion, let head
+        guard let alternatives = multi.alternatives, let place = negotiation?.place,
+            let httpVersion = response.httpVersion, let head = response.head
         else {
             return
         }
         // Its own alternatives are to be ignored (RFC 7838 §6).
-        guard status?.code != 421 else {
-            if httpVersion == .http3 { alternatives.noteMisdirected(place, on: multi.loop) }
+        guard response.status?.code != 421 else {
+            if response.httpVersion == .http3 { alternatives.noteMisdirected(place, on: multi.loop) }
             return
         }
         guard let value = head[.alternativeServices], multi.configuration.tls.verifiesServer else { return }
@@ -49,7 +52,7 @@ extension Transfer {
 
     /// Notes that a connection of HTTP/3 broke down by what the server sent.
     func noteFaultOfHTTP3(_ error: CurlError) {
-        guard http3 == .raced, [CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR].contains(error.code),
+        guard attempts.http3 == .raced, [CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR].contains(error.code),
             let place = negotiation?.place
         else { return }
         multi.alternatives?.noteFailure(place)
@@ -58,8 +61,8 @@ extension Transfer {
     /// Whether another socket may be opened for datagrams. libcurl takes a server that refuses each handshake for one
     /// that restarts, and begins anew without a pause.
     func allowsDatagrams() -> Bool {
-        datagramSockets += 1
-        return datagramSockets <= Self.datagramSocketLimit
+        attempts.datagramSockets += 1
+        return attempts.datagramSockets <= Self.datagramSocketLimit
     }
 
     /// A host has fewer addresses.

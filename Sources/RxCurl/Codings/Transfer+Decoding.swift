@@ -8,8 +8,8 @@ extension Transfer {
     ///
     /// The bytes of a 206 are a part of the coded content (RFC 9110 §14.2) and stay as they came.
     func openDecoding() -> Bool {
-        hasCoding = false
-        guard request.decodesContent, let head, head.status != .partialContent,
+        response.hasCoding = false
+        guard request.decodesContent, let head = response.head, head.status != .partialContent,
             let value = head[.contentEncoding]
         else { return true }
         let codings = ContentCoding.list(in: value)
@@ -18,7 +18,7 @@ extension Transfer {
             state.refuse(.tooManyCodings)
             return false
         }
-        decoding = ContentDecoding(
+        response.decoding = ContentDecoding(
             codings, limits: .init(expansion: max(1, multi.configuration.expansionLimit)))
         state.beginDecoding()
         return true
@@ -45,7 +45,7 @@ extension Transfer {
 
     /// Delivers the next piece, if there is one; false if there cannot be one.
     func deliverDecoded() -> Bool {
-        guard let decoding else { return true }
+        guard let decoding = response.decoding else { return true }
         do throws(ContentDecoding.Failure) {
             let piece = try decoding.next()
             state.receiveDecoded(

@@ -48,13 +48,13 @@ extension Multi {
         let mayBeHeld = transfer.negotiation?.mayHold == true
         guard mayBeHeld || !queueLimit.isNone else { return }
         let (held, queued) = waitedTime(transfer)
-        if let code = transfer.clock.limit(passedConnectingFor: held) {
+        if let code = transfer.timing.clock.limit(passedConnectingFor: held) {
             return perform(.timeOut(transfer, code))
         }
         guard queued < queueLimit.nanoseconds else { return perform(.timeOut(transfer, .queueTimeout)) }
         // One of the times moves on now; which one may change before the next look.
         var times = (moving: queueLimit.nanoseconds - queued, resting: UInt64.max)
-        if mayBeHeld { times.resting = transfer.clock.connectingLimit - held }
+        if mayBeHeld { times.resting = transfer.timing.clock.connectingLimit - held }
         if transfer.negotiation?.held.isRunning == true { swap(&times.moving, &times.resting) }
         let next = min(times.moving, max(times.resting, Self.shortestLook))
         guard next < Timeouts.Limit.none.nanoseconds / 2 else { return }
@@ -86,7 +86,7 @@ extension Multi {
         while let transfer = queue.next({ hasWaited($0, settings.connectionDelay / 2) }) {
             let time = waitedTime(transfer)
             transfer.waiting.take()?.limit?.cancel()
-            if let code = transfer.clock.limit(passedConnectingFor: time.held) {
+            if let code = transfer.timing.clock.limit(passedConnectingFor: time.held) {
                 // It has not become one of those under way there.
                 transfer.negotiation = nil
                 transfer.end(code, transfer.text(of: code))

@@ -7,7 +7,7 @@ extension Transfer {
     /// (``LibcurlFault/givesUpRefusedStreams``). The server has done nothing with it.
     func isRefusedTooOften(_ handle: EasyHandle, _ result: CURLcode) -> Bool {
         guard result == CURLE_RECV_ERROR || result == CURLE_SEND_ERROR, !isOver, state.refusal == nil,
-            state.awaitsStatusLine, refusals < Self.mostRefusals, content.source?.canReopen ?? true,
+            state.awaitsStatusLine, attempts.refusals < Self.mostRefusals, content.source?.canReopen ?? true,
             multi.features.has(.givesUpRefusedStreams)
         else { return false }
         return handle.error(result).message.hasPrefix("Connection died, tried")
@@ -17,7 +17,7 @@ extension Transfer {
     private static var mostRefusals: Int { 16 }
 
     func sendAfterRefusals(_ handle: EasyHandle) {
-        refusals += 1
+        attempts.refusals += 1
         startOver(handle)
     }
 

@@ -36,8 +36,8 @@ extension Multi {
     func proceed(_ transfer: Transfer) {
         guard !transfer.isOver, let handle = transfer.handle, let raw = unsafe raw else { return }
         let isStarted = transfer.awaitsContent
-        if isStarted { transfer.clock.restart(at: loop.nanoseconds) }
-        if isStarted, transfer.content.source?.isEmpty == true { transfer.continueWait = nil }
+        if isStarted { transfer.timing.clock.restart(at: loop.nanoseconds) }
+        if isStarted, transfer.content.source?.isEmpty == true { transfer.expectation.wait = nil }
         do throws(NetworkError) {
             let list = try headers.list(for: transfer)
             let code: CURLMcode

@@ -25,13 +25,13 @@ extension Transfer {
 
     private func allows(_ address: IPAddress) -> Bool {
         if address.isPublic { return true }
-        forbidden = address
+        attempts.forbidden = address
         return false
     }
 
     /// The error for an address that was not allowed, if that is why there is no connection.
     func forbiddenAddress(_ cause: CurlError) -> NetworkError? {
-        guard let forbidden, !state.isSent else { return nil }
+        guard let forbidden = attempts.forbidden, !state.isSent else { return nil }
         switch cause.code {
         case CURLE_COULDNT_CONNECT, CURLE_ABORTED_BY_CALLBACK:
             return error(.forbiddenAddress, "\(forbidden) is no address for everybody", cause)

@@ -11,11 +11,11 @@ extension Transfer {
         guard unsafe !bytes.isEmpty else { return .taken }
         let isPaused = observer.scope.isPaused
         if isPaused { watchResume() }
-        if hasCoding, !openDecoding() { return refuseChunk() }
+        if response.hasCoding, !openDecoding() { return refuseChunk() }
         switch state.receiveChunk(count: bytes.count, isPaused: isPaused, canWait: { canWait }) {
         case .deliver(let headFirst):
             if headFirst { deliverHead() }
-            if let decoding {
+            if let decoding = response.decoding {
                 guard unsafe decode(bytes, by: decoding) else { return refuseChunk() }
             } else {
                 deliver(.chunk(unsafe Array(bytes)))
@@ -26,7 +26,7 @@ extension Transfer {
             if let handle { multi.hold(handle) }
             return .kept
         case .pausedChunks:
-            pausedChunks.append(unsafe Array(bytes))
+            response.pausedChunks.append(unsafe Array(bytes))
             return .taken
         case .refuse: return refuseChunk()
         }

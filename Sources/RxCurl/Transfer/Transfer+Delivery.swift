@@ -5,42 +5,20 @@ internal import RxLite
 internal import RxLoop
 
 extension Transfer {
-    /// Joins the next line to the one before: a line that begins with a blank continues it (RFC 9112 §5.2).
-    func unfold() {
-        while let last = fieldLines.last, last == 0x0D || last == 0x0A { fieldLines.removeLast() }
-    }
-
-    static func isContinuation(_ line: UnsafeRawBufferPointer) -> Bool {
-        guard let first = unsafe line.first else { return false }
-        return first == 0x20 || first == 0x09
-    }
-
     static func isEmptyLine(_ line: UnsafeRawBufferPointer) -> Bool {
         guard let first = unsafe line.first else { return true }
         return line.count <= 2 && (first == 0x0D || first == 0x0A)
     }
 
-    func makeHead() {
-        guard let status else { return }
-        var lines: [UInt8] = []
-        swap(&lines, &fieldLines)
-        head = ResponseHead(status: status, fieldLines: lines, httpVersion: httpVersion)
-    }
-
-    func keepInterim() {
-        guard let status else { return }
-        interim.append(ResponseHead(status: status, fieldLines: fieldLines, httpVersion: httpVersion))
-    }
-
     func deliverInterim() {
-        guard !interim.isEmpty else { return }
-        deliver(.interim(interim.removeFirst()))
+        guard !response.interim.isEmpty else { return }
+        deliver(.interim(response.interim.removeFirst()))
     }
 
     func deliverHead() {
-        while !interim.isEmpty { deliverInterim() }
+        while !response.interim.isEmpty { deliverInterim() }
         deliverUploadEnd()
-        guard let head else { return }
+        guard let head = response.head else { return }
         learnHSTS(from: head)
         deliver(.head(head))
     }
@@ -57,26 +35,26 @@ extension Transfer {
     var canWait: Bool { !isMultiplexed || multi.settings.pausesHTTP2 }
 
     /// Whether the connection may be that of others too.
-    var isMultiplexed: Bool { httpVersion?.isMultiplexed ?? false }
+    var isMultiplexed: Bool { response.httpVersion?.isMultiplexed ?? false }
 
     /// Tells the others of the version that the origin speaks.
     func noteVersion() {
-        guard let httpVersion else { return }
-        negotiation?.note(httpVersion)
+        guard let version = response.httpVersion else { return }
+        negotiation?.note(version)
         if isMultiplexed, let origin { multi.queue.multiplex(origin) }
         noteRace()
     }
 
     func deliverSpooled() {
-        guard let chunk = pausedChunks.next() else { return }
+        guard let chunk = response.pausedChunks.next() else { return }
         state.unspool(chunk.count)
-        guard let decoding else { return deliver(.chunk(chunk)) }
+        guard let decoding = response.decoding else { return deliver(.chunk(chunk)) }
         unsafe chunk.withUnsafeBytes { unsafe feed($0, to: decoding) }
     }
 
     func deliverTrailers() {
-        guard let status else { return }
-        deliver(.trailers(ResponseHead(status: status, fieldLines: fieldLines).headerFields))
+        guard let status = response.status else { return }
+        deliver(.trailers(ResponseHead(status: status, fieldLines: response.fieldLines).headerFields))
     }
 
     /// Hands an event on. On the loop the lane is nearly always free, and then nothing is allocated.
@@ -121,7 +99,7 @@ extension Transfer {
         let isLookedUp = multi.configuration.dnsOverHTTPS != nil && handle?.hasNoAddress == true
         var kind = error.kind(isSent: state.isSent, isLookedUp: isLookedUp)
         // Of an HTTP/2 stream that was closed before the head, curl says the same as in the body.
-        if kind == .partialBody, head == nil { kind = .connectionLost }
+        if kind == .partialBody, response.head == nil { kind = .connectionLost }
         let message =
             switch kind {
             case .connectTimeout: text(of: kind)
@@ -152,7 +130,7 @@ extension Transfer {
         error.curlCode = cause.map { Int($0.code.rawValue) }
         error.tlsFailure = code == .tls ? cause?.tlsFailure : nil
         error.isUnsent = !state.isSent
-        error.head = head
+        error.head = response.head
         return error
     }
 }

@@ -5,8 +5,9 @@ internal import RxLoop
 extension Transfer {
     /// The attempt begins: its limits count from now.
     func start() {
-        if isStreamed { startedAt = multi.loop.now }
-        if let time = clock.begin(at: multi.loop.nanoseconds - heldTime) { handle?.limits?.start(at: time) }
+        if isStreamed { timing.startedAt = multi.loop.now }
+        let start = multi.loop.nanoseconds - heldTime
+        if let time = timing.clock.begin(at: start) { handle?.limits?.start(at: time) }
     }
 
     /// Whether a limit has passed by now.
@@ -22,7 +23,7 @@ extension Transfer {
                 isContentSent ? .waiting : .sending
             }
         let moved = state.headBytes + (handle?.receivedBytes ?? 0) + (handle?.sentBytes ?? 0)
-        return clock.look(
+        return timing.clock.look(
             at: multi.loop.nanoseconds, phase: phase, progress: moved, isWaived: isWaiting)
     }
 

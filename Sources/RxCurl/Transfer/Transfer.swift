@@ -23,47 +23,24 @@ final class Transfer: @unchecked Sendable {
 
     let observer: Observer<TransferEvent, NetworkError>
     @safe @exclusivity(unchecked) var state: TransferState
-    @safe @exclusivity(unchecked) var fieldLines: [UInt8] = []
-    @safe @exclusivity(unchecked) var length = AnnouncedLength()
-    /// Whether the head has a `Content-Encoding` that has not been looked at.
-    @safe @exclusivity(unchecked) var hasCoding = false
-    @safe @exclusivity(unchecked) var decoding: ContentDecoding?
-    /// Chunks that have come while the consumer paused.
-    @safe @exclusivity(unchecked) var pausedChunks = PausedChunks()
-    /// Informational heads that have not been delivered.
-    @safe @exclusivity(unchecked) var interim: [ResponseHead] = []
-    @safe @exclusivity(unchecked) var head: ResponseHead?
+    /// Changed by what curl hands over, and by what is delivered of it.
+    @safe @exclusivity(unchecked) var response = ReceivedResponse()
     @safe @exclusivity(unchecked) var metrics = TransferMetrics()
-    @safe @exclusivity(unchecked) var status: HTTPResponse.Status?
-    @safe @exclusivity(unchecked) var httpVersion: HTTPVersion?
+    @safe @exclusivity(unchecked) var timing: TransferTiming
+    let content: TransferContent
     @safe @exclusivity(unchecked) var upload: UploadProgress?
     /// The bytes that curl had counted as sent at the end.
     @safe @exclusivity(unchecked) private(set) var sentAtEnd = 0
-    let content: TransferContent
-    /// How long curl waits for `100 Continue` before it sends the content; `nil` if it does not ask.
-    @safe @exclusivity(unchecked) var continueWait: Duration?
-    /// When a body that is streamed began to be read, when all of it had gone, and when its response began:
-    /// curl's own time of the first byte is that of the first byte sent for these.
-    @safe @exclusivity(unchecked) var startedAt: Duration?
-    @safe @exclusivity(unchecked) var sentAt: Duration?
-    @safe @exclusivity(unchecked) private var respondedAt: Duration?
-    @safe @exclusivity(unchecked) var clock: TransferClock
-    /// An address that no connection was made to.
-    @safe @exclusivity(unchecked) var forbidden: IPAddress?
+    /// Changed before the transfer begins, or begins anew.
+    @safe @exclusivity(unchecked) var expectation = Expectation()
     /// Whose place it takes, or waits for.
     @safe @exclusivity(unchecked) var origin: FairQueue<Transfer>.Origin?
     @safe @exclusivity(unchecked) var waiting: QueueEntry?
     @safe @exclusivity(unchecked) var negotiation: Negotiation?
     /// How long it waited for another one's connection, in nanoseconds; a part of the time to connect.
     @safe @exclusivity(unchecked) var heldTime: UInt64 = 0
-    /// How it asks for HTTP/3.
-    @safe @exclusivity(unchecked) var http3 = HTTP3Request.none
-    /// How many sockets for datagrams have been opened for it.
-    @safe @exclusivity(unchecked) var datagramSockets = 0
-    /// How often libcurl has given it up because no connection had room for it.
-    @safe @exclusivity(unchecked) var refusals = 0
-    /// Whether the server may be asked before the content is sent.
-    @safe @exclusivity(unchecked) var mayAsk = true
+    /// Changed as curl looks for a connection.
+    @safe @exclusivity(unchecked) var attempts = ConnectionAttempts()
     @safe @exclusivity(unchecked) private var isWatchingResume = false
 
     init(
@@ -73,7 +50,7 @@ final class Transfer: @unchecked Sendable {
         on multi: consuming Multi, counted share: consuming LoopShares.Share?
     ) {
         let length = content.length
-        clock = TransferClock(request.timeouts)
+        timing = TransferTiming(request.timeouts)
         state = TransferState(of: request, on: multi)
         if length != 0 { upload = UploadProgress(total: length) }
         self.request = request
@@ -97,10 +74,7 @@ final class Transfer: @unchecked Sendable {
         metrics.remoteAddress = endpoints.address
         metrics.remotePort = endpoints.port
         metrics.localPort = endpoints.localPort
-        head = nil
-        decoding = nil
-        if !fieldLines.isEmpty { fieldLines.removeAll(keepingCapacity: true) }
-        if !interim.isEmpty { interim = [] }
+        response.forget()
         return true
     }
 
@@ -108,39 +82,34 @@ final class Transfer: @unchecked Sendable {
     func receiveLine(_ line: UnsafeRawBufferPointer) -> Bool {
         let action: TransferState.HeadAction
         if state.awaitsStatusLine {
-            if isStreamed, respondedAt == nil { respondedAt = multi.loop.now }
-            status = unsafe multi.statusLine.read(line)
-            httpVersion = multi.statusLine.version
+            if isStreamed, timing.respondedAt == nil { timing.respondedAt = multi.loop.now }
+            response.status = unsafe multi.statusLine.read(line)
+            response.httpVersion = multi.statusLine.version
             noteVersion()
             action = state.receiveStatusLine(
-                status: status?.code, byteCount: line.count, asksFirst: asksFirst)
-            if !fieldLines.isEmpty { fieldLines.removeAll(keepingCapacity: true) }
-            length = AnnouncedLength()
-            hasCoding = false
+                status: response.status?.code, byteCount: line.count, asksFirst: asksFirst)
+            response.beginHead()
         } else if unsafe Self.isEmptyLine(line) {
             let isPaused = observer.scope.isPaused
             if isPaused { watchResume() }
             action = state.receiveEndOfHead(byteCount: line.count, isPaused: isPaused)
-            if state.hasHead, head == nil {
-                makeHead()
+            if state.hasHead, response.head == nil {
+                response.makeHead()
                 noteAlternatives()
                 noteEarlyResponse()
             }
         } else {
-            if unsafe ContentCoding.isNamed(in: line), !state.hasHead { hasCoding = true }
+            if unsafe ContentCoding.isNamed(in: line), !state.hasHead { response.hasCoding = true }
             action = state.receiveFieldLine(
-                byteCount: line.count, keepsLengthCertain: unsafe length.admit(line))
+                byteCount: line.count, keepsLengthCertain: unsafe response.length.admit(line))
         }
         switch action {
         case .skip: break
-        case .keep:
-            if fieldLines.isEmpty { fieldLines.reserveCapacity(512) }
-            if unsafe Self.isContinuation(line) { unfold() }
-            unsafe fieldLines.append(contentsOf: line)
-        case .holdInterim: keepInterim()
+        case .keep: unsafe response.append(line)
+        case .holdInterim: response.keepInterim()
         case .deliverInterim:
-            keepInterim()
-            while !interim.isEmpty { deliverInterim() }
+            response.keepInterim()
+            while !response.interim.isEmpty { deliverInterim() }
         case .deliver: deliverHead()
         case .refuse:
             handle?.forbidReuse()
@@ -188,15 +157,14 @@ final class Transfer: @unchecked Sendable {
     private func takeMetrics(from handle: EasyHandle) {
         if isStreamed { sentAtEnd = handle.sentBytes }
         handle.complete(&metrics)
-        metrics.httpVersion = httpVersion
+        metrics.httpVersion = response.httpVersion
         metrics.headBytesReceived = state.headBytes
         metrics.bodyBytesSent = Int(uploadedBytes)
         if !metrics.isConnectionReused, let socket = handle.socket {
             let isShared = isMultiplexed
             multi.keepWatching(socket, isShared: isShared, as: share?.connection(isShared: isShared))
         }
-        if let startedAt, let respondedAt { metrics.firstByte = respondedAt - startedAt }
-        if let startedAt, let sentAt { metrics.sent = min(sentAt - startedAt, metrics.firstByte) }
+        timing.correct(&metrics)
     }
 
     /// Gives the handle back before anybody is told: they may want it for the next request.
@@ -233,7 +201,7 @@ final class Transfer: @unchecked Sendable {
         guard breakOff() else { return }
         var error = error.attributed(to: request)
         error.isUnsent = !state.isSent
-        error.head = head
+        error.head = response.head
         fail(error)
     }
 
@@ -254,7 +222,7 @@ final class Transfer: @unchecked Sendable {
                 guard deliverDecoded() else { return endRefused() }
             case .deliverTrailers: deliverTrailers()
             case .unpause:
-                clock.restart(at: multi.loop.nanoseconds)
+                timing.clock.restart(at: multi.loop.nanoseconds)
                 if let handle { multi.unpause(handle) }
                 return
             case .finish:

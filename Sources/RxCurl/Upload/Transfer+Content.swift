@@ -14,18 +14,18 @@ extension Transfer {
     /// curl would wait for nothing.
     func decideToAsk() {
         let policy = request.continuePolicy
-        let isAsked = mayAsk && policy.asks(before: content.length) && multi.speaksHTTP1(self)
-        continueWait = isAsked ? policy.wait : nil
+        let isAsked = expectation.isAllowed && policy.asks(before: content.length) && multi.speaksHTTP1(self)
+        expectation.wait = isAsked ? policy.wait : nil
     }
 
     /// Whether it asks before content of which it is not known whether there is any.
-    var awaitsContent: Bool { continueWait != nil && content.source.map { $0.length == nil } ?? false }
+    var awaitsContent: Bool { expectation.wait != nil && content.source.map { $0.length == nil } ?? false }
 
     /// Goes back to the beginning, since curl sends again; false if the body can be sent only once.
     func rewindContent() -> Bool { content.source?.rewind() ?? true }
 
     func reportUpload() {
-        if sentAt == nil, isContentSent { sentAt = multi.loop.now }
+        if timing.sentAt == nil, isContentSent { timing.sentAt = multi.loop.now }
         guard upload?.isComplete == false, !observer.scope.isPaused,
             let event = upload?.advance(to: uploadedBytes, now: multi.loop.now)
         else { return }

@@ -1,0 +1,67 @@
+internal import HTTPTypes
+internal import RxHTTP
+
+/// What a transfer has read of its response, and what of that waits for the consumer.
+struct ReceivedResponse {
+    /// The status line that came last.
+    var status: HTTPResponse.Status?
+    var httpVersion: HTTPVersion?
+    /// The lines of the head that is being read, or of the trailers.
+    var fieldLines: [UInt8] = []
+    var length = AnnouncedLength()
+    /// Whether the head has a `Content-Encoding` that has not been looked at.
+    var hasCoding = false
+    /// Informational heads that have not been delivered.
+    var interim: [ResponseHead] = []
+    /// The final head, once it is complete.
+    var head: ResponseHead?
+    /// Set where the body is decoded.
+    var decoding: ContentDecoding?
+    /// Chunks that have come while the consumer paused.
+    var pausedChunks = PausedChunks()
+
+    /// The request is about to go out: what was read before does not count.
+    mutating func forget() {
+        head = nil
+        decoding = nil
+        if !fieldLines.isEmpty { fieldLines.removeAll(keepingCapacity: true) }
+        if !interim.isEmpty { interim = [] }
+    }
+
+    /// A head begins.
+    mutating func beginHead() {
+        if !fieldLines.isEmpty { fieldLines.removeAll(keepingCapacity: true) }
+        length = AnnouncedLength()
+        hasCoding = false
+    }
+
+    mutating func append(_ line: UnsafeRawBufferPointer) {
+        if fieldLines.isEmpty { fieldLines.reserveCapacity(512) }
+        if unsafe Self.isContinuation(line) { unfold() }
+        unsafe fieldLines.append(contentsOf: line)
+    }
+
+    /// Joins the next line to the one before: a line that begins with a blank continues it (RFC 9112 §5.2).
+    private mutating func unfold() {
+        while let last = fieldLines.last, last == 0x0D || last == 0x0A { fieldLines.removeLast() }
+    }
+
+    private static func isContinuation(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard let first = unsafe line.first else { return false }
+        return first == 0x20 || first == 0x09
+    }
+
+    /// The lines are those of the final head.
+    mutating func makeHead() {
+        guard let status else { return }
+        var lines: [UInt8] = []
+        swap(&lines, &fieldLines)
+        head = ResponseHead(status: status, fieldLines: lines, httpVersion: httpVersion)
+    }
+
+    /// The lines are those of an informational head.
+    mutating func keepInterim() {
+        guard let status else { return }
+        interim.append(ResponseHead(status: status, fieldLines: fieldLines, httpVersion: httpVersion))
+    }
+}
