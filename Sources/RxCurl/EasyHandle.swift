@@ -102,7 +102,7 @@ final class EasyHandle {
             set(CURLOPT_FRESH_CONNECT, settings.isOneUse ? 1 : 0)
             set(CURLOPT_FORBID_REUSE, settings.isOneUse ? 1 : 0)
         }
-        let expectsSharing = transfer.multi.expectsSharing(transfer)
+        let expectsSharing = transfer.expectsSharing
         if settings.expectsSharing != expectsSharing {
             settings.expectsSharing = expectsSharing
             set(CURLOPT_PIPEWAIT, expectsSharing ? 1 : 0)

@@ -6,7 +6,7 @@ extension Transfer {
     /// Decides whether HTTP/3 is asked for. Without TLS libcurl takes that for an error.
     func decideHTTP3() {
         attempts.http3 = .none
-        guard let place = negotiation?.place else { return }
+        guard let place = queuePlace.negotiation?.place else { return }
         switch multi.settings.http3 {
         case .never: break
         case .whenNamed:
@@ -19,7 +19,7 @@ extension Transfer {
 
     /// Notes who won the race, if this transfer has begun one.
     func noteRace() {
-        guard attempts.http3 == .raced, let place = negotiation?.place,
+        guard attempts.http3 == .raced, let place = queuePlace.negotiation?.place,
             let alternatives = multi.alternatives
         else {
             return
@@ -36,7 +36,7 @@ extension Transfer {
 
     /// Notes what the response says of alternatives.
     func noteAlternatives() {
-        guard let alternatives = multi.alternatives, let place = negotiation?.place,
+        guard let alternatives = multi.alternatives, let place = queuePlace.negotiation?.place,
             let httpVersion = response.httpVersion, let head = response.head
         else {
             return
@@ -53,7 +53,7 @@ extension Transfer {
     /// Notes that a connection of HTTP/3 broke down by what the server sent.
     func noteFaultOfHTTP3(_ error: CurlError) {
         guard attempts.http3 == .raced, [CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR].contains(error.code),
-            let place = negotiation?.place
+            let place = queuePlace.negotiation?.place
         else { return }
         multi.alternatives?.noteFailure(place)
     }

@@ -22,7 +22,7 @@ extension Multi {
             running.append(handle)
             limitConnections()
         } catch {
-            leave(transfer)
+            queue.leave(transfer)
             return transfer.end(error)
         }
         if transfer.awaitsContent, let source = transfer.content.source {

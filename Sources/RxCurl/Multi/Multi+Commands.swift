@@ -42,7 +42,7 @@ extension Multi {
                 apply(command)
             }
             readMessages()
-            while let transfer = nextWaiting() { begin(transfer) }
+            while let transfer = queue.next() { begin(transfer) }
         } while count < limit && hasCommands
         isBusy = false
         if hasCommands { settleLater() }
@@ -82,7 +82,7 @@ extension Multi {
         case .proceed(let transfer): proceed(transfer)
         case .cancel(let transfer):
             guard transfer.breakOff() else { return }
-            yield(transfer)
+            queue.yield(transfer)
             drop(transfer)
         case .resume(let transfer): transfer.resume()
         case .timeOut(let transfer, let code):
@@ -94,7 +94,7 @@ extension Multi {
             drop(transfer)
         case .feed(let transfer): feed(transfer)
         case .wrapUp(let transfer): transfer.wrapUp()
-        case .widenQueue: widenQueue()
+        case .widenQueue: queue.widen()
         case .close: close()
         }
     }

@@ -13,9 +13,7 @@ extension Multi {
         do throws(UVError) {
             nextDrive = try Immediate(on: loop) { [unowned self] in drive(CURL_SOCKET_TIMEOUT, 0) }
             secondLook = try Immediate(on: loop) { [unowned self] in lookAgain() }
-            queueTimer = LoopTimer(on: loop) { [unowned self] in perform(.widenQueue) }
-            // Those who waited when a multi handle broke down wait on.
-            if queue.waitingCount > 0 { setQueueTimer() }
+            queue.open { [unowned self] in perform(.widenQueue) }
             if settings.keepsLookups {
                 lookupTimer = LoopTimer(on: loop) { [unowned self] in removeLookups() }
             }
@@ -55,7 +53,7 @@ extension Multi {
     func close() {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
         endAll(.shutDown, "the transport has been shut down")
-        emptyQueue(.shutDown, "the transport has been shut down")
+        queue.removeAll(.shutDown, "the transport has been shut down")
         shutdownHook?.cancel()
         shutdownHook = nil
         dispose()
@@ -89,8 +87,7 @@ extension Multi {
     private func closeHandles() {
         nextDrive?.close()
         nextDrive = nil
-        queueTimer?.close()
-        queueTimer = nil
+        queue.close()
         lookupTimer?.close()
         lookupTimer = nil
         secondLook?.close()

@@ -25,13 +25,13 @@ final class Multi: @unchecked Sendable {
     let alternatives: AlternativeServices?
     /// Whether the transport has been shut down. Readable from any thread.
     let isClosed = Atomic<Bool>(false)
+    /// The transfers that wait for a connection, and the places of the others.
+    let queue: ConnectionQueue
 
     @exclusivity(unchecked) var raw: UnsafeMutableRawPointer?
     @exclusivity(unchecked) var share: UnsafeMutableRawPointer?
     @safe @exclusivity(unchecked) var nextDrive: Immediate?
     @safe @exclusivity(unchecked) var timer: LoopTimer?
-    /// Set while somebody waits for a connection.
-    @safe @exclusivity(unchecked) var queueTimer: LoopTimer?
     /// Asks for a second look at ``overdue``.
     @safe @exclusivity(unchecked) var secondLook: Immediate?
     /// Transfers of which a limit seems to have passed.
@@ -52,10 +52,6 @@ final class Multi: @unchecked Sendable {
     @safe @exclusivity(unchecked) var lookups = UnfinishedLookups()
     /// Set while there are some.
     @safe @exclusivity(unchecked) var lookupTimer: LoopTimer?
-    @safe @exclusivity(unchecked) var queue: FairQueue<Transfer>
-    @safe @exclusivity(unchecked) var latestOrigin: LatestOrigin?
-    /// By the origins' keys in the queue.
-    @safe @exclusivity(unchecked) var negotiations: [String: Negotiation] = [:]
     @safe @exclusivity(unchecked) var headers = HeaderListCache()
     @safe @exclusivity(unchecked) var running: [EasyHandle] = []
     @safe @exclusivity(unchecked) var commands: [Command] = []
@@ -79,14 +75,11 @@ final class Multi: @unchecked Sendable {
         self.index = index
         self.configuration = configuration
         self.features = features
-        queue = FairQueue(
-            perOrigin: configuration.maxConnectionsPerOrigin,
-            atOnce: configuration.promptConnectionsPerOrigin,
-            total: configuration.maxConnections)
         let settings = ConnectionSettings(configuration, features)
         self.settings = settings
         let usesAlternatives = settings.http3 == .whenNamed || settings.http3 == .always
         self.alternatives = usesAlternatives ? alternatives : nil
+        queue = ConnectionQueue(on: loop, configuration, settings)
     }
 
     /// Has the loop close everything before it ends. The hook keeps this object until ``close()``.
@@ -108,13 +101,13 @@ final class Multi: @unchecked Sendable {
             return transfer.end(.shutDown, "the transport has been shut down")
         }
         if let flaw = settings.flaw { return transfer.end(.invalidConfiguration, flaw) }
-        if enter(transfer) { begin(transfer) }
+        if queue.enter(transfer) { begin(transfer) }
     }
 
     /// Takes a transfer that is over out of curl. An unfinished one's connection is closed with it
     /// (`curl_multi_remove_handle`).
     func drop(_ transfer: Transfer) {
-        guard let handle = transfer.handle else { return leave(transfer) }
+        guard let handle = transfer.handle else { return queue.leave(transfer) }
         handle.isSpent = true
         release(handle)
     }
@@ -126,7 +119,7 @@ final class Multi: @unchecked Sendable {
         handle.limits?.stop()
         if let transfer = handle.transfer.take() {
             transfer.handle = nil
-            leave(transfer)
+            queue.leave(transfer)
         }
         if handle.isSpent { handle.forbidReuse() }
         if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }

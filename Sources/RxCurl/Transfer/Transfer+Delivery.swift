@@ -34,17 +34,6 @@ extension Transfer {
     /// Whether curl can be told to pause.
     var canWait: Bool { !isMultiplexed || multi.settings.pausesHTTP2 }
 
-    /// Whether the connection may be that of others too.
-    var isMultiplexed: Bool { response.httpVersion?.isMultiplexed ?? false }
-
-    /// Tells the others of the version that the origin speaks.
-    func noteVersion() {
-        guard let version = response.httpVersion else { return }
-        negotiation?.note(version)
-        if isMultiplexed, let origin { multi.queue.multiplex(origin) }
-        noteRace()
-    }
-
     func deliverSpooled() {
         guard let chunk = response.pausedChunks.next() else { return }
         state.unspool(chunk.count)

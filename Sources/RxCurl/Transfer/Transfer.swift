@@ -33,12 +33,8 @@ final class Transfer: @unchecked Sendable {
     @safe @exclusivity(unchecked) private(set) var sentAtEnd = 0
     /// Changed before the transfer begins, or begins anew.
     @safe @exclusivity(unchecked) var expectation = Expectation()
-    /// Whose place it takes, or waits for.
-    @safe @exclusivity(unchecked) var origin: FairQueue<Transfer>.Origin?
-    @safe @exclusivity(unchecked) var waiting: QueueEntry?
-    @safe @exclusivity(unchecked) var negotiation: Negotiation?
-    /// How long it waited for another one's connection, in nanoseconds; a part of the time to connect.
-    @safe @exclusivity(unchecked) var heldTime: UInt64 = 0
+    /// Changed by the queue alone.
+    @safe @exclusivity(unchecked) var queuePlace = QueuePlace()
     /// Changed as curl looks for a connection.
     @safe @exclusivity(unchecked) var attempts = ConnectionAttempts()
     @safe @exclusivity(unchecked) private var isWatchingResume = false
@@ -69,7 +65,7 @@ final class Transfer: @unchecked Sendable {
 
     func willSend(to endpoints: ConnectionEndpoints) -> Bool {
         guard allows(endpoints), state.willSend() else { return false }
-        multi.settle(self)
+        multi.queue.settle(self)
         handle?.forgetFailedAttempts()
         metrics.remoteAddress = endpoints.address
         metrics.remotePort = endpoints.port

@@ -14,7 +14,7 @@ extension Transfer {
     /// curl would wait for nothing.
     func decideToAsk() {
         let policy = request.continuePolicy
-        let isAsked = expectation.isAllowed && policy.asks(before: content.length) && multi.speaksHTTP1(self)
+        let isAsked = expectation.isAllowed && policy.asks(before: content.length) && speaksHTTP1
         expectation.wait = isAsked ? policy.wait : nil
     }
 

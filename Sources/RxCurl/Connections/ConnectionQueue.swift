@@ -1,0 +1,234 @@
+internal import RxHTTP
+internal import RxLite
+internal import RxLoop
+
+/// Gives transfers a place at their origin, or has them wait for one: as long as there are as many connections as there
+/// may be, and until it is known whether another one's connection can be shared.
+final class ConnectionQueue {
+    // Spared the checks of exclusivity: touched only on the loop, which the calls assert; nothing that leads back
+    // here is called while a variable is being changed.
+
+    private let loop: EventLoop
+    private let connectionDelay: UInt64
+    @safe @exclusivity(unchecked) private var queue: FairQueue<Transfer>
+    @safe @exclusivity(unchecked) private var negotiations: Negotiations
+    @safe @exclusivity(unchecked) private var latest: LatestOrigin?
+    /// Set while somebody waits for a connection.
+    @safe @exclusivity(unchecked) private var timer: LoopTimer?
+
+    /// The origin that was looked up last, by the beginning of the URLs that lead to it.
+    private struct LatestOrigin {
+        let prefix: [UInt8]
+        let origin: FairQueue<Transfer>.Origin
+        let negotiation: Negotiation?
+    }
+
+    init(
+        on loop: EventLoop, _ configuration: CurlTransport.Configuration, _ settings: ConnectionSettings
+    ) {
+        self.loop = loop
+        connectionDelay = settings.connectionDelay
+        negotiations = Negotiations(settings)
+        queue = FairQueue(
+            perOrigin: configuration.maxConnectionsPerOrigin,
+            atOnce: configuration.promptConnectionsPerOrigin,
+            total: configuration.maxConnections)
+    }
+
+    // MARK: The timer
+
+    /// Has `onTime` called from time to time while somebody waits; it is to call ``widen()``.
+    func open(onTime: @escaping () -> Void) {
+        timer = LoopTimer(on: loop, onFire: onTime)
+        // Those who waited when a multi handle broke down wait on.
+        if queue.waitingCount > 0 { setTimer() }
+    }
+
+    func close() {
+        timer?.close()
+        timer = nil
+    }
+
+    private func setTimer() {
+        let time = loop.nanoseconds.addingReportingOverflow(max(1_000_000, connectionDelay / 4))
+        if !time.overflow { timer?.start(at: time.partialValue) }
+    }
+
+    /// Opens further connections where requests have waited too long for one of those there are.
+    func widen() {
+        loop.assertCurrent()
+        queue.widen { hasWaited($0, connectionDelay) }
+        if queue.waitingCount > 0 { setTimer() }
+    }
+
+    // MARK: Entering
+
+    /// Takes a place for the transfer, or has it wait for one; false if it waits.
+    func enter(_ transfer: Transfer) -> Bool {
+        loop.assertCurrent()
+        let found = latestOrigin(for: transfer)
+        let origin = found.origin
+        transfer.queuePlace.origin = origin
+        transfer.queuePlace.negotiation = found.negotiation
+        transfer.queuePlace.heldTime = 0
+        if queue.enter(origin) {
+            lead(transfer)
+            return true
+        }
+        let now = loop.nanoseconds
+        transfer.queuePlace.waiting = QueuePlace.Waiting(
+            ticket: queue.wait(transfer, at: origin), start: now,
+            heldBefore: found.negotiation?.held.total(at: now) ?? 0)
+        limitWaiting(transfer)
+        if queue.waitingCount == 1 { setTimer() }
+        return false
+    }
+
+    private func latestOrigin(for transfer: Transfer) -> LatestOrigin {
+        let target = transfer.target
+        if let latest, target.hasOrigin(latest.prefix) { return latest }
+        let prefix = Array(target.text.utf8.prefix(target.originLength))
+        let origin = Origin(transfer.request.url)
+        let key =
+            origin.map { "\($0.scheme)://\($0.host):\($0.port)" }
+            ?? String(decoding: prefix, as: UTF8.self)
+        let found = LatestOrigin(
+            prefix: prefix, origin: queue.origin(key),
+            negotiation: negotiations.negotiation(with: key, of: origin, for: target))
+        latest = found
+        return found
+    }
+
+    /// The next transfer that has found a place, and has not waited for another one's connection for too long.
+    func next() -> Transfer? {
+        loop.assertCurrent()
+        while let transfer = queue.next({ hasWaited($0, connectionDelay / 2) }) {
+            let time = waitedTime(transfer)
+            transfer.queuePlace.waiting.take()?.limit?.cancel()
+            if let code = transfer.timing.clock.limit(passedConnectingFor: time.held) {
+                // It has not become one of those under way there.
+                transfer.queuePlace.negotiation = nil
+                transfer.end(code, transfer.text(of: code))
+                leave(transfer)
+                continue
+            }
+            transfer.metrics.queued = .nanoseconds(Int64(clamping: time.queued))
+            transfer.queuePlace.heldTime = time.held
+            lead(transfer)
+            return transfer
+        }
+        return nil
+    }
+
+    // MARK: Waiting
+
+    /// Ends a waiting transfer if a limit has passed, and otherwise looks again when one may have: that of the queue, or,
+    /// for the time that another one's connection was waited for, one of those that go across connecting.
+    private func limitWaiting(_ transfer: Transfer) {
+        loop.assertCurrent()
+        let queueLimit = transfer.request.timeouts.limits.queue
+        let negotiation = transfer.queuePlace.negotiation
+        let mayBeHeld = negotiation?.mayHold == true
+        guard mayBeHeld || !queueLimit.isNone else { return }
+        let (held, queued) = waitedTime(transfer)
+        if let code = transfer.timing.clock.limit(passedConnectingFor: held) {
+            return transfer.multi.perform(.timeOut(transfer, code))
+        }
+        guard queued < queueLimit.nanoseconds else {
+            return transfer.multi.perform(.timeOut(transfer, .queueTimeout))
+        }
+        // One of the times moves on now; which one may change before the next look.
+        var times = (moving: queueLimit.nanoseconds - queued, resting: UInt64.max)
+        if mayBeHeld { times.resting = transfer.timing.clock.connectingLimit - held }
+        if negotiation?.held.isRunning == true { swap(&times.moving, &times.resting) }
+        let next = min(times.moving, max(times.resting, Self.shortestLook))
+        guard next < Timeouts.Limit.none.nanoseconds / 2 else { return }
+        // The transfer's multi keeps this queue.
+        transfer.queuePlace.waiting?.limit = loop.schedule(after: .nanoseconds(Int64(next))) {
+            if transfer.queuePlace.waiting != nil { transfer.multi.queue.limitWaiting(transfer) }
+        }
+    }
+
+    /// How soon a limit is looked at whose time stands still, in nanoseconds.
+    private static let shortestLook: UInt64 = 10_000_000
+
+    private func hasWaited(_ transfer: Transfer, _ nanoseconds: UInt64) -> Bool {
+        transfer.queuePlace.waiting != nil && waitedTime(transfer).queued >= nanoseconds
+    }
+
+    /// How long a transfer has waited, in nanoseconds: for another one's connection, which is a part of connecting, and
+    /// in the queue.
+    private func waitedTime(_ transfer: Transfer) -> (held: UInt64, queued: UInt64) {
+        guard let waiting = transfer.queuePlace.waiting else { return (0, 0) }
+        let now = max(waiting.start, loop.nanoseconds)
+        let time = now - waiting.start
+        let total = transfer.queuePlace.negotiation?.held.total(at: now) ?? 0
+        let held = min(time, total - waiting.heldBefore)
+        return (held, time - held)
+    }
+
+    // MARK: One connects, and others wait for its connection
+
+    /// Has others wait for the connection of a transfer that found a place, if it is the first one there.
+    private func lead(_ transfer: Transfer) {
+        guard let origin = transfer.queuePlace.origin,
+            transfer.queuePlace.negotiation?.enter(transfer, at: loop.nanoseconds) == true
+        else { return }
+        queue.hold(origin)
+    }
+
+    /// Lets those go on that waited for the connection of a transfer: there is one, or there will be none.
+    func settle(_ transfer: Transfer) {
+        loop.assertCurrent()
+        guard let origin = transfer.queuePlace.origin,
+            transfer.queuePlace.negotiation?.settle(transfer, at: loop.nanoseconds) == true
+        else { return }
+        queue.release(origin)
+    }
+
+    /// Has another one connect in place of a transfer that was cancelled.
+    func yield(_ transfer: Transfer) {
+        loop.assertCurrent()
+        guard let origin = transfer.queuePlace.origin,
+            transfer.queuePlace.negotiation?.yield(transfer, at: loop.nanoseconds) == true
+        else { return }
+        queue.release(origin)
+    }
+
+    /// Notes that requests to the origin of a transfer share connections from now on.
+    func multiplex(_ transfer: Transfer) {
+        loop.assertCurrent()
+        if let origin = transfer.queuePlace.origin { queue.multiplex(origin) }
+    }
+
+    // MARK: Leaving
+
+    /// Gives the transfer's place back, or takes it out of the queue. Its content is not wanted any more.
+    func leave(_ transfer: Transfer) {
+        loop.assertCurrent()
+        transfer.content.source?.close()
+        guard let waiting = transfer.queuePlace.waiting.take() else { return leavePlace(transfer) }
+        waiting.limit?.cancel()
+        transfer.queuePlace.negotiation = nil
+        if let origin = transfer.queuePlace.origin.take() { queue.withdraw(waiting.ticket, from: origin) }
+    }
+
+    private func leavePlace(_ transfer: Transfer) {
+        settle(transfer)
+        transfer.queuePlace.negotiation.take()?.leave()
+        if let origin = transfer.queuePlace.origin.take() { queue.leave(origin) }
+    }
+
+    /// Ends all that wait.
+    func removeAll(_ code: NetworkError.Code, _ message: String) {
+        loop.assertCurrent()
+        for transfer in queue.removeAll() {
+            transfer.queuePlace.waiting?.limit?.cancel()
+            transfer.queuePlace.waiting = nil
+            transfer.queuePlace.origin = nil
+            transfer.queuePlace.negotiation = nil
+            transfer.content.source?.close()
+            transfer.end(code, message)
+        }
+    }
+}
