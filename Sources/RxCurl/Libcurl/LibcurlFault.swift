@@ -1,14 +1,15 @@
 /// A fault of libcurl that the transport works around.
 enum LibcurlFault: CaseIterable {
     /// Uses an idle connection again that has bytes to read or was reset; a late 408 counts as the next response.
-    /// See ``Multi/retire(_:)``.
+    /// See ``ConnectedSocket/retire()``.
     case reusesUncleanConnections
     /// Takes an HTTP/2 body that is reset before its end for whole where there is no length, among other faults of
     /// HTTP/2. So ``CurlTransport/HTTPVersion/automatic`` is HTTP/1.1.
     case endsHTTP2BodiesEarly
     /// Does not reliably go on with a paused HTTP/2 transfer. So its bytes are taken all the same, into ``PausedChunks``.
     case stallsPausedHTTP2
-    /// Asks for a writable socket as long as an HTTP/2 upload waits for the server's window. See ``Multi/mute(_:)``.
+    /// Asks for a writable socket as long as an HTTP/2 upload waits for the server's window. See
+    /// ``SocketState/noteWrite(isIdle:)``.
     case spinsOnHTTP2Uploads
     /// Fails with `CURLE_HTTP2` when it uses an HTTP/2 connection without TLS a second time. So these are used once.
     case breaksReusedPlainHTTP2

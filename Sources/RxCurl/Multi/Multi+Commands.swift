@@ -22,7 +22,7 @@ extension Multi {
     /// Does it now, or as soon as curl has returned. On the loop.
     func perform(_ command: Command) {
         loop.preconditionCurrent()
-        unmute()
+        sockets.unmute()
         commands.append(command)
         guard !isBusy else { return }
         settle()

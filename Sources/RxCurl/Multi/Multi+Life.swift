@@ -95,10 +95,7 @@ extension Multi {
         overdue = []
         timer?.close()
         timer = nil
-        for watch in sockets { watch.poll?.close() }
-        sockets = []
-        (unwatched, refused) = ([], [])
-        muted = []
+        sockets.removeAll()
     }
 
     /// `curl_global_init` is to be called once, before anything else.

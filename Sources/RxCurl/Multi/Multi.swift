@@ -25,6 +25,8 @@ final class Multi: @unchecked Sendable {
     let alternatives: AlternativeServices?
     /// Whether the transport has been shut down. Readable from any thread.
     let isClosed = Atomic<Bool>(false)
+    /// What the loop watches for curl.
+    let sockets: SocketTable
     /// The transfers that wait for a connection, and the places of the others.
     let queue: ConnectionQueue
 
@@ -36,14 +38,6 @@ final class Multi: @unchecked Sendable {
     @safe @exclusivity(unchecked) var secondLook: Immediate?
     /// Transfers of which a limit seems to have passed.
     @safe @exclusivity(unchecked) var overdue: [Transfer] = []
-    @safe @exclusivity(unchecked) var sockets: [Watch] = []
-    /// Sockets on which a connection was begun and that curl may not watch, and transfers of which one was closed.
-    @safe @exclusivity(unchecked) var unwatched: [Int] = []
-    @safe @exclusivity(unchecked) var refused: [Transfer] = []
-    /// Sockets that are not asked for room to write.
-    @safe @exclusivity(unchecked) var muted: [Int] = []
-    /// How often curl has asked for content.
-    @safe @exclusivity(unchecked) var contentReads = 0
     /// The status line, which most responses of a server share.
     @safe @exclusivity(unchecked) var statusLine = StatusLine()
     @safe @exclusivity(unchecked) var addresses = AddressCache()
@@ -79,7 +73,9 @@ final class Multi: @unchecked Sendable {
         self.settings = settings
         let usesAlternatives = settings.http3 == .whenNamed || settings.http3 == .always
         self.alternatives = usesAlternatives ? alternatives : nil
+        sockets = SocketTable(on: loop, features)
         queue = ConnectionQueue(on: loop, configuration, settings)
+        sockets.report(to: self)
     }
 
     /// Has the loop close everything before it ends. The hook keeps this object until ``close()``.
@@ -151,7 +147,7 @@ final class Multi: @unchecked Sendable {
     /// round of the loop is worth it, since one call then serves all that have become due.
     func drive(_ socket: curl_socket_t, _ events: Int32) {
         loop.assertCurrent()
-        if socket == CURL_SOCKET_TIMEOUT { unmute() }
+        if socket == CURL_SOCKET_TIMEOUT { sockets.unmute() }
         act(socket, events)
         var rounds = 0
         while isDue, running.count == 1, rounds < 8 {

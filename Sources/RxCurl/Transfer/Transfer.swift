@@ -158,7 +158,7 @@ final class Transfer: @unchecked Sendable {
         metrics.bodyBytesSent = Int(uploadedBytes)
         if !metrics.isConnectionReused, let socket = handle.socket {
             let isShared = isMultiplexed
-            multi.keepWatching(socket, isShared: isShared, as: share?.connection(isShared: isShared))
+            multi.sockets.keep(socket, isShared: isShared, as: share?.connection(isShared: isShared))
         }
         timing.correct(&metrics)
     }

@@ -6,7 +6,7 @@ extension Transfer {
     /// Hands over the next bytes of a body that is not small.
     func readContent(into buffer: UnsafeMutableRawBufferPointer) -> ContentSource.Supply {
         guard let source = content.source else { return .end }
-        multi.contentReads &+= 1
+        multi.sockets.noteContentRead()
         return unsafe source.read(into: buffer, for: self)
     }
 

@@ -1,0 +1,203 @@
+internal import CLibcurl
+internal import RxLoop
+
+/// The sockets of a multi handle, by their numbers: performs with the loop's polls what ``SocketState`` decides.
+final class SocketTable {
+    // Spared the checks of exclusivity: touched only on the loop, which the calls assert; nothing that leads back
+    // here is called while a variable is being changed.
+
+    private let loop: EventLoop
+    /// Whether transfers are told that there is no connection (``LibcurlFault/waitsAfterRefusals``).
+    private let tellsRefusals: Bool
+    /// Whether sockets are muted (``LibcurlFault/spinsOnHTTP2Uploads``).
+    private let mutesIdleWrites: Bool
+    /// Who is told what the polls report.
+    private unowned var multi: Multi?
+
+    @safe @exclusivity(unchecked) private(set) var entries: [WatchedSocket] = []
+    /// Sockets of connections that are begun, which curl may not watch.
+    @safe @exclusivity(unchecked) private var unwatched: [Int] = []
+    /// Transfers whose connection was refused.
+    @safe @exclusivity(unchecked) private var refused: [Transfer] = []
+    /// Sockets that are not asked for room to write.
+    @safe @exclusivity(unchecked) private var muted: [Int] = []
+    /// How often curl has asked for content.
+    @safe @exclusivity(unchecked) private(set) var contentReads = 0
+
+    init(on loop: EventLoop, _ features: LibcurlFeatures) {
+        self.loop = loop
+        tellsRefusals = features.has(.waitsAfterRefusals)
+        mutesIdleWrites = features.has(.spinsOnHTTP2Uploads)
+    }
+
+    /// Has `multi` told what the polls report. It outlives them.
+    func report(to multi: Multi) { self.multi = multi }
+
+    // MARK: What curl says
+
+    /// Notes a socket that curl opens for a transfer.
+    func open(_ socket: curl_socket_t, for transfer: Transfer) {
+        let index = grow(to: socket)
+        forget(index)
+        entries[index].state = .opened(isAwaited: tellsRefusals)
+        guard tellsRefusals else { return }
+        entries[index].connecting = transfer
+        unwatched.append(index)
+    }
+
+    /// The socket is about to be closed; its poll goes first.
+    func close(_ socket: curl_socket_t) {
+        loop.assertCurrent()
+        if Int(socket) < entries.count { forget(Int(socket)) }
+    }
+
+    /// Watches for what curl wants of a socket now, nothing if `events` is `nil`; false if it cannot be watched.
+    func watch(_ socket: curl_socket_t, for events: Poll.Events?) -> Bool {
+        guard socket >= 0 else { return false }
+        let index = grow(to: socket)
+        if let events { return perform(entries[index].state.want(events), on: index) }
+        _ = perform(entries[index].state.wantNothing(), on: index)
+        if entries[index].state.stage == .connecting { unwatched.append(index) }
+        return true
+    }
+
+    /// A transfer came to its end on this socket.
+    ///
+    /// - Parameters:
+    ///   - isShared: whether many transfers may be on it at a time.
+    ///   - connection: what counts it, if connections are counted.
+    func keep(
+        _ socket: curl_socket_t, isShared: Bool, as connection: @autoclosure () -> LoopShares.Connection?
+    ) {
+        loop.assertCurrent()
+        let index = Int(socket)
+        guard index < entries.count, entries[index].state.stage != .foreign else { return }
+        entries[index].connecting = nil
+        entries[index].connection = connection()
+        _ = perform(entries[index].state.keep(isShared: isShared), on: index)
+    }
+
+    // MARK: What the loop says
+
+    /// Takes the report of a poll; `nil` if the socket is known no more.
+    func receive(_ socket: curl_socket_t, _ events: Poll.Events, isFailed: Bool) -> SocketState.Report? {
+        loop.assertCurrent()
+        let index = Int(socket)
+        guard index < entries.count else { return nil }
+        let report = entries[index].state.receive(events, isFailed: isFailed)
+        if case .stop = report { entries[index].poll?.stop() }
+        return report
+    }
+
+    /// Watches a socket on after polling failed, unless curl lets go of it.
+    func restart(_ socket: curl_socket_t) {
+        loop.assertCurrent()
+        let index = Int(socket)
+        if index < entries.count { _ = perform(entries[index].state.restart(), on: index) }
+    }
+
+    // MARK: Muting
+
+    /// Notes that curl asks for content.
+    func noteContentRead() { contentReads &+= 1 }
+
+    /// Notes that a socket was writable and nothing else.
+    ///
+    /// - Parameter isIdle: whether curl asked for no content to write.
+    /// - Returns: whether nothing at all is reported of the socket from now on.
+    func noteWrite(_ socket: curl_socket_t, isIdle: Bool) -> Bool {
+        loop.assertCurrent()
+        let index = Int(socket)
+        guard mutesIdleWrites, index < entries.count,
+            case .mute(let action) = entries[index].state.noteWrite(isIdle: isIdle)
+        else { return false }
+        muted.append(index)
+        _ = perform(action, on: index)
+        return action == .stop
+    }
+
+    /// Whether there are sockets that are not asked for room to write.
+    var hasMuted: Bool { !muted.isEmpty }
+
+    /// Watches the muted sockets again for what curl wants of them.
+    func unmute() {
+        loop.assertCurrent()
+        guard hasMuted else { return }
+        let indices = muted
+        muted = []
+        for index in indices where index < entries.count {
+            _ = perform(entries[index].state.unmute(), on: index)
+        }
+    }
+
+    // MARK: Refused connections
+
+    /// Whether there may be transfers whose connection was refused.
+    var mayHaveRefused: Bool { !unwatched.isEmpty || !refused.isEmpty }
+
+    /// The transfers whose connection was refused. Each socket names its transfer once.
+    func takeRefused() -> [Transfer] {
+        loop.assertCurrent()
+        for index in unwatched where index < entries.count && entries[index].state.wanted.isEmpty {
+            noteRefused(index)
+        }
+        unwatched.removeAll(keepingCapacity: true)
+        defer { refused = [] }
+        return refused
+    }
+
+    private func noteRefused(_ index: Int) {
+        guard entries[index].state.giveUpConnecting() else { return }
+        if let transfer = entries[index].connecting { refused.append(transfer) }
+        entries[index].connecting = nil
+    }
+
+    // MARK: The polls
+
+    /// Closes the polls and forgets all entries.
+    func removeAll() {
+        loop.assertCurrent()
+        for entry in entries { entry.poll?.close() }
+        (entries, unwatched, refused, muted) = ([], [], [], [])
+    }
+
+    private func grow(to socket: curl_socket_t) -> Int {
+        loop.assertCurrent()
+        while entries.count <= Int(socket) { entries.append(WatchedSocket()) }
+        return Int(socket)
+    }
+
+    private func forget(_ index: Int) {
+        entries[index].poll?.close()
+        noteRefused(index)
+        entries[index] = WatchedSocket()
+    }
+
+    /// False if there can be no poll.
+    private func perform(_ action: SocketState.PollAction, on index: Int) -> Bool {
+        switch action {
+        case .nothing: break
+        case .stop: entries[index].poll?.stop()
+        case .close:
+            entries[index].poll?.close()
+            entries[index].poll = nil
+        case .report(let events):
+            guard let poll = entries[index].poll ?? makePoll(of: index) else {
+                entries[index].state.cannotPoll()
+                return false
+            }
+            poll.start(events)
+        }
+        return true
+    }
+
+    private func makePoll(of index: Int) -> Poll? {
+        guard let multi else { return nil }
+        let socket = curl_socket_t(index)
+        let poll = try? Poll(on: loop, descriptor: socket) { [unowned multi] events, error in
+            multi.report(socket, events, error)
+        }
+        entries[index].poll = poll
+        return poll
+    }
+}
