@@ -93,7 +93,7 @@ private let onProgress: curl_xferinfo_callback = { context, _, _, _, sent in
 private let onRequest: curl_prereq_callback = { context, address, _, port, localPort in
     unsafe EasyHandle.callback(context, else: CURL_PREREQFUNC_ABORT) { transfer in
         let endpoints = ConnectionEndpoints(
-            address: unsafe transfer.multi.addresses.read(address), port: Int(port),
+            address: unsafe transfer.multi.recent.addresses.read(address), port: Int(port),
             localPort: Int(localPort))
         return transfer.willSend(to: endpoints) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
     }

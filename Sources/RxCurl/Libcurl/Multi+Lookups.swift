@@ -14,12 +14,8 @@ extension Multi {
     func keepLookup(of handle: EasyHandle) {
         guard settings.keepsLookups, handle.isLookingUp else { return }
         lookups.keep(handle, now: loop.nanoseconds)
-        lookupTimer?.start(at: lookups.nextEnd)
     }
 
     /// Lets handles go whose look-ups are over.
-    func removeLookups() {
-        lookups.removeFinished(now: loop.nanoseconds)
-        if lookups.count > 0 { lookupTimer?.start(at: lookups.nextEnd) }
-    }
+    func removeLookups() { lookups.removeFinished(now: loop.nanoseconds) }
 }

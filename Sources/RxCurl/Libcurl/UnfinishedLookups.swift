@@ -1,8 +1,12 @@
+internal import RxLoop
+
 /// Handles that ended while their name was being looked up over HTTPS, kept until the look-up is over
 /// (``LibcurlFault/freesLookupsUnderWay``).
 ///
 /// libcurl does not say when that is, but a look-up gets no more time than its handle had to connect.
 struct UnfinishedLookups {
+    /// Set while there are some.
+    private var timer: LoopTimer?
     private var entries: [(handle: EasyHandle, end: UInt64)] = []
     /// When the first of the look-ups is over, in nanoseconds; the latest time there is if there are none.
     private(set) var nextEnd = UInt64.max
@@ -17,6 +21,16 @@ struct UnfinishedLookups {
     var count: Int { entries.count }
     var isFull: Bool { entries.count >= limit }
 
+    /// Has `onEnd` called when look-ups are over.
+    mutating func open(on loop: EventLoop, onEnd: @escaping () -> Void) {
+        timer = LoopTimer(on: loop, onFire: onEnd)
+    }
+
+    mutating func close() {
+        timer?.close()
+        timer = nil
+    }
+
     /// Keeps `handle` until its look-up is certainly over.
     ///
     /// - Parameter now: the loop's time in nanoseconds.
@@ -24,13 +38,16 @@ struct UnfinishedLookups {
         let end = now + handle.connectLimit + Self.tolerance
         entries.append((handle, end))
         nextEnd = min(nextEnd, end)
+        timer?.start(at: nextEnd)
     }
 
     /// Lets the handles go whose look-ups are over.
     mutating func removeFinished(now: UInt64) {
-        guard now >= nextEnd else { return }
-        entries.removeAll { $0.end <= now }
-        nextEnd = entries.map(\.end).min() ?? .max
+        if now >= nextEnd {
+            entries.removeAll { $0.end <= now }
+            nextEnd = entries.map(\.end).min() ?? .max
+        }
+        if !entries.isEmpty { timer?.start(at: nextEnd) }
     }
 
     /// Once the multi handle is gone there are no look-ups.

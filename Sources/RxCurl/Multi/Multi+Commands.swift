@@ -24,28 +24,28 @@ extension Multi {
         loop.preconditionCurrent()
         sockets.unmute()
         commands.append(command)
-        guard !isBusy else { return }
+        guard !commands.isBusy else { return }
         settle()
-        kickIfDue()
+        alarm.ringIfDue()
     }
 
     /// Applies commands and reads messages until there are none, or has the loop go on with that after its other work:
     /// transfers that fail at once and are sent again at once would hold it up for ever.
     func settle() {
         loop.assertCurrent()
-        isBusy = true
+        commands.begin()
         var count = 0
         let limit = isClosed.load(ordering: .relaxed) ? Self.lastBatchLimit : Self.batchLimit
         repeat {
-            while count < limit, let command = nextCommand() {
+            while count < limit, let command = commands.next() {
                 count += 1
                 apply(command)
             }
             readMessages()
             while let transfer = queue.next() { begin(transfer) }
-        } while count < limit && hasCommands
-        isBusy = false
-        if hasCommands { settleLater() }
+        } while count < limit && !commands.isEmpty
+        commands.end()
+        if !commands.isEmpty { settleLater() }
     }
 
     /// How many commands are applied before the loop has its turn, and how many once the transport has been shut down,
@@ -53,27 +53,16 @@ extension Multi {
     private static let batchLimit = 256
     private static let lastBatchLimit = 16
 
-    private var hasCommands: Bool { !batch.isEmpty || !commands.isEmpty }
-
-    /// The two arrays take turns, and commands are moved out of them: nothing is allocated or retained.
-    private func nextCommand() -> Command? {
-        if batch.isEmpty {
-            swap(&commands, &batch)
-            batch.reverse()
-        }
-        return batch.popLast()
-    }
-
     private func settleLater() {
-        guard !isSettlingLater else { return }
-        isSettlingLater = loop.post { [self] in
-            isSettlingLater = false
-            guard !isBusy else { return }
+        guard !commands.isPostponed else { return }
+        let isPosted = loop.post { [self] in
+            commands.goOn()
+            guard !commands.isBusy else { return }
             settle()
-            kickIfDue()
+            alarm.ringIfDue()
         }
         // A loop that ends drops what begets more without end.
-        if !isSettlingLater { (commands, batch) = ([], []) }
+        if isPosted { commands.postpone() } else { commands.removeAll() }
     }
 
     private func apply(_ command: Command) {

@@ -1,22 +1,9 @@
 internal import CLibcurl
 
 extension Multi {
-    /// Notes that curl keeps bytes for a paused transfer.
-    func hold(_ handle: EasyHandle) {
-        guard !handle.isHeld else { return }
-        handle.isHeld = true
-        heldCount += 1
-    }
-
-    func letGo(_ handle: EasyHandle) {
-        guard handle.isHeld else { return }
-        handle.isHeld = false
-        heldCount -= 1
-    }
-
     /// Lets curl go on with a transfer that it was told to pause. It may deliver before this returns.
     func unpause(_ handle: EasyHandle) {
-        letGo(handle)
+        running.letGo(handle)
         goOn(handle)
     }
 

@@ -39,9 +39,7 @@ extension Multi {
     /// transfer either that is paused with bytes that it keeps.
     private func isUnclean(_ socket: curl_socket_t) -> Bool {
         guard features.has(.reusesUncleanConnections) else { return false }
-        guard heldCount > 0 else { return true }
-        let port = ConnectedSocket(descriptor: socket).localPort
-        return !running.contains { $0.isHeld && $0.transfer?.metrics.localPort == port }
+        return running.heldCount == 0 || !running.isHeld(on: ConnectedSocket(descriptor: socket).localPort)
     }
 
     /// A libcurl with ``LibcurlFault/spinsOnHTTP2Uploads`` asks for a writable socket as long as an HTTP/2 upload is not
@@ -60,7 +58,7 @@ extension Multi {
     /// Where curl has all of an HTTP/2 response it reads no more, so that it would not hear of a window that opens,
     /// nor that the server wants no more of the request (RFC 9113 §8.1): the response ends that.
     private func wrapUpUploads() {
-        let multiplexed = running.compactMap(\.transfer).filter { $0.isMultiplexed }
+        let multiplexed = running.transfers.filter { $0.isMultiplexed }
         for transfer in multiplexed {
             if let handle = transfer.handle, transfer.isResponseComplete(handle) {
                 perform(.wrapUp(transfer))

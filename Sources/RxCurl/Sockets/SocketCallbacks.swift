@@ -46,7 +46,7 @@ let onSocket: curl_socket_callback = { _, socket, what, context, _ in
 
 let onTimer: curl_multi_timer_callback = { _, milliseconds, context in
     unsafe Multi.callback(context, else: 0) { multi in
-        multi.setTimer(milliseconds)
+        multi.alarm.set(milliseconds: milliseconds)
         return 0
     }
 }

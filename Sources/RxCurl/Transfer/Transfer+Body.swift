@@ -23,7 +23,7 @@ extension Transfer {
             noteEarlyResponse()
             return .taken
         case .wait:
-            if let handle { multi.hold(handle) }
+            if let handle { multi.running.hold(handle) }
             return .kept
         case .pausedChunks:
             response.pausedChunks.append(unsafe Array(bytes))

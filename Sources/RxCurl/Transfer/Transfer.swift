@@ -79,8 +79,8 @@ final class Transfer: @unchecked Sendable {
         let action: TransferState.HeadAction
         if state.awaitsStatusLine {
             if isStreamed, timing.respondedAt == nil { timing.respondedAt = multi.loop.now }
-            response.status = unsafe multi.statusLine.read(line)
-            response.httpVersion = multi.statusLine.version
+            response.status = unsafe multi.recent.statusLine.read(line)
+            response.httpVersion = multi.recent.statusLine.version
             noteVersion()
             action = state.receiveStatusLine(
                 status: response.status?.code, byteCount: line.count, asksFirst: asksFirst)

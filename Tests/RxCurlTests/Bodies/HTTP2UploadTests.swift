@@ -137,7 +137,7 @@ import Testing
                 let isWriting = multi.sockets.entries.contains {
                     $0.state.polled?.contains(.writable) == true
                 }
-                return !multi.running.isEmpty && (spins ? !multi.sockets.hasMuted : isWriting)
+                return multi.running.count > 0 && (spins ? !multi.sockets.hasMuted : isWriting)
             }
             _ = try await behind.nextRequest()
             while await transport.loop.run(isBusy) {

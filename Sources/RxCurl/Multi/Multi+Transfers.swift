@@ -1,8 +1,19 @@
 internal import CLibcurl
 internal import RxHTTP
 internal import RxLoop
+import Synchronization
 
 extension Multi {
+    func add(_ transfer: Transfer) {
+        loop.assertCurrent()
+        guard !transfer.isOver else { return }
+        guard !isClosed.load(ordering: .relaxed) else {
+            return transfer.end(.shutDown, "the transport has been shut down")
+        }
+        if let flaw = settings.flaw { return transfer.end(.invalidConfiguration, flaw) }
+        if queue.enter(transfer) { begin(transfer) }
+    }
+
     /// Gives a transfer that has found a place a handle, and hands it over to curl.
     ///
     /// One that asks before its content, and does not know whether there is any, waits for the first byte of it: a
@@ -18,8 +29,7 @@ extension Multi {
             }
             handle.transfer = transfer
             transfer.handle = handle
-            handle.slot = running.count
-            running.append(handle)
+            running.add(handle)
             limitConnections()
         } catch {
             queue.leave(transfer)
@@ -39,7 +49,7 @@ extension Multi {
         if isStarted { transfer.timing.clock.restart(at: loop.nanoseconds) }
         if isStarted, transfer.content.source?.isEmpty == true { transfer.expectation.wait = nil }
         do throws(NetworkError) {
-            let list = try headers.list(for: transfer)
+            let list = try recent.headers.list(for: transfer)
             let code: CURLMcode
             do throws(CurlError) {
                 try handle.configure(for: transfer, headers: list)
@@ -54,5 +64,30 @@ extension Multi {
             release(handle)
             transfer.end(error)
         }
+    }
+
+    /// Takes a transfer that is over out of curl. An unfinished one's connection is closed with it
+    /// (`curl_multi_remove_handle`).
+    func drop(_ transfer: Transfer) {
+        guard let handle = transfer.handle else { return queue.leave(transfer) }
+        handle.isSpent = true
+        release(handle)
+    }
+
+    /// Takes the handle away from its transfer and keeps it for another.
+    func release(_ handle: EasyHandle) {
+        loop.assertCurrent()
+        running.letGo(handle)
+        handle.limits?.stop()
+        if let transfer = handle.transfer.take() {
+            transfer.handle = nil
+            queue.leave(transfer)
+        }
+        if handle.isSpent { handle.forbidReuse() }
+        if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }
+        if handle.isSpent { keepLookup(of: handle) }
+        running.remove(handle)
+        limitConnections()
+        if !handle.isSpent { pool.give(handle) }
     }
 }

@@ -1,0 +1,47 @@
+internal import RxHTTP
+
+/// The easy handles that carry transfers; each knows its slot.
+struct RunningHandles {
+    private var handles: [EasyHandle] = []
+    /// How many transfers are paused with bytes that curl keeps.
+    private(set) var heldCount = 0
+
+    var count: Int { handles.count }
+    var first: EasyHandle? { handles.first }
+    var last: EasyHandle? { handles.last }
+    var transfers: [Transfer] { handles.compactMap(\.transfer) }
+
+    mutating func add(_ handle: EasyHandle) {
+        handle.slot = handles.count
+        handles.append(handle)
+    }
+
+    /// Takes out one that is there.
+    mutating func remove(_ handle: EasyHandle) {
+        let last = handles.removeLast()
+        if last !== handle {
+            handles[handle.slot] = last
+            last.slot = handle.slot
+        }
+        handle.slot = -1
+    }
+
+    /// Notes that curl keeps bytes for a paused transfer.
+    mutating func hold(_ handle: EasyHandle) {
+        guard !handle.isHeld else { return }
+        handle.isHeld = true
+        heldCount += 1
+    }
+
+    /// Notes that curl keeps none any more.
+    mutating func letGo(_ handle: EasyHandle) {
+        guard handle.isHeld else { return }
+        handle.isHeld = false
+        heldCount -= 1
+    }
+
+    /// Whether curl keeps bytes that came on the connection from that port at this end.
+    func isHeld(on localPort: Int) -> Bool {
+        handles.contains { $0.isHeld && $0.transfer?.metrics.localPort == localPort }
+    }
+}
