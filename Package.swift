@@ -166,6 +166,13 @@ let package = Package(
         .testTarget(
             name: "SurfaceTests", dependencies: ["RxNetworking", "RxDiskCache", "RxTesting"],
             swiftSettings: settings),
+        // Tests/SurfaceTests/Samples/Chains.swift once more, as the code of packages with other settings.
+        .target(
+            name: "MainActorChains", dependencies: ["RxNetworking"], path: "Tests/MainActorChains",
+            swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
+        .target(
+            name: "Swift5Chains", dependencies: ["RxNetworking"], path: "Tests/Swift5Chains",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "RxNetworkingTests", dependencies: ["RxNetworking", "TestServers"], swiftSettings: settings),
         // Drives the client by JSON lines, for suites that are written in other languages.

@@ -41,14 +41,6 @@ final class Stage: Sendable {
         panel.write(above: "  !! expectation failed: \(promise)")
     }
 
-    /// The one value of a stream that must have one.
-    func value<Element>(of stream: Observable<Element, NetworkError>) async throws -> Element {
-        guard let value = try await stream.first() else { throw NoValue() }
-        return value
-    }
-
-    private struct NoValue: Error {}
-
     /// The failed expectations.
     var broken: [String] { problems.withLock { $0 } }
 
@@ -67,7 +59,7 @@ final class Stage: Sendable {
             })
         var values: [Element] = []
         do throws(Failure) {
-            for try await value in noted.values(buffering: .unbounded) { values.append(value) }
+            for try await value in noted { values.append(value) }
         } catch {
             return (values, error)
         }

@@ -16,7 +16,7 @@ public import RxHTTP
 ///
 /// Only path and output must be given.
 public protocol Endpoint<Output>: Sendable {
-    /// The type of a successful result.
+    /// The type of a successful result: a `Decodable` type, `Response` or `Void`.
     associatedtype Output: Sendable
 
     /// The path below the client's base URL, or an absolute URL of the same origin. A placeholder such as `{id}`
@@ -75,10 +75,10 @@ extension Endpoint where Output: Decodable {
 
 extension Endpoint where Output == Response {
     /// The unchanged response.
-    public func output(from response: Response) throws(NetworkError) -> Response { response }
+    public func output(from response: Response) throws(NetworkError) -> Output { response }
 }
 
 extension Endpoint where Output == Void {
     /// Nothing; the body does not matter.
-    public func output(from _: Response) throws(NetworkError) {}
+    public func output(from _: Response) throws(NetworkError) -> Output { () }
 }

@@ -70,7 +70,7 @@ extension CookieJar {
     /// end; fails if it cannot be written, and the next change or flush tries again.
     ///
     /// ```swift
-    /// try await jar.flush().first()
+    /// try await jar.flush().value()
     /// ```
     public func flush() -> Observable<Void, NetworkError> {
         .create { emitter in

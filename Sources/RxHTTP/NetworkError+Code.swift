@@ -74,8 +74,8 @@ extension NetworkError {
         /// A redirect that must not be followed: from https to http, to another scheme, or without a target.
         public static let invalidRedirect = Code(rawValue: "invalidRedirect")
 
-        /// The request was cancelled through its client. Callbacks of `subscribe` are not called with this
-        /// error.
+        /// The request was cancelled through its client, or awaited by a task that was cancelled. Callbacks of
+        /// `subscribe` are not called with this error.
         public static let cancelled = Code(rawValue: "cancelled")
 
         // After the response
@@ -99,5 +99,12 @@ extension NetworkError {
         public static let paging = Code(rawValue: "paging")
         /// The response is well-formed but has no useful content, according to the envelope or a validator.
         public static let noContent = Code(rawValue: "noContent")
+        /// A stream that was awaited for a value (`value()`) has finished without one.
+        public static let noValue = Code(rawValue: "noValue")
     }
+}
+
+extension NetworkError.Code: CustomStringConvertible {
+    /// The name, such as `connectTimeout`.
+    public var description: String { rawValue }
 }

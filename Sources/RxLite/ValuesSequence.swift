@@ -1,9 +1,9 @@
 extension Observable {
-    /// The stream for a `for try await` loop. Each loop is a new subscription; leaving the loop, or cancelling its
-    /// task, cancels the stream.
+    /// The stream for a `for try await` loop that does not pause it. A loop over the stream itself does, see
+    /// ``makeAsyncIterator()``; in all else the two are alike.
     ///
     /// ```swift
-    /// for try await line in lines.values(buffering: .suspend(high: 64, low: 16)) { … }
+    /// for await count in counts.observable.values(buffering: .latest(1)) { … }
     /// ```
     ///
     /// A loop that must neither miss a value nor fall far behind has the stream fail when it does:

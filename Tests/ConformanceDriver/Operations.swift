@@ -90,6 +90,6 @@ final class Operations: Sendable {
 
     /// Returns when there are none.
     func waitForAll() async {
-        _ = await count.observable.filter { $0 == 0 }.first()
+        for await count in count.observable where count == 0 { break }
     }
 }

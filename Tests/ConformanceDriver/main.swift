@@ -22,7 +22,7 @@ driver.operations.cancelEndless()
 await driver.operations.waitForAll()
 do {
     // The type names the awaited one: top-level code counts as synchronous where both are to choose from.
-    if let cookies = client.configuration.cookies { let _: Void? = try await cookies.flush().first() }
+    if let cookies = client.configuration.cookies { let _: Void? = try await cookies.flush().value() }
 } catch {
     output.write(ErrorAnswer(nil, error.code.rawValue, error.message))
 }

@@ -25,7 +25,7 @@ struct Storm {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<50:
             // A lookup never fails.
-            let entries = try? await store.entries(for: SampleEntry.key(key)).first()
+            let entries = try? await store.entries(for: SampleEntry.key(key)).value()
             for entry in entries ?? [] {
                 found += 1
                 if !SampleEntry.isWhole(entry) { wrong += 1 }
@@ -34,13 +34,13 @@ struct Storm {
             let entry = SampleEntry.make(
                 key: key, number: number, size: .random(in: 0..<60_000, using: &random))
             last = entry.metadata
-            _ = try? await store.store(entry).first()
+            _ = try? await store.store(entry).value()
         case 90..<96:
             guard var metadata = last else { return }
             metadata.terms.lifetime += 1
-            _ = try? await store.update(metadata).first()
-        case 96..<99: _ = try? await store.remove(.url(SampleEntry.key(key).url)).first()
-        default: _ = try? await store.remove(.all).first()
+            _ = try? await store.update(metadata).value()
+        case 96..<99: _ = try? await store.remove(.url(SampleEntry.key(key).url)).value()
+        default: _ = try? await store.remove(.all).value()
         }
     }
 }

@@ -29,7 +29,7 @@ func fill(_ store: DiskCacheStore, _ random: SeededRandom) async throws {
     for number in 0... {
         let key = Int.random(in: 0..<SampleEntry.keyCount, using: &random)
         let size = Int.random(in: 0..<60_000, using: &random)
-        _ = try await store.store(SampleEntry.make(key: key, number: number, size: size)).first()
+        _ = try await store.store(SampleEntry.make(key: key, number: number, size: size)).value()
         say("stored \(key) \(number)")
     }
 }
@@ -51,11 +51,11 @@ func use(_ store: DiskCacheStore) async throws -> Bool {
     var (stored, found, wrong) = (0, 0, 0)
     for key in 0..<SampleEntry.keyCount {
         let entry = SampleEntry.make(key: key, number: 0, size: 50_000)
-        guard (try? await store.store(entry).first()) != nil else { break }
+        guard (try? await store.store(entry).value()) != nil else { break }
         stored += 1
     }
     for key in 0..<SampleEntry.keyCount {
-        for entry in try await store.entries(for: SampleEntry.key(key)).first() ?? [] {
+        for entry in try await store.entries(for: SampleEntry.key(key)).value() {
             found += 1
             if !SampleEntry.isWhole(entry) { wrong += 1 }
         }

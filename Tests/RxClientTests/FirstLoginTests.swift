@@ -105,9 +105,8 @@ import Testing
         let transport = ImmediateTransport(server: server)
         let box = Box<Client>()
         @Sendable func logIn() async throws(NetworkError) -> Credential {
-            guard let client = box.value,
-                let login = try await client.post("/login").decode(Login.self).first()
-            else { throw NetworkError(.noContent, "no login") }
+            guard let client = box.value else { throw NetworkError(.noContent, "no login") }
+            let login = try await client.post("/login").decode(Login.self).value()
             return Credential(token: login.token)
         }
         configuration.session = Session(credential: credential, logsInFirst: true) {
@@ -143,7 +142,7 @@ import Testing
         let client = Client(configuration: configuration, transport: transport)
         box.value = client
         let texts = try await withThrowingTaskGroup(of: String?.self) { group in
-            for index in 0..<10 { group.addTask { try await client.get("/\(index)").first()?.text } }
+            for index in 0..<10 { group.addTask { try await client.get("/\(index)").value().text } }
             return try await group.reduce(into: Set<String>()) { if let text = $1 { $0.insert(text) } }
         }
         #expect(texts.count == 10)

@@ -29,7 +29,7 @@ import Testing
             observer.finish()
         }
         for source in [patient, pushing] {
-            let counts = try await source.process { $0.body.count }.collect()
+            let counts = try await source.process { $0.body.count }.collect().value()
             #expect(counts == sizes)
         }
     }
@@ -44,7 +44,7 @@ import Testing
                 observer.finish()
             }
         }
-        let counts = try await source.process { $0.body.count }.collect()
+        let counts = try await source.process { $0.body.count }.collect().value()
         #expect(counts == [Self.large, 7])
     }
 
@@ -60,7 +60,7 @@ import Testing
                 while !hasTicked.withLock({ $0 }), tries < 1_000_000_000 { tries += 1 }
                 return Self.name
             }
-            .collect()
+            .collect().value()
         }
         #expect(hasTicked.withLock { $0 })
         #expect(names == ["nobody"])
@@ -77,7 +77,7 @@ import Testing
                 guard response.body.count < failing else { throw NetworkError(.noContent, "too much") }
                 return response.body.count
             }
-            .collect()
+            .collect().value()
         }
         #expect(error?.code == .noContent)
     }
@@ -89,7 +89,7 @@ import Testing
             observer.fail(NetworkError(.partialBody, "broken"))
         }
         let error = await #expect(throws: NetworkError.self) {
-            _ = try await source.process { $0.body.count }.collect()
+            _ = try await source.process { $0.body.count }.collect().value()
         }
         #expect(error?.code == .partialBody)
     }

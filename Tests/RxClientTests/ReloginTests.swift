@@ -35,7 +35,7 @@ import Testing
                 group.addTask {
                     var count = 0
                     for index in 0..<50 {
-                        let text = try? await client.get("/\(task)/\(index)").first()?.text
+                        let text = try? await client.get("/\(task)/\(index)").value().text
                         if text == "\"/\(task)/\(index)\"" { count += 1 }
                     }
                     return count

@@ -252,10 +252,11 @@ import Testing
                 if case .chunk = event { break }
             }
             #expect(try await server.connectionEnded(0) == .clientClosed)
-            let task = Task { try await transport.send(request).first() }
+            let task = Task { try await transport.send(request).value() }
             _ = try await server.until { $0.requests.count == 2 ? true : nil }
             task.cancel()
-            #expect(try await task.value == nil)
+            let error = await #expect(throws: NetworkError.self) { try await task.value }
+            #expect(error?.code == .cancelled)
             #expect(try await server.connectionEnded(1) == .clientClosed)
             #expect(try await transport.get(server.baseURL).text == "ok")
         }

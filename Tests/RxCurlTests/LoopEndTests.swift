@@ -29,7 +29,7 @@ import Testing
         loop.shutDown()
         let transport = early ?? CurlTransport(loop: loop)
         let stream = transport.send(try .to(request.url))
-        let error = await #expect(throws: NetworkError.self) { _ = try await stream.first() }
+        let error = await #expect(throws: NetworkError.self) { _ = try await stream.value() }
         #expect(error?.code == request.code)
         #expect(error?.isUnsent == true)
     }
@@ -73,7 +73,7 @@ import Testing
         let transport = Self.transport()
         transport.loop.shutDown()
         let error = await #expect(throws: NetworkError.self) {
-            _ = try await call.stream(of: transport).first()
+            _ = try await call.stream(of: transport).value()
         }
         #expect(error?.code == call.code)
     }
@@ -85,7 +85,7 @@ import Testing
             history.count < 3 ? .retry(after: .milliseconds(1)) : .stop
         }
         let stream = transport.send(try .to("http://127.0.0.1:1/")).retry(policy)
-        let error = await #expect(throws: NetworkError.self) { _ = try await stream.first() }
+        let error = await #expect(throws: NetworkError.self) { _ = try await stream.value() }
         #expect(error?.code == .shutDown)
     }
 

@@ -33,7 +33,7 @@ import Testing
             #expect(stored.allSatisfy { key, number in (numbers[key] ?? -1) >= number })
             #expect(store.usage.entries == numbers.count)
             #expect(store.troubles == "")
-            _ = try await store.remove(.all).first()
+            _ = try await store.remove(.all).value()
         }
     }
 

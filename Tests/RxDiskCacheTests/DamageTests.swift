@@ -21,7 +21,7 @@ import Testing
         for key in 0..<SampleEntry.keyCount {
             try await store.put(SampleEntry.make(key: key, number: key, size: key * 500))
         }
-        if isClosed { _ = try await store.close().first() }
+        if isClosed { _ = try await store.close().value() }
         return try folder.names.filter { $0 != "lock" }.map { ($0, try folder.content($0)) }
     }
 
@@ -36,7 +36,7 @@ import Testing
         if store.statistics.brokenEntries + store.statistics.brokenDatabases == 0 {
             #expect(numbers.count >= SampleEntry.keyCount - 1 || comment.contains("-wal"), "\(comment)")
         }
-        _ = try await store.close().first()
+        _ = try await store.close().value()
         // What has been replaced or removed is in order from then on.
         let next = DiskCacheStore(patient: folder)
         #expect(try await next.numbers()[5] == 500, "\(comment)")

@@ -66,7 +66,7 @@ import Testing
             let store = store()
             for key in [1, 3, 5] { try await store.put(SampleEntry.make(key: key, number: key, size: 1000)) }
             #expect(try await store.found(SampleEntry.key(1)).count == 1)
-            _ = try await store.close().first()
+            _ = try await store.close().value()
         }
         let next = store()
         try await next.put(SampleEntry.make(key: 7, number: 7, size: 1000))
@@ -104,7 +104,7 @@ import Testing
         let store = DiskCacheStore(patient: folder)
         for key in 0..<10 { try await store.put(SampleEntry.make(key: key, number: 1, size: 100_000)) }
         let before = try folder.database
-        #expect(try await store.remove(.all).first() == 10)
+        #expect(try await store.remove(.all).value() == 10)
         #expect(store.usage.entries == 0 && store.usage.bytes == 0)
         #expect(try folder.names == ["lock"])
         try await store.put(SampleEntry.make(key: 3, number: 3, size: 10))

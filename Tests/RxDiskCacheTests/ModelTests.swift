@@ -30,15 +30,15 @@ import Testing
                     .id(last.randomElement(using: &random)?.id ?? UUID()), .all,
                 ]
                 let selection = selections[Int.random(in: 0..<selections.count, using: &random)]
-                #expect(try await store.remove(selection).first() == model.remove(selection).first())
+                #expect(try await store.remove(selection).value() == model.remove(selection).value())
             case 1...4:
                 guard var metadata = last.randomElement(using: &random) else { continue }
                 metadata.terms.lifetime += 1
                 metadata.tags = ["even", "more"]
                 let padding = String(repeating: "x", count: .random(in: 0..<2000, using: &random))
                 metadata.head = ResponseHead(status: .ok, headerFields: [.eTag: padding])
-                _ = try await store.update(metadata).first()
-                _ = try await model.update(metadata).first()
+                _ = try await store.update(metadata).value()
+                _ = try await model.update(metadata).value()
             case 5...10:
                 var entry = SampleEntry.make(
                     key: key, number: step, size: .random(in: 0..<7000, using: &random))
@@ -50,7 +50,7 @@ import Testing
                 try await store.put(entry)
                 try await model.put(entry)
             case 11:
-                _ = try await store.close().first()
+                _ = try await store.close().value()
                 store = DiskCacheStore(patient: folder, limit: limit, entryLimit: entryLimit)
             default: break
             }

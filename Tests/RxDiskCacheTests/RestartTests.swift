@@ -26,23 +26,23 @@ import Testing
         let folder = try TemporaryFolder()
         let first = DiskCacheStore(folder: folder.path + "/cache")
         let asked = try await client(server.baseURL, TieredCacheStore(over: first)).typedResponse(Goods())
-            .first()
-        #expect(asked?.output == [1, 2] && asked?.response.isFromCache == false)
+            .value()
+        #expect(asked.output == [1, 2] && asked.response.isFromCache == false)
         // Whoever asks does not wait for the disk.
         while first.usage.entries == 0 { await Task.yield() }
-        try await first.close().first()
+        try await first.close().value()
 
         let second = DiskCacheStore(folder: folder.path + "/cache")
         let later = client(server.baseURL, TieredCacheStore(over: second))
         for _ in 0..<2 {
-            let kept = try await later.typedResponse(Goods()).first()
-            #expect(kept?.output == [1, 2] && kept?.response.isFromCache == true)
+            let kept = try await later.typedResponse(Goods()).value()
+            #expect(kept.output == [1, 2] && kept.response.isFromCache == true)
         }
         #expect(server.record.requests.count == 1)
 
-        #expect(try await later.configuration.cache.remove(.all).first() ?? 0 > 0)
-        _ = try await later.typedResponse(Goods()).first()
+        #expect(try await later.configuration.cache.remove(.all).value() > 0)
+        _ = try await later.typedResponse(Goods()).value()
         #expect(server.record.requests.count == 2)
-        try await second.close().first()
+        try await second.close().value()
     }
 }

@@ -8,10 +8,10 @@ import TestServers
 @testable import disk_cache_probe
 
 extension CacheStore {
-    func put(_ entry: CacheEntry) async throws { _ = try await store(entry).first() }
+    func put(_ entry: CacheEntry) async throws { _ = try await store(entry).value() }
 
     func found(_ key: CacheKey) async throws -> [CacheEntry] {
-        try await entries(for: key).first() ?? []
+        try await entries(for: key).value()
     }
 
     /// The numbers of the sample entries that are there, by key; throws what is not whole.

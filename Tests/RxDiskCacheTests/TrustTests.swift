@@ -47,7 +47,7 @@ import Testing
         guard geteuid() == 0 else { return }
         let store = DiskCacheStore(patient: folder)
         try await store.put(SampleEntry.make(key: 1, number: 1, size: 10))
-        _ = try await store.close().first()
+        _ = try await store.close().value()
         let path = name == "lock" ? folder.file("lock") : try folder.database
         try #require(unsafe chown(path, 65_534, 65_534) == 0)
         #expect(await failure(store) == .untrustedFile)
@@ -62,7 +62,7 @@ import Testing
         let key = entry.metadata.key
         var store = DiskCacheStore(patient: folder)
         try await store.put(entry)
-        _ = try await store.close().first()
+        _ = try await store.close().value()
         for name in try folder.names {
             #expect(!Data(try folder.content(name)).contains(Data("cAnArY7".utf8)), "\(name)")
         }
@@ -70,12 +70,12 @@ import Testing
         #expect(try await store.found(key).map(\.metadata.key) == [key])
         var metadata = entry.metadata
         metadata.tags = ["a"]
-        _ = try await store.update(metadata).first()
+        _ = try await store.update(metadata).value()
         #expect(try await store.found(key).map(\.metadata.tags) == [["a"]])
         #expect(
             store.usage == CacheUsage(entries: 1, bytes: CacheEntry(metadata, body: entry.body).byteCount))
-        #expect(try await store.remove(.identity("somebody else")).first() == 0)
-        #expect(try await store.remove(.identity(key.identity)).first() == 1)
+        #expect(try await store.remove(.identity("somebody else")).value() == 0)
+        #expect(try await store.remove(.identity(key.identity)).value() == 1)
     }
 }
 

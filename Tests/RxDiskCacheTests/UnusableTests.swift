@@ -52,7 +52,7 @@ import Testing
         do {
             let store = DiskCacheStore(patient: folder)
             try await store.put(SampleEntry.make(key: 1, number: 1, size: 1000))
-            _ = try await store.close().first()
+            _ = try await store.close().value()
         }
         if ![.laterVersion, .otherTotals].contains(stranger) {
             try FileManager.default.removeItem(atPath: folder.database)
@@ -102,7 +102,7 @@ import Testing
         #expect(store.statistics.busy == 1 && store.statistics.failedChanges == 1)
         try await other.writeWithoutTransaction { db in try db.execute(sql: "COMMIT") }
         try other.close()
-        _ = try await store.close().first()
+        _ = try await store.close().value()
 
         let lock = unsafe open(folder.file("lock"), O_RDWR | O_CLOEXEC)
         #expect(flock(lock, LOCK_EX) == 0)

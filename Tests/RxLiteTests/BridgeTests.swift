@@ -93,16 +93,17 @@ import Testing
     }
 
     @Test(arguments: Place.allCases)
-    func firstStopsTheSource(_ place: Place) async throws {
+    func oneValueStopsTheSource(_ place: Place) async throws {
         try await place.run { home in
             let source = Source()
-            let first = try await source.numbers(.max, at: home).first()
+            let first = try await source.numbers(.max, at: home).value()
             #expect(first == 1)
             await until { source.isCancelled.value }
             #expect(source.taken.value == 1)
-            let none = try await home.house(Observable<Int, Lost>.empty()).first()
-            #expect(none == nil)
-            await #expect(throws: Lost()) { try await home.house(Observable<Int, Lost>.fail(Lost())).first() }
+            await #expect(throws: NoValue.self) {
+                try await home.house(Observable<Int, Lost>.empty()).value()
+            }
+            await #expect(throws: Lost()) { try await home.house(Observable<Int, Lost>.fail(Lost())).value() }
         }
     }
 
@@ -110,11 +111,11 @@ import Testing
     func collectGivesAll(_ place: Place) async throws {
         try await place.run { home in
             let source = Source()
-            let all = try await source.numbers(5000, at: home).collect()
+            let all = try await source.numbers(5000, at: home).collect().value()
             #expect(all == Array(1...5000))
             #expect(source.misplaced.value == 0)
             let failing = home.house(Observable<Int, Lost>.concat([.just(1), .fail(Lost())]))
-            await #expect(throws: Lost()) { try await failing.collect() }
+            await #expect(throws: Lost()) { try await failing.collect().value() }
         }
     }
 
@@ -144,9 +145,9 @@ import Testing
                     await Task.yield()
                     return 7
                 })
-            let place = try await stream.map { _ in home.isHere }.first()
+            let place = try await stream.map { _ in home.isHere }.value()
             #expect(place == true)
-            let answers = try await stream.collect()
+            let answers = try await stream.collect().value()
             #expect(answers == [7])
         }
     }
@@ -162,15 +163,15 @@ import Testing
                 Observable<Int, Never>.never().handleEvents(
                     onSubscribe: { isRunning.change { $0 = true } },
                     onCancel: { isCancelled.change { $0 = true } }))
-            for wait in [{ _ = await silent.first() }, { _ = await silent.collect() }]
-                as [@Sendable () async -> Void]
+            for wait in [{ _ = try await silent.value() }, { _ = try await silent.collect().value() }]
+                as [@Sendable () async throws -> Void]
             {
                 isRunning.change { $0 = false }
                 isCancelled.change { $0 = false }
-                let task = Task { await wait() }
+                let task = Task { try await wait() }
                 await until { isRunning.value }
                 task.cancel()
-                await task.value
+                await #expect(throws: CancellationError.self) { try await task.value }
                 await until { isCancelled.value }
             }
         }

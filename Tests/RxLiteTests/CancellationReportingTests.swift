@@ -49,6 +49,6 @@ import Testing
     @Test func operatorsAndAwaitSeeIt() async {
         stream(true).asResult().subscribe { [log] result in log.add("\((try? result.get()) ?? 0)") }
         #expect(log.entries == ["1", "0"])
-        await #expect(throws: Ending(isCancellation: true)) { _ = try await stream(true).collect().first() }
+        await #expect(throws: Ending(isCancellation: true)) { _ = try await stream(true).collect().value() }
     }
 }

@@ -44,9 +44,9 @@ import Testing
         MarbleCase("take(until:) of a signal", "-a--|") {
             try $0.cold("-a----b|").take(until: $0.coldNever("----x"))
         },
-        MarbleCase("first", "-(a|)") { try $0.cold("-a-b-|").first() },
-        MarbleCase("first of none", "-|") { try $0.cold("-|").first() },
-        MarbleCase("first, error", "-#") { try $0.cold("-#").first() },
+        MarbleCase("first", "-(a|)") { try $0.cold("-a-b-|").take(1) },
+        MarbleCase("first of none", "-|") { try $0.cold("-|").take(1) },
+        MarbleCase("first, error", "-#") { try $0.cold("-#").take(1) },
         MarbleCase("last", "-----(b|)") { try $0.cold("-a-b-|").last() },
         MarbleCase("last of none", "-|") { try $0.cold("-|").last() },
         MarbleCase("last, error", "----#") { try $0.cold("-a-b#").last() },

@@ -93,26 +93,6 @@ import Testing
         #expect(cancelled.value == 1)
     }
 
-    @Test func aCancelledTaskGetsNothing() async {
-        let task = Task {
-            while !Task.isCancelled { await Task.yield() }
-            return await Observable<Int, Never>.just(1).first()
-        }
-        task.cancel()
-        #expect(await task.value == nil)
-    }
-
-    @Test func first() async throws {
-        #expect(await Observable<Int, Never>.sequence(7...).first() == 7)
-        #expect(await Observable<Int, Never>.empty().first() == nil)
-        #expect(try await Observable<Int, Lost>.concat([.just(1), .fail(Lost())]).first() == 1)
-        await #expect(throws: Lost()) { try await Observable<Int, Lost>.fail(Lost()).first() }
-        let endless = Observable<Int, Never>.create { emitter in
-            while !emitter.isCancelled { emitter.send(3) }
-        }
-        #expect(await endless.first() == 3)
-    }
-
     @Test func valuesFromManyThreadsAllArrive() async {
         let signal = Signal<Int>()
         let end = Signal<Void>()

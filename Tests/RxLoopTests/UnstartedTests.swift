@@ -20,7 +20,7 @@
                 loop.schedule { runs.withLock { $0 += 1 } }
                 #expect(runs.withLock { $0 } == 1)
                 let error = await #expect(throws: UVError.self) {
-                    _ = try await loop.work { () throws(UVError) in 1 }.first()
+                    _ = try await loop.work { () throws(UVError) in 1 }.value()
                 }
                 #expect(error == loop.startError)
                 restoreDescriptors(limit)

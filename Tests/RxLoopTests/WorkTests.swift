@@ -16,7 +16,7 @@ import Testing
         let loop = EventLoop(name: "work")
         defer { loop.shutDown() }
         let places = try await loop.work { () throws(UVError) in loop.ownsCurrentThread }
-            .map { [$0, loop.ownsCurrentThread] }.first()
+            .map { [$0, loop.ownsCurrentThread] }.value()
         #expect(places == [false, true])
     }
 
@@ -24,7 +24,7 @@ import Testing
         let loop = EventLoop(name: "work")
         defer { loop.shutDown() }
         await #expect(throws: UVError.notFound) {
-            _ = try await loop.work { () throws(UVError) -> Int in throw .notFound }.first()
+            _ = try await loop.work { () throws(UVError) -> Int in throw .notFound }.value()
         }
     }
 
@@ -51,7 +51,7 @@ import Testing
         let loop = EventLoop(name: "work")
         loop.shutDown()
         await #expect(throws: UVError.canceled) {
-            _ = try await loop.work { () throws(UVError) in 1 }.first()
+            _ = try await loop.work { () throws(UVError) in 1 }.value()
         }
     }
 

@@ -30,7 +30,7 @@ import Testing
         let client = client(server.baseURL, .http)
         var uses: [CacheUse?] = []
         for _ in 0..<3 {
-            let answer = try #require(try await client.typedResponse(Goods()).first())
+            let answer = try await client.typedResponse(Goods()).value()
             #expect(answer.output == [1])
             uses.append(answer.response.cacheUse)
         }
@@ -48,10 +48,10 @@ import Testing
         let client = Client(baseURL: server.baseURL, configuration: configuration)
         for path in ["/text", "/large"] {
             var call = InlineEndpoint(.get, path)
-            let first = try #require(try await client.request(call).first())
+            let first = try await client.request(call).value()
             #expect(first.cacheUse == nil && first.head[.lastModified] != nil && first.head[.eTag] != nil)
             call.options.cacheMode = .noCache
-            let second = try #require(try await client.request(call).first())
+            let second = try await client.request(call).value()
             #expect(second.cacheUse == .revalidated && second.body == first.body && second.status == .ok)
         }
         #expect(client.configuration.cache.statistics.revalidated == 2)
@@ -61,13 +61,13 @@ import Testing
     func times() async throws {
         let server = try RawServer { _ in [.respond(200, body: "[1]")] }
         let client = client(server.baseURL, .time(.seconds(3600)))
-        for _ in 0..<2 { #expect(try await client.request(Goods()).first() == [1]) }
+        for _ in 0..<2 { #expect(try await client.request(Goods()).value() == [1]) }
         #expect(server.record.requests.count == 1)
         for parameters: Parameters in [.json(["a": 1, "b": 2]), .json(["b": 2, "a": 1]), .json(["a": 3])] {
             let search = Goods(
                 method: .post, parameters: parameters,
                 options: RequestOptions(cachePolicy: .post(.seconds(3600))))
-            #expect(try await client.request(search).first() == [1])
+            #expect(try await client.request(search).value() == [1])
         }
         #expect(server.record.requests.map(\.method) == ["GET", "POST", "POST"])
     }
@@ -79,14 +79,14 @@ import Testing
         configuration.options.cachePolicy = .time(.seconds(3600))
         configuration.cache = ResponseCache(store: MemoryCacheStore(limit: 2500, entryLimit: 2000))
         let client = Client(baseURL: server.baseURL, configuration: configuration)
-        for path in ["/a", "/b", "/a", "/c", "/a", "/b"] { _ = try await client.get(path).first() }
+        for path in ["/a", "/b", "/a", "/c", "/a", "/b"] { _ = try await client.get(path).value() }
         // b was not used for longest when c came.
         #expect(server.record.requests.map(\.target) == ["/a", "/b", "/c", "/b"])
         let statistics = configuration.cache.statistics
         #expect(
             statistics.usage.entries == 2 && statistics.usage.evicted == 2 && statistics.usage.bytes <= 2500)
-        #expect(try await configuration.cache.remove(.all).first() == 2)
-        _ = try await client.get("/a").first()
+        #expect(try await configuration.cache.remove(.all).value() == 2)
+        _ = try await client.get("/a").value()
         #expect(server.record.requests.count == 5)
     }
 
@@ -99,7 +99,7 @@ import Testing
         let subscription = answers.subscribe()
         _ = try await server.nextRequest()
         gate.open()
-        #expect(try await answers.first() == Array(repeating: [1], count: 20))
+        #expect(try await answers.value() == Array(repeating: [1], count: 20))
         #expect(server.record.requests.count == 1)
         subscription.cancel()
     }
@@ -113,8 +113,8 @@ import Testing
         configuration.options.cachePolicy = .http
         configuration.options.retry = .never
         let client = Client(baseURL: server.baseURL, configuration: configuration)
-        #expect(try await client.request(Goods()).first() == [1])
+        #expect(try await client.request(Goods()).value() == [1])
         server.stop()
-        #expect(try await client.typedResponse(Goods()).first()?.response.cacheUse == .stale)
+        #expect(try await client.typedResponse(Goods()).value().response.cacheUse == .stale)
     }
 }

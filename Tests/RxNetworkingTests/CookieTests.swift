@@ -39,7 +39,7 @@ import Testing
             return [.respond(200, request.target == "/set" ? ["Set-Cookie": set] : [:], body: "1")]
         }
         let client = client(server, CookieJar())
-        for path in ["/set", "/x"] { _ = try await client.get(path, headers: ["Cookie": "c=3; d=4"]).first() }
+        for path in ["/set", "/x"] { _ = try await client.get(path, headers: ["Cookie": "c=3; d=4"]).value() }
         let lines = server.record.requests.map { request in
             request.fields.filter { $0.name.lowercased() == "cookie" }.map(\.value)
         }
@@ -66,8 +66,8 @@ import Testing
             }
         }
         let jar = CookieJar()
-        let response = try await client(server, jar).get("/login").first()
-        #expect(response?.status == .ok)
+        let response = try await client(server, jar).get("/login").value()
+        #expect(response.status == .ok)
         let sent = server.record.requests.map { "\($0.target) \($0.field("Cookie") ?? "-")" }
         #expect(sent == ["/login -", "/first a=1", "/second -", "/third c=3"])
         #expect(
@@ -80,28 +80,28 @@ import Testing
         let path = folder.file("jar.json")
         let server = try RawServer { _ in [.respond(200, ["Set-Cookie": "id=42; Max-Age=1000; Path=/"])] }
         let first = CookieJar(file: path)
-        _ = try await client(server, first).get("/").first()
-        try await first.flush().first()
+        _ = try await client(server, first).get("/").value()
+        try await first.flush().value()
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
         #expect(try folder.names == ["jar.json"])
 
         let second = CookieJar(file: path)
-        _ = try await client(server, second).get("/").first()
+        _ = try await client(server, second).get("/").value()
         #expect(server.record.requests.map { $0.field("Cookie") } == [nil, "id=42"])
         second.removeAll()
-        try await second.flush().first()
+        try await second.flush().value()
         let third = CookieJar(file: path)
-        try await third.restore().first()
+        try await third.restore().value()
         #expect(third.cookies.isEmpty)
 
         _ = try folder.file("jar.json", Array("no jar".utf8))
         let broken = CookieJar(file: path)
-        await #expect(throws: NetworkError.self) { try await broken.restore().first() }
-        _ = try await client(server, broken).get("/").first()
-        try await broken.flush().first()
+        await #expect(throws: NetworkError.self) { try await broken.restore().value() }
+        _ = try await client(server, broken).get("/").value()
+        try await broken.flush().value()
         let healed = CookieJar(file: path)
-        try await healed.restore().first()
+        try await healed.restore().value()
         #expect(healed.cookies.map(\.name) == ["id"])
     }
 
@@ -110,8 +110,8 @@ import Testing
         let folder = FileManager.default.temporaryDirectory.path
         let jar = CookieJar(file: folder)
         let server = try RawServer { _ in [.respond(200, ["Set-Cookie": "id=42; Max-Age=1000"])] }
-        _ = try await client(server, jar).get("/").first()
-        await #expect(throws: NetworkError.self) { try await jar.flush().first() }
+        _ = try await client(server, jar).get("/").value()
+        await #expect(throws: NetworkError.self) { try await jar.flush().value() }
         #expect(jar.cookies.count == 1)
     }
 }

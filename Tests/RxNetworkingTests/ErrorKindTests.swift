@@ -132,7 +132,7 @@ import Testing
         let client = Client(
             baseURL: "\(kind.scheme)://127.0.0.1:\(server.port)", configuration: configuration)
         let fetch = Fetch(path: kind.path, parameters: kind.parameters, headers: kind.headers)
-        let error = await #expect(throws: NetworkError.self) { _ = try await client.request(fetch).first() }
+        let error = await #expect(throws: NetworkError.self) { _ = try await client.request(fetch).value() }
         #expect(error?.code == kind.code)
         if let message = kind.message { #expect(error?.message == message) }
         if kind.code == .decoding { #expect(error?.codingPath == "list[1]") }
@@ -153,7 +153,7 @@ import Testing
         configuration.options.retry = .never
         configuration.options.timeouts = Timeouts(connect: kind == .full ? Self.short : .seconds(30))
         let client = Client(baseURL: port.baseURL, configuration: configuration)
-        let error = await #expect(throws: NetworkError.self) { _ = try await client.get("/").first() }
+        let error = await #expect(throws: NetworkError.self) { _ = try await client.get("/").value() }
         #expect(error?.code == (kind == .full ? .connectTimeout : .connect))
         #expect(error?.isUnsent == true)
     }
@@ -168,12 +168,12 @@ import Testing
         var configuration = ClientConfiguration()
         configuration.options.contentTypes = .json.or("text/html")
         let client = Client(baseURL: server.baseURL, configuration: configuration)
-        #expect(try await client.request(Fetch()).first()?.list == [1])
+        #expect(try await client.request(Fetch()).value().list == [1])
         let strict = Client(baseURL: server.baseURL)
-        #expect(try await strict.get("/").map(\.text).first() == #"{"list":[1]}"#)
+        #expect(try await strict.get("/").map(\.text).value() == #"{"list":[1]}"#)
         var call = InlineEndpoint(.get, "/")
         call.options.contentTypes = .json
-        let error = await #expect(throws: NetworkError.self) { _ = try await strict.request(call).first() }
+        let error = await #expect(throws: NetworkError.self) { _ = try await strict.request(call).value() }
         #expect(error?.code == .contentType)
         #expect(error?.body == Array(#"{"list":[1]}"#.utf8))
     }
@@ -192,15 +192,15 @@ import Testing
         var configuration = ClientConfiguration()
         configuration.options.envelope = Envelope(code: "status.code", payload: "result", success: "OK")
         let client = Client(baseURL: server.baseURL, configuration: configuration)
-        #expect(try await client.request(Part()).first() == 3)
+        #expect(try await client.request(Part()).value() == 3)
         let answer = try await client.typedResponse(
             Part(options: RequestOptions(envelope: .absent, part: "result.page.count"))
-        ).first()
-        #expect(answer?.output == 3)
-        #expect(answer?.response.text.hasPrefix(#"{"status""#) == true)
+        ).value()
+        #expect(answer.output == 3)
+        #expect(answer.response.text.hasPrefix(#"{"status""#) == true)
         let own = Envelope(code: "ok", payload: "result.page", success: true)
         #expect(
-            try await client.request(Part(options: RequestOptions(envelope: own, part: "count"))).first() == 3
+            try await client.request(Part(options: RequestOptions(envelope: own, part: "count"))).value() == 3
         )
     }
 }

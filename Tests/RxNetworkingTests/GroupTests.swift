@@ -29,17 +29,17 @@ import Testing
         let client = client(server)
         let both = try await Observable.zip(
             client.get("/a").decode(String.self), client.get("/b").map(\.status.code)
-        ).first()
-        #expect(both?.0 == "/a")
-        #expect(both?.1 == 200)
+        ).value()
+        #expect(both.0 == "/a")
+        #expect(both.1 == 200)
 
         let error = await #expect(throws: NetworkError.self) {
-            _ = try await Observable.zip(client.get("/stall"), client.get("/bad")).first()
+            _ = try await Observable.zip(client.get("/stall"), client.get("/bad")).value()
         }
         #expect(error?.code == .status)
 
-        let all = await Observable.zip(["/a", "/bad", "/c"].map { client.get($0).asResult() }).first()
-        #expect(all?.map { (try? $0.get().text) ?? "failed" } == ["\"/a\"", "failed", "\"/c\""])
+        let all = try await Observable.zip(["/a", "/bad", "/c"].map { client.get($0).asResult() }).value()
+        #expect(all.map { (try? $0.get().text) ?? "failed" } == ["\"/a\"", "failed", "\"/c\""])
     }
 
     @Test("A chain builds each request from the one before")
@@ -47,7 +47,7 @@ import Testing
         let server = try server()
         let client = client(server)
         let text = try await client.get("/a").decode(String.self).flatMap { client.get($0 + "/b") }
-            .flatMap { client.get("/c", query: ["q": $0.text]) }.first()?.text
+            .flatMap { client.get("/c", query: ["q": $0.text]) }.value().text
         #expect(text == "\"/c?q=%22%2Fa%2Fb%22\"")
     }
 
@@ -84,7 +84,7 @@ import Testing
         client.get("/stall").subscribe(
             onNext: { _ in calls.withLock { $0 += 1 } }, onFailure: { _ in calls.withLock { $0 += 1 } },
             onFinish: { calls.withLock { $0 += 1 } })
-        let waiting = Task { try await client.get("/stall", query: ["q": 1]).first() }
+        let waiting = Task { try await client.get("/stall", query: ["q": 1]).value() }
         while server.record.requests.count < 2 { await Task.yield() }
         #expect(client.activity.value == 2)
         #expect(client.cancel(.url("/stall")) == 2)

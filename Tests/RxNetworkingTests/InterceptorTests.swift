@@ -15,7 +15,7 @@ import Testing
     @Test func aPostWithAKeyIsRetriedAfterAReset() async throws {
         let server = try RawServer { _ in [.respond(503, ["Connection": "close"], body: "no"), .close] }
         let client = client(server, Interceptors(call: [IdempotencyKeys()]))
-        await #expect(throws: NetworkError.self) { try await client.post("/orders", ["goods": 7]).first() }
+        await #expect(throws: NetworkError.self) { try await client.post("/orders", ["goods": 7]).value() }
         let keys = server.record.requests.map { $0.field("Idempotency-Key") ?? "" }
         #expect(keys.count == 3 && Set(keys).count == 1 && keys[0].count == 38)
     }
@@ -27,8 +27,8 @@ import Testing
             return [.respond(200, ["Content-Digest": digest], body: body)]
         }
         let client = client(server, Interceptors(exchange: [ContentDigestVerification()]))
-        #expect(try await client.get("/whole").first()?.text == "{\"hello\": \"world\"}\n")
-        let error = await #expect(throws: NetworkError.self) { try await client.get("/damaged").first() }
+        #expect(try await client.get("/whole").value().text == "{\"hello\": \"world\"}\n")
+        let error = await #expect(throws: NetworkError.self) { try await client.get("/damaged").value() }
         #expect(error?.code == .digestMismatch && error?.attempt == 3)
     }
 }

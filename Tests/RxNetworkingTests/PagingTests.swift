@@ -41,7 +41,7 @@ import Testing
         let field = try #require(HTTPField.Name("X-Next"))
         for rule in [.numbered(size: 10), .offset(size: 10), .cursor(inHeader: field), PagingRule.link] {
             let all = client.items(Numbers(), rule, options: PagingOptions(ahead: ahead))
-            #expect(try await all.collect().first() == Array(1...25))
+            #expect(try await all.collect().value() == Array(1...25))
         }
     }
 
@@ -52,19 +52,19 @@ import Testing
         let commands = Signal<PagingCommand>()
         let pages = client.pages(Numbers(), .offset(size: 10), on: commands.observable).share(replay: 1)
         let subscription = pages.subscribe()
-        let first = await pages.filter { $0.phase == .idle }.first()
-        #expect(first?.items == Array(1...10))
+        let first = try await pages.filter { $0.phase == .idle }.value()
+        #expect(first.items == Array(1...10))
         commands.send(.visible(8))
-        let second = await pages.filter { $0.phase == .idle && $0.items.count > 10 }.first()
-        #expect(second?.position == .offset(20))
+        let second = try await pages.filter { $0.phase == .idle && $0.items.count > 10 }.value()
+        #expect(second.position == .offset(20))
         subscription.cancel()
 
         let rest = client.pages(
-            Numbers(), .offset(size: 10), options: PagingOptions(start: second?.position),
+            Numbers(), .offset(size: 10), options: PagingOptions(start: second.position),
             on: .just(.visible(4)))
-        let end = await rest.filter { $0.phase == .end }.first()
-        #expect(end?.items == Array(21...25))
-        #expect(end?.hasPrevious == true)
+        let end = try await rest.filter { $0.phase == .end }.value()
+        #expect(end.items == Array(21...25))
+        #expect(end.hasPrevious == true)
     }
 
     private struct Nested: Endpoint {
@@ -84,7 +84,7 @@ import Testing
         let server = try server()
         let client = Client(baseURL: server.baseURL)
         let all = client.items(Nested(), .numbered(size: 10)) { Page($0.data.items, total: $0.data.totalRow) }
-        #expect(try await all.collect().first() == Array(1...25))
+        #expect(try await all.collect().value() == Array(1...25))
         #expect(server.record.requests.count == 3)
     }
 

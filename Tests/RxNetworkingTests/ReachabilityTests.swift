@@ -43,13 +43,13 @@
             #expect(reachability.status == .unknown)
             reachability.start()
             reachability.start()
-            #expect(await reachability.statuses.filter { $0 != .unknown }.first() == .unreachable)
+            #expect(try await reachability.statuses.filter { $0 != .unknown }.value() == .unreachable)
 
             let server = try RawServer { _ in [.respond(200)] }
             var configuration = ClientConfiguration()
             configuration.reachability = reachability
             let client = Client(baseURL: server.baseURL, configuration: configuration)
-            let error = await #expect(throws: NetworkError.self) { try await client.get("/").first() }
+            let error = await #expect(throws: NetworkError.self) { try await client.get("/").value() }
             #expect(error?.code == .unreachable)
             #expect(server.record.requests.isEmpty)
 
@@ -58,15 +58,15 @@
                 && ip link set rx1 up && ip link set rx0 up
                 """
             #expect(try await Self.succeeds(onLoop(loop) { try Self.start("sh", "-c", script) }))
-            #expect(await reachability.statuses.filter(\.isReachable).first() == .wired)
-            #expect(try await client.get("/").first()?.status == .ok)
+            #expect(try await reachability.statuses.filter(\.isReachable).value() == .wired)
+            #expect(try await client.get("/").value().status == .ok)
 
             let down = try await onLoop(loop) { try Self.start("ip", "link", "set", "rx0", "down") }
             #expect(try await Self.succeeds(down))
-            #expect(await reachability.statuses.filter { !$0.isReachable }.first() == .unreachable)
+            #expect(try await reachability.statuses.filter { !$0.isReachable }.value() == .unreachable)
             reachability.stop()
-            #expect(await reachability.statuses.filter { $0 == .unknown }.first() == .unknown)
-            #expect(try await client.get("/").first()?.status == .ok)
+            #expect(try await reachability.statuses.filter { $0 == .unknown }.value() == .unknown)
+            #expect(try await client.get("/").value().status == .ok)
         }
 
         /// The loop is held up while the kernel has more to tell than its socket holds (ENOBUFS).
@@ -79,7 +79,7 @@
             #expect(try await onLoop(loop) { Namespace.network.enter() })
             let reachability = NetlinkReachability(on: loop)
             reachability.start()
-            #expect(await reachability.statuses.filter { $0 != .unknown }.first() == .unreachable)
+            #expect(try await reachability.statuses.filter { $0 != .unknown }.value() == .unreachable)
 
             let folder = try TemporaryFolder()
             let commands = folder.path + "/commands"
@@ -101,7 +101,7 @@
                 && ip link set rx1 up && ip link set rx0 up
                 """
             #expect(try await Self.succeeds(onLoop(loop) { try Self.start("sh", "-c", script) }))
-            #expect(await reachability.statuses.filter(\.isReachable).first() == .wired)
+            #expect(try await reachability.statuses.filter(\.isReachable).value() == .wired)
             reachability.stop()
         }
 

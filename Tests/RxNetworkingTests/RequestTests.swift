@@ -58,12 +58,21 @@ import Testing
         var configuration = ClientConfiguration()
         configuration.parameterFormat = .form
         let client = Client(baseURL: server.baseURL, configuration: configuration)
-        _ = try await client.request(Search(parameters: sent.parameters.query(sent.query))).first()
+        _ = try await client.request(Search(parameters: sent.parameters.query(sent.query))).value()
         let request = try #require(server.record.requests.first)
         #expect(request.method == "POST")
         #expect(request.target == sent.target)
         #expect(request.field("Content-Type") == sent.contentType)
         #expect(request.text == sent.body)
+    }
+
+    @Test("A configuration alone makes a client, of its base URL and with the files of its transport")
+    func configurationAlone() async throws {
+        let server = try RawServer { _ in [.respond()] }
+        let client = Client(configuration: ClientConfiguration(baseURL: server.baseURL + "/v1"))
+        _ = try await client.get("/goods").value()
+        #expect(server.record.requests.map(\.target) == ["/v1/goods"])
+        #expect(client.configuration.files != nil)
     }
 
     @Test(
@@ -76,8 +85,8 @@ import Testing
         }
         let client = Client(baseURL: server.baseURL)
         let method = try #require(HTTPRequest.Method(name))
-        let response = try await client.request(Search(method: method)).first()
-        #expect(response?.text == (name == "HEAD" ? "" : name))
+        let response = try await client.request(Search(method: method)).value()
+        #expect(response.text == (name == "HEAD" ? "" : name))
         #expect(server.record.requests.map(\.method) == [name])
     }
 
@@ -89,11 +98,11 @@ import Testing
         configuration.signature = Signature { content in .parameters(["sign": content.canonicalQuery]) }
         let client = Client(baseURL: server.baseURL, configuration: configuration)
         var search = Search(method: .get, parameters: .query(["b": 2, "a": 1]))
-        _ = try await client.request(search).first()
+        _ = try await client.request(search).value()
         search.options.isSigned = false
-        _ = try await client.request(search).first()
+        _ = try await client.request(search).value()
         search.options.usesParameterRewriting = false
-        _ = try await client.request(search).first()
+        _ = try await client.request(search).value()
         #expect(
             server.record.requests.map { $0.target.dropFirst("/goods/a%26b%20c?".count) } == [
                 "a=1&b=2&sign=a%3D1%26b%3D2%26version%3D1.0.0&version=1.0.0", "a=1&b=2&version=1.0.0",
@@ -108,7 +117,7 @@ import Testing
         configuration.options.headers = ["X-App": "shop", "Accept": "text/plain"]
         let client = Client(baseURL: server.baseURL, configuration: configuration)
         _ = try await client.request(Search(options: RequestOptions(headers: ["Accept": "application/json"])))
-            .first()
+            .value()
         let request = try #require(server.record.requests.first)
         #expect(request.field("X-App") == "shop")
         #expect(
@@ -116,7 +125,7 @@ import Testing
 
         for field in [["X-A": "b\r\nX-Evil: 1"], ["X A": "b"], ["X-A": "b\u{0}"]] {
             let error = await #expect(throws: NetworkError.self) {
-                _ = try await client.request(Search(options: RequestOptions(headers: Headers(field)))).first()
+                _ = try await client.request(Search(options: RequestOptions(headers: Headers(field)))).value()
             }
             #expect(error?.code == .invalidHeader)
         }
@@ -132,8 +141,8 @@ import Testing
             if case .started = event.kind { seen.withLock { $0.append(event.request.id) } }
         }
         defer { traffic.cancel() }
-        let error = await #expect(throws: NetworkError.self) { _ = try await client.get("/missing").first() }
-        let stalled = Task { try await client.get("/stall").first() }
+        let error = await #expect(throws: NetworkError.self) { _ = try await client.get("/missing").value() }
+        let stalled = Task { try await client.get("/stall").value() }
         while server.record.requests.count < 2 { await Task.yield() }
         let ids = seen.withLock { $0 }
         #expect(ids.count == 2)

@@ -17,7 +17,7 @@ import Testing
 
     private func error(of stream: Observable<Response, NetworkError>) async -> NetworkError? {
         do {
-            _ = try await stream.first()
+            _ = try await stream.value()
             return nil
         } catch {
             return error
@@ -83,7 +83,7 @@ import Testing
             return number == 1 ? [.stall] : [.respond(200, body: "second")]
         }
         let client = client(server) { $0.options.hedging = .after(.milliseconds(20)) }
-        #expect(try await client.get("/x").first()?.text == "second")
+        #expect(try await client.get("/x").value().text == "second")
         #expect(try await server.connectionEnded(0) != .stopped)
         #expect(server.record.requests.count == 2)
     }
@@ -105,7 +105,7 @@ import Testing
         _ = try await server.nextRequest()
         subscriptions[5].cancel()
         gate.open()
-        _ = await done.observable.filter { $0 == 10 }.first()
+        _ = try await done.observable.filter { $0 == 10 }.value()
         #expect(order.withLock { $0 } == paths.filter { $0 != "/4" })
         #expect(server.record.requests.map(\.target) == paths.filter { $0 != "/4" })
     }

@@ -20,7 +20,7 @@ import Testing
     }
 
     private func failure(_ stream: Observable<Response, NetworkError>) async -> NetworkError? {
-        await #expect(throws: NetworkError.self) { _ = try await stream.first() }
+        await #expect(throws: NetworkError.self) { _ = try await stream.value() }
     }
 
     // MARK: What the caller says
@@ -51,13 +51,13 @@ import Testing
     func escapes(text: String) async throws {
         let server = try RawServer { _ in [.respond()] }
         let client = client(server.baseURL)
-        _ = try? await client.get("/" + text).first()
-        _ = try await client.get("/a", query: ["q": text]).first()
+        _ = try? await client.get("/" + text).value()
+        _ = try await client.get("/a", query: ["q": text]).value()
         let placed = client.response(.get("/b/{id}", at: ["id": text]))
         if text.contains("/") {
             #expect(await failure(placed)?.code == .invalidURL)
         } else {
-            _ = try await placed.first()
+            _ = try await placed.value()
         }
         for request in server.record.requests {
             #expect(request.method == "GET" && !request.target.contains("evil HTTP"))
@@ -79,7 +79,7 @@ import Testing
         }
         let client = client(base.baseURL) { configuration, _ in secretive(&configuration) }
         #expect(await failure(client.get(other.baseURL + "/x"))?.code == .invalidURL)
-        _ = try await client.get("//127.0.0.1:\(other.port)/x").first()
+        _ = try await client.get("//127.0.0.1:\(other.port)/x").value()
         #expect(other.record.connections.isEmpty)
         #expect(base.record.requests.map(\.target) == ["//127.0.0.1:\(other.port)/x"])
 
@@ -87,7 +87,7 @@ import Testing
             secretive(&configuration)
             configuration.allowsOtherOrigins = true
         }
-        _ = try await allowed.get(other.baseURL + "/x").first()
+        _ = try await allowed.get(other.baseURL + "/x").value()
         let request = try #require(other.record.requests.first)
         #expect(request.field("X-App") == "1")
         #expect(!request.fields.contains { $0.value.contains("canary") })
@@ -121,8 +121,8 @@ import Testing
             ]
             configuration.secretFields = [.init("X-Key")!]
         }
-        _ = try await client.get("/in").first()
-        _ = try await client.get("/out").first()
+        _ = try await client.get("/in").value()
+        _ = try await client.get("/out").value()
         let (here, there) = (server.record.requests[1], other.record.requests[0])
         #expect(here.fields.count { $0.value.contains("canary") } == 3)
         #expect(there.fields.count { $0.value.contains("canary") } == 0)
@@ -138,7 +138,7 @@ import Testing
         let error = await failure(client.get("/redirect/to?url=" + plain.baseURL + "/"))
         #expect(error?.code == .invalidRedirect)
         #expect(plain.record.connections.isEmpty)
-        #expect(try await client.get("/redirect/302").first()?.status == .ok)
+        #expect(try await client.get("/redirect/302").value().status == .ok)
     }
 
     @Test("A certificate that nobody vouches for is refused by default")
@@ -154,7 +154,7 @@ import Testing
             return count == 0 ? [.respond(body: "there")] : [.respond(302, ["Location": "/\(count - 1)"])]
         }
         let client = client(server.baseURL)
-        #expect(try await client.get("/10").first()?.text == "there")
+        #expect(try await client.get("/10").value().text == "there")
         #expect(await failure(client.get("/11"))?.code == .tooManyRedirects)
     }
 
@@ -177,7 +177,7 @@ import Testing
         #expect(await failure(client.get("/head"))?.code == .tooLarge)
         #expect(await failure(client.get("/body"))?.code == .tooLarge)
         let folder = try TemporaryFolder()
-        let events = try await client.download(.get("/body"), to: folder.file("f")).collect()
+        let events = try await client.download(.get("/body"), to: folder.file("f")).collect().value()
         guard case .finished(let file) = events.last else {
             Issue.record("no file")
             return

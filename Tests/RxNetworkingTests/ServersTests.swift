@@ -29,13 +29,13 @@ import Testing
         let (main, standby, staging) = (try server("main"), try server("standby"), try server("staging"))
         let client = client(main, standby)
         var call = InlineEndpoint(.get, "/x")
-        #expect(try await client.request(call).first()?.text == "main")
+        #expect(try await client.request(call).value().text == "main")
         call.options.server = .standby
-        #expect(try await client.request(call).first()?.text == "standby")
+        #expect(try await client.request(call).value().text == "standby")
         client.servers.main = staging.baseURL
-        #expect(try await client.get("/x").first()?.text == "staging")
+        #expect(try await client.get("/x").value().text == "staging")
         client.servers.use(.standby)
-        #expect(try await client.get("/x").first()?.text == "standby")
+        #expect(try await client.get("/x").value().text == "standby")
     }
 
     @Test("The standby server takes over from one that has stopped, and gives back to it when it runs again")
@@ -45,15 +45,15 @@ import Testing
         let client = client(main, standby) { $0.failover = Failover(probeInterval: .zero) }
         let states = Mutex<[ServerRole]>([])
         client.servers.active.observable.subscribe { state in states.withLock { $0.append(state) } }
-        #expect(try await client.get("/x").first()?.text == "main")
+        #expect(try await client.get("/x").value().text == "main")
         main.stop()
-        for _ in 0..<3 { #expect(try await client.get("/x").first()?.text == "standby") }
-        #expect(try await client.post("/x", .text("order")).first()?.text == "standby")
+        for _ in 0..<3 { #expect(try await client.get("/x").value().text == "standby") }
+        #expect(try await client.post("/x", .text("order")).value().text == "standby")
         #expect(client.servers.active.value == .standby)
 
         let again = try server("main", port: main.port)
-        #expect(try await client.get("/x").first()?.text == "main")
-        #expect(try await client.post("/x", .text("order")).first()?.text == "main")
+        #expect(try await client.get("/x").value().text == "main")
+        #expect(try await client.post("/x", .text("order")).value().text == "main")
         #expect(states.withLock { $0 } == [.main, .standby, .main])
         #expect(again.record.requests.count == 2)
         #expect(standby.record.requests.count == 4)
@@ -64,10 +64,10 @@ import Testing
         let (main, standby) = (try server("main"), try server("standby"))
         let client = client(main, standby) { $0.failover = Failover() }
         let error = await #expect(throws: NetworkError.self) {
-            _ = try await client.post("/busy", .text("order")).first()
+            _ = try await client.post("/busy", .text("order")).value()
         }
         #expect(error?.status == .serviceUnavailable)
-        #expect(try await client.get("/busy").first()?.text == "standby")
+        #expect(try await client.get("/busy").value().text == "standby")
         #expect(main.record.requests.map(\.method) == ["POST", "GET"])
         #expect(standby.record.requests.map(\.method) == ["GET"])
     }
@@ -79,9 +79,9 @@ import Testing
             $0.cookies = CookieJar()
             $0.session = Session(credential: Credential(token: "t")) { .never() }
         }
-        _ = try await client.get("/x").first()
+        _ = try await client.get("/x").value()
         client.servers.use(.standby)
-        for _ in 0..<2 { _ = try await client.get("/x").first() }
+        for _ in 0..<2 { _ = try await client.get("/x").value() }
         #expect(standby.record.requests.map { $0.field("Authorization") } == ["Bearer t", "Bearer t"])
         #expect(standby.record.requests.map { $0.field("Cookie") } == ["main=1", "main=1; standby=1"])
     }

@@ -57,8 +57,8 @@ import Testing
             default: .parameter("sid")
             }
         let client = client(server, session(server, placement: placement))
-        let response = try await client.post("/order", .form(["a": 1])).first()
-        #expect(response?.status == .ok)
+        let response = try await client.post("/order", .form(["a": 1])).value()
+        #expect(response.status == .ok)
         #expect(tokens.logins.load(ordering: .relaxed) == 1)
         #expect(server.record.requests.map(\.method) == ["POST", "POST", "POST"])
     }
@@ -77,7 +77,7 @@ import Testing
         let paths = (0..<20).map { "/\($0)" }
         let responses = try await Observable.zip(
             paths.enumerated().map { ($0 % 2 == 0 ? first : second).get($1).decode(String.self) }
-        ).first()
+        ).value()
         #expect(responses == paths)
         #expect(tokens.logins.load(ordering: .relaxed) == 1)
         loop.shutDown()
@@ -95,20 +95,20 @@ import Testing
         let server = try RawServer { tokens.answer($0) }
 
         let first = session(server, store: CredentialFile(path))
-        _ = try await client(server, first).get("/1").first()
+        _ = try await client(server, first).get("/1").value()
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["credential.json"])
 
         let second = session(server, nil, store: CredentialFile(path))
-        _ = try await client(server, second).get("/2").first()
+        _ = try await client(server, second).get("/2").value()
         #expect(server.record.requests.last?.field("Authorization") == "Bearer t1")
         #expect(tokens.logins.load(ordering: .relaxed) == 1)
         second.logOut()
-        try await second.flush().first()
+        try await second.flush().value()
 
         let third = session(server, nil, store: CredentialFile(path))
-        await third.restore().first()
+        try await third.restore().value()
         #expect(third.credential == nil)
 
         try Data("no credential".utf8).write(to: URL(filePath: path))
@@ -117,8 +117,8 @@ import Testing
         broken.events.subscribe(onNext: { event in
             if case .loggedOut(let error) = event { events.withLock { $0.append(error?.message ?? "") } }
         })
-        let response = try await client(server, broken).get("/3").first()
-        #expect(response?.status == .ok)
+        let response = try await client(server, broken).get("/3").value()
+        #expect(response.status == .ok)
         #expect(events.withLock { $0 } == ["\(path) cannot be read: it is no saved credential"])
     }
 
@@ -155,9 +155,9 @@ import Testing
                 if taken.add(1, ordering: .relaxed).newValue == 17 { logins.open() }
             })
             .flatMap(.concat) { _ in client.post("/orders") }
-        let responses = try await orders.collect().first()
-        #expect(responses?.count == 60)
-        #expect(responses?.allSatisfy { $0.status == .ok } == true)
+        let responses = try await orders.collect().value()
+        #expect(responses.count == 60)
+        #expect(responses.allSatisfy { $0.status == .ok } == true)
         #expect(tokens.logins.load(ordering: .relaxed) == 1)
     }
 
@@ -184,11 +184,11 @@ import Testing
                 }
             events.withLock { $0.append(line) }
         })
-        _ = try await client.get("/1").first()
+        _ = try await client.get("/1").value()
         session.logOut()
         session.logIn(with: Credential(token: "stale"))
         isRefusing.store(true, ordering: .relaxed)
-        let error = await #expect(throws: NetworkError.self) { _ = try await client.get("/2").first() }
+        let error = await #expect(throws: NetworkError.self) { _ = try await client.get("/2").value() }
         #expect(error?.message == "no such user")
         #expect(events.withLock { $0 } == ["renewed", "out by hand", "in", "out no such user"])
     }

@@ -7,7 +7,7 @@ import Testing
 @Suite(.enabled(if: Service.programs != nil), .timeLimit(.minutes(2))) struct HTTPBinTests {
     /// How many lines of the log contain `text`, once it has everything that `client` has asked for.
     private func count(of text: String, in httpbin: Service, after client: Client) async throws -> Int {
-        _ = try await client.head("/anything/last").first()
+        _ = try await client.head("/anything/last").value()
         try await httpbin.line { $0.contains("/anything/last") ? () : nil }
         return httpbin.count(of: text)
     }
@@ -18,9 +18,9 @@ import Testing
         var configuration = ClientConfiguration()
         configuration.options.cachePolicy = .http
         let client = Client(baseURL: httpbin.baseURL, configuration: configuration)
-        let first = try await client.get(path).first()
-        let second = try await client.get(path).first()
-        #expect(first?.body == second?.body)
+        let first = try await client.get(path).value()
+        let second = try await client.get(path).value()
+        #expect(first.body == second.body)
         #expect(configuration.cache.statistics.revalidated == 1)
         #expect(try await count(of: "\"GET \(path) HTTP/1.1\" 304", in: httpbin, after: client) == 1)
         #expect(httpbin.count(of: "\"GET \(path) HTTP/1.1\" 200") == 1)
@@ -33,8 +33,8 @@ import Testing
         configuration.authentication = .digest(user: "anna", password: "secret")
         let client = Client(baseURL: httpbin.baseURL, configuration: configuration)
         for _ in 1...5 {
-            let response = try await client.get("/digest-auth/auth/anna/secret/\(algorithm)").first()
-            #expect(response?.status == .ok)
+            let response = try await client.get("/digest-auth/auth/anna/secret/\(algorithm)").value()
+            #expect(response.status == .ok)
         }
         #expect(try await count(of: "HTTP/1.1\" 401", in: httpbin, after: client) == 1)
     }
@@ -43,9 +43,9 @@ import Testing
     func range() async throws {
         let httpbin = try await Service.httpbin()
         let client = Client(baseURL: httpbin.baseURL)
-        let part = try await client.get("/range/1024", headers: ["Range": "bytes=26-51"]).first()
-        #expect(part?.status == .partialContent)
-        #expect(part?.text == "abcdefghijklmnopqrstuvwxyz")
+        let part = try await client.get("/range/1024", headers: ["Range": "bytes=26-51"]).value()
+        #expect(part.status == .partialContent)
+        #expect(part.text == "abcdefghijklmnopqrstuvwxyz")
     }
 
     @Test("A body that drips arrives piece by piece")
@@ -53,31 +53,31 @@ import Testing
         let httpbin = try await Service.httpbin()
         let pieces = try await Client(baseURL: httpbin.baseURL)
             .stream(InlineEndpoint(.get, "/drip", query: ["duration": "0.5", "numbytes": "10"])).chunks()
-            .collect().first()
-        #expect(pieces?.flatMap { $0 } == Array(repeating: UInt8(ascii: "*"), count: 10))
-        #expect(pieces?.count ?? 0 > 1)
+            .collect().value()
+        #expect(pieces.flatMap { $0 } == Array(repeating: UInt8(ascii: "*"), count: 10))
+        #expect(pieces.count > 1)
     }
 
     @Test("Compressed bodies are read", arguments: ["gzip", "deflate", "brotli"])
     func codings(name: String) async throws {
         struct Echo: Decodable, Sendable { let method: String }
         let httpbin = try await Service.httpbin()
-        let echo = try await Client(baseURL: httpbin.baseURL).get("/\(name)").decode(Echo.self).first()
-        #expect(echo?.method == "GET")
+        let echo = try await Client(baseURL: httpbin.baseURL).get("/\(name)").decode(Echo.self).value()
+        #expect(echo.method == "GET")
     }
 
     @Test("Redirects are followed", arguments: ["redirect", "relative-redirect", "absolute-redirect"])
     func redirects(name: String) async throws {
         let httpbin = try await Service.httpbin()
         let client = Client(baseURL: httpbin.baseURL)
-        #expect(try await client.get("/\(name)/10").first()?.url.path == "/get")
-        await #expect(throws: NetworkError.self) { try await client.get("/\(name)/11").first() }
+        #expect(try await client.get("/\(name)/10").value().url.path == "/get")
+        await #expect(throws: NetworkError.self) { try await client.get("/\(name)/11").value() }
 
         struct Echo: Decodable, Sendable { let json: [String: Int] }
         let posted = try await client.post(
             "/redirect-to", .json(["count": 3]), query: ["url": "/post", "status_code": "307"]
-        ).decode(Echo.self).first()
-        #expect(posted?.json == ["count": 3])
+        ).decode(Echo.self).value()
+        #expect(posted.json == ["count": 3])
     }
 
     @Test("Cookies outlive the process")

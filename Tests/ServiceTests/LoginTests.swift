@@ -42,17 +42,17 @@ import Testing
         let client = Client(baseURL: front.baseURL, configuration: configuration)
         let account = client.get("/account/").decode(Account.self)
 
-        #expect(try await account.first()?.user == "anna")
+        #expect(try await account.value().user == "anna")
         for _ in 1...2 {
             // Refused by the server's clock, whatever this process's says.
             let token = try #require(session.credential?.token)
             _ = try await Observable<Int, NetworkError>.interval(.milliseconds(200))
                 .flatMap(.concat) { _ in isRefused(token, at: shop.baseURL) }
-                .filter { $0 }.first()
+                .filter { $0 }.value()
 
             let users = try await Observable<Int, NetworkError>.sequence(1...50)
                 .flatMap(.merge(limit: 50)) { _ in account.map(\.user) }
-                .collect().first()
+                .collect().value()
             #expect(users == Array(repeating: "anna", count: 50))
         }
         let paths =

@@ -5,7 +5,7 @@ import Testing
 /// Messages of servers that refuse a request, as their frameworks write them.
 @Suite(.enabled(if: Service.programs != nil), .timeLimit(.minutes(2))) struct MessageTests {
     private func message(_ response: Observable<Response, NetworkError>) async throws -> String? {
-        let error = await #expect(throws: NetworkError.self) { try await response.first() }
+        let error = await #expect(throws: NetworkError.self) { try await response.value() }
         return error?.message
     }
 

@@ -18,7 +18,7 @@ extension Recipe {
         stage.expect(
             failure?.code == .envelope && failure?.envelopeCode == "10409",
             "the shop refuses more than its stock")
-        let after = try await stage.value(of: shop.basket.content())
+        let after = try await shop.basket.content().value()
         stage.expect(after.price == carts.first?.price, "the refused goods are not in the cart")
         stage.result("\(after.lines.count) line for \(after.price); \(failure?.message ?? "no error")")
     }

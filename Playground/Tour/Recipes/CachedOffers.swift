@@ -6,7 +6,7 @@ extension Recipe {
         "The second load needs no request; pulling down makes the server confirm the stored response; three at once share one."
     ) { stage in
         let shop = Client.shop(stage.baseURL)
-        let before = try await stage.value(of: shop.statistics()).count("GET /offers")
+        let before = try await shop.statistics().value().count("GET /offers")
         // Code
         let first = shop.catalogue.offers()
         let again = shop.catalogue.offers()
@@ -14,8 +14,8 @@ extension Recipe {
         // Shown
         var uses: [CacheUse?] = []
         for (what, offers) in [("first", first), ("again", again), ("pulled down", pulledDown)] {
-            let answer = try await stage.value(of: offers)
-            let count = try await stage.value(of: shop.statistics()).count("GET /offers") - before
+            let answer = try await offers.value()
+            let count = try await shop.statistics().value().count("GET /offers") - before
             let use = answer.response.cacheUse
             uses.append(use)
             stage.note(
@@ -26,8 +26,8 @@ extension Recipe {
         stage.expect(uses == [nil, .fresh, .revalidated], "sent, then cached, then confirmed, not \(uses)")
 
         let other = Client.shop(stage.baseURL)
-        let three = try await stage.value(of: .zip((1...3).map { _ in other.catalogue.offers() }))
-        let after = try await stage.value(of: shop.statistics()).count("GET /offers") - before
+        let three = try await Observable.zip((1...3).map { _ in other.catalogue.offers() }).value()
+        let after = try await shop.statistics().value().count("GET /offers") - before
         stage.expect(three.allSatisfy { $0.output.count == 3 }, "all three get a response")
         stage.expect(after == 3, "the server sees three requests in all, not \(after)")
         let hits = shop.configuration.cache.statistics.hits

@@ -7,7 +7,7 @@ extension Recipe {
         "A slow download is cancelled in the middle; the connection closes, and the server notices it."
     ) { stage in
         let shop = Client.shop(stage.baseURL)
-        let before = try await stage.value(of: shop.statistics())
+        let before = try await shop.statistics().value()
         // Code
         let size = 8 << 20
         let url = URL(string: "\(stage.baseURL)/download?size=\(size)&rate=\(16 << 20)")!
@@ -24,7 +24,7 @@ extension Recipe {
         var aborted = 0
         // The server notices it at its next write.
         for _ in 0..<100 where aborted == 0 {
-            aborted = try await stage.value(of: shop.statistics()).downloadsAborted - before.downloadsAborted
+            aborted = try await shop.statistics().value().downloadsAborted - before.downloadsAborted
             if aborted == 0 { try await Task.sleep(for: .milliseconds(20)) }
         }
         stage.expect(aborted == 1, "the server counts one aborted download, not \(aborted)")

@@ -17,14 +17,14 @@ extension Recipe {
             if case .progress(let progress) = event { progress.bytes < 3 << 20 } else { true }
         }
         // Shown
-        let before = try await stage.value(of: stage.app.client.statistics())
+        let before = try await stage.app.client.statistics().value()
         let reached = try await stage.watch(closedHalfway)
         stage.expect(
             reached.file == nil && reached.bytes > 1 << 20, "the download has continued after the break")
         stage.expect(!FileManager.default.fileExists(atPath: path), "no incomplete file is at the path")
         stage.note("the app is closed, and started again")
         let result = try await stage.watch(brochure)
-        let after = try await stage.value(of: stage.app.client.statistics())
+        let after = try await stage.app.client.statistics().value()
         let sent = after.downloadedBytes - before.downloadedBytes
         let content = FileManager.default.contents(atPath: path)
         let isWhole = content?.enumerated().allSatisfy { index, byte in

@@ -15,7 +15,7 @@ extension Recipe {
         let archive = client.get(
             "/repos/octokit-fixture-org/get-archive/tarball/main", headers: ["X-Scenario": "get-archive"])
         // Shown
-        _ = try await rename.first()
+        _ = try await rename.value()
         for (status, stream) in [(301, moved), (307, change), (302, archive)] {
             let (values, error) = await stage.play(stream) { response in
                 "\(status) -> \(response.request.method) \(response.url.path) \(response.status)"

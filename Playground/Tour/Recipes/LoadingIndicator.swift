@@ -17,9 +17,9 @@ extension Recipe {
         let three = Observable.zip([1, 2, 3].map { shop.catalogue.goods($0) })
         // Shown
         defer { indicator.cancel() }
-        _ = try await stage.value(of: shop.request(heartbeat))
+        _ = try await shop.request(heartbeat).value()
         stage.note("the background request has finished")
-        let goods = try await stage.value(of: three)
+        let goods = try await three.value()
         var seen: [Bool] = []
         while seen.count < 3, let isOn = await states.next() {
             seen.append(isOn)

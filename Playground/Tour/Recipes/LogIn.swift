@@ -22,9 +22,9 @@ extension Recipe {
         let (none, failure) = await stage.play(refused)
         stage.expect(
             none.isEmpty && failure?.message == "wrong user or password", "the server says what is wrong")
-        _ = try await stage.value(of: accepted)
+        _ = try await accepted.value()
         stage.expect(app.session.credential != nil, "the session has a token")
-        let cart = try await stage.value(of: app.client.basket.content())
+        let cart = try await app.client.basket.content().value()
         stage.expect(app.cookies.cookies.map(\.name) == ["visitor"], "the server's cookie is kept")
         stage.result(
             "logged in, with \(cart.lines.count) lines in the cart and the cookie \(app.cookies.cookies)")

@@ -11,13 +11,13 @@ extension Recipe {
         let events = app.session.events.subscribe { event in stage.note("session: \(event)") }
         // Shown
         defer { events.cancel() }
-        _ = try await stage.value(of: farewell)
-        let logins = try await stage.value(of: app.client.statistics()).logins
+        _ = try await farewell.value()
+        let logins = try await app.client.statistics().value().logins
         stage.expect(app.session.credential == nil, "the token is removed")
         stage.expect(app.cookies.cookies.isEmpty, "the cookies are removed")
         let (_, failure) = await stage.play(app.client.basket.content())
         stage.expect(failure?.status == .unauthorized, "the shop refuses requests without a login")
-        let after = try await stage.value(of: app.client.statistics()).logins
+        let after = try await app.client.statistics().value().logins
         stage.expect(after == logins, "no further login is made")
         stage.result("logged out; \(failure?.message ?? "no error")")
     }

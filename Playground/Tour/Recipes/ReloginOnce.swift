@@ -13,12 +13,12 @@ extension Recipe {
         // Shown
         let events = session.events.subscribe { stage.note("session \($0)") }
         defer { events.cancel() }
-        _ = try await stage.value(of: client.account.order(1))
-        let before = try await stage.value(of: shop.statistics())
-        _ = try await stage.value(of: shop.post("/expire"))
+        _ = try await client.account.order(1).value()
+        let before = try await shop.statistics().value()
+        _ = try await shop.post("/expire").value()
         stage.note("the server has forgotten every token")
         let (values, error) = await stage.play(orders) { "order \($0.id): \($0.quantity) × \($0.goods)" }
-        let after = try await stage.value(of: shop.statistics())
+        let after = try await shop.statistics().value()
         let logins = after.logins - before.logins
         stage.expect(error == nil && Set(values.map(\.id)) == Set(1...20), "all twenty orders arrive")
         stage.expect(logins == 1, "the server counts one login, not \(logins)")

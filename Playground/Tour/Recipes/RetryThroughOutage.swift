@@ -7,7 +7,7 @@ extension Recipe {
     ) { stage in
         let key = "\(ContinuousClock.now)"
         let shop = Client.shop(stage.baseURL)
-        let before = try await stage.value(of: shop.statistics()).count("GET /flaky")
+        let before = try await shop.statistics().value().count("GET /flaky")
         // Code
         let status = shop.response(InlineEndpoint(.get, "/flaky", query: ["key": key]))
             .handleEvents(onEnd: { if case .failed(let error) = $0 { stage.note("attempt: \(error)") } })
@@ -17,7 +17,7 @@ extension Recipe {
         let start = ContinuousClock.now
         let (values, _) = await stage.play(status)
         let seconds = (ContinuousClock.now - start) / .seconds(1)
-        let attempts = try await stage.value(of: shop.statistics()).count("GET /flaky") - before
+        let attempts = try await shop.statistics().value().count("GET /flaky") - before
         stage.expect(values == [200], "the third attempt succeeds")
         stage.expect(attempts == 3, "the server sees three attempts, not \(attempts)")
         stage.expect(seconds >= 2, "no attempt comes before the server's Retry-After")

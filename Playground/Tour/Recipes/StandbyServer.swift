@@ -14,20 +14,20 @@ extension Recipe {
         let goods = shop.catalogue.goods(7)
         // Shown
         func asked(_ client: Client) async throws -> Int {
-            try await stage.value(of: client.statistics()).count("GET /goods/7")
+            try await client.statistics().value().count("GET /goods/7")
         }
         let before = try await (asked(main), asked(standby))
-        _ = try await stage.value(of: main.put("/closed/yes"))
+        _ = try await main.put("/closed/yes").value()
         stage.note("the main server is closed")
         for _ in 1...2 { _ = await stage.play(goods) }
         stage.expect(shop.servers.active.value == .standby, "the standby server is active")
         stage.expect(try await asked(standby) == before.1 + 2, "the standby server has responded twice")
 
-        _ = try await stage.value(of: main.put("/closed/no"))
+        _ = try await main.put("/closed/no").value()
         stage.note("the main server is open again")
         for _ in 1...200 where shop.servers.active.value == .standby {
             try await Task.sleep(for: .milliseconds(20))
-            _ = try await stage.value(of: goods)
+            _ = try await goods.value()
         }
         let after = try await (asked(main), asked(standby))
         stage.expect(

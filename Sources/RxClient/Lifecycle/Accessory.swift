@@ -18,7 +18,7 @@ public struct Accessory: Sendable {
     /// When the outcome is known, and before the subscriber gets it.
     public var willStop: @Sendable (Request, RequestOutcome) -> Void
     /// When the transfer is closed, and the subscriber has got everything; or what is left to it, where an operator
-    /// such as `take` or `first()` leaves the request before it hands the value on.
+    /// such as `take(1)` leaves the request before it hands the value on.
     public var didStop: @Sendable (Request, RequestOutcome) -> Void
 
     /// Creates an accessory; what is left out does nothing.

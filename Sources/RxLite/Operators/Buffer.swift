@@ -14,7 +14,7 @@ extension Observable {
     ///     lists overlap, with more the values between them are skipped. Default: `count`.
     @inlinable
     public func buffer(count: Int, every step: Int? = nil) -> Observable<[Element], Failure> {
-        lift { observer in CountBuffer(max(count, 1), max(step ?? count, 1), into: observer).input }
+        lift { observer in CountBuffer(Swift.max(count, 1), Swift.max(step ?? count, 1), into: observer).input }
     }
 
     /// The values of each interval of `time` in one list, which may be empty. Remaining values are delivered
@@ -52,7 +52,7 @@ extension Observable {
         count: Int, time: Duration, on scheduler: (any Scheduler)? = nil
     ) -> Observable<[Element], Failure> {
         let clock = scheduler ?? self.scheduler ?? ActorScheduler.shared
-        return lift { observer in TimeBuffer(max(count, 1), time, clock, into: observer).input }
+        return lift { observer in TimeBuffer(Swift.max(count, 1), time, clock, into: observer).input }
     }
 }
 

@@ -8,8 +8,9 @@ extension Observable {
     ///           -----------([1,2,3]|)
     /// ```
     ///
-    /// Awaited, `collect()` returns the array itself. If neither `await` nor a following operator distinguishes them,
-    /// in an async function, a type does: `let list: Observable<[Int], Never> = numbers.collect()`.
+    /// ```swift
+    /// let squares = try await Observable.sequence(1...3).map { $0 * $0 }.collect().value()   // [1, 4, 9]
+    /// ```
     @inlinable
     public func collect() -> Observable<[Element], Failure> {
         lift { observer in
@@ -23,17 +24,5 @@ extension Observable {
                     observer.finish(with: values.value)
                 })
         }
-    }
-
-    /// Waits for all values, until the stream has ended well. When the task is cancelled the stream is too, and
-    /// those that came until then are returned.
-    ///
-    /// ```swift
-    /// let squares = await Observable.sequence(1...3).map { $0 * $0 }.collect()   // [1, 4, 9]
-    /// ```
-    public func collect() async throws(Failure) -> [Element] {
-        var collected: [Element] = []
-        for try await value in values(buffering: .suspend(high: 256, low: 64)) { collected.append(value) }
-        return collected
     }
 }

@@ -7,6 +7,7 @@ extension Observable {
     ///                      --1-----3--|
     /// ```
     @inlinable
+    @_disfavoredOverload
     public func compactMap<T: Sendable>(
         _ transform: @escaping @Sendable (Element) throws(Failure) -> T?
     ) -> Observable<T, Failure> {
@@ -18,5 +19,22 @@ extension Observable {
                 observer.fail(error)
             }
         }
+    }
+
+    /// Each value, transformed by a closure that throws nothing, without those that become `nil`.
+    @inlinable
+    public func compactMap<T: Sendable>(
+        _ transform: @escaping @Sendable (Element) -> T?
+    ) -> Observable<T, Failure> {
+        compactMap(transform as @Sendable (Element) throws(Failure) -> T?)
+    }
+
+    /// Each value, transformed by a closure that throws errors of any type, without those that become `nil`.
+    @inlinable
+    @_disfavoredOverload
+    public func compactMap<T: Sendable>(
+        _ transform: @escaping @Sendable (Element) throws -> T?
+    ) -> Observable<T, any Error> {
+        mapError { $0 }.compactMap(transform)
     }
 }

@@ -8,6 +8,7 @@ extension Observable {
     ///                        --1-----2-----1--|
     /// ```
     @inlinable
+    @_disfavoredOverload
     public func distinctUntilChanged(
         by areEquivalent: @escaping @Sendable (Element, Element) throws(Failure) -> Bool
     ) -> Observable {
@@ -34,6 +35,7 @@ extension Observable {
     /// positions.distinctUntilChanged(by: \.city)
     /// ```
     @inlinable
+    @_disfavoredOverload
     public func distinctUntilChanged<Key: Equatable & Sendable>(
         by key: @escaping @Sendable (Element) throws(Failure) -> Key
     ) -> Observable {
@@ -50,6 +52,22 @@ extension Observable {
                 },
                 end: observer.end)
         }
+    }
+
+    /// The values that differ from the previous one, by a closure that throws nothing.
+    @inlinable
+    public func distinctUntilChanged(
+        by areEquivalent: @escaping @Sendable (Element, Element) -> Bool
+    ) -> Observable {
+        distinctUntilChanged(by: areEquivalent as @Sendable (Element, Element) throws(Failure) -> Bool)
+    }
+
+    /// The values whose key, from a closure that throws nothing, differs from that of the one sent before.
+    @inlinable
+    public func distinctUntilChanged<Key: Equatable & Sendable>(
+        by key: @escaping @Sendable (Element) -> Key
+    ) -> Observable {
+        distinctUntilChanged(by: key as @Sendable (Element) throws(Failure) -> Key)
     }
 }
 

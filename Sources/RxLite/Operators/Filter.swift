@@ -7,6 +7,7 @@ extension Observable {
     ///                     -----2-----4--|
     /// ```
     @inlinable
+    @_disfavoredOverload
     public func filter(
         _ isIncluded: @escaping @Sendable (Element) throws(Failure) -> Bool
     ) -> Observable {
@@ -18,5 +19,20 @@ extension Observable {
                 observer.fail(error)
             }
         }
+    }
+
+    /// The values that satisfy a closure that throws nothing.
+    @inlinable
+    public func filter(_ isIncluded: @escaping @Sendable (Element) -> Bool) -> Observable {
+        filter(isIncluded as @Sendable (Element) throws(Failure) -> Bool)
+    }
+
+    /// The values that satisfy a closure that throws errors of any type.
+    @inlinable
+    @_disfavoredOverload
+    public func filter(
+        _ isIncluded: @escaping @Sendable (Element) throws -> Bool
+    ) -> Observable<Element, any Error> {
+        mapError { $0 }.filter(isIncluded)
     }
 }

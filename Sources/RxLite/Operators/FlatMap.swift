@@ -33,6 +33,16 @@ extension Observable {
     @inlinable
     public func flatMap<T>(
         _ strategy: FlattenStrategy = .merge,
+        _ transform: @escaping @Sendable (Element) -> Observable<T, Failure>
+    ) -> Observable<T, Failure> {
+        flatMap(strategy, transform as @Sendable (Element) throws(Failure) -> Observable<T, Failure>)
+    }
+
+    /// Each value starts a stream. A thrown error ends the whole.
+    @inlinable
+    @_disfavoredOverload
+    public func flatMap<T>(
+        _ strategy: FlattenStrategy = .merge,
         _ transform: @escaping @Sendable (Element) throws(Failure) -> Observable<T, Failure>
     ) -> Observable<T, Failure> {
         lift { observer in Flattening(strategy, into: observer, transform).outer }
@@ -43,9 +53,9 @@ extension Observable {
     @_disfavoredOverload
     public func flatMap<T>(
         _ strategy: FlattenStrategy = .merge,
-        _ transform: @escaping @Sendable (Element) throws(Failure) -> Observable<T, Never>
+        _ transform: @escaping @Sendable (Element) -> Observable<T, Never>
     ) -> Observable<T, Failure> {
-        flatMap(strategy) { value throws(Failure) in try transform(value).setFailureType() }
+        flatMap(strategy) { value in transform(value).setFailureType(to: Failure.self) }
     }
 }
 
@@ -58,6 +68,6 @@ extension Observable where Failure == Never {
         _ strategy: FlattenStrategy = .merge,
         _ transform: @escaping @Sendable (Element) -> Observable<T, E>
     ) -> Observable<T, E> {
-        setFailureType(to: E.self).flatMap(strategy) { value throws(E) in transform(value) }
+        setFailureType(to: E.self).flatMap(strategy, transform)
     }
 }

@@ -15,7 +15,7 @@ extension Observable where Element == Int {
         _ period: Duration, on scheduler: any Scheduler = ActorScheduler.shared
     ) -> Observable {
         Observable(scheduler: scheduler) { observer in
-            Beat(max(period, .zero), scheduler, into: observer).start()
+            Beat(Swift.max(period, .zero), scheduler, into: observer).start()
         }
     }
 }

@@ -9,6 +9,7 @@ extension Observable {
     ///              -----------(6|)
     /// ```
     @inlinable
+    @_disfavoredOverload
     public func reduce<Result: Sendable>(
         _ initial: Result,
         _ combine: @escaping @Sendable (Result, Element) throws(Failure) -> Result
@@ -32,5 +33,22 @@ extension Observable {
                     observer.finish(with: result.value)
                 })
         }
+    }
+
+    /// The result of a closure that throws nothing.
+    @inlinable
+    public func reduce<Result: Sendable>(
+        _ initial: Result, _ combine: @escaping @Sendable (Result, Element) -> Result
+    ) -> Observable<Result, Failure> {
+        reduce(initial, combine as @Sendable (Result, Element) throws(Failure) -> Result)
+    }
+
+    /// The result of a closure that throws errors of any type.
+    @inlinable
+    @_disfavoredOverload
+    public func reduce<Result: Sendable>(
+        _ initial: Result, _ combine: @escaping @Sendable (Result, Element) throws -> Result
+    ) -> Observable<Result, any Error> {
+        mapError { $0 }.reduce(initial, combine)
     }
 }

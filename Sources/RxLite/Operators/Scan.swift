@@ -8,6 +8,7 @@ extension Observable {
     ///           --1--3--6--|
     /// ```
     @inlinable
+    @_disfavoredOverload
     public func scan<Result: Sendable>(
         _ initial: Result,
         _ combine: @escaping @Sendable (Result, Element) throws(Failure) -> Result
@@ -29,6 +30,23 @@ extension Observable {
                     },
                     end: observer.end))
         }
+    }
+
+    /// The running result of a closure that throws nothing.
+    @inlinable
+    public func scan<Result: Sendable>(
+        _ initial: Result, _ combine: @escaping @Sendable (Result, Element) -> Result
+    ) -> Observable<Result, Failure> {
+        scan(initial, combine as @Sendable (Result, Element) throws(Failure) -> Result)
+    }
+
+    /// The running result of a closure that throws errors of any type.
+    @inlinable
+    @_disfavoredOverload
+    public func scan<Result: Sendable>(
+        _ initial: Result, _ combine: @escaping @Sendable (Result, Element) throws -> Result
+    ) -> Observable<Result, any Error> {
+        mapError { $0 }.scan(initial, combine)
     }
 }
 

@@ -29,6 +29,7 @@ extension Observable {
     ///                       --------3--1--|
     /// ```
     @inlinable
+    @_disfavoredOverload
     public func skip(while predicate: @escaping @Sendable (Element) throws(Failure) -> Bool) -> Observable {
         lift { observer in
             let isSkipping = Confined(true, in: observer.scope.lane)
@@ -45,6 +46,12 @@ extension Observable {
                 },
                 end: observer.end)
         }
+    }
+
+    /// The values from the first value on that does not satisfy a closure that throws nothing.
+    @inlinable
+    public func skip(while predicate: @escaping @Sendable (Element) -> Bool) -> Observable {
+        skip(while: predicate as @Sendable (Element) throws(Failure) -> Bool)
     }
 
     /// The values after the first value of `notifier`. If the notifier finishes without a value, no value

@@ -11,6 +11,7 @@ extension Observable {
     /// - Parameter inclusive: whether the value that does not satisfy `predicate` is also sent. Default
     ///   `false`.
     @inlinable
+    @_disfavoredOverload
     public func take(
         while predicate: @escaping @Sendable (Element) throws(Failure) -> Bool, inclusive: Bool = false
     ) -> Observable {
@@ -33,5 +34,13 @@ extension Observable {
                     observer.end(completion)
                 })
         }
+    }
+
+    /// The values as long as they satisfy a closure that throws nothing.
+    @inlinable
+    public func take(
+        while predicate: @escaping @Sendable (Element) -> Bool, inclusive: Bool = false
+    ) -> Observable {
+        take(while: predicate as @Sendable (Element) throws(Failure) -> Bool, inclusive: inclusive)
     }
 }

@@ -82,7 +82,7 @@ import Testing
         let client = Client(configuration: configuration, transport: Counter())
         let newest = State(0)
         @Sendable func number(_ call: InlineEndpoint) async throws -> Int {
-            let response = try #require(try await client.request(call).first())
+            let response = try await client.request(call).value()
             return try #require(Int(response.text))
         }
         try await withThrowingTaskGroup(of: Void.self) { group in

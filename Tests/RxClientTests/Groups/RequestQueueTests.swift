@@ -97,15 +97,16 @@ import Testing
     }
 
     @Test("From many threads nothing is lost and the limit holds", .timeLimit(.minutes(1)))
-    func threads() async {
+    func threads() async throws {
         let queue = RequestQueue(limit: 3)
         let gauge = Gauge()
         let stream = Observable<Int, Never>.just(1).observe(on: ActorScheduler.shared)
             .handleEvents(onSubscribe: { gauge.change(by: 1) }).finally { gauge.change(by: -1) }
-        await withTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
-                group.addTask { for _ in 0..<100 { _ = await stream.queued(in: queue).first() } }
+                group.addTask { for _ in 0..<100 { _ = try await stream.queued(in: queue).value() } }
             }
+            try await group.waitForAll()
         }
         #expect(gauge.text == "0 now, 800 in all")
         #expect(gauge.most <= 3)

@@ -154,7 +154,7 @@ import Testing
     @Test("A request that follows from another is not held up by it")
     func chain() throws {
         let (client, transport) = client(RequestLimits(concurrency: 1))
-        let recorder = Recorder(client.get("/1").flatMap { _ in client.get("/2") }.first(), on: clock)
+        let recorder = Recorder(client.get("/1").flatMap { _ in client.get("/2") }.take(1), on: clock)
         try clock.run()
         #expect(recorder.isFinished)
         #expect(transport.requests.count == 2)

@@ -193,7 +193,7 @@ import Testing
             let pieces = [[UInt8]](repeating: [UInt8](repeating: 1, count: 1000), count: 1000)
             let events = try await transport.send(
                 try .to(server.baseURL, method: .post, body: .stream(.sequence(pieces)))
-            ).collect()
+            ).collect().value()
             let reports = events.compactMap { event -> (Int64, Int64?)? in
                 if case .uploaded(let bytes, let total) = event { (bytes, total) } else { nil }
             }

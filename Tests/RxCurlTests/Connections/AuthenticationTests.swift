@@ -65,9 +65,9 @@ import Testing
             let client = Client(configuration: configuration, transport: transport)
             for _ in 0..<20 {
                 let (one, other) = (
-                    try await client.get("/a").first(), try await client.post("/a", ["b": 1]).first()
+                    try await client.get("/a").value(), try await client.post("/a", ["b": 1]).value()
                 )
-                #expect(one?.text == "well" && other?.text == "well")
+                #expect(one.text == "well" && other.text == "well")
             }
         }
         let requests = server.record.requests
@@ -147,10 +147,10 @@ import Testing
             configuration.allowsOtherOrigins = true
             configuration.options.retry = .never
             let client = Client(configuration: configuration, transport: transport)
-            let answer = try await client.get("/a").first()
-            #expect(answer?.text == "well")
+            let answer = try await client.get("/a").value()
+            #expect(answer.text == "well")
             let error = await #expect(throws: NetworkError.self) {
-                try await client.get(other.baseURL + "/b").first()
+                try await client.get(other.baseURL + "/b").value()
             }
             #expect(error?.status == .unauthorized)
         }

@@ -46,8 +46,8 @@ import Testing
             let client = Client(
                 configuration: ClientConfiguration(baseURL: server.baseURL), transport: transport)
             for _ in 0..<20 {
-                let answer = try await client.get("/").first()
-                #expect(answer?.text == "well")
+                let answer = try await client.get("/").value()
+                #expect(answer.text == "well")
             }
         }
         #expect(server.record.connections.count == 1)
@@ -106,8 +106,8 @@ import Testing
                 let isHere = try await Observable<Int, NetworkError>.sequence(0..<10).subscribe(on: loop)
                     .flatMap(.concat) { _ in transport.send(request) }
                     .map { _ in loop.ownsCurrentThread }
-                    .collect().first()
-                #expect(isHere?.isEmpty == false && isHere?.allSatisfy { $0 } == true)
+                    .collect().value()
+                #expect(!isHere.isEmpty && isHere.allSatisfy { $0 })
             }
         }
         #expect(server.record.connections.count == 2)

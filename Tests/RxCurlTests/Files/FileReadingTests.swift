@@ -119,7 +119,7 @@ import Testing
     ) async throws -> FilePart {
         let body = Body.file(path, range: Int64(range.lowerBound)..<Int64(range.upperBound))
         guard case .streamed(let body) = body else { throw NetworkError(.file, "not streamed") }
-        let content = try #require(try await body.open(files).first())
+        let content = try await body.open(files).value()
         #expect(content.length == Int64(range.count))
         return try #require(content.file)
     }

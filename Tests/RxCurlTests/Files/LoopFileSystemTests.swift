@@ -19,7 +19,7 @@ import Testing
         try await withFiles { files, directory in
             let path = try directory.file("a", content)
             let pieces = try await files.read(path, from: Int64(offset), count: count.map(Int64.init))
-                .collect()
+                .collect().value()
             #expect(pieces.allSatisfy { !$0.isEmpty })
             let expected = content.dropFirst(offset).prefix(count ?? .max)
             #expect(pieces.flatMap { $0 } == Array(expected))
@@ -38,7 +38,7 @@ import Testing
                     isOnLoop.withLock { $0.append(loop.ownsCurrentThread) }
                     return content
                 }
-            ).first()
+            ).value()
             #expect(isOnLoop.withLock { $0 } == [false])
             #expect(try directory.content("a") == content)
         }
@@ -48,7 +48,7 @@ import Testing
         try await withFiles { files, directory in
             for (path, reason) in [(directory.file("none"), "ENOENT"), (directory.path, "EINVAL")] {
                 let error = try #require(
-                    await #expect(throws: NetworkError.self) { try await files.read(path).collect() })
+                    await #expect(throws: NetworkError.self) { try await files.read(path).collect().value() })
                 #expect(error.code == .file)
                 #expect(error.message.contains(path))
                 #expect(error.message.contains(reason))
@@ -59,12 +59,12 @@ import Testing
     @Test func aFileThatIsNotAsExpectedIsNotRead() async throws {
         try await withFiles { files, directory in
             let path = try directory.file("a", Self.content(10))
-            let status = try #require(try await files.status(of: path).first() ?? nil)
+            let status = try #require(try await files.status(of: path).value())
             #expect(status.size == 10)
             _ = try directory.file("a", Self.content(11))
             let error = try #require(
                 await #expect(throws: NetworkError.self) {
-                    try await files.read(path, from: 0, count: nil, expecting: status).collect()
+                    try await files.read(path, from: 0, count: nil, expecting: status).collect().value()
                 })
             #expect(error.code == .file)
             #expect(error.message.contains("changed"))
@@ -75,7 +75,7 @@ import Testing
     @Test func aFileThatChangesWhileItIsReadFails() async throws {
         try await withFiles { files, directory in
             let path = try directory.file("a", Self.content(8 << 20))
-            let status = try #require(try await files.status(of: path).first() ?? nil)
+            let status = try #require(try await files.status(of: path).value())
             let board = Board((bytes: 0, error: NetworkError?.none))
             let reading = Mutex<Subscription?>(nil)
             files.loop.schedule {
@@ -103,6 +103,7 @@ import Testing
             _ = try directory.file("a", Self.content(100))
             let chunks = (0..<2000).map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: $0) }
             let sizes = try await files.append(.sequence(chunks), to: directory.file("a"), at: 40).collect()
+                .value()
             let expected = Self.content(40) + chunks.flatMap { $0 }
             #expect(try directory.content("a") == expected)
             #expect(sizes.first == 40)
@@ -118,7 +119,7 @@ import Testing
                 .just(Self.content(5)), .fail(NetworkError(.connectionLost, "gone")),
             ])
             let error = await #expect(throws: NetworkError.self) {
-                try await files.append(chunks, to: directory.file("a"), at: 0).collect()
+                try await files.append(chunks, to: directory.file("a"), at: 0).collect().value()
             }
             #expect(error?.code == .connectionLost)
             let left = try directory.content("a")
@@ -131,7 +132,7 @@ import Testing
             let asked = Atomic<Bool>(false)
             let chunks = Observable<[UInt8], NetworkError> { _ in asked.store(true, ordering: .relaxed) }
             let error = await #expect(throws: NetworkError.self) {
-                try await files.append(chunks, to: directory.file("no/a"), at: 0).collect()
+                try await files.append(chunks, to: directory.file("no/a"), at: 0).collect().value()
             }
             #expect(error?.code == .file)
             let wasAsked = asked.load(ordering: .relaxed)
@@ -142,7 +143,7 @@ import Testing
     @Test func replacingIsWholeAndPrivate() async throws {
         try await withFiles { files, directory in
             _ = try directory.file("a", Self.content(1000))
-            _ = try await files.replace(directory.file("a"), with: [1, 2]).collect()
+            _ = try await files.replace(directory.file("a"), with: [1, 2]).collect().value()
             #expect(try directory.content("a") == [1, 2])
             #expect(try directory.names == ["a"])
             let attributes = try FileManager.default.attributesOfItem(atPath: directory.file("a"))
@@ -151,7 +152,7 @@ import Testing
             try FileManager.default.createDirectory(
                 atPath: directory.file("b"), withIntermediateDirectories: false)
             await #expect(throws: NetworkError.self) {
-                _ = try await files.replace(directory.file("b"), with: [1]).collect()
+                _ = try await files.replace(directory.file("b"), with: [1]).collect().value()
             }
             #expect(try directory.names == ["a", "b"])
         }
@@ -161,11 +162,11 @@ import Testing
         try await withFiles { files, directory in
             _ = try directory.file("a", [1])
             _ = try directory.file("b", [2])
-            _ = try await files.move(directory.file("a"), to: directory.file("b")).collect()
+            _ = try await files.move(directory.file("a"), to: directory.file("b")).collect().value()
             #expect(try directory.content("b") == [1])
-            for _ in 0..<2 { _ = try await files.remove(directory.file("b")).collect() }
+            for _ in 0..<2 { _ = try await files.remove(directory.file("b")).collect().value() }
             #expect(try directory.names.isEmpty)
-            #expect(try await files.status(of: directory.file("b")).collect() == [nil])
+            #expect(try await files.status(of: directory.file("b")).collect().value() == [nil])
         }
     }
 
@@ -193,7 +194,7 @@ import Testing
         }
         loop.shutDown()
         #expect(ends.contents.count == 20)
-        let late = await #expect(throws: NetworkError.self) { try await files.read(path).collect() }
+        let late = await #expect(throws: NetworkError.self) { try await files.read(path).collect().value() }
         #expect(late?.code == .shutDown)
     }
 

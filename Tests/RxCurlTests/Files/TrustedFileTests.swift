@@ -16,7 +16,7 @@ import Testing
 
     private func failure<T>(_ stream: Observable<T, NetworkError>) async -> NetworkError.Code? {
         do {
-            _ = try await stream.collect()
+            _ = try await stream.collect().value()
             return nil
         } catch {
             return error.code
@@ -37,7 +37,7 @@ import Testing
             #expect(await failure(files.lock(link)) == .untrustedFile)
             #expect(await failure(files.contents(of: link, limit: 10)) == .untrustedFile)
             // A new file takes the place of the link.
-            _ = try await files.replace(link, with: [7]).first()
+            _ = try await files.replace(link, with: [7]).value()
             #expect(try folder.content("link") == [7])
             try FileManager.default.removeItem(atPath: link)
         }
@@ -49,11 +49,11 @@ import Testing
     func modes() async throws {
         let path = try folder.file("part", [1, 2, 3])
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
-        _ = try await files.append(.just([4]), to: path, at: 3).collect()
+        _ = try await files.append(.just([4]), to: path, at: 3).collect().value()
         #expect(try mode(path) == 0o600)
         #expect(try folder.content("part") == [1, 2, 3, 4])
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
-        _ = try await files.replace(path, with: [5]).first()
+        _ = try await files.replace(path, with: [5]).value()
         #expect(try mode(path) == 0o600)
     }
 
@@ -74,9 +74,9 @@ import Testing
     @Test("The content of a small file, of none, and of one that is too large")
     func contents() async throws {
         let path = try folder.file("small", [1, 2, 3])
-        #expect(try await files.contents(of: path, limit: 3).first() == [1, 2, 3])
+        #expect(try await files.contents(of: path, limit: 3).value() == [1, 2, 3])
         #expect(await failure(files.contents(of: path, limit: 2)) == .tooLarge)
-        #expect(try await files.contents(of: folder.file("none"), limit: 2).first() == .some(nil))
+        #expect(try await files.contents(of: folder.file("none"), limit: 2).value() == nil)
         #expect(await failure(files.contents(of: folder.path, limit: 2)) == .file)
     }
 
@@ -89,9 +89,9 @@ import Testing
         let descriptor = unsafe open(try folder.file("a.busy.new", [1]), O_RDWR)
         try #require(descriptor >= 0 && flock(descriptor, LOCK_EX) == 0)
         defer { close(descriptor) }
-        _ = try await files.replace(path, with: [2]).first()
+        _ = try await files.replace(path, with: [2]).value()
         #expect(try folder.names.sorted() == (others + ["a", "a.busy.new"]).sorted())
-        for number in 0..<20 { _ = try await files.replace(path, with: [UInt8(number)]).first() }
+        for number in 0..<20 { _ = try await files.replace(path, with: [UInt8(number)]).value() }
         #expect(try folder.content("a") == [19])
     }
 }

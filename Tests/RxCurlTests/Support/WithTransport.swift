@@ -24,10 +24,7 @@ func withTransport<Result>(
 extension CurlTransport {
     /// The whole answer, as a user takes it.
     func answer(to request: Request) async throws -> Response {
-        guard let response = try await send(request).response(to: request).first() else {
-            throw CancellationError()
-        }
-        return response
+        try await send(request).response(to: request).value()
     }
 
     /// The whole answer to a GET.

@@ -11,7 +11,7 @@ func keepCookies() {
 func keepCookiesInAFile() async throws {
     let jar = CookieJar(file: "/var/lib/app/cookies.json")
 
-    try await jar.flush().first()
+    try await jar.flush().value()
 
     jar.removeAll()
     jar.removeAll(domain: "example.com")

@@ -21,6 +21,6 @@ func lookIntoAStore(_ disk: DiskCacheStore) async throws {
     print(disk.statistics.unansweredLookups, disk.statistics.brokenEntries, disk.statistics.busy)
     if let error = disk.statistics.lastFailure { print(error) }
 
-    let count = try await disk.remove(.identity("anna")).first()
+    let count = try await disk.remove(.identity("anna")).value()
     show(count)
 }

@@ -24,8 +24,8 @@ struct GoodsCount: Endpoint {
 }
 
 func seeTheRawBody(_ client: Client) async throws {
-    let result = try await client.typedResponse(GoodsCount()).first()
-    print(result?.output ?? 0, result?.response.text ?? "")
+    let result = try await client.typedResponse(GoodsCount()).value()
+    print(result.output, result.response.text)
 }
 
 struct Terms: Endpoint {

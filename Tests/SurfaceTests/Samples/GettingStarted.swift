@@ -1,9 +1,14 @@
 import RxNetworking
 import RxTesting
 
-func sendARequest() {
+func sendARequest() async throws {
     let client = Client(baseURL: "https://api.example.com/v1")
     let goods = client.get("/goods/7").decode(Goods.self)  // nothing has been sent
+
+    let seventh = try await goods.value()
+    show(seventh)
+
+    for try await goods in goods { print(goods.name) }
 
     let subscription = goods.subscribe(
         onNext: { goods in print(goods.name) },
@@ -11,15 +16,10 @@ func sendARequest() {
     subscription.cancel()
 }
 
-func awaitARequest(client: Client) async throws {
-    let one = try await client.get("/goods/7").decode(Goods.self).first()
-
-    for try await goods in client.items(GoodsList(keyword: "tea"), .numbered(size: 20))
-        .values(buffering: .suspend(high: 64, low: 16))
-    {
+func loopOverAList(client: Client) async throws {
+    for try await goods in client.items(GoodsList(keyword: "tea"), .numbered(size: 20)) {
         print(goods.name)
     }
-    show(one)
 }
 
 func sendParameters(client: Client) {
@@ -30,7 +30,7 @@ func sendParameters(client: Client) {
     show([search, add, logIn, note].count)
 }
 
-func describeAnEndpoint(client: Client) {
+func describeAnEndpoint(client: Client) async throws {
     struct AddToCart: Endpoint {
         typealias Output = Cart
         let goods: Int
@@ -39,13 +39,14 @@ func describeAnEndpoint(client: Client) {
         var parameters: Parameters { .json(["goods": goods, "count": 1]) }
     }
 
-    client.request(AddToCart(goods: 7)).subscribe(onNext: { cart in show(cart) })
+    let cart = try await client.request(AddToCart(goods: 7)).value()
+    show(cart)
 }
 
 func sendHeaders() {
     var configuration = ClientConfiguration(baseURL: "https://api.example.com/v1")
     configuration.options.headers = ["X-App": "shop", "Accept": "application/json", "Accept": "text/html"]
-    let client = Client(configuration: configuration, transport: CurlTransport.shared)
+    let client = Client(configuration: configuration)
     let bare = client.get("/status", headers: ["X-App": nil])
     show(bare)
 }
@@ -57,8 +58,10 @@ func unwrapTheEnvelope() {
     show(client)
 }
 
-func tellErrorsApart(client: Client) {
-    client.get("/goods/7").decode(Goods.self).subscribe(onFailure: { error in
+func tellErrorsApart(client: Client) async {
+    do {
+        show(try await client.get("/goods/7").decode(Goods.self).value())
+    } catch {
         switch error.code {
         case .status: print(error.status?.code ?? 0, error.message)
         case .envelope: print(error.envelopeCode ?? "", error.message)
@@ -66,7 +69,7 @@ func tellErrorsApart(client: Client) {
         case .connectTimeout, .attemptTimeout, .totalTimeout: print("too slow")
         default: print(error)
         }
-    })
+    }
 }
 
 func retry() {
@@ -111,7 +114,10 @@ func findTheList(client: Client, loadMore: Signal<Void>) {
     show(states)
 }
 
-func deliverOnTheMainActor(client: Client) {
+@MainActor
+func deliverOnTheMainActor(client: Client) async throws {
+    screen.show(try await client.request(GoodsList(keyword: "tea")).value())
+
     client.request(GoodsList(keyword: "tea"))
         .subscribe(isolatedTo: MainActor.self) { goods in screen.show(goods) }
 }

@@ -54,9 +54,7 @@ func goOn(from saved: PagePosition?) -> PagingOptions<Goods> {
 
 func takeEverything(client: Client) async throws {
     let options = PagingOptions<Goods>(ahead: 3)
-    for try await goods in client.items(GoodsList(keyword: "tea"), .offset(size: 100), options: options)
-        .values(buffering: .suspend(high: 64, low: 16))
-    {
+    for try await goods in client.items(GoodsList(keyword: "tea"), .offset(size: 100), options: options) {
         show(goods)
     }
 }

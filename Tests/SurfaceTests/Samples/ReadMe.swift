@@ -1,13 +1,13 @@
 import RxNetworking
 
-func firstCode() {
+func firstCode() async throws {
     let client = Client(baseURL: "https://api.example.com/v1")
 
-    client.get("/goods/7").decode(Goods.self)
-        .subscribe(onNext: { print($0.name) }, onFailure: { print($0) })
+    let goods = try await client.get("/goods/7").decode(Goods.self).value()
+    show(goods)
 }
 
-func declaredOnce() {
+func declaredOnce() async throws {
     struct GoodsList: Endpoint {
         typealias Output = [Goods]
         let keyword: String
@@ -27,8 +27,8 @@ func declaredOnce() {
     configuration.options.envelope = Envelope(code: "errcode", message: "msg", payload: "data", success: 200)
     let client = Client(baseURL: "https://api.example.com/v1", configuration: configuration)
 
-    client.request(GoodsList(keyword: "tea"))
-        .subscribe(onNext: { goods in show(goods) }, onFailure: { error in show(error.message) })
+    let goods = try await client.request(GoodsList(keyword: "tea")).value()
+    show(goods)
 }
 
 func chainedByHand(client: Client, session: Session) {
@@ -47,12 +47,11 @@ func pagesBySignals(client: Client) {
 }
 
 func awaited(client: Client) async throws {
-    let goods = try await client.request(GoodsList(keyword: "tea")).first()
-    show(goods)
+    for try await goods in client.items(GoodsList(keyword: "tea"), .numbered(size: 20)) { show(goods) }
 }
 
 func firstRequest() async throws {
     let client = Client(baseURL: "https://api.example.com/v1")
-    let response = try await client.get("/goods/7").first()
-    print(response?.text ?? "")
+    let response = try await client.get("/goods/7").value()
+    print(response.text)
 }

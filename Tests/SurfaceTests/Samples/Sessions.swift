@@ -74,6 +74,6 @@ struct Vault: CredentialStore {
 }
 
 func waitForTheStore(_ session: Session) async throws {
-    await session.restore().first()
-    try await session.flush().first()
+    try await session.restore().value()
+    try await session.flush().value()
 }

@@ -21,7 +21,7 @@ func watchEverything(_ client: Client) {
 
 func readSlowly(_ client: Client, store: (String) async -> Void) async throws {
     let lines = client.stream(.get("/log")).lines()
-    for try await line in lines.values(buffering: .suspend(high: 64, low: 16)) {
+    for try await line in lines {
         await store(line)
     }
 }

@@ -51,7 +51,7 @@ func theBrake() async {
     lines.send("tea")  // nothing is taken from the sequence
     reading.resume()  // prints t, e, a
 
-    for await number in Observable<Int, Never>.sequence(1...).values(buffering: .suspend(high: 64, low: 16)) {
+    for await number in Observable<Int, Never>.sequence(1...) {
         if number == 1000 { break }
     }
 }
@@ -100,7 +100,7 @@ actor Meter {
     func set(_ count: Int) { self.count = count }
 }
 
-func changingPlaces(meter: Meter, show: @escaping @MainActor @Sendable (String) -> Void) async {
+func changingPlaces(meter: Meter, show: @escaping @MainActor @Sendable (String) -> Void) async throws {
     let counts = State(0)
     counts.observable
         .map { count in "\(count) requests" }  // on whoever changes the state
@@ -110,7 +110,7 @@ func changingPlaces(meter: Meter, show: @escaping @MainActor @Sendable (String) 
 
     counts.observable.subscribe(isolatedTo: meter) { meter, count in meter.set(count) }
 
-    let newest = await counts.observable.first()
+    let newest = try await counts.observable.value()
     for await count in counts.observable.values(buffering: .latest(1)) {
         if count == newest { break }
     }

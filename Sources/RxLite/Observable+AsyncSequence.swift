@@ -1,0 +1,16 @@
+extension Observable: AsyncSequence {
+    /// Starts the stream for a `for try await` loop.
+    ///
+    /// ```swift
+    /// for try await goods in client.items(GoodsList(keyword: "tea"), .numbered(size: 20)) { … }
+    /// ```
+    ///
+    /// Each loop is a new subscription. When 64 values wait for the loop the stream is paused, until 16 are left; sources
+    /// that cannot pause (signals, states, timers) are buffered without limit. ``values(buffering:)`` has other
+    /// policies. Leaving the loop, or cancelling its task, cancels the stream; a cancelled loop ends as after the last
+    /// value.
+    @inlinable
+    public func makeAsyncIterator() -> Values<Element, Failure>.Iterator {
+        values(buffering: .suspend(high: 64, low: 16)).makeAsyncIterator()
+    }
+}

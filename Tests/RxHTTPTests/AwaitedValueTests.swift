@@ -1,0 +1,33 @@
+import RxHTTP
+import RxLite
+import Testing
+
+/// `value()` of streams that fail with `NetworkError` throws nothing else.
+@Suite struct AwaitedValueTests {
+    /// The code of what `value()` throws, with its static type.
+    private func code(of stream: Observable<Int, NetworkError>) async -> NetworkError.Code? {
+        do {
+            _ = try await stream.value()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test func everyErrorIsANetworkError() async {
+        #expect(await code(of: .just(1)) == nil)
+        #expect(await code(of: .fail(NetworkError(.resolve, "no such host"))) == .resolve)
+        #expect(await code(of: .empty()) == .noValue)
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return await code(of: .just(1))
+        }
+        task.cancel()
+        #expect(await task.value == .cancelled)
+    }
+
+    @Test func aCodePrintsItsName() {
+        #expect("\(NetworkError.Code.connectTimeout)" == "connectTimeout")
+        #expect("\(NetworkError.Code(rawValue: "soldOut"))" == "soldOut")
+    }
+}

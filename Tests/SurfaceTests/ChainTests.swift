@@ -1,0 +1,15 @@
+import RxNetworking
+import Testing
+
+@Suite struct ChainTests {
+    /// Had the compiler taken a function of `AsyncSequence` for an operator, the chain would be none of these.
+    @Test func everyChainIsAStream() async {
+        let client = Client(baseURL: "https://api.example.com")
+        let chains = await chains(client: client, query: Signal(), page: State(1))
+        #expect(chains.count == 40)
+        let inner = synchronousChains(client: client, words: .never())
+        for chain in chains + inner {
+            #expect("\(type(of: chain))".hasPrefix("Observable<"))
+        }
+    }
+}

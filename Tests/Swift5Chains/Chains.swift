@@ -1,0 +1,1 @@
+../SurfaceTests/Samples/Chains.swift
