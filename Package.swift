@@ -164,7 +164,11 @@ let package = Package(
         .testTarget(name: "RxMarblesTests", dependencies: ["RxLite", "RxTesting"], swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(
-            name: "SurfaceTests", dependencies: ["RxNetworking", "RxDiskCache", "RxTesting"],
+            name: "SurfaceTests",
+            // The probe, since it is linked with all of RxNetworking, as the programs of the pages are.
+            dependencies: [
+                "RxNetworking", "RxDiskCache", "RxJSON", "RxTesting", "TestServers", "download-probe",
+            ],
             swiftSettings: settings),
         // Tests/SurfaceTests/Samples/Chains.swift once more, as the code of packages with other settings.
         .target(

@@ -13,7 +13,7 @@ import RxLite
 ///
 /// Everything a client makes is a cold stream: each subscription sends its own request, and cancelling the subscription
 /// cancels the transfer. Operators below a request run on the transport's scheduler, up to
-/// ``RxLite/Observable/observe(on:)``. Safe from any thread.
+/// `observe(on:)`. Safe from any thread.
 public final class Client: Sendable {
     /// How requests are made.
     public let configuration: ClientConfiguration

@@ -16,11 +16,11 @@ public import RxLite
 /// The store reads and writes on a separate thread, one operation after another, so the disk delays only the
 /// callers of the store. Values arrive on that thread. A lookup that fails, because of the disk or the lock
 /// of another process, finds nothing; ``statistics`` counts it. A change that cannot be made fails with
-/// ``NetworkError/Code/file``.
+/// `NetworkError.Code.file`.
 ///
 /// The folder must be used by the store alone, and be on a local disk. It is created with mode 0700, its
 /// files with 0600: responses are stored unencrypted, and identities as salted hashes. A folder or a file of
-/// another user, and a folder that others can write to, are refused with ``NetworkError/Code/untrustedFile``.
+/// another user, and a folder that others can write to, are refused with `NetworkError.Code.untrustedFile`.
 /// Thread-safe.
 public final class DiskCacheStore: CacheStore {
     /// The folder of the responses.
@@ -32,7 +32,7 @@ public final class DiskCacheStore: CacheStore {
     ///
     /// - Parameters:
     ///   - folder: a path, absolute or relative to the working directory.
-    ///   - limit: the most bytes of all entries, measured by ``CacheEntry/byteCount``. The files take about a
+    ///   - limit: the most bytes of all entries, measured by `CacheEntry.byteCount`. The files take about a
     ///     tenth more, and up to 4 MiB for the log. Default 256 MiB.
     ///   - entryLimit: the most bytes of one entry, so that a large one does not evict all others; at most
     ///     512 MiB. Default a sixteenth of `limit`.

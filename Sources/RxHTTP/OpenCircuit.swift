@@ -1,4 +1,4 @@
-/// The period in which a circuit breaker lets no request through, on its clock, as ``RxLite/Scheduler/now``
+/// The period in which a circuit breaker lets no request through, on its clock, as ``Scheduler/now``
 /// gives it.
 public struct OpenCircuit: Sendable, Hashable {
     /// When it opened.

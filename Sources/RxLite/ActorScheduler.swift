@@ -7,7 +7,7 @@ import Synchronization
 /// ```
 ///
 /// To get callbacks that the compiler knows to be on the actor, use
-/// ``Observable/subscribe(isolatedTo:onNext:onFailure:onFinish:)``.
+/// `subscribe(isolatedTo:)`.
 public final class ActorScheduler: Scheduler {
     /// Runs work on the main actor.
     public static let main = ActorScheduler(MainActor.shared)

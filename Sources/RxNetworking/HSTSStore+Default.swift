@@ -3,7 +3,7 @@ public import RxHTTP
 
 extension HSTSStore {
     /// Creates a store in a text file of the machine, read and written through the loop that all clients share. See
-    /// ``RxHTTP/HSTSStore/init(file:on:)``.
+    /// ``HSTSStore/init(file:on:)``.
     ///
     /// ```swift
     /// connections.hsts = HSTSStore(file: "/var/lib/app/hsts.txt")

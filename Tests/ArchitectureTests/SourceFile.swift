@@ -63,11 +63,14 @@ extension SourceFile {
     static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Every Swift file below a folder of the package.
+    /// Every Swift file below a folder of the package, but for the code of tutorials.
     static func all(in folder: String) throws -> [SourceFile] {
         let base = root.appendingPathComponent(folder)
         guard let paths = FileManager.default.enumerator(atPath: base.path) else { return [] }
-        return try paths.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }.sorted().map { path in
+        return try paths.compactMap { $0 as? String }.filter {
+            $0.hasSuffix(".swift") && !$0.contains(".docc/")
+        }
+        .sorted().map { path in
             let text = try String(contentsOf: base.appendingPathComponent(path), encoding: .utf8)
             return SourceFile(path: "\(folder)/\(path)", text: text)
         }

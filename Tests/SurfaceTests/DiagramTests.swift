@@ -3,7 +3,7 @@ import RxNetworking
 import RxTesting
 import Testing
 
-/// The diagrams of Docs/RxLite/Operators.md are what the operators do.
+/// The diagrams of the article Operators are what the operators do.
 @Suite struct DiagramTests {
     @Test(arguments: try diagrams())
     func theOperatorDoesWhatItsDiagramSays(_ diagram: Diagram) throws {
@@ -34,7 +34,8 @@ import Testing
     }
 
     static func diagrams() throws -> [Diagram] {
-        let page = SampleTests.root.appending(path: "Docs/RxLite/Operators.md")
+        let page = SampleTests.root.appending(
+            path: "Sources/RxNetworking/RxNetworking.docc/RxLite/Operators.md")
         return Diagram.diagrams(
             in: try String(contentsOf: page, encoding: .utf8)
                 .split(separator: "\n", omittingEmptySubsequences: false))

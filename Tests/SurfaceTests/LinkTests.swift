@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The links of README and Docs lead somewhere.
+/// The links of README and the documentation lead somewhere; docc checks those from article to article.
 @Suite struct LinkTests {
     @Test(arguments: try SampleTests.documents())
     func everyLinkLeadsToAPlaceThatIsThere(_ document: String) throws {
@@ -33,7 +33,8 @@ import Testing
     /// Those that stay within the project.
     static func links(in text: String) -> [String] {
         withoutBlocks(text).flatMap { line in
-            line.matches(of: #/\]\(([^)\s]+)\)/#).map { String($0.1) }.filter { !$0.contains("://") }
+            line.matches(of: #/\]\(([^)\s]+)\)/#).map { String($0.1) }
+                .filter { !$0.contains("://") && !$0.hasPrefix("<doc:") }
         }
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The Swift code in README and Docs stands in `Samples/` too, and so compiles.
+/// The Swift code in README and the documentation stands in `Samples/` too, and so compiles.
 @Suite struct SampleTests {
     @Test(arguments: try documents())
     func everySampleIsCompiled(_ document: String) throws {
@@ -15,19 +15,39 @@ import Testing
 
     @Test func thereAreSamples() throws {
         #expect(try Self.samples(in: "README.md").count >= 5)
-        #expect(try Self.samples(in: "Docs/GettingStarted.md").count >= 10)
+        #expect(
+            try Self.samples(in: "Sources/RxNetworking/RxNetworking.docc/Essentials/GettingStarted.md").count
+                >= 10)
     }
 
     static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         .standardized
 
     static func documents() throws -> [String] {
-        let docs = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: "Docs").path)
-        return ["README.md"] + docs.filter { $0.hasSuffix(".md") }.sorted().map { "Docs/\($0)" }
+        let docs = try pages(in: "Docs")
+        let articles = try pages(in: "Sources").filter { $0.contains(".docc/") }
+        return ["README.md"] + docs + articles
+    }
+
+    private static func pages(in folder: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
+            .filter { $0.hasSuffix(".md") }.sorted().map { "\(folder)/\($0)" }
+    }
+
+    /// The samples of a document: its fenced Swift blocks but for the ``listing(in:)``.
+    static func samples(in document: String) throws -> [[String]] {
+        let blocks = try blocks(in: document)
+        let samples = try listing(in: document) == nil ? blocks[...] : blocks.dropFirst()
+        return samples.map { normalized($0.map { $0[...] }) }
+    }
+
+    /// The signatures that a page begins with, as lines; `nil` if it begins with none.
+    static func listing(in document: String) throws -> [String]? {
+        try blocks(in: document).first.flatMap { SignatureTests.isListing($0) ? $0 : nil }
     }
 
     /// The fenced Swift blocks of a document.
-    static func samples(in document: String) throws -> [[String]] {
+    static func blocks(in document: String) throws -> [[String]] {
         let lines = try String(contentsOf: root.appending(path: document), encoding: .utf8)
             .split(separator: "\n", omittingEmptySubsequences: false)
         var blocks: [[String]] = []
@@ -36,7 +56,7 @@ import Testing
             if line.hasPrefix("```swift") {
                 block = []
             } else if line.hasPrefix("```"), let code = block {
-                blocks.append(normalized(code))
+                blocks.append(code.map(String.init))
                 block = nil
             } else {
                 block?.append(line)

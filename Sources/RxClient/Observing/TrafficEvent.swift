@@ -10,7 +10,7 @@ public import RxHTTP
 /// transport's events, then its end, which is `transfer(.finished)`, ``Kind/broken(_:)`` or ``Kind/abandoned``.
 ///
 /// The events hold unchanged requests and responses, including credentials. Show what you show of them through
-/// ``RxHTTP/Request/redaction``.
+/// ``Request/redaction``.
 public struct TrafficEvent: Sendable {
     /// What happened.
     public enum Kind: Sendable {
@@ -29,7 +29,7 @@ public struct TrafficEvent: Sendable {
         case relogin(because: NetworkError)
         /// The request is tried again after a wait.
         case retry(after: Duration, because: NetworkError)
-        /// The cache provides the response with this head; or, with ``RxHTTP/CacheUse/joined``, the request waits for
+        /// The cache provides the response with this head; or, with ``CacheUse/joined``, the request waits for
         /// the response to another one.
         case cached(CacheUse, ResponseHead?)
         /// The request would be tried again, but the host's ``RetryBudget`` is spent: the error stands.
@@ -48,7 +48,7 @@ public struct TrafficEvent: Sendable {
 
     /// What happened.
     public let kind: Kind
-    /// The current state of the request. Its ``RxHTTP/Request/id`` is the same in all events of one request.
+    /// The current state of the request. Its ``Request/id`` is the same in all events of one request.
     public let request: Request
     /// Counts the exchanges of the request from 1; 0 before the first.
     public let exchange: Int

@@ -37,7 +37,7 @@ extension Client {
     /// ```
     ///
     /// Events arrive on the request's thread, those of one request in order. A subscriber blocks that thread, so put a
-    /// slow one behind ``RxLite/Observable/observe(on:)``. Ends when the client is released. Without listeners it costs
+    /// slow one behind `observe(on:)`. Ends when the client is released. Without listeners it costs
     /// nothing.
     public var traffic: Observable<TrafficEvent, Never> { trafficHub.events }
 }

@@ -5,7 +5,7 @@ public import Logging
 /// By default a request is one line when it begins and one for each exchange (`debug`), one for each redirect, login
 /// and retry with its reason (`debug`, `notice`, `notice`), and one at its end, with status, bytes and duration
 /// (`info`; `warning` when it failed; `debug` when it was cancelled). All of them have its id in their metadata, as
-/// `request-id`. All output goes through the request's ``RxHTTP/Redaction``; messages of the server, whose content is
+/// `request-id`. All output goes through the request's ``Redaction``; messages of the server, whose content is
 /// unknown, are shown only with the bodies.
 public struct TrafficLog: Sendable {
     /// The beginning of a request. Default `debug`.

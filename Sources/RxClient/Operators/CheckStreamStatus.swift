@@ -4,7 +4,7 @@ public import RxLite
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
     /// Fails with `status`, once the body has arrived, unless the response's status is a success (200 to 299); none of
-    /// its events are sent. Like ``checkStatus(envelope:)`` of a response, for a response as a stream.
+    /// its events are sent. Like `checkStatus(envelope:)`, for a response as a stream.
     ///
     /// - Parameters:
     ///   - request: the request of the response, for the error.

@@ -35,7 +35,7 @@ public protocol Interceptor: Sendable {
 
 /// The interceptors of a client or an endpoint, by their place. Those of an endpoint come after those of its client.
 ///
-/// Requests that wait for the same response (``RxHTTP/CacheUse/joined``) each go through `call`, and one of them goes
+/// Requests that wait for the same response (``CacheUse/joined``) each go through `call`, and one of them goes
 /// through the others. An endpoint with own interceptors in `attempt` or `exchange` is joined only by equal endpoints
 /// (`Hashable`).
 public struct Interceptors: Sendable {

@@ -3,7 +3,7 @@ public import RxLite
 import Synchronization
 
 /// Spares a host that is in trouble: when too many requests fail, further ones are not sent for a while, and fail at
-/// once with ``RxHTTP/NetworkError/Code/circuitOpen``. Then a few probe whether the host is well again.
+/// once with ``NetworkError/Code/circuitOpen``. Then a few probe whether the host is well again.
 ///
 /// ```swift
 /// configuration.circuitBreaker = CircuitBreaker.Policy(failureRatio: 0.5, minimumRequests: 20)

@@ -6,7 +6,7 @@ import Synchronization
 extension Session {
     /// `request` with the credential of the moment and its stamp; waits while a login runs, or the store is read. A
     /// request that has a stamp already belongs to that account. One that may carry no credential
-    /// (``RxHTTP/Request/isCredentialFree``) stays as it is.
+    /// (``Request/isCredentialFree``) stays as it is.
     ///
     /// A stage for chains made by hand: subscribe to it for each attempt, so that each has the credential of its
     /// moment. A ``Observable/relogin(through:)`` further down knows by the stamp whether the credential is an old one.

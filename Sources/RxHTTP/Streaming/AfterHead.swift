@@ -16,7 +16,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     }
 }
 
-/// One running ``RxLite/Observable/afterHead(_:)``.
+/// One running ``Observable/afterHead(_:)``.
 private final class HeadSplit<T: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     private let observer: Observer<T, NetworkError>

@@ -15,7 +15,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     ///     .subscribe(onFinish: { print("saved") })
     /// ```
     ///
-    /// - Returns: the progress, as in ``RxLite/Observable/downloadProgress()``; its bytes have been written.
+    /// - Returns: the progress, as in ``Observable/downloadProgress()``; its bytes have been written.
     public func file(
         at path: String, in files: any FileSystem
     ) -> Observable<TransferProgress, NetworkError> {

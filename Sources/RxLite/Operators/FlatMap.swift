@@ -1,4 +1,4 @@
-/// The treatment of a value that reaches ``Observable/flatMap(_:_:)`` while earlier inner streams run.
+/// The treatment of a value that reaches `flatMap` while earlier inner streams run.
 public enum FlattenStrategy: Sendable, Equatable {
     /// Inner streams run side by side, at most `limit` of them (less than one counts as one). Further values
     /// wait for their turn, and a source that can pause is paused.

@@ -81,7 +81,7 @@ public final class MemoryFileSystem: FileSystem {
     /// The files that have been locked here and not released, sorted.
     public var lockedPaths: [String] { contents.withLock { $0.locks.keys.sorted() } }
 
-    /// Makes the next such operation on the file fail with ``NetworkError/Code/file``. Several failures take
+    /// Makes the next such operation on the file fail with `NetworkError.Code.file`. Several failures take
     /// effect one after another.
     public func fail(_ operation: Operation, of path: String, _ message: String = "as scripted") {
         contents.withLock { $0.failures.append((operation, path, message)) }

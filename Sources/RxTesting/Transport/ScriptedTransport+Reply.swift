@@ -25,7 +25,7 @@ extension ScriptedTransport {
     }
 
     /// The scripted response to one request, step by step. A script that ends without ``Step/finish``,
-    /// ``Step/fail(_:)`` or ``Step/stall`` fails with ``RxHTTP/NetworkError/Code/unscripted``.
+    /// ``Step/fail(_:)`` or ``Step/stall`` fails with `NetworkError.Code.unscripted`.
     public struct Reply: Sendable {
         /// The steps, in order.
         public var steps: [Step]

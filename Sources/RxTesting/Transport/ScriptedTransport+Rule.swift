@@ -17,6 +17,7 @@ extension ScriptedTransport {
         ///   - method: the method; `nil` matches all.
         ///   - path: the path of the URL without query, including a trailing slash; or, if it begins with
         ///     `http`, scheme, host, port and path. A `*` at its end matches any text that follows.
+        ///   - replies: the replies, in order. Without any, requests wait for ever.
         public static func when(
             _ method: HTTPRequest.Method?, _ path: String, _ replies: Reply...
         ) -> Rule {

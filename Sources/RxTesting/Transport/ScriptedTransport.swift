@@ -12,11 +12,11 @@ import Synchronization
 /// ])
 /// ```
 ///
-/// It keeps the contract of ``Transport``: nothing is sent before a subscription, each subscription is one
+/// It keeps the contract of `Transport`: nothing is sent before a subscription, each subscription is one
 /// exchange, cancelling closes it, and while the subscription is paused no event is delivered. No response
 /// arrives within the subscribing call: advance the clock.
 ///
-/// A request that no rule matches fails with ``NetworkError/Code/unscripted``.
+/// A request that no rule matches fails with `NetworkError.Code.unscripted`.
 public final class ScriptedTransport: Transport {
     /// The clock of the exchanges.
     public let clock: VirtualScheduler

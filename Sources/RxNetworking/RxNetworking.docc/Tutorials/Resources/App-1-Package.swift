@@ -1,0 +1,16 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let package = Package(
+    name: "Shop",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        // Where RxNetworking is; for a copy of this folder, adjust the path.
+        .package(name: "RxNetworking", path: "../..")
+    ],
+    targets: [
+        .executableTarget(
+            name: "App", dependencies: [.product(name: "RxNetworking", package: "RxNetworking")])
+    ]
+)

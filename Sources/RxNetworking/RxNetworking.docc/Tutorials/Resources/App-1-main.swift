@@ -1,0 +1,5 @@
+import RxNetworking
+
+let client = Client(baseURL: CommandLine.arguments[1])
+let response = try await client.get("/goods", query: ["keyword": "tea"]).value()
+print(response.text)

@@ -1,0 +1,57 @@
+import Foundation
+import TestServers
+import Testing
+
+/// The Swift compiler, with the modules of this build.
+struct Compiler {
+    private let folder = URL(filePath: ChildProcess.product(""))
+    let output: TemporaryFolder
+
+    init() throws { output = try TemporaryFolder() }
+
+    /// Compiles and links a program that uses RxNetworking, and returns its path.
+    func program(_ files: [String]) async throws -> String {
+        let path = output.file("program")
+        let list = folder.appending(path: "download-probe.product/Objects.LinkFileList").path
+        let objects = try String(contentsOfFile: list, encoding: .utf8).split(separator: "\n")
+            // The main function of the probe would be a second one.
+            .map(String.init).filter { !$0.contains("/download_probe.build/") }
+        try await run(files + ["-o", path] + objects + Self.libraries)
+        return path
+    }
+
+    /// Compiles the files without making anything of them.
+    func typecheck(_ files: [String]) async throws {
+        try await run(["-typecheck"] + files + ["-I", output.path])
+    }
+
+    /// Makes a module for later calls.
+    func module(_ name: String, of files: [String]) async throws {
+        try await run(
+            files + [
+                "-emit-module", "-parse-as-library", "-module-name", name, "-o",
+                output.file("\(name).swiftmodule"),
+            ])
+    }
+
+    private func run(_ arguments: [String]) async throws {
+        let maps = try FileManager.default.contentsOfDirectory(
+            atPath: SampleTests.root.appending(path: "Sources").path
+        )
+        .filter { $0.hasPrefix("C") }
+        .flatMap { name -> [String] in
+            let map = SampleTests.root.appending(path: "Sources/\(name)/module.modulemap").path
+            return ["-Xcc", "-fmodule-map-file=\(map)"]
+        }
+        let modules = ["-I", folder.appending(path: "Modules").path]
+        let compiler = try ChildProcess(
+            "/usr/bin/env", ["swiftc", "-swift-version", "6"] + arguments + modules + maps)
+        let record = try await compiler.ended()
+        try #require(record.ending == .exited(0), "\(record.errorText)")
+    }
+
+    private static let libraries = ["-lcurl", "-luv", "-lpsl", "-lz", "-lbrotlidec", "-lzstd"]
+}
+
+/// Whether the compiler can link what the tests were linked with: not what a sanitizer has been compiled into.
+let isPlainBuild = !ChildProcess.product("").contains("/.build-")

@@ -1,0 +1,70 @@
+import Foundation
+import TestServers
+import Testing
+
+/// The programs that README shows as a whole `main.swift` compile as they stand, run, and print what it says.
+@Suite(.enabled(if: isPlainBuild)) struct ReadMeProgramTests {
+    @Test(arguments: try Program.all(in: "README.md"))
+    func theProgramPrintsWhatThePageSays(_ program: Program) async throws {
+        let server = try RawServer { request in
+            let body = request.target == "/v1/goods/7" ? #"{"id":7,"name":"green tea"}"# : ""
+            return [.respond(body.isEmpty ? 404 : 200, ["Content-Type": "application/json"], body: body)]
+        }
+        let compiler = try Compiler()
+        let code = program.code.replacing("https://api.example.com", with: server.baseURL)
+        let main = try compiler.output.file("main.swift", Array(code.utf8))
+        let record = try await ChildProcess(compiler.program([main])).ended()
+        #expect(record.ending == .exited(0), "\(record.errorText)")
+        #expect(record.text == program.output)
+    }
+
+    @Test func thereArePrograms() throws {
+        let lines = try String(contentsOf: SampleTests.root.appending(path: "README.md"), encoding: .utf8)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(try !Program.all(in: "README.md").isEmpty)
+        #expect(lines.prefix(12).contains { $0.hasPrefix("print(") }, "no program within the first 12 lines")
+    }
+
+    @Test func programsAreFound() {
+        let page = """
+            In `main.swift`:
+
+            ```swift
+            print(1)
+            ```
+
+            It prints:
+
+            ```
+            1
+            ```
+
+            ```swift
+            print(2)
+            ```
+            """
+        let programs = Program.programs(in: page)
+        #expect(programs.map(\.code) == ["print(1)\n"])
+        #expect(programs.map(\.output) == ["1\n"])
+    }
+}
+
+/// A whole `main.swift` of a page, and what it prints.
+struct Program: CustomStringConvertible {
+    let code: String
+    let output: String
+
+    var description: String { code }
+
+    static func all(in document: String) throws -> [Program] {
+        programs(in: try String(contentsOf: SampleTests.root.appending(path: document), encoding: .utf8))
+    }
+
+    /// The blocks whose paragraph before says `main.swift`, each with the block after it that has no language.
+    static func programs(in page: String) -> [Program] {
+        page.matches(
+            of: #/`main\.swift`[^\n]*:\n\n```swift\n(.*?)```\n[^`]*```\n(.*?)```/#.dotMatchesNewlines()
+        )
+        .map { Program(code: String($0.1), output: String($0.2)) }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+/// The signatures at the top of the documentation's pages are those of the sources.
+@Suite struct SignatureTests {
+    @Test(arguments: try SampleTests.documents())
+    func everySignatureIsDeclared(_ document: String) throws {
+        let (sources, protocols) = (try Self.sources.get(), try Self.protocols.get())
+        for signature in try SampleTests.listing(in: document).map(Self.signatures) ?? [] {
+            #expect(
+                sources.contains("public \(signature) ") || protocols.contains(" \(signature) "),
+                "\(document): not declared in Sources: \(signature)")
+        }
+    }
+
+    /// The pages that introduce a capability begin with the signatures that they are about.
+    @Test(arguments: try articles())
+    func everyCapabilityBeginsWithItsSignatures(_ document: String) throws {
+        #expect(try SampleTests.listing(in: document) != nil, "no signatures")
+        #expect(try !SampleTests.samples(in: document).isEmpty, "no sample")
+    }
+
+    @Test func signaturesAreRead() {
+        let listing = [
+            "extension A {", "    func a(", "        _ b: Int = 1", "    ) -> C", "    var d: E",
+            "    init(f: @escaping () -> Void = {})", "}",
+        ]
+        #expect(Self.isListing(listing))
+        #expect(
+            Self.signatures(listing) == [
+                "func a(_ b: Int = 1) -> C", "var d: E", "init(f: @escaping () -> Void = {})",
+            ])
+        #expect(!Self.isListing(["extension A {", "    var d: E { .f }", "}"]))
+        #expect(!Self.isListing(["let a = 1"]))
+    }
+
+    /// Pages that are about no one declaration.
+    private static let overviews: Set<String> = [
+        "RxNetworking", "GettingStarted", "Glossary", "Streams", "Contracts", "RxTesting", "RxDiskCache",
+        "RxJSON",
+    ]
+
+    static func articles() throws -> [String] {
+        try SampleTests.documents().filter { document in
+            let name = URL(filePath: document).deletingPathExtension().lastPathComponent
+            return document.contains(".docc/") && !overviews.contains(name) && !name.hasPrefix("ComingFrom")
+        }
+    }
+
+    /// Whether the lines list declarations without their bodies.
+    static func isListing(_ lines: [String]) -> Bool {
+        guard lines.first?.hasPrefix("extension ") == true else { return false }
+        return lines.allSatisfy { line in
+            // A closure may be a parameter's default.
+            line.hasPrefix("extension ") || !line.replacing(#/= \{[^}]*\}/#, with: "").contains("{")
+        }
+    }
+
+    private static let keywords: Set<Substring> = [
+        "func", "var", "let", "init", "init?", "static", "mutating", "case", "subscript", "struct", "class",
+        "final",
+        "enum", "protocol", "typealias", "nonisolated", "convenience", "override",
+    ]
+
+    /// The declarations of a listing, each on one line.
+    static func signatures(_ lines: [String]) -> [String] {
+        var signatures: [String] = []
+        for line in lines where !line.hasPrefix("extension ") && !line.hasPrefix("}") {
+            let indentation = line.prefix { $0 == " " }.count
+            let word = line.drop { $0 == " " }.prefix { $0 != " " && $0 != "(" && $0 != "<" }
+            if indentation == 4, keywords.contains(word) {
+                signatures.append(line)
+            } else if !line.allSatisfy(\.isWhitespace), !signatures.isEmpty {
+                signatures[signatures.endIndex - 1] += " " + line
+            }
+        }
+        return signatures.map(normalized)
+    }
+
+    /// The sources without comments and attributes on lines of their own, with one space between words.
+    private static let sources = Result { () throws -> String in
+        let folder = SampleTests.root.appending(path: "Sources")
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".swift") && !$0.contains(".docc/") }
+        return try paths.map { path in
+            try String(contentsOf: folder.appending(path: path), encoding: .utf8).split(separator: "\n")
+                .filter { line in
+                    let code = line.drop { $0 == " " }
+                    return !code.hasPrefix("//") && !(code.hasPrefix("@") && !code.contains(" "))
+                }
+                .joined(separator: " ")
+        }
+        .map(normalized).joined(separator: " ")
+    }
+
+    /// The same of the public protocols alone, whose requirements are not marked.
+    private static let protocols = Result { () throws -> String in
+        try sources.get().matches(
+            of: #/public protocol .*? }(?= (?:@|extension|public|package|struct|final|$))/#
+        )
+        .map { String($0.output) }.joined(separator: " ")
+    }
+
+    private static func normalized(_ text: String) -> String {
+        text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            .replacing("( ", with: "(").replacing(" )", with: ")").replacing("@discardableResult ", with: "")
+    }
+}
