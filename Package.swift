@@ -195,8 +195,8 @@ let package = Package(
         .testTarget(
             name: "RxCurlTests",
             dependencies: [
-                "RxClient", "RxCurl", "RxHTTP", "RxLoop", "RxLite", "TestServers", "download-probe",
-                .httpTypes,
+                "RxClient", "RxCookies", "RxCurl", "RxHTTP", "RxLoop", "RxLite", "TestServers",
+                "download-probe", .httpTypes,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -1,12 +1,12 @@
 import Foundation
 import HTTPTypes
-import RxHAR
 import RxHTTP
 import RxLite
 import RxTesting
 import Testing
 
 @testable import RxClient
+@testable import RxHAR
 
 /// What is recorded, and that it is what the format asks for.
 @Suite struct HARRecordingTests {

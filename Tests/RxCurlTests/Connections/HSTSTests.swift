@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import RxClient
+import RxCookies
 import RxCurl
 import RxHTTP
 import RxLite
