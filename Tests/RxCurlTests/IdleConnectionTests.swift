@@ -46,7 +46,10 @@ import Testing
             }
             _ = try await server.until { ($0.connections.first?.sendStalls ?? 0) > 0 ? true : nil }
             #expect(try await transport.get(server.baseURL).text == "first")
-            let before = server.record.connections[1].bytesSent
+            // The server counts them after it has sent them.
+            let before = try await server.until { record in
+                record.connections[1].bytesSent > 0 ? record.connections[1].bytesSent : nil
+            }
             late.open()
             _ = try await server.until { $0.connections[1].bytesSent > before ? true : nil }
             await transport.loop.poll()
