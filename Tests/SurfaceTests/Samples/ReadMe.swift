@@ -1,12 +1,5 @@
 import RxNetworking
 
-func firstCode() async throws {
-    let client = Client(baseURL: "https://api.example.com/v1")
-
-    let goods = try await client.get("/goods/7").decode(Goods.self).value()
-    show(goods)
-}
-
 func declaredOnce() async throws {
     struct GoodsList: Endpoint {
         typealias Output = [Goods]
@@ -50,8 +43,9 @@ func awaited(client: Client) async throws {
     for try await goods in client.items(GoodsList(keyword: "tea"), .numbered(size: 20)) { show(goods) }
 }
 
-func firstRequest() async throws {
+func firstProgram() async throws {
+    struct Goods: Decodable, Sendable { let name: String }
     let client = Client(baseURL: "https://api.example.com/v1")
-    let response = try await client.get("/goods/7").value()
-    print(response.text)
+    let goods = try await client.get("/goods/7").decode(Goods.self).value()
+    print(goods.name)
 }
