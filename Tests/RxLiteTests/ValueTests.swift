@@ -1,3 +1,4 @@
+import Foundation
 import RxLite
 import RxTesting
 import Testing
@@ -77,7 +78,7 @@ import Testing
     }
 
     @MainActor @Test func theStreamIsStartedByTheCaller() async throws {
-        let isMain = Observable<Bool, Never>.deferred { .just(ActorScheduler.main.isCurrent) }
+        let isMain = Observable<Bool, Never>.deferred { .just(Thread.isMainThread) }
         #expect(try await isMain.value())
     }
 }
