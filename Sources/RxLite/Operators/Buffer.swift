@@ -14,7 +14,8 @@ extension Observable {
     ///     lists overlap, with more the values between them are skipped. Default: `count`.
     @inlinable
     public func buffer(count: Int, every step: Int? = nil) -> Observable<[Element], Failure> {
-        lift { observer in CountBuffer(Swift.max(count, 1), Swift.max(step ?? count, 1), into: observer).input }
+        lift { observer in CountBuffer(Swift.max(count, 1), Swift.max(step ?? count, 1), into: observer).input
+        }
     }
 
     /// The values of each interval of `time` in one list, which may be empty. Remaining values are delivered

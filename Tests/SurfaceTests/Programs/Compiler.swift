@@ -45,7 +45,8 @@ struct Compiler {
         }
         let modules = ["-I", folder.appending(path: "Modules").path]
         let compiler = try ChildProcess(
-            "/usr/bin/env", ["swiftc", "-swift-version", "6"] + arguments + modules + maps)
+            "/usr/bin/env",
+            ["swiftc", "-swift-version", "6", "-package-name", "shop"] + arguments + modules + maps)
         let record = try await compiler.ended()
         try #require(record.ending == .exited(0), "\(record.errorText)")
     }

@@ -1,8 +1,8 @@
-public import RxNetworking
+import RxNetworking
 
 extension ClientConfiguration {
     /// How the app talks to the shop at `baseURL`.
-    public static func shop(at baseURL: String) -> ClientConfiguration {
+    package static func shop(at baseURL: String) -> ClientConfiguration {
         var configuration = ClientConfiguration(baseURL: baseURL)
         configuration.options.retry = .exponentialBackoff(maxRetries: 3)
         configuration.options.timeouts = Timeouts(total: .seconds(20))

@@ -1,24 +1,24 @@
-public import RxNetworking
+import RxNetworking
 
 /// One article of the shop.
-public struct Goods: Decodable, Sendable, Equatable {
-    public let id: Int
-    public let name: String
+package struct Goods: Decodable, Sendable, Equatable {
+    package let id: Int
+    package let name: String
 
-    public init(id: Int, name: String) {
+    package init(id: Int, name: String) {
         self.id = id
         self.name = name
     }
 }
 
 /// `GET /goods?keyword=…`
-public struct GoodsSearch: Endpoint {
-    public typealias Output = [Goods]
+package struct GoodsSearch: Endpoint {
+    package typealias Output = [Goods]
 
-    public let path = "/goods"
-    public var parameters: Parameters { .query(["keyword": keyword]) }
+    package let path = "/goods"
+    package var parameters: Parameters { .query(["keyword": keyword]) }
 
     private let keyword: String
 
-    public init(keyword: String) { self.keyword = keyword }
+    package init(keyword: String) { self.keyword = keyword }
 }
