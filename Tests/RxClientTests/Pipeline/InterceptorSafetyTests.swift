@@ -65,6 +65,7 @@ import Testing
         }
         let script = Script([.failure(.connectionLost), .json("1")])
         let (client, _) = client({ _ in script.next() }) {
+            $0.options.retry = .never
             $0.options.cachePolicy = .time(.seconds(60))
             $0.options.interceptors.call = [answering]
         }
