@@ -1,5 +1,5 @@
-import Foundation
 import RxLite
+import RxLoop
 import RxTesting
 import Testing
 
@@ -77,8 +77,23 @@ import Testing
         #expect(!isRunning.value)
     }
 
-    @MainActor @Test func theStreamIsStartedByTheCaller() async throws {
-        let isMain = Observable<Bool, Never>.deferred { .just(Thread.isMainThread) }
-        #expect(try await isMain.value())
+    /// An actor that lives on a loop's thread.
+    private actor Resident {
+        let loop: EventLoop
+        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+        init(_ loop: EventLoop) { self.loop = loop }
+
+        func startsHere() async throws -> Bool {
+            let loop = loop
+            let isHere = Observable<Bool, Never>.deferred { .just(loop.ownsCurrentThread) }
+            let value = try await isHere.value()
+            return value && loop.ownsCurrentThread
+        }
+    }
+
+    @Test func theStreamIsStartedByTheCaller() async throws {
+        let loop = EventLoop(name: "caller")
+        defer { loop.shutDown() }
+        #expect(try await Resident(loop).startsHere())
     }
 }
