@@ -65,6 +65,8 @@ import Testing
     func otherOrigin(path: String) throws {
         let error = #expect(throws: NetworkError.self) { _ = try url(path) }
         #expect(error?.code == .invalidURL)
+        let origin = try #require(URL(string: path).flatMap { Origin($0) })
+        #expect(error?.message.contains("://\(origin.host):\(origin.port) ") == true)
         #expect(try url(path, allowsOtherOrigins: true) == path)
         #expect(try url(path, base: "") == path)
     }

@@ -12,7 +12,10 @@ extension ServerPair {
         {
             let (url, origin) = try Self.parse(path)
             guard allowsOtherOrigins || main.baseURL.isEmpty || contains(origin) else {
-                throw NetworkError(.invalidURL, "\(origin.host) is another origin than the base URL's")
+                throw NetworkError(
+                    .invalidURL,
+                    "\(origin.scheme)://\(origin.host):\(origin.port) is not the origin of the base URL; "
+                        + "set allowsOtherOrigins to send requests there")
             }
             return url
         }

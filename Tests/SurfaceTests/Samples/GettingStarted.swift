@@ -157,3 +157,8 @@ func optionsOfAnEndpoint(client: Client) {
 func optionsOfARequest(client: Client) -> Observable<Response, NetworkError> {
     client.get("/goods/1", options: RequestOptions(cacheMode: .reload))
 }
+
+func readTheHead(client: Client) async throws {
+    let response = try await client.get("/goods/7").value()
+    print(response.status.code, response.head.headerFields[.eTag] ?? "no tag", response.text)
+}

@@ -6,6 +6,14 @@ func drivePages(client: Client) {
         .subscribe { state in render(state.items, state.phase) }
 }
 
+func pageInPlace(client: Client, loadMore: Signal<Void>) {
+    client.pages(.get("/goods"), .numbered(size: 20, pageKey: "p", sizeKey: "n"), next: loadMore) {
+        response throws(NetworkError) in
+        Page(try response.decode([Goods].self))
+    }
+    .subscribe { state in render(state.items, state.phase) }
+}
+
 struct GoodsFeed: Endpoint {
     struct Output: Decodable, Sendable {
         let list: [Goods]
