@@ -1,4 +1,4 @@
-/// The error of ``Observable/value()`` for a stream that finishes without a value.
+/// The error of `value()` for a stream that finishes without a value.
 public struct NoValue: Error, Hashable {
     /// Creates the error.
     public init() {}

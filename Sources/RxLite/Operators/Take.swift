@@ -8,7 +8,7 @@ extension Observable {
     ///        --1--(2|)
     /// ```
     ///
-    /// To await the first value there is ``value()``.
+    /// To await the first value there is `value()`.
     @inlinable
     public func take(_ count: Int) -> Observable {
         guard count > 0 else { return .empty() }
