@@ -4,13 +4,13 @@
     internal import Darwin
 #endif
 
-/// The `Content-Length` of a response. libcurl takes the last of several, reads `2abc` as 2 and takes a number
-/// beyond 63 bits for none; a response whose length is uncertain has to be refused (RFC 9112 §6.3).
+/// The `Content-Length` of a response. libcurl uses the last of several, reads `2abc` as 2 and ignores a
+/// number of more than 63 bits; but a response of uncertain length must be refused (RFC 9112 §6.3).
 struct AnnouncedLength {
     private(set) var value: Int?
 
-    /// Looks at a field line; false if it is a length that is none or contradicts the one before. A list of the
-    /// same number is that number.
+    /// Checks a field line; false if it is an invalid length or contradicts the one before. A list of equal
+    /// numbers counts as one number.
     mutating func admit(_ line: UnsafeRawBufferPointer) -> Bool {
         guard let start = unsafe Self.startOfValue(line) else { return true }
         var number: Int?
@@ -41,7 +41,7 @@ struct AnnouncedLength {
         return true
     }
 
-    /// Where the value begins, if the line is a `Content-Length`.
+    /// The index where the value begins, if the line is a `Content-Length`.
     private static func startOfValue(_ line: UnsafeRawBufferPointer) -> Int? {
         let name = "content-length:"
         let count = name.utf8.count

@@ -7,19 +7,19 @@ internal import RxHTTP
     internal import Darwin
 #endif
 
-/// A URL that curl may be given: absolute, http or https, with a host, and free of bytes that two parsers
-/// could read in two ways.
+/// A URL that curl may be given: absolute, http or https, with a host, and without bytes that two parsers
+/// could read differently.
 struct CheckedURL {
     let text: String
-    /// Whether it carries `user:password@`.
+    /// Whether the URL contains `user:password@`.
     let hasUserInfo: Bool
-    /// How many bytes of the text are scheme and authority.
+    /// The length of scheme and authority, in bytes.
     let originLength: Int
 
     /// Whether the scheme is http.
     var isPlain: Bool { text.utf8.dropFirst(4).first == UInt8(ascii: ":") }
 
-    /// Checks `url`; throws ``NetworkError/Code/invalidURL``.
+    /// Checks the URL of a request; throws ``NetworkError/Code/invalidURL``.
     init(of request: Request) throws(NetworkError) {
         var text = request.urlText
         let found = text.withUTF8 { bytes in unsafe Self.inspect(bytes) }
@@ -47,8 +47,8 @@ struct CheckedURL {
         case byte = "the URL holds a character that has to be percent-encoded"
     }
 
-    /// Looks at the scheme, the authority (RFC 3986 §3.2) and every byte; says whether there is user info and where
-    /// the authority ends. This is done for every request, hence the plain loops.
+    /// Checks the scheme, the authority (RFC 3986 §3.2) and every byte; returns whether there is user info
+    /// and where the authority ends. It runs for every request, hence the plain loops.
     private static func inspect(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<(Bool, Int), Flaw> {
         for index in 0..<bytes.count {
             let byte = unsafe bytes[index]
@@ -64,7 +64,7 @@ struct CheckedURL {
         }
         var end = start
         var host = start
-        // In an IPv6 literal the port comes after the bracket.
+        // In an IPv6 literal the port follows the bracket.
         var colon: Int?
         authority: while end < bytes.count {
             switch unsafe bytes[end] {
@@ -84,13 +84,13 @@ struct CheckedURL {
                 guard digit <= 9, end - colon <= 6 else { return .failure(.port) }
                 port = port * 10 + Int(digit)
             }
-            // A colon without a number stands for the scheme's own port.
+            // A colon without a number means the default port of the scheme.
             guard end == colon + 1 || 1...65535 ~= port else { return .failure(.port) }
         }
         return .success((host > start, end))
     }
 
-    /// Whether scheme and authority are these bytes.
+    /// Whether scheme and authority are equal to these bytes.
     func hasOrigin(_ bytes: [UInt8]) -> Bool {
         guard originLength == bytes.count else { return false }
         let isSame = unsafe text.utf8.withContiguousStorageIfAvailable { text in
@@ -111,7 +111,7 @@ struct CheckedURL {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether these are the bytes there, which are a few.
+    /// Whether the bytes are equal to `expected`, which is short.
     func holds(_ expected: [UInt8]) -> Bool {
         guard count == expected.count else { return false }
         return unsafe expected.withUnsafeBytes { other in

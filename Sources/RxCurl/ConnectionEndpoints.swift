@@ -5,12 +5,12 @@ struct ConnectionEndpoints {
     var localPort = 0
 }
 
-/// The address that was read last, since most requests go to the same few.
+/// Keeps the address that was read last, because most requests go to the same few addresses.
 @safe
 struct AddressCache {
     private var address = ""
 
-    /// The text, or `nil` if it is empty. `text` is valid and ends with a zero.
+    /// Returns the text, or `nil` if it is empty. `text` must be valid and NUL-terminated.
     mutating func read(_ text: UnsafePointer<CChar>?) -> String? {
         guard let text = unsafe text, unsafe text.pointee != 0 else { return nil }
         let isSame = address.withUTF8 { known in

@@ -2,7 +2,7 @@ internal import CLibcurl
 internal import RxHTTP
 
 extension CurlError {
-    /// What was wrong with TLS, if that was it.
+    /// The kind of TLS failure, if TLS failed.
     var tlsFailure: TLSFailure? {
         switch code {
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH: .pinMismatch
@@ -12,10 +12,10 @@ extension CurlError {
         case CURLE_SSL_CONNECT_ERROR
         where says("alert protocol version", "unsupported protocol", "Error in protocol version"):
             .protocolVersion
-        // GnuTLS has no code of its own for what cannot be read.
+        // GnuTLS has no separate code for a file that cannot be parsed.
         case CURLE_SSL_CONNECT_ERROR where says("error reading X.509"): .clientCertificate
-        // With TLS 1.3 the server looks at the client's certificate when the client takes itself for connected
-        // (RFC 8446 §6.2 for the alerts).
+        // With TLS 1.3 the server checks the client's certificate when the client already considers itself
+        // connected (alerts: RFC 8446 §6.2).
         case CURLE_SSL_CONNECT_ERROR, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
             says("alert certificate required", "alert bad certificate", "alert unknown ca")
                 ? .clientCertificate : nil
@@ -23,7 +23,8 @@ extension CurlError {
         }
     }
 
-    /// By OpenSSL's `X509_V_ERR_*` (openssl/x509_vfy.h). Host names curl compares by itself, and leaves no number.
+    /// Follows OpenSSL's `X509_V_ERR_*` (openssl/x509_vfy.h). curl compares host names itself and sets no
+    /// number.
     private var verification: TLSFailure? {
         if says("subject name") { return .hostMismatch }
         if usesGnuTLS { return gnuTLSVerification }
@@ -38,8 +39,8 @@ extension CurlError {
         }
     }
 
-    /// By the bits of GnuTLS's `gnutls_certificate_status_t` (gnutls/gnutls.h), which does not distinguish a self-signed
-    /// certificate from one whose authority is unknown.
+    /// Follows the bits of GnuTLS's `gnutls_certificate_status_t` (gnutls/gnutls.h), which does not
+    /// distinguish a self-signed certificate from one whose authority is unknown.
     private var gnuTLSVerification: TLSFailure? {
         guard verifyResult > 0 else { return nil }
         let bits: [(Int, TLSFailure)] = [

@@ -1,20 +1,21 @@
 internal import CLibcurl
 internal import RxHTTP
 
-/// What curl said about a transfer that failed.
+/// The error of curl for a transfer that failed.
 struct CurlError: Error {
     let code: CURLcode
     /// The text of `CURLOPT_ERRORBUFFER`, else of `curl_easy_strerror`.
     let message: String
-    /// What came of verifying the server's certificate (`CURLINFO_SSL_VERIFYRESULT`); 0 if all was well.
+    /// The result of verifying the server's certificate (`CURLINFO_SSL_VERIFYRESULT`); 0 for success.
     let verifyResult: Int
-    /// Whether that is one of GnuTLS's numbers.
+    /// Whether ``verifyResult`` is a number of GnuTLS.
     let usesGnuTLS: Bool
 
-    /// `CURLE_TOO_LARGE`, which headers before 8.6 do not have.
+    /// `CURLE_TOO_LARGE`, which headers before 8.6 lack.
     private static let tooLarge = CURLcode(rawValue: 100)
 
-    /// - Parameter detail: the error buffer's text; may be empty. What stands in it like user info is left out.
+    /// - Parameter detail: the text of the error buffer; may be empty. Text that looks like user info is
+    ///   removed.
     init(
         _ code: CURLcode, detail: String = "", verifyResult: Int = 0,
         features: LibcurlFeatures = .running
@@ -24,7 +25,7 @@ struct CurlError: Error {
         self.verifyResult = verifyResult
         message =
             switch code {
-            // A response that curl has no more to say of, since it has no more to come.
+            // curl has no error for a connection that ends inside a head.
             case CURLE_OK: "the server closed in the middle of a head"
             case CURLE_OUT_OF_MEMORY, Self.tooLarge:
                 "more than libcurl takes, such as a header line over 100 KiB"
@@ -35,8 +36,8 @@ struct CurlError: Error {
 
     /// The kind of failure.
     ///
-    /// - Parameter isSent: whether the request had gone out when it happened. A failure to connect is then
-    ///   one of curl's own second try, so the request may have been carried out.
+    /// - Parameter isSent: whether the request had been sent. A failure to connect then belongs to curl's
+    ///   second try, so the server may have processed the request.
     /// - Parameter isLookedUp: whether the name was being looked up over HTTPS.
     func kind(isSent: Bool, isLookedUp: Bool = false) -> NetworkError.Code {
         if let tlsFailure, !isSent || tlsFailure == .clientCertificate { return .tls }
@@ -50,7 +51,7 @@ struct CurlError: Error {
         case CURLE_PROXY: isSent ? .connectionLost : .proxy
         case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED: isSent ? .connectionLost : .connect
         case CURLE_OPERATION_TIMEDOUT:
-            // CURLOPT_CONNECTTIMEOUT_MS is the only limit that curl is given.
+            // `CURLOPT_CONNECTTIMEOUT_MS` is the only limit that curl is given.
             isSent ? .connectionLost : .connectTimeout
         case CURLE_GOT_NOTHING, CURLE_OK: .emptyReply
         case CURLE_PARTIAL_FILE: .partialBody
@@ -59,19 +60,21 @@ struct CurlError: Error {
         where ["unexpected eof", "non-properly terminated", "recv error (-9)"].contains(
             where: message.contains):
             .partialBody
-        // There is no code of its own: "… in chunked-encoding", in 8.x also "chunk hex-length …", "invalid chunk size …".
+        // There is no separate code: "… in chunked-encoding", in 8.x also "chunk hex-length …", "invalid
+        // chunk size …".
         case CURLE_RECV_ERROR where message.contains("chunk"): .invalidResponse
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SEND_FAIL_REWIND, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             .connectionLost
         case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR:
             .invalidResponse
-        // A trailer without a colon comes out as this.
+        // curl reports a trailer without a colon like this.
         case CURLE_BAD_FUNCTION_ARGUMENT where isSent: .invalidResponse
-        // The scheme has been checked: this is curl's word for HTTP/0.9.
+        // The scheme has been checked, so this is curl's error for HTTP/0.9.
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT: isSent ? .invalidResponse : .invalidURL
-        // libcurl 7.88 for a name that has no address, where it was looked up over HTTPS for one kind of them only.
+        // libcurl 7.88 reports a name without an address like this if it was looked up over HTTPS for one
+        // address family only.
         case CURLE_OUT_OF_MEMORY where !isSent && isLookedUp: .resolve
-        // curl's own limits, such as 100 KiB for a header line, come out as this.
+        // curl reports its limits, such as 100 KiB for a header line, like this.
         case CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY, Self.tooLarge: .tooLarge
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM,
             CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CRL_BADFILE,
@@ -85,7 +88,7 @@ struct CurlError: Error {
 }
 
 extension TransferState.Refusal {
-    /// The error that a refusal ends a transfer with.
+    /// The error code for a refusal.
     var kind: NetworkError.Code {
         switch self {
         case .headTooLarge, .expanded, .spoolFull: .tooLarge

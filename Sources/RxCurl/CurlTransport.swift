@@ -4,57 +4,58 @@ public import RxLite
 public import RxLoop
 import Synchronization
 
-/// Carries requests over libcurl, on one event loop or on several.
+/// Sends requests with libcurl, on one event loop or on several.
 ///
-/// All transfers of one transport share its connections, those of a loop among themselves. Redirects are not followed,
-/// cookies not stored; see ``Transport``.
+/// The transfers of a transport share its connections; with several loops, each loop has separate
+/// connections. Redirects are not followed, cookies are not stored; see ``Transport``.
 ///
 /// ```swift
 /// let transport = CurlTransport(loop: .shared)
 /// transport.send(Request(url: url)).subscribe(onNext: { event in … })
 /// ```
 ///
-/// Threads: everything from anywhere. Events are delivered on the loop that the request is on.
+/// All members are safe to call from any thread. Events are delivered on the loop of the request.
 public final class CurlTransport: Transport {
-    /// The transport that clients share unless they are given another, on the process's own loop.
+    /// The default transport of clients, on the process-wide loop.
     ///
-    /// Where that cannot be started, since the process has no descriptor left, requests fail with
-    /// ``NetworkError/Code/connect``, and each tries again.
+    /// If that loop cannot be started because the process has no free descriptors, requests fail with
+    /// ``NetworkError/Code/connect``, and each request tries to start it again.
     public static let shared = CurlTransport(loop: .shared)
 
-    /// The loop that everything happens on, or the first of several.
+    /// The loop of the transport, or the first of several.
     public let loop: EventLoop
     /// The settings of all transfers.
     public let configuration: Configuration
-    /// The libcurl that runs.
+    /// The running libcurl.
     public let features: LibcurlFeatures
     let multi: Multi
-    /// Those of all loops.
+    /// The multi handles of all loops.
     private let multis: [Multi]
-    /// Set if there are several.
+    /// Set if there are several loops.
     private let shares: LoopShares?
 
-    /// Creates a transport; connections and curl's handles are made when the first request is sent.
+    /// Creates a transport. Connections and the handles of curl are created with the first request.
     public convenience init(loop: EventLoop, configuration: Configuration = Configuration()) {
         self.init(loops: [loop], configuration: configuration)
     }
 
-    /// Creates a transport on several loops, each with its own thread.
+    /// Creates a transport on several loops, each with a separate thread.
     ///
-    /// A request is on one loop from its beginning to its end. It goes to a loop that has a free connection to its
-    /// origin, else to the one with the fewest requests; redirects of it, and streams that are merged with it, stay
-    /// there. ``Configuration/maxConnectionsPerOrigin``, ``Configuration/promptConnectionsPerOrigin``,
-    /// ``Configuration/maxConnections`` and ``Configuration/maxIdleConnections`` are divided among the loops, each of
-    /// which has one at least.
+    /// A request stays on one loop. It goes to a loop that has a free connection to its origin, else to the
+    /// loop with the fewest requests; its redirects, and streams that are merged with it, stay on that loop.
+    /// ``Configuration/maxConnectionsPerOrigin``, ``Configuration/promptConnectionsPerOrigin``,
+    /// ``Configuration/maxConnections`` and ``Configuration/maxIdleConnections`` are divided among the loops;
+    /// each loop has at least one connection.
     ///
-    /// The loops stay their owner's to shut down. One that has been is not used any more.
+    /// The transport does not shut the loops down; their owner does. A loop that has been shut down is no
+    /// longer used.
     ///
-    /// - Parameter loops: at least one, without duplicates.
+    /// - Parameter loops: at least one loop, without duplicates.
     public convenience init(loops: [EventLoop], configuration: Configuration = Configuration()) {
         self.init(loops: loops, configuration: configuration, features: .running)
     }
 
-    /// Creates a transport that takes libcurl for one with the features given.
+    /// Creates a transport that assumes a libcurl with the given features.
     init(loops: [EventLoop], configuration: Configuration, features: LibcurlFeatures) {
         precondition(!loops.isEmpty, "a transport needs a loop")
         loop = loops[0]
@@ -73,14 +74,15 @@ public final class CurlTransport: Transport {
     }
 
     deinit {
-        // Transfers and observables hold the transport: none is left.
+        // Transfers and observables hold the transport, so none is left.
         close()
     }
 
-    /// The loop; of several, one for the next stream.
+    /// The loop of the transport; with several loops, one for the next stream.
     public var scheduler: any Scheduler { scheduler(for: nil) }
 
-    /// The loop; of several, one with a free connection to `origin`, else the one with the fewest requests.
+    /// The loop of the transport; with several loops, one with a free connection to `origin`, else the one
+    /// with the fewest requests.
     public func scheduler(for origin: Origin?) -> any Scheduler {
         shares == nil ? loop : choose(for: origin).loop
     }
@@ -91,11 +93,12 @@ public final class CurlTransport: Transport {
     /// The machine's files, on the transport's first loop.
     public var files: LoopFileSystem { LoopFileSystem(loop: loop) }
 
-    /// The exchange that sends `request` once per subscription. With several loops the stream has no scheduler: it runs
-    /// on the subscriber's loop if that is one of them, else on the one that suits best at the time.
+    /// The exchange for `request`; each subscription sends it once. With several loops the stream has no
+    /// scheduler: it runs on the subscriber's loop if that belongs to the transport, else on the loop that is
+    /// the best choice at the time.
     ///
-    /// Fails with ``NetworkError/Code/invalidURL``, ``NetworkError/Code/invalidHeader`` or
-    /// ``NetworkError/Code/invalidParameters`` (content with HEAD) before anything is sent.
+    /// Fails before anything is sent with ``NetworkError/Code/invalidURL``,
+    /// ``NetworkError/Code/invalidHeader`` or ``NetworkError/Code/invalidParameters`` (content with HEAD).
     public func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         guard request.digest == nil else { return authenticated(request) }
         guard shares != nil else {
@@ -107,24 +110,25 @@ public final class CurlTransport: Transport {
         }
     }
 
-    /// Ends what runs with ``NetworkError/Code/shutDown``, closes all connections and frees everything. Later requests
-    /// fail with the same error. The loop's own shutdown does this too.
+    /// Ends all running transfers with ``NetworkError/Code/shutDown``, closes all connections and frees all
+    /// resources. Later requests fail with the same error. The shutdown of the loop has the same effect.
     ///
-    /// Returns at once; it happens on the loops.
+    /// Returns immediately; the work is done on the loops.
     public func shutDown() { close() }
 
-    /// Nothing is to be done on a loop that has ended, since it closed its multi handle then.
+    /// A loop that has ended needs no command: it closed its multi handle then.
     private func close() {
         for multi in multis { _ = multi.loop.post { multi.perform(.close) } }
     }
 
-    /// The loop for a request to `origin`, where there are several.
+    /// Chooses a loop for a request to `origin`, if there are several.
     private func choose(for origin: Origin?) -> Multi {
         let index = shares?.choose(for: origin) { !multis[$0].isClosed.load(ordering: .relaxed) }
         return multis[index ?? 0]
     }
 
-    /// The loop that the subscription is on already, if it is one of these.
+    /// The multi handle of the loop that the subscription already runs on, if that loop belongs to the
+    /// transport.
     private func multi(for request: Request, in lane: Lane) -> Multi {
         guard shares != nil else { return multi }
         if let loop = lane.scheduler as? EventLoop, let multi = multis.first(where: { $0.loop === loop }) {
@@ -135,7 +139,8 @@ public final class CurlTransport: Transport {
 
     /// Runs in the observer's lane, on the subscriber's thread.
     ///
-    /// - Parameter isRestored: whether the HSTS store has been asked to read its file, whatever came of it.
+    /// - Parameter isRestored: whether the HSTS store has already been asked to read its file, even if that
+    ///   failed.
     private func start(
         _ request: Request, _ observer: Observer<TransferEvent, NetworkError>, isRestored: Bool = false
     ) {
@@ -164,7 +169,7 @@ public final class CurlTransport: Transport {
         }
     }
 
-    /// Finds a loop for the request, and what content there is.
+    /// Chooses a loop for the request, and determines its content.
     private func prepare(
         _ request: Request, to target: CheckedURL, _ observer: Observer<TransferEvent, NetworkError>
     ) {
@@ -179,7 +184,7 @@ public final class CurlTransport: Transport {
         }
     }
 
-    /// Starts once it is known which hosts want TLS, or that nobody can know.
+    /// Starts the request once the HSTS store has read its file, or has failed to.
     private func restore(
         _ hsts: HSTSStore, then request: Request, _ observer: Observer<TransferEvent, NetworkError>
     ) {
@@ -190,7 +195,7 @@ public final class CurlTransport: Transport {
         .subscribe(observer)
     }
 
-    /// Finds out what there is to send before curl is told of the request.
+    /// Opens the content before curl gets the request.
     private func open(
         _ request: Request, to target: CheckedURL, _ observer: Observer<TransferEvent, NetworkError>
     ) {

@@ -1,8 +1,8 @@
 internal import CLibcurl
 
 extension EasyHandle {
-    /// Points curl at the transfer of the moment. The handle outlives every callback: it is removed from the
-    /// multi handle before it is let go.
+    /// Sets the callbacks, which use the current transfer of the handle. The handle outlives every callback:
+    /// it is removed from the multi handle before it is released.
     func setCallbacks(_ multi: Multi) {
         let me = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe note(rxcurl_easy_setopt_write(raw, CURLOPT_WRITEFUNCTION, onWrite), CURLOPT_WRITEFUNCTION)
@@ -23,7 +23,8 @@ extension EasyHandle {
             rxcurl_easy_setopt_opensocket(raw, CURLOPT_OPENSOCKETFUNCTION, onOpenSocket),
             CURLOPT_OPENSOCKETFUNCTION)
         unsafe set(CURLOPT_OPENSOCKETDATA, me)
-        // A connection keeps this beyond the transfer that opened it, so it leads to the multi handle.
+        // A connection keeps this pointer longer than the transfer that opened it, so it points to the multi
+        // handle.
         let sockets = unsafe multi.context
         unsafe note(
             rxcurl_easy_setopt_closesocket(raw, CURLOPT_CLOSESOCKETFUNCTION, onCloseSocket),
@@ -31,9 +32,10 @@ extension EasyHandle {
         unsafe set(CURLOPT_CLOSESOCKETDATA, sockets)
     }
 
-    /// What `body` makes of the transfer behind a callback's context; `absent` if there is none.
+    /// Returns the result of `body` for the transfer behind a callback's context; `absent` if there is none.
     ///
-    /// Nothing is retained: the handle keeps its transfer while curl calls, since commands wait until it has returned.
+    /// Nothing is retained: the handle keeps its transfer while curl calls, because commands wait until curl
+    /// has returned.
     @inline(__always)
     static func callback<Result>(
         _ context: UnsafeMutableRawPointer?, else absent: Result, _ body: (Transfer) -> Result

@@ -1,14 +1,14 @@
 internal import CLibcurl
 
 extension EasyHandle {
-    /// Sets what is the same for all transfers of `multi`.
+    /// Sets the options that are the same for all transfers of `multi`.
     func setConstants(_ multi: Multi) {
         unsafe set(CURLOPT_ERRORBUFFER, errorBuffer)
         unsafe set(CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
         unsafe set(CURLOPT_CURLU, UnsafeRawPointer(address))
         setCallbacks(multi)
         set(CURLOPT_NOSIGNAL, 1)
-        // Giving up on a name must not wait for the resolver's thread.
+        // Without this, giving up a name lookup would wait for the resolver's thread.
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_FOLLOWLOCATION, 0)
@@ -30,18 +30,18 @@ extension EasyHandle {
         }
     }
 
-    /// Asks for HTTP/3, or for what the transport asks for otherwise.
+    /// Asks for HTTP/3, or for the version that the transport uses otherwise.
     ///
-    /// libcurl prefers a connection of a lower version to making one of HTTP/3 as long as there is one that suits. A
-    /// connection suits only with the same TLS settings (`Curl_ssl_conn_config_match`), so a race names the newest version
-    /// of TLS, which is the newest without that too.
+    /// libcurl prefers an existing, suitable connection of a lower version to a new HTTP/3 connection. A
+    /// connection is suitable only with the same TLS settings (`Curl_ssl_conn_config_match`), so a race names
+    /// the newest version of TLS, which is the maximum by default anyway.
     func setVersion(_ http3: HTTP3Request, _ multi: Multi) {
         switch http3 {
         case .none: setVersion(multi)
         case .raced: set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_3))
         case .only: set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_3ONLY))
         }
-        // `CURL_SSLVERSION_MAX_TLSv1_3` is this.
+        // Equal to `CURL_SSLVERSION_MAX_TLSv1_3`.
         let newest = http3 == .raced ? Int(CURL_SSLVERSION_TLSv1_3) << 16 : 0
         set(CURLOPT_SSLVERSION, Self.oldestVersion(multi.configuration.tls) | newest)
     }
@@ -67,13 +67,13 @@ extension EasyHandle {
         if let proxy = multi.settings.proxy { set(CURLOPT_PROXY, proxy) }
         if configuration.proxy.tunnelsHTTP { set(CURLOPT_HTTPPROXYTUNNEL, 1) }
         if let mask = configuration.proxy.authenticationMask { set(CURLOPT_PROXYAUTH, mask) }
-        // Unless this is set curl looks for exceptions in the environment, with every request.
+        // Without this option, curl searches the environment for exceptions with every request.
         let exceptions = multi.settings.proxy == "" ? "" : configuration.proxy.noProxy
         if let exceptions { set(CURLOPT_NOPROXY, exceptions) }
     }
 
-    /// The lookups are transfers of curl's own on handles of its own, which take from this one the files of
-    /// authorities, but not whether to verify (`doh.c`).
+    /// The lookups are transfers inside curl, on separate easy handles, which inherit from this one the CA
+    /// files, but not whether to verify (`doh.c`).
     private func setNames(_ configuration: CurlTransport.Configuration) {
         guard let url = configuration.dnsOverHTTPS else { return }
         set(CURLOPT_DOH_URL, url)
@@ -81,7 +81,8 @@ extension EasyHandle {
         set(CURLOPT_DOH_SSL_VERIFYHOST, configuration.tls.verifiesServer ? 2 : 0)
     }
 
-    /// An https proxy is held to the same as a server, but for the pin and the client's certificate.
+    /// Applies the settings for servers to an https proxy too, except for the pin and the certificate of the
+    /// client.
     private func setTLS(_ tls: TLSConfiguration) {
         for option in [CURLOPT_SSLVERSION, CURLOPT_PROXY_SSLVERSION] { set(option, Self.oldestVersion(tls)) }
         for option in [CURLOPT_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYPEER] {
@@ -103,7 +104,7 @@ extension EasyHandle {
         Int(tls.minimumVersion == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
     }
 
-    /// Whole seconds, 0 for less than one, in the range of an `int`.
+    /// Whole seconds, 0 for less than one, limited to the range of an `int`.
     private static func seconds(_ duration: Duration) -> Int {
         Int(clamping: min(max(0, duration.components.seconds), Int64(Int32.max)))
     }

@@ -3,7 +3,7 @@ internal import RxHTTP
 
 /// The results of the last transfer.
 extension EasyHandle {
-    /// Adds the figures of the last transfer: times (`CURLINFO_*_TIME_T`) and bytes.
+    /// Adds the times (`CURLINFO_*_TIME_T`) and byte counts of the last transfer.
     func complete(_ metrics: inout TransferMetrics) {
         let isNew = isOnNewConnection
         metrics.isConnectionReused = !isNew
@@ -21,10 +21,10 @@ extension EasyHandle {
     /// Whether curl has found no address for the transfer.
     var hasNoAddress: Bool { time(CURLINFO_NAMELOOKUP_TIME_T) == .zero }
 
-    /// Whether the name may be being looked up.
+    /// Whether the name may be in a lookup now.
     var isLookingUp: Bool { isInCurl && hasNoAddress }
 
-    /// The socket of the last transfer's connection, if that is still open (`CURLINFO_ACTIVESOCKET`).
+    /// The socket of the last transfer's connection, if it is still open (`CURLINFO_ACTIVESOCKET`).
     var socket: curl_socket_t? {
         var value = curl_socket_t(-1)
         unsafe _ = rxcurl_easy_getinfo_socket(raw, CURLINFO_ACTIVESOCKET, &value)
@@ -38,13 +38,13 @@ extension EasyHandle {
         return connections > 0
     }
 
-    /// The bytes of the body received so far, as they were on the wire.
+    /// The number of body bytes received so far, before decoding.
     var receivedBytes: Int { offset(CURLINFO_SIZE_DOWNLOAD_T) }
 
-    /// The bytes of content sent so far.
+    /// The number of content bytes sent so far.
     var sentBytes: Int { offset(CURLINFO_SIZE_UPLOAD_T) }
 
-    /// The result of the last transfer, with libcurl's message.
+    /// The error of the last transfer, with libcurl's message.
     func error(_ code: CURLcode) -> CurlError {
         var verifyResult = 0
         if code == CURLE_PEER_FAILED_VERIFICATION {
@@ -53,8 +53,8 @@ extension EasyHandle {
         return unsafe CurlError(code, detail: String(cString: errorBuffer), verifyResult: verifyResult)
     }
 
-    /// Forgets curl's words about attempts to connect, when one has succeeded: curl keeps its first words, such as those
-    /// about a refused `::1`.
+    /// Clears curl's message about failed attempts to connect after one has succeeded. curl keeps its first
+    /// message, such as one about a refused `::1`.
     func forgetFailedAttempts() { unsafe errorBuffer.pointee = 0 }
 
     private func time(_ info: CURLINFO) -> Duration { .microseconds(offset(info)) }

@@ -5,45 +5,44 @@ internal import RxLoop
 
 /// One `CURL *`, used by one transfer after another.
 ///
-/// What never changes is set once. What varies from request to request is set when it differs from what the
-/// handle had before, and all of it is listed in ``Settings``; that is what makes up for not calling
-/// `curl_easy_reset`, which would wipe the rest as well. A handle whose transfer did not end well is thrown
-/// away with its inner state.
+/// Options that never change are set once. Options that vary between requests are set when they differ from
+/// the previous transfer on the handle, and ``Settings`` lists all of them; this replaces `curl_easy_reset`,
+/// which would reset the constant options as well. A handle whose transfer did not succeed is discarded
+/// together with its inner state.
 @safe
 final class EasyHandle {
     // Safe: `raw` and the buffers live from init to deinit, and everything happens on the loop of `multi`.
     let raw: UnsafeMutableRawPointer
-    /// The transfer under way.
+    /// The running transfer.
     var transfer: Transfer? {
         didSet { unsafe carried = unsafe transfer.map { unsafe Unmanaged.passUnretained($0) } }
     }
-    /// The same for curl's callbacks.
+    /// The same transfer for curl's callbacks.
     private(set) var carried: Unmanaged<Transfer>?
-    /// Where the handle stands among the running ones.
+    /// The index of the handle among the running ones.
     var slot = -1
-    /// Whether curl keeps bytes that its transfer is too full to take.
+    /// Whether curl holds bytes that its transfer cannot take yet.
     var isHeld = false
-    /// Whether it must not be used again.
+    /// Whether the handle must not be used again.
     var isSpent = false
-    /// Whether libcurl has been given a transfer of which it has not said that it is over.
+    /// Whether libcurl has been given a transfer that it has not reported as done.
     var isInCurl = false
-    /// Set for the next look at the limits of the transfer; see ``TransferClock``. It stays in the loop's heap from
-    /// one transfer to the next.
+    /// Set for the next check of the transfer's limits; see ``TransferClock``. It stays in the heap of the
+    /// loop between transfers.
     private(set) var limits: LoopTimer?
 
-    /// The URL as curl has read it (`CURLOPT_CURLU`): given the text alone, curl would read it with every
-    /// transfer.
+    /// The parsed URL (`CURLOPT_CURLU`): from a text, curl would parse the URL again with every transfer.
     let address: OpaquePointer
     let errorBuffer: UnsafeMutablePointer<CChar>
     private var content: UnsafeMutableRawBufferPointer?
-    /// Whether connections without TLS are used once.
+    /// Whether connections without TLS are used only once.
     private let isOneUse: Bool
     private var settings = Settings()
     private var failure: CurlError?
     /// The value of `CURLOPT_CONNECTTIMEOUT_MS`.
     private var connectTime = 0
 
-    /// Everything that can differ between two transfers on one handle.
+    /// All settings that can differ between two transfers on one handle.
     private struct Settings {
         enum Content: Equatable {
             case unset, none, noBody, inline, streamed
@@ -60,7 +59,7 @@ final class EasyHandle {
         var http3 = HTTP3Request.none
     }
 
-    /// A new handle with what is the same for all transfers of `multi`.
+    /// Creates a handle with the options that are the same for all transfers of `multi`.
     init?(for multi: Multi) {
         guard let raw = unsafe curl_easy_init() else { return nil }
         guard let address = unsafe curl_url() else {
@@ -90,11 +89,11 @@ final class EasyHandle {
 
     // MARK: One transfer
 
-    /// Sets everything that varies, for the transfer that the handle carries.
+    /// Sets all options that vary, for the current transfer of the handle.
     func configure(for transfer: Transfer, headers: HeaderList) throws(CurlError) {
         unsafe errorBuffer.pointee = 0
         failure = nil
-        // The user and password of a URL stay with the handle.
+        // The user and password of a URL stay in the handle.
         isSpent = transfer.target.hasUserInfo
         if settings.url != transfer.target.text { try setURL(transfer.target.text) }
         if isOneUse, settings.isOneUse != transfer.target.isPlain {
@@ -118,7 +117,7 @@ final class EasyHandle {
         let connectTimeout = transfer.request.timeouts.connect
         if settings.connectTimeout != .some(connectTimeout) {
             connectTime = Self.milliseconds(connectTimeout)
-            // A handle that is kept for its look-up is kept for that long.
+            // A handle that is kept for its lookup is kept for this time.
             if transfer.multi.settings.keepsLookups {
                 connectTime = min(connectTime, UnfinishedLookups.connectLimit)
             }
@@ -143,7 +142,7 @@ final class EasyHandle {
             isSpent = true
             throw CurlError(CURLE_URL_MALFORMAT, detail: unsafe String(cString: curl_url_strerror(code)))
         }
-        // The name of the URL in messages; libcurl does not parse it again.
+        // The URL for messages; libcurl does not parse it again.
         set(CURLOPT_URL, text)
     }
 
@@ -161,7 +160,7 @@ final class EasyHandle {
             unsafe bytes.withUnsafeBytes { unsafe inlineContent().copyMemory(from: $0) }
             setContent(.inline, count: Int64(bytes.count), method: name)
         case .streamed(let source):
-            // −1 is curl's word for an unknown length.
+            // −1 means an unknown length.
             setContent(.streamed, count: source.length ?? -1, method: name)
         }
     }
@@ -196,13 +195,13 @@ final class EasyHandle {
         }
     }
 
-    /// The size of the pieces in which a streamed body is sent. It halves the system calls and the server's wake-ups;
-    /// curl has the buffer only while it sends.
+    /// The size of the pieces in which a streamed body is sent. It halves the number of system calls and of
+    /// wake-ups of the server; curl has the buffer only while it sends.
     private static let streamBuffer = 128 << 10
     /// curl's default.
     private static let smallBuffer = 64 << 10
 
-    /// The buffer for small bodies, which curl reads from while the transfer runs.
+    /// The buffer for small bodies, from which curl reads while the transfer runs.
     private func inlineContent() -> UnsafeMutableRawBufferPointer {
         if let content = unsafe content { return unsafe content }
         let made = UnsafeMutableRawBufferPointer.allocate(
@@ -211,18 +210,20 @@ final class EasyHandle {
         return unsafe made
     }
 
-    /// For `CURLOPT_CONNECTTIMEOUT_MS`, where 0 would mean 300 seconds and the largest is an `int`.
+    /// Converts a limit for `CURLOPT_CONNECTTIMEOUT_MS`, where 0 would mean 300 seconds and the maximum is an
+    /// `int`.
     static func milliseconds(_ limit: Duration?) -> Int {
         guard let limit, limit < .milliseconds(Int64(Int32.max)) else { return Int(Int32.max) }
         let (seconds, attoseconds) = limit.components
         return max(1, Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
     }
 
-    /// Has curl close the connection with a transfer that is not finished, unless others are on it, since it would keep
-    /// the frame that ends an HTTP/2 stream (``LibcurlFault/delaysHTTP2Resets``). For a handle that is not used again.
+    /// Makes curl close the connection together with an unfinished transfer, unless other transfers use it,
+    /// because curl would delay the frame that ends an HTTP/2 stream (``LibcurlFault/delaysHTTP2Resets``).
+    /// Only for a handle that is not used again.
     func forbidReuse() { set(CURLOPT_FORBID_REUSE, 1) }
 
-    /// How long the last transfer could take to connect, in nanoseconds.
+    /// The connect timeout of the last transfer, in nanoseconds.
     var connectLimit: UInt64 { UInt64(connectTime) * 1_000_000 }
 
     // MARK: Setting options
@@ -243,7 +244,7 @@ final class EasyHandle {
         unsafe note(rxcurl_easy_setopt_offset(raw, option, curl_off_t(value)), option)
     }
 
-    /// Keeps the first refusal.
+    /// Records the first option that libcurl does not accept.
     func note(_ code: CURLcode, _ option: CURLoption) {
         guard code != CURLE_OK, failure == nil else { return }
         let reason = CurlError(code).message

@@ -2,14 +2,14 @@ internal import HTTPTypes
 internal import RxHTTP
 
 extension HeaderList {
-    /// What the transport has to say of the content in the header fields.
+    /// The header fields that the transport adds for the content.
     struct Extras: Equatable {
         var framing = TransferContent.Framing.none
         var expectsContinue = false
         var compression = Compression.identity
         var decodesContent = true
 
-        /// Those of a request without content.
+        /// The extras of a request without content.
         static let none = Extras()
 
         private init() {}
@@ -21,17 +21,17 @@ extension HeaderList {
             decodesContent = transfer.request.decodesContent
         }
 
-        /// The fields without codings that could not be decoded: a range is one of the coded content (RFC 9110 §14.2),
-        /// and of that no part can be.
+        /// The fields without codings that could not be decoded: a range applies to the coded content (RFC
+        /// 9110 §14.2), and a part of coded content cannot be decoded.
         func sent(_ fields: [HTTPField]) -> [HTTPField] {
             guard decodesContent, fields.contains(where: { $0.name == .range }) else { return fields }
             return fields.filter { $0.name != .acceptEncoding }
         }
 
-        /// Lines as curl takes them. A name alone takes out what curl would add to content by itself: a form's
-        /// `Content-Type`, and `Expect`, which costs a round trip or a second's wait.
+        /// The lines for curl. A line with only a name removes a header that curl would add to content: a
+        /// form's `Content-Type`, and `Expect`, which costs a round trip or a wait of one second.
         ///
-        /// `Accept-Encoding` names the codings that are decoded here.
+        /// `Accept-Encoding` names the codings that the transport decodes.
         func lines(besides fields: [HTTPField]) -> [String] {
             func has(_ name: HTTPField.Name) -> Bool { fields.contains { $0.name == name } }
             var lines: [String] = []

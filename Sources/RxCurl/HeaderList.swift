@@ -2,16 +2,16 @@ internal import CLibcurl
 internal import HTTPTypes
 internal import RxHTTP
 
-/// Header fields as curl takes them (`CURLOPT_HTTPHEADER`): immutable, shared by the transfers that send
-/// them, and freed after the last.
+/// Header fields for curl (`CURLOPT_HTTPHEADER`): immutable, shared by the transfers that send them, and
+/// freed after the last one.
 @safe
 final class HeaderList {
-    // Safe: the list is freed with the object, and handles keep the object as long as they are set to it.
+    // Safe: the list is freed with the object, and handles keep the object as long as they use it.
     let raw: UnsafeMutablePointer<curl_slist>?
 
     /// Builds the list for `fields`; throws ``NetworkError/Code/invalidHeader``.
     ///
-    /// - Parameter extras: what the transport has to say besides.
+    /// - Parameter extras: the fields that the transport adds.
     init(_ fields: [HTTPField], _ extras: Extras, request: Request) throws(NetworkError) {
         var list: UnsafeMutablePointer<curl_slist>?
         var flaw: String?
@@ -20,7 +20,7 @@ final class HeaderList {
             flaw = Self.flaw(in: field, extras)
             guard flaw == nil else { break }
             let grown = unsafe field.withUnsafeBytesOfValue { value in
-                // A name alone takes a header out; with a semicolon it is sent empty.
+                // A line with only a name removes a header; with a semicolon the header is sent empty.
                 var line = Array(field.name.rawName.utf8)
                 if value.isEmpty {
                     line.append(UInt8(ascii: ";"))
@@ -47,7 +47,8 @@ final class HeaderList {
         unsafe raw = unsafe list
     }
 
-    /// HTTPTypes keeps each cookie as a field of its own; over HTTP/1.1 there must be one (RFC 6265 §5.4).
+    /// Joins cookies: HTTPTypes keeps each one as a separate field, but over HTTP/1.1 there must be only one
+    /// field (RFC 6265 §5.4).
     private static func withOneCookie(_ fields: [HTTPField]) -> [HTTPField] {
         let cookies = fields.filter { $0.name == .cookie }
         guard cookies.count > 1 else { return fields }
@@ -86,7 +87,7 @@ final class HeaderList {
     }
 }
 
-/// The header lists used last, since a client mostly sends the same fields.
+/// The header lists used last; a client usually sends the same fields again.
 struct HeaderListCache {
     private struct Entry {
         let fields: [HTTPField]
@@ -96,10 +97,10 @@ struct HeaderListCache {
 
     private var entries: [Entry] = []
     private static let capacity = 8
-    /// The list for a GET without fields of its own.
+    /// The list for a GET without additional fields.
     private var bare: HeaderList?
 
-    /// The list for the fields of the transfer's request, made now if it is not there; throws
+    /// Returns the list for the fields of the transfer's request, or creates it; throws
     /// ``NetworkError/Code/invalidHeader``.
     mutating func list(for transfer: Transfer) throws(NetworkError) -> HeaderList {
         let wanted = transfer.request.headerFields

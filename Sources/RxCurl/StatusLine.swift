@@ -1,16 +1,16 @@
 internal import HTTPTypes
 internal import RxHTTP
 
-/// Reads status lines: `HTTP/1.1 404 Not Found` (RFC 9112 §4), `HTTP/2 404`.
+/// Parses status lines: `HTTP/1.1 404 Not Found` (RFC 9112 §4), `HTTP/2 404`.
 ///
-/// A server mostly gives the same few, so the last one is kept.
+/// A server usually sends the same few lines, so the last one is kept.
 struct StatusLine {
     private var line: [UInt8] = []
     private var status: HTTPResponse.Status?
-    /// The version of the line that was read last; `nil` if it is none.
+    /// The version in the last line; `nil` if that was not a status line.
     private(set) var version: HTTPVersion?
 
-    /// The status, or `nil` if the line is none.
+    /// Returns the status, or `nil` if the line is not a status line.
     mutating func read(_ bytes: UnsafeRawBufferPointer) -> HTTPResponse.Status? {
         if let status, unsafe bytes.holds(line) { return status }
         guard let parsed = unsafe Self.parse(bytes) else {

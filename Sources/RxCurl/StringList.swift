@@ -1,12 +1,12 @@
 internal import CLibcurl
 
-/// A list of texts as curl takes them (`curl_slist`).
+/// A list of strings for curl (`curl_slist`).
 @safe
 final class StringList {
-    // Safe: the list is freed with the object, which lives as long as the handles that are set to it.
+    // Safe: the list is freed with the object, which lives as long as the handles that use it.
     let raw: UnsafeMutablePointer<curl_slist>?
 
-    /// `nil` if there is no memory.
+    /// Returns `nil` if out of memory.
     init?(_ texts: [String]) {
         var list: UnsafeMutablePointer<curl_slist>?
         for text in texts {

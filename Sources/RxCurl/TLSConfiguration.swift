@@ -1,4 +1,4 @@
-/// The authorities that a transport trusts, and its own certificate.
+/// The authorities that a transport trusts, and the certificate of the client.
 public struct TLSConfiguration: Sendable {
     /// A version of TLS.
     public enum Version: Sendable {
@@ -8,33 +8,34 @@ public struct TLSConfiguration: Sendable {
         case tls13
     }
 
-    /// Whether the server's certificate and host name are checked (`CURLOPT_SSL_VERIFYPEER`,
-    /// `CURLOPT_SSL_VERIFYHOST`). Default true; false is for experiments.
+    /// Whether the server's certificate and host name are verified (`CURLOPT_SSL_VERIFYPEER`,
+    /// `CURLOPT_SSL_VERIFYHOST`). Default true; use false only for experiments.
     public var verifiesServer = true
-    /// The oldest version that is accepted (`CURLOPT_SSLVERSION`). Default TLS 1.2; older ones are not offered
+    /// The oldest accepted version (`CURLOPT_SSLVERSION`). Default TLS 1.2; older versions are not supported
     /// (RFC 8996).
     public var minimumVersion = Version.tls12
-    /// A file of accepted certificate authorities in PEM format, instead of the system's
-    /// (`CURLOPT_CAINFO`).
+    /// A file of trusted certificate authorities in PEM format, instead of the system's (`CURLOPT_CAINFO`).
+    /// Default `nil`: the authorities of the system.
     public var caBundlePath: String?
-    /// Public keys of which the server must have one, in addition to a trusted certificate: `sha256//` and base64 of
-    /// the key's SHA-256 (RFC 7469 §2.4), several separated by `;`, or a file (`CURLOPT_PINNEDPUBLICKEY`). Default
-    /// none.
+    /// Public keys, one of which the server must have in addition to a trusted certificate: `sha256//` and
+    /// the base64 of the key's SHA-256 (RFC 7469 §2.4), several separated by `;`, or a file
+    /// (`CURLOPT_PINNEDPUBLICKEY`). Default `nil`: any key is accepted.
     public var pinnedPublicKey: String?
-    /// A file with the client's certificate in PEM format, and those between it and its authority
-    /// (`CURLOPT_SSLCERT`).
+    /// A file with the certificate of the client and the intermediate certificates, in PEM format
+    /// (`CURLOPT_SSLCERT`). Default `nil`: no certificate is sent.
     public var clientCertificatePath: String?
-    /// A file with the private key for it (`CURLOPT_SSLKEY`), if it is not in the same file.
+    /// A file with the private key of the client's certificate (`CURLOPT_SSLKEY`), if it is not in the same
+    /// file.
     public var clientKeyPath: String?
     /// The password of the private key (`CURLOPT_KEYPASSWD`).
     public var clientKeyPassword: String?
 
-    /// The defaults: the system's authorities, TLS 1.2 or newer.
+    /// Creates a configuration with the defaults: the system's authorities, TLS 1.2 or newer.
     public init() {}
 }
 
 extension TLSConfiguration: CustomReflectable {
-    /// All but the password.
+    /// All settings except the password.
     public var customMirror: Mirror {
         Mirror(
             self,

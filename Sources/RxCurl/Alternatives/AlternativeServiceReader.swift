@@ -1,12 +1,12 @@
-/// Reads the value of an `Alt-Svc` field from its beginning to its end, each byte once.
+/// Parses the value of an `Alt-Svc` field in one pass.
 struct AlternativeServiceReader {
     private let bytes: [UInt8]
     private var index = 0
 
     init(_ value: some Sequence<UInt8>) { bytes = Array(value) }
 
-    /// The alternatives up to the first malformed one, and no more than are looked at; or the one word that takes
-    /// everything back, the case of which matters.
+    /// Parses the alternatives up to the first malformed one or up to the limit, or the keyword `clear`,
+    /// which is case-sensitive.
     mutating func field() -> AlternativeServiceField {
         var services: [AlternativeService] = []
         while services.count < AlternativeService.limit {
@@ -29,8 +29,8 @@ struct AlternativeServiceReader {
         return false
     }
 
-    /// `protocol-id "=" alt-authority *( OWS ";" OWS parameter )`; `nil` for what is malformed, and `nil` within for
-    /// what is of no use.
+    /// Parses `protocol-id "=" alt-authority *( OWS ";" OWS parameter )`. Returns `nil` for malformed input,
+    /// and an inner `nil` for an unusable alternative.
     private mutating func alternative() -> AlternativeService?? {
         guard let name = token(), take("="), let authority = quotedString() else { return nil }
         var age: Int? = AlternativeService.defaultAge
@@ -40,7 +40,7 @@ struct AlternativeServiceReader {
             guard let name = token(), take("="), let value = token() ?? quotedString() else { return nil }
             switch name {
             case "ma": age = Self.number(value, atMost: AlternativeService.longestAge)
-            // Any other value is none (RFC 7838 §3.1).
+            // Any other value is ignored (RFC 7838 §3.1).
             case "persist": persists = value == "1"
             default: break
             }
@@ -50,7 +50,7 @@ struct AlternativeServiceReader {
             protocolID: name, host: host, port: port, maxAge: age, persists: persists)
     }
 
-    /// `[ uri-host ] ":" port`.
+    /// Parses `[ uri-host ] ":" port`.
     private static func split(_ authority: String) -> (host: String, port: Int)? {
         guard let colon = authority.lastIndex(of: ":"), authority.utf8.count <= 300 else { return nil }
         let digits = authority[authority.index(after: colon)...]
@@ -63,7 +63,7 @@ struct AlternativeServiceReader {
         return isHost ? (host, port) : nil
     }
 
-    /// A number of digits alone, or `limit` if it is larger.
+    /// Parses a number that consists of digits only; larger numbers are cut to `limit`.
     static func number(_ text: String, atMost limit: Int) -> Int? {
         guard !text.isEmpty else { return nil }
         var number = 0
@@ -104,7 +104,7 @@ struct AlternativeServiceReader {
         return true
     }
 
-    /// Always true, so that it can stand in a condition.
+    /// Always true, so that it can be used in a condition.
     private mutating func skipBlanks() -> Bool {
         while index < bytes.count, Self.isBlank(bytes[index]) { index += 1 }
         return true

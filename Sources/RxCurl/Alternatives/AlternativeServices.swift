@@ -4,16 +4,17 @@ internal import RxLite
 internal import RxLoop
 import Synchronization
 
-/// The alternatives that a transport knows, shared by its loops, and the file that keeps them for the next process.
+/// The alternative services that a transport knows, shared by its loops and saved in a file for the next
+/// process.
 final class AlternativeServices: Sendable {
     typealias Place = AlternativeTable.Place
 
     private struct Contents {
         var table = AlternativeTable()
         var isLoaded: Bool
-        /// The callers that wait for the file to be read.
+        /// The callers that wait until the file has been read.
         var waiting: [@Sendable () -> Void] = []
-        /// Whether the file is left alone, since it could not be read.
+        /// Whether the file is no longer used because it could not be read.
         var isFileUnusable = false
         var isSaving = false
         var isChanged = false
@@ -26,8 +27,8 @@ final class AlternativeServices: Sendable {
     private let now: @Sendable () -> Int
 
     /// - Parameters:
-    ///   - path: the file; `nil` for none.
-    ///   - onFailure: is told of what went wrong with it.
+    ///   - path: the path of the file; `nil` for no file.
+    ///   - onFailure: called with errors of the file.
     init(
         path: String?, onFailure: (@Sendable (NetworkError) -> Void)? = nil,
         now: @escaping @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
@@ -38,8 +39,8 @@ final class AlternativeServices: Sendable {
         self.now = now
     }
 
-    /// Whether HTTP/3 may be tried there: it did not fail a short time ago and, if `needsName`, the origin has named
-    /// it.
+    /// Whether HTTP/3 may be tried at `place`: it has not failed recently and, if `needsName`, the origin has
+    /// advertised it.
     func offersHTTP3(_ place: Place, needsName: Bool) -> Bool {
         let now = now()
         return contents.withLock {
@@ -49,7 +50,7 @@ final class AlternativeServices: Sendable {
 
     /// Takes the value of a response's `Alt-Svc` field.
     ///
-    /// - Parameter age: the value of its `Age` field.
+    /// - Parameter age: the value of the response's `Age` field.
     func take(
         _ value: String, from place: Place, over version: HTTPVersion, age: String? = nil, on loop: EventLoop
     ) {
@@ -63,14 +64,15 @@ final class AlternativeServices: Sendable {
         if isChanged { save(on: loop) }
     }
 
-    /// HTTP/3 could not be reached there, or was no good.
+    /// Notes that HTTP/3 could not be reached at `place`, or failed.
     func noteFailure(_ place: Place) {
         let now = now()
         contents.withLock { $0.table.noteFailure(place, at: now) }
     }
 
-    /// A request over HTTP/3 was misdirected there (421). The alternative is forgotten (RFC 7838 §6), and if it is named
-    /// again soon, it is left alone at first: the next request would be misdirected too.
+    /// Notes that a request over HTTP/3 got the status 421 (Misdirected Request). The alternative is
+    /// forgotten (RFC 7838 §6) and, even if the origin soon advertises it again, not tried for a while,
+    /// because the next request would be misdirected too.
     func noteMisdirected(_ place: Place, on loop: EventLoop) {
         let now = now()
         let isChanged = contents.withLock {
@@ -80,15 +82,15 @@ final class AlternativeServices: Sendable {
         if isChanged { save(on: loop) }
     }
 
-    /// HTTP/3 was spoken there.
+    /// Notes that HTTP/3 worked at `place`.
     func noteSuccess(_ place: Place) { contents.withLock { $0.table.noteSuccess(place) } }
 
     // MARK: The file
 
-    /// Whether there is a file that has not been read.
+    /// Whether there is a file that has not been read yet.
     var isAwaited: Bool { path != nil && contents.withLock { !$0.isLoaded } }
 
-    /// Calls `body` once the file has been read: at once, or on a loop.
+    /// Calls `body` once the file has been read: immediately, or on a loop.
     func whenLoaded(on loop: EventLoop, _ body: @escaping @Sendable () -> Void) {
         let (isLoaded, isFirst) = contents.withLock { contents in
             if !contents.isLoaded { contents.waiting.append(body) }
@@ -117,7 +119,7 @@ final class AlternativeServices: Sendable {
         for body in waiting { body() }
     }
 
-    /// Writes everything, once for all changes that come while a write runs.
+    /// Saves the table; changes during a write are saved together by the next write.
     private func save(on loop: EventLoop) {
         guard let path else { return }
         let now = now()
@@ -129,7 +131,7 @@ final class AlternativeServices: Sendable {
             return contents.table
         }
         guard let table else { return }
-        // A response is being received on the loop, so the text is not made there.
+        // The loop is receiving a response, so the text is made elsewhere.
         LoopFileSystem(loop: loop).replace(path, making: { table.text(at: now) })
             .subscribe(
                 onNext: {},
@@ -143,7 +145,7 @@ final class AlternativeServices: Sendable {
                 })
     }
 
-    /// A loop that ends is no fault of the file's.
+    /// Reports an error, unless the loop has been shut down, which is not a fault of the file.
     private func report(_ error: NetworkError?) {
         if let error, error.code != .shutDown { onFailure?(error) }
     }

@@ -1,21 +1,22 @@
 import FoundationEssentials
 internal import RxHTTP
 
-/// The format of curl's own file, a line for each alternative (https://curl.se/docs/alt-svc.html):
+/// The format of curl's file, with one line for each alternative (https://curl.se/docs/alt-svc.html):
 ///
 /// ```
 /// h2 example.com 443 h3 example.com 443 "20301231 23:59:59" 0 0
 /// ```
 ///
-/// Origin and alternative, each with protocol, host and port; when it ends, in UTC; whether it outlives a change of the
-/// network; a priority, which is not used.
+/// Each line has protocol, host and port of the origin and of the alternative; the expiry in UTC; whether the
+/// alternative remains valid after a change of the network; and a priority, which is not used.
 extension AlternativeTable {
-    /// How large a file is that is read, and at most one that is written.
+    /// The maximum size of the file in bytes, for reading and for writing.
     static let fileLimit = 1 << 20
-    /// How long a line is that is read, and at most one that is written.
+    /// The maximum length of a line in bytes, for reading and for writing.
     static let lineLimit = 1024
 
-    /// The text of all that is current; of what ends last, if that is more than ``fileLimit``.
+    /// The text of all entries that have not expired; if it exceeds ``fileLimit``, without those that expire
+    /// first.
     func text(at now: Int) -> [UInt8] {
         let head = "# Alternative services (RFC 7838), see https://curl.se/docs/alt-svc.html\n"
         var parts = entries.map { place, entry in
@@ -30,7 +31,7 @@ extension AlternativeTable {
         return parts.reduce(into: Array(head.utf8)) { $0 += $1.text.utf8 }
     }
 
-    /// The lines of an origin, each with its line feed.
+    /// The lines of an origin, each with a line feed.
     private static func lines(_ entry: Entry, of place: Place, at now: Int) -> String {
         guard let source = curlName(entry.source) else { return "" }
         return zip(entry.services, entry.ends).reduce(into: "") { text, found in
@@ -43,7 +44,7 @@ extension AlternativeTable {
         }
     }
 
-    /// Adds what stands in a file and is current. Other lines are passed over.
+    /// Adds the entries of a file that have not expired. Other lines are ignored.
     mutating func add(_ text: [UInt8], at now: Int) {
         var found: [Place: Entry] = [:]
         for line in text.split(separator: UInt8(ascii: "\n")) {
@@ -87,7 +88,7 @@ extension AlternativeTable {
         return host.isEmpty || host.contains("\"") ? nil : Place(host: host, port: number)
     }
 
-    /// `"20301231` and `23:59:59"`.
+    /// Parses `"20301231` and `23:59:59"`.
     private static func end(_ day: String, _ time: String) -> Int? {
         let parts = time.split(separator: ":", omittingEmptySubsequences: false)
         guard day.utf8.count == 9, day.first == "\"", time.last == "\"", parts.count == 3 else { return nil }

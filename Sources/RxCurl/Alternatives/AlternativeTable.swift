@@ -1,8 +1,9 @@
 internal import RxHTTP
 
-/// Which alternatives origins have named, and how trying them went. Times are seconds since 1970.
+/// The alternative services of origins, and the failures of connections to them. Times are in seconds since
+/// 1970.
 struct AlternativeTable {
-    /// A host and a port that is reached over TLS.
+    /// A host and a port that are reached over TLS.
     struct Place: Hashable {
         /// In lower case, IPv6 addresses without brackets.
         let host: String
@@ -13,7 +14,7 @@ struct AlternativeTable {
             self.port = port
         }
 
-        /// That of an https origin; `nil` for any other.
+        /// The place of an https origin; `nil` for other origins.
         init?(_ origin: Origin) {
             guard origin.scheme == "https" else { return nil }
             var host = origin.host
@@ -22,19 +23,20 @@ struct AlternativeTable {
         }
     }
 
-    /// The alternatives that an origin has named.
+    /// The alternatives that an origin has advertised.
     struct Entry: Equatable {
-        /// The protocol of the response that named them, by its name in ALPN.
+        /// The ALPN name of the protocol of the response that advertised them.
         var source: String
-        /// With the origin's host where they had none.
+        /// With the origin's host where the alternative had none.
         var services: [AlternativeService]
-        /// When each of them is forgotten.
+        /// When each service expires.
         var ends: [Int]
-        /// ``ends`` as they are saved.
+        /// ``ends`` as last saved.
         var savedEnds: [Int]
 
-        /// Whether what is saved will do for `new`: the same services, the ends of which have moved by no more than a
-        /// tenth of their time. A server names the same with each response.
+        /// Whether the saved entry is good enough for `new`: the same services, with expiry times that have
+        /// moved by at most a tenth of their lifetime. Servers advertise the same services with each
+        /// response.
         func isSaved(_ new: Entry, at now: Int) -> Bool {
             services.elementsEqual(new.services) { $0.isPlaced(as: $1) }
                 && zip(savedEnds, new.ends).allSatisfy { saved, end in abs(end - saved) * 10 <= end - now }
@@ -51,18 +53,18 @@ struct AlternativeTable {
     private(set) var entries: [Place: Entry] = [:]
     private var failures: [Place: Failure] = [:]
 
-    /// How many origins are remembered.
+    /// The maximum number of origins.
     static let limit = 1024
-    /// How long an alternative that failed is left alone: twice as long after each further failure.
+    /// How long an alternative is not used after a failure; doubled after each further failure.
     static let firstDelay = 5 * 60
     static let longestDelay = 2 * 24 * 3600
 
-    /// Takes what a response of `place` says in place of what was said before.
+    /// Replaces the alternatives of `place` with those of a response.
     ///
     /// - Parameters:
-    ///   - source: the protocol of the response, by its name in ALPN.
-    ///   - age: how old the response is, in seconds (RFC 7838 §3.1).
-    /// - Returns: whether that is worth saving: more than a time that moves on with each response.
+    ///   - source: the ALPN name of the protocol of the response.
+    ///   - age: the age of the response, in seconds (RFC 7838 §3.1).
+    /// - Returns: whether the change should be saved: more than an expiry that moves with each response.
     mutating func take(
         _ field: AlternativeServiceField, from place: Place, over source: String, age: Int = 0, at now: Int
     ) -> Bool {
@@ -89,9 +91,10 @@ struct AlternativeTable {
         return !isSaved
     }
 
-    /// Forgets that `place` serves HTTP/3 at the same host and port, since a request was misdirected there (RFC 7838 §6).
+    /// Forgets that `place` serves HTTP/3 at the same host and port, because a request was misdirected there
+    /// (RFC 7838 §6).
     ///
-    /// - Returns: whether that is worth saving.
+    /// - Returns: whether the change should be saved.
     mutating func forgetHTTP3(_ place: Place) -> Bool {
         guard let old = entries[place] else { return false }
         let kept = old.services.indices.filter { !Self.isHTTP3(old.services[$0], at: place) }
@@ -107,7 +110,7 @@ struct AlternativeTable {
         service.protocolID == "h3" && service.host == place.host && service.port == place.port
     }
 
-    /// Adds what has been saved. What is known by now is newer.
+    /// Adds a saved entry. Entries that are already known are newer.
     mutating func add(_ entry: Entry, for place: Place, at now: Int) {
         if entries[place] == nil, entries.count < Self.limit { insert(entry, for: place, at: now) }
     }
@@ -115,7 +118,7 @@ struct AlternativeTable {
     private mutating func insert(_ entry: Entry, for place: Place, at now: Int) {
         if entries[place] == nil, entries.count >= Self.limit {
             entries = entries.filter { Self.isCurrent($0.value, at: now) }
-            // The one that would be forgotten first.
+            // Removes the entry that expires first.
             if entries.count >= Self.limit,
                 let first = entries.min(by: { ($0.value.ends.max() ?? 0) < ($1.value.ends.max() ?? 0) })
             {
@@ -127,7 +130,7 @@ struct AlternativeTable {
 
     private static func isCurrent(_ entry: Entry, at now: Int) -> Bool { entry.ends.contains { $0 > now } }
 
-    /// Whether `place` serves HTTP/3 at the same host and port, by what it says.
+    /// Whether the origin has advertised HTTP/3 at the same host and port.
     func namesHTTP3(_ place: Place, at now: Int) -> Bool {
         guard let entry = entries[place] else { return false }
         return zip(entry.services, entry.ends).contains { service, end in
@@ -135,14 +138,14 @@ struct AlternativeTable {
         }
     }
 
-    /// Whether HTTP/3 is left alone there, since it failed a short time ago.
+    /// Whether HTTP/3 is not tried at `place` because it failed recently.
     func isBroken(_ place: Place, at now: Int) -> Bool {
         guard let failure = failures[place] else { return false }
-        // A clock that was set back must not make the time longer.
+        // A clock that was set back must not extend the delay.
         return failure.start <= now && now < failure.end
     }
 
-    /// HTTP/3 could not be reached there.
+    /// Notes that HTTP/3 could not be reached at `place`.
     mutating func noteFailure(_ place: Place, at now: Int) {
         guard !isBroken(place, at: now) else { return }
         if failures[place] == nil, failures.count >= Self.limit,
@@ -157,7 +160,7 @@ struct AlternativeTable {
         failures[place] = failure
     }
 
-    /// HTTP/3 was spoken there.
+    /// Notes that HTTP/3 worked at `place`.
     mutating func noteSuccess(_ place: Place) {
         if !failures.isEmpty { failures[place] = nil }
     }

@@ -1,7 +1,7 @@
 internal import RxHTTP
 
 extension CurlTransport {
-    /// Throws where a request may be sent over HTTP/3 only and cannot be.
+    /// Throws if the request may only be sent over HTTP/3 and cannot be.
     func checkVersion(_ target: CheckedURL, of request: Request) throws(NetworkError) {
         guard multi.settings.http3 == .only else { return }
         if target.isPlain {

@@ -1,12 +1,12 @@
 /// When requests of a transport ask for HTTP/3.
 enum HTTP3Use {
-    /// Never: it is not wanted, libcurl is not asked for it, or a proxy or a Unix socket is in between.
+    /// Never: it is not configured, this libcurl is not used for it, or there is a proxy or a Unix socket.
     case never
-    /// Where the origin has named it (`Alt-Svc`).
+    /// Once the origin has advertised it (`Alt-Svc`).
     case whenNamed
-    /// At once.
+    /// From the first request on, with a fallback.
     case always
-    /// At once, and nothing else.
+    /// From the first request on, without a fallback.
     case only
 
     init(

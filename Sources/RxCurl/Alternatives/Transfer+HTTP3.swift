@@ -3,7 +3,7 @@ internal import HTTPTypes
 internal import RxHTTP
 
 extension Transfer {
-    /// Decides whether HTTP/3 is asked for. Without TLS libcurl takes that for an error.
+    /// Decides whether the transfer asks for HTTP/3. libcurl treats HTTP/3 without TLS as an error.
     func decideHTTP3() {
         attempts.http3 = .none
         guard let place = queuePlace.negotiation?.place else { return }
@@ -17,7 +17,7 @@ extension Transfer {
         }
     }
 
-    /// Notes who won the race, if this transfer has begun one.
+    /// Notes the result of the race, if this transfer has started one.
     func noteRace() {
         guard attempts.http3 == .raced, let place = queuePlace.negotiation?.place,
             let alternatives = multi.alternatives
@@ -28,20 +28,20 @@ extension Transfer {
             alternatives.noteSuccess(place)
         } else if let handle, handle.isOnNewConnection {
             alternatives.noteFailure(place)
-            // Requests that do not race cannot use the connection, and the next one that races must not.
+            // Transfers without a race cannot use the connection, and the next one with a race must not.
             handle.forbidReuse()
             handle.isSpent = true
         }
     }
 
-    /// Notes what the response says of alternatives.
+    /// Notes the alternatives that the response advertises.
     func noteAlternatives() {
         guard let alternatives = multi.alternatives, let place = queuePlace.negotiation?.place,
             let httpVersion = response.httpVersion, let head = response.head
         else {
             return
         }
-        // Its own alternatives are to be ignored (RFC 7838 §6).
+        // The alternatives of a 421 must be ignored (RFC 7838 §6).
         guard response.status?.code != 421 else {
             if response.httpVersion == .http3 { alternatives.noteMisdirected(place, on: multi.loop) }
             return
@@ -50,7 +50,7 @@ extension Transfer {
         alternatives.take(value, from: place, over: httpVersion, age: head[.age], on: multi.loop)
     }
 
-    /// Notes that a connection of HTTP/3 broke down by what the server sent.
+    /// Notes that an HTTP/3 connection failed because of data from the server.
     func noteFaultOfHTTP3(_ error: CurlError) {
         guard attempts.http3 == .raced, [CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR].contains(error.code),
             let place = queuePlace.negotiation?.place
@@ -58,14 +58,14 @@ extension Transfer {
         multi.alternatives?.noteFailure(place)
     }
 
-    /// Whether another socket may be opened for datagrams. libcurl takes a server that refuses each handshake for one
-    /// that restarts, and begins anew without a pause.
+    /// Whether another socket may be opened for datagrams. If a server refuses each handshake, libcurl
+    /// assumes that it restarts, and tries again without a pause.
     func allowsDatagrams() -> Bool {
         attempts.datagramSockets += 1
         return attempts.datagramSockets <= Self.datagramSocketLimit
     }
 
-    /// A host has fewer addresses.
+    /// More than the number of addresses of a host.
     private static let datagramSocketLimit = 32
 }
 

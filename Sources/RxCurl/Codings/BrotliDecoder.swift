@@ -1,7 +1,7 @@
 #if Brotli
     internal import CBrotli
 
-    /// Decodes Brotli (RFC 7932). Bytes behind the end are ignored, as browsers do.
+    /// Decodes Brotli (RFC 7932). Bytes after the end are ignored, as in browsers.
     @safe
     final class BrotliDecoder: ContentDecoder {
         // Safe: the state lives from init to deinit.

@@ -8,7 +8,7 @@
 enum ContentCoding: String, CaseIterable, Sendable {
     /// RFC 1952.
     case gzip
-    /// RFC 1950; also RFC 1951 alone, which some servers send under this name.
+    /// RFC 1950; also RFC 1951 without a header, which some servers send under this name.
     case deflate
     #if Brotli
         /// RFC 7932.
@@ -19,20 +19,20 @@ enum ContentCoding: String, CaseIterable, Sendable {
         case zstd
     #endif
 
-    /// The most codings of one body.
+    /// The maximum number of codings of one body.
     static let limit = 5
 
-    /// All of them, as the value of `Accept-Encoding`.
+    /// The value of `Accept-Encoding` with all codings.
     static let accepted = allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// The codings that a value of `Content-Encoding` lists, in the order in which they were applied. Empty if there is
-    /// none, or if one of them is unknown: then the body stays as it came.
+    /// The codings in a value of `Content-Encoding`, in the order in which they were applied. Empty if there
+    /// are none or if one of them is unknown; then the body is delivered undecoded.
     static func list(in value: String) -> [ContentCoding] {
         var codings: [ContentCoding] = []
         for element in value.split(separator: ",") {
             let words = element.split { $0 == " " || $0 == "\t" }
             guard let name = words.first?.lowercased(), name != "identity" else { continue }
-            // RFC 9110 §8.4.1.3: x-gzip is the same.
+            // `x-gzip` is equivalent (RFC 9110 §8.4.1.3).
             let coding = ContentCoding(rawValue: name == "x-gzip" ? "gzip" : name)
             guard words.count == 1, let coding else { return [] }
             codings.append(coding)
@@ -43,7 +43,7 @@ enum ContentCoding: String, CaseIterable, Sendable {
     /// Whether a field line is a `Content-Encoding`.
     static func isNamed(in line: UnsafeRawBufferPointer) -> Bool {
         let name = "content-encoding:"
-        // Most lines are told apart by their first byte, and by where the colon stands.
+        // Most lines differ in their first byte or in the position of the colon.
         guard line.count >= name.utf8.count, let first = unsafe line.first, first | 0x20 == UInt8(ascii: "c"),
             unsafe line[name.utf8.count - 1] == UInt8(ascii: ":"),
             let start = unsafe line.assumingMemoryBound(to: CChar.self).baseAddress
@@ -51,7 +51,7 @@ enum ContentCoding: String, CaseIterable, Sendable {
         return unsafe strncasecmp(start, name, name.utf8.count) == 0
     }
 
-    /// A decoder at the beginning of a body.
+    /// Makes a decoder for the beginning of a body.
     func decoder() -> any ContentDecoder {
         switch self {
         case .gzip: InflateDecoder(isGzip: true)

@@ -1,17 +1,18 @@
-/// The decoding of one content coding, from piece to piece.
+/// Decodes one content coding incrementally.
 protocol ContentDecoder: AnyObject {
-    /// Whether the content may end with the bytes that have been consumed.
+    /// Whether the content may end after the bytes that have been consumed.
     var isComplete: Bool { get }
 
-    /// Decodes until `input` is consumed, `output` is full, or one of several parts of the content is complete.
+    /// Decodes until `input` is consumed, `output` is full, or one part of a content of several parts is
+    /// complete.
     func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> DecodingStep
 }
 
-/// The outcome of a call of a ``ContentDecoder``.
+/// The result of one call of a ``ContentDecoder``.
 struct DecodingStep {
-    /// Bytes of the input that are not needed any more.
+    /// The number of input bytes that are no longer needed.
     var consumed = 0
-    /// Bytes at the beginning of the output.
+    /// The number of bytes written to the output.
     var produced = 0
     /// Whether the input violates its format.
     var isMalformed = false

@@ -1,28 +1,28 @@
-/// Decodes a body of one coding or several, in pieces.
+/// Decodes a body with one or more codings, in pieces.
 ///
-/// Nothing is decoded but the piece that is asked for, so that a subscriber that pauses stops it. It holds the bytes
-/// that have been fed, one piece for each coding, and the windows of the decoders.
+/// Only the requested piece is decoded, so a subscriber that pauses also pauses the decoding. The object
+/// holds the bytes that have been fed, one piece for each coding, and the windows of the decoders.
 @safe
 final class ContentDecoding {
     // Safe: the buffer lives from init to deinit.
 
-    /// Why a body cannot be decoded.
+    /// The reason why a body cannot be decoded.
     enum Failure: Error, Equatable {
-        /// The content is not of that coding.
+        /// The content does not match the coding.
         case malformed(ContentCoding)
         /// The content, or one of its codings, grows more than ``Limits`` allow.
         case expanded
     }
 
-    /// How much a body may grow.
+    /// The limits for the growth of a body.
     struct Limits: Equatable {
-        /// How many times larger than on the wire it may become, at each of its codings.
+        /// The maximum ratio of decoded to received bytes, at each coding.
         var expansion = 100
-        /// Decoded bytes below which expansion does not matter.
+        /// The number of decoded bytes up to which the ratio is ignored.
         var floor = 1 << 20
     }
 
-    /// The most bytes of a piece.
+    /// The maximum size of a piece, in bytes.
     static let pieceSize = 64 << 10
 
     private let limits: Limits
@@ -30,10 +30,10 @@ final class ContentDecoding {
     private let last: DecodingStage
     private let buffer: UnsafeMutableRawBufferPointer
     private var fedBytes = 0
-    /// Whether bytes have been fed of which ``next()`` may make another piece.
+    /// Whether ``next()`` may return another piece of the bytes that have been fed.
     private(set) var isPending = false
 
-    /// - Parameter codings: in the order in which they were applied; one at least.
+    /// - Parameter codings: the codings in the order in which they were applied; at least one.
     init(_ codings: [ContentCoding], limits: Limits = Limits()) {
         self.limits = limits
         let reversed = codings.reversed()
@@ -45,18 +45,18 @@ final class ContentDecoding {
 
     deinit { unsafe buffer.deallocate() }
 
-    /// A coding whose content has begun and is not complete, once nothing is pending. Nothing at all is complete: that
-    /// is the body of many a redirect with `Content-Encoding`.
+    /// A coding whose content has begun and is incomplete, once nothing is pending. An empty body is
+    /// complete: many redirects with `Content-Encoding` have one.
     var brokenOff: ContentCoding? { last.brokenOff }
 
-    /// Takes a copy of the next bytes as they came.
+    /// Takes a copy of the next bytes as received.
     func feed(_ bytes: UnsafeRawBufferPointer) {
         unsafe first.append(bytes)
         fedBytes += bytes.count
         isPending = true
     }
 
-    /// The next piece; `nil` if more bytes are needed for one.
+    /// Returns the next piece; `nil` if it needs more bytes.
     func next() throws(Failure) -> [UInt8]? {
         let (allowance, isHuge) = fedBytes.multipliedReportingOverflow(by: limits.expansion)
         let count = try unsafe last.read(

@@ -1,15 +1,16 @@
-/// One of the codings of a body, with the bytes that it is to decode next.
+/// One coding of a body, with the bytes to decode next.
 @safe
 final class DecodingStage {
-    // Safe: the buffer lives until it is replaced or the object goes, and holds bytes from `start` to `end`.
+    // Safe: the buffer lives until it is replaced or the object is released; the bytes from `start` to `end`
+    // are valid.
     let coding: ContentCoding
-    /// The stage whose output this one decodes; `nil` for the one that gets the body as it came.
+    /// The stage whose output this one decodes; `nil` for the one that decodes the received bytes.
     private let outer: DecodingStage?
     private let decoder: any ContentDecoder
     private var buffer: UnsafeMutableRawBufferPointer
     private var start = 0
     private var end = 0
-    /// Whether the decoder may have more to give, its output having been full.
+    /// Whether the decoder may have more output because the last output was full.
     private var hasMore = false
     private var isUntouched = true
     private var producedBytes = 0
@@ -18,19 +19,19 @@ final class DecodingStage {
         self.coding = coding
         self.outer = outer
         decoder = coding.decoder()
-        // What libcurl hands over at a time (`CURL_MAX_WRITE_SIZE`), or a piece of the stage before.
+        // The size of libcurl's writes (`CURL_MAX_WRITE_SIZE`), or of a piece of the previous stage.
         let size = outer == nil ? 16 << 10 : ContentDecoding.pieceSize
         unsafe buffer = .allocate(byteCount: size, alignment: 16)
     }
 
     deinit { unsafe buffer.deallocate() }
 
-    /// The first of this and the stages before it whose content has begun and is not complete.
+    /// The first coding, among this stage and the ones before it, whose content has begun and is incomplete.
     var brokenOff: ContentCoding? {
         outer?.brokenOff ?? (isUntouched || decoder.isComplete ? nil : coding)
     }
 
-    /// Adds a copy of bytes to those that wait.
+    /// Appends a copy of the bytes to those that wait.
     func append(_ bytes: UnsafeRawBufferPointer) {
         let waiting = end - start
         if unsafe end + bytes.count > buffer.count {
@@ -47,8 +48,8 @@ final class DecodingStage {
 
     /// Decodes into `output`.
     ///
-    /// - Parameter allowance: the most bytes that each stage may have produced by then.
-    /// - Returns: how many bytes; 0 if more input is needed.
+    /// - Parameter allowance: the maximum number of bytes that each stage may have produced so far.
+    /// - Returns: the number of bytes; 0 if more input is needed.
     func read(
         into output: UnsafeMutableRawBufferPointer, allowance: Int
     ) throws(ContentDecoding.Failure) -> Int {
@@ -74,7 +75,7 @@ final class DecodingStage {
         let isEmpty = unsafe input.isEmpty
         if !isEmpty { isUntouched = false }
         let step = unsafe decoder.decode(input, into: output)
-        // A decoder that is given bytes and room gets on.
+        // A decoder with input and room for output always makes progress.
         let isStuck = !isEmpty && step.consumed == 0 && step.produced == 0
         guard !step.isMalformed, !isStuck else { throw .malformed(coding) }
         start += step.consumed

@@ -1,12 +1,13 @@
 internal import CZlib
 
-/// Decodes gzip (RFC 1952) and deflate (RFC 1950, RFC 1951) by zlib.
+/// Decodes gzip (RFC 1952) and deflate (RFC 1950, RFC 1951) with zlib.
 ///
-/// A gzip content has one member or several. Bytes behind the last that begin no further member are ignored, as
-/// browsers and gzip itself do: the checksum has shown by then that the content is whole.
+/// A gzip content has one or more members. Bytes after the last member that do not begin another one are
+/// ignored, as in browsers and gzip: the checksum has already shown that the content is complete.
 @safe
 final class InflateDecoder: ContentDecoder {
-    // Safe: the stream lives from init to deinit, and the buffers that are set in it belong to the call that sets them.
+    // Safe: the stream lives from init to deinit, and the buffers set in it belong to the call that sets
+    // them.
     private enum Place {
         case start, inside, behindMember, behindAll
     }
@@ -23,7 +24,7 @@ final class InflateDecoder: ContentDecoder {
     }
 
     deinit {
-        // Of a stream that was not opened it is an error without consequences.
+        // For a stream that was never opened, this returns an error without side effects.
         unsafe _ = inflateEnd(stream)
         unsafe stream.deallocate()
     }
@@ -39,18 +40,18 @@ final class InflateDecoder: ContentDecoder {
         return unsafe inflate(input, into: output)
     }
 
-    /// Opens the stream for the format that the first byte tells of.
+    /// Opens the stream for the format that the first byte indicates.
     private func open(_ first: UInt8) {
-        // The lower half of zlib's first byte is 8 (RFC 1950 §2.2). In deflate without its header that would be a
-        // stored block with a bit of padding set, which no encoder writes.
+        // The lower half of zlib's first byte is 8 (RFC 1950 §2.2). In deflate without a header this byte
+        // would begin a stored block with a padding bit set, which no encoder writes.
         let bits: Int32 = isGzip ? 15 + 16 : first & 0x0F == 8 ? 15 : -15
         let status = unsafe rxzlib_inflate_init(stream, bits)
-        // The arguments are right, so that only memory can be lacking, which Swift gives up at as well.
+        // The arguments are valid, so only memory can be lacking; Swift traps in that case too.
         precondition(status == Z_OK, "zlib has no memory")
         place = .inside
     }
 
-    /// Goes on with the next member, if the byte behind the one before is the first of its magic number.
+    /// Continues with the next member if the byte after the previous one is the first of its magic number.
     private func reopen(_ first: UInt8) {
         guard place == .behindMember, isGzip, first == 0x1F else { return place = .behindAll }
         unsafe _ = inflateReset(stream)
@@ -62,7 +63,7 @@ final class InflateDecoder: ContentDecoder {
     ) -> DecodingStep {
         // zlib counts in 32 bits.
         let (available, room) = (UInt32(clamping: input.count), UInt32(clamping: output.count))
-        // It only reads from it.
+        // zlib only reads the input.
         let start = unsafe input.assumingMemoryBound(to: UInt8.self).baseAddress
         unsafe stream.pointee.next_in = unsafe UnsafeMutablePointer(mutating: start)
         unsafe stream.pointee.avail_in = available
@@ -79,7 +80,7 @@ final class InflateDecoder: ContentDecoder {
         case Z_STREAM_END:
             place = .behindMember
             isFirstMember = false
-        // Not even the magic number is a member's.
+        // The bytes are not the magic number of a member.
         case Z_DATA_ERROR where unsafe stream.pointee.total_in <= 2 && !isFirstMember:
             place = .behindAll
             step.consumed = input.count

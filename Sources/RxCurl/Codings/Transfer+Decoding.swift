@@ -2,11 +2,12 @@ internal import HTTPTypes
 internal import RxHTTP
 internal import RxLite
 
-/// A body is decoded between curl and the subscriber, since curl does not say that a coded body breaks off.
+/// The body is decoded between curl and the subscriber, because curl does not report a coded body that is cut
+/// off.
 extension Transfer {
-    /// Prepares for the body of a head with `Content-Encoding`; false if it is refused.
+    /// Prepares the decoding of a body with `Content-Encoding`; false if it is refused.
     ///
-    /// The bytes of a 206 are a part of the coded content (RFC 9110 §14.2) and stay as they came.
+    /// The bytes of a 206 are a part of the coded content (RFC 9110 §14.2) and are delivered undecoded.
     func openDecoding() -> Bool {
         response.hasCoding = false
         guard request.decodesContent, let head = response.head, head.status != .partialContent,
@@ -24,8 +25,8 @@ extension Transfer {
         return true
     }
 
-    /// Takes bytes as they came and delivers pieces until none is left or the subscriber pauses; false if they are
-    /// refused.
+    /// Takes received bytes and delivers pieces until none is left or the subscriber pauses; false if the
+    /// bytes are refused.
     func decode(_ bytes: UnsafeRawBufferPointer, by decoding: ContentDecoding) -> Bool {
         unsafe feed(bytes, to: decoding)
         while decoding.isPending, observer.scope.isOpen {
@@ -43,7 +44,7 @@ extension Transfer {
         state.receiveCoded()
     }
 
-    /// Delivers the next piece, if there is one; false if there cannot be one.
+    /// Delivers the next piece, if there is one; false if the bytes are refused.
     func deliverDecoded() -> Bool {
         guard let decoding = response.decoding else { return true }
         do throws(ContentDecoding.Failure) {
@@ -62,11 +63,11 @@ extension Transfer {
         }
     }
 
-    /// Ends with the refusal of bytes that curl has handed over before.
+    /// Ends the transfer because of refused bytes that curl has already handed over.
     func endRefused() {
         guard let refusal = state.refusal else { return }
         let error = error(refusal.kind, refusal.message)
-        // After the end of the loop nothing of curl's is left.
+        // After the end of the loop, nothing of curl is left.
         if handle == nil { end(error) } else { multi.perform(.breakOff(self, error)) }
     }
 }

@@ -1,8 +1,8 @@
 #if Zstd
     internal import CZstd
 
-    /// Decodes Zstandard (RFC 8878): frames, one behind the other, of which some may be skippable. Bytes behind the
-    /// last that begin no further frame are ignored, as ``InflateDecoder`` does.
+    /// Decodes Zstandard (RFC 8878): a sequence of frames, some of which may be skippable. Bytes after the
+    /// last frame that do not begin another one are ignored, as in ``InflateDecoder``.
     @safe
     final class ZstdDecoder: ContentDecoder {
         // Safe: the stream lives from init to deinit.
@@ -17,7 +17,7 @@
         init() {
             unsafe stream = ZSTD_createDStream()
             precondition(unsafe stream != nil, "Zstandard has no memory")
-            // RFC 9659 §3: as a content coding its windows have 8 MiB at most.
+            // As a content coding, its windows have at most 8 MiB (RFC 9659 §3).
             unsafe _ = ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, 23)
         }
 
@@ -38,7 +38,7 @@
             let result = unsafe ZSTD_decompressStream(stream, &target, &source)
             var step = unsafe DecodingStep(consumed: source.pos, produced: target.pos)
             if ZSTD_isError(result) != 0 {
-                // Not even the magic number is a frame's.
+                // The bytes are not the magic number of a frame.
                 guard !isFirstFrame, ZSTD_getErrorCode(result) == ZSTD_error_prefix_unknown else {
                     step.isMalformed = true
                     return step
@@ -54,7 +54,8 @@
             return step
         }
 
-        /// The first bytes of the magic numbers of frames (RFC 8878 §3.1.1) and skippable ones (§3.1.2).
+        /// Whether `byte` is the first byte of the magic number of a frame (RFC 8878 §3.1.1) or a skippable
+        /// frame (§3.1.2).
         private static func beginsFrame(_ byte: UInt8) -> Bool { byte == 0x28 || 0x50...0x5F ~= byte }
     }
 #endif

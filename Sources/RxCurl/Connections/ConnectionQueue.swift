@@ -2,21 +2,21 @@ internal import RxHTTP
 internal import RxLite
 internal import RxLoop
 
-/// Gives transfers a place at their origin, or has them wait for one: as long as there are as many connections as there
-/// may be, and until it is known whether another one's connection can be shared.
+/// Gives each transfer a place at its origin, or lets it wait for one: while the origin has its maximum
+/// number of connections, and until it is known whether the connection of another transfer can be shared.
 final class ConnectionQueue {
-    // Spared the checks of exclusivity: touched only on the loop, which the calls assert; nothing that leads back
-    // here is called while a variable is being changed.
+    // Without checks of exclusivity: touched only on the loop, which the calls assert; nothing that leads
+    // back here is called while a variable is being changed.
 
     private let loop: EventLoop
     private let connectionDelay: UInt64
     @safe @exclusivity(unchecked) private var queue: FairQueue<Transfer>
     @safe @exclusivity(unchecked) private var negotiations: Negotiations
     @safe @exclusivity(unchecked) private var latest: LatestOrigin?
-    /// Set while somebody waits for a connection.
+    /// Set while any transfer waits for a connection.
     @safe @exclusivity(unchecked) private var timer: LoopTimer?
 
-    /// The origin that was looked up last, by the beginning of the URLs that lead to it.
+    /// The origin that was looked up last, with the prefix of its URLs.
     private struct LatestOrigin {
         let prefix: [UInt8]
         let origin: FairQueue<Transfer>.Origin
@@ -37,10 +37,11 @@ final class ConnectionQueue {
 
     // MARK: The timer
 
-    /// Has `onTime` called from time to time while somebody waits; it is to call ``widen()``.
+    /// Starts a timer that calls `onTime` repeatedly while any transfer waits; `onTime` must call
+    /// ``widen()``.
     func open(onTime: @escaping () -> Void) {
         timer = LoopTimer(on: loop, onFire: onTime)
-        // Those who waited when a multi handle broke down wait on.
+        // Transfers that waited when a multi handle broke down keep waiting.
         if queue.waitingCount > 0 { setTimer() }
     }
 
@@ -54,7 +55,7 @@ final class ConnectionQueue {
         if !time.overflow { timer?.start(at: time.partialValue) }
     }
 
-    /// Opens further connections where requests have waited too long for one of those there are.
+    /// Opens more connections where transfers have waited too long for a free one.
     func widen() {
         loop.assertCurrent()
         queue.widen { hasWaited($0, connectionDelay) }
@@ -63,7 +64,7 @@ final class ConnectionQueue {
 
     // MARK: Entering
 
-    /// Takes a place for the transfer, or has it wait for one; false if it waits.
+    /// Gives the transfer a place, or lets it wait for one; false if it waits.
     func enter(_ transfer: Transfer) -> Bool {
         loop.assertCurrent()
         let found = latestOrigin(for: transfer)
@@ -99,14 +100,15 @@ final class ConnectionQueue {
         return found
     }
 
-    /// The next transfer that has found a place, and has not waited for another one's connection for too long.
+    /// The next transfer that has got a place and whose time limits have not passed while it waited for the
+    /// connection of another one.
     func next() -> Transfer? {
         loop.assertCurrent()
         while let transfer = queue.next({ hasWaited($0, connectionDelay / 2) }) {
             let time = waitedTime(transfer)
             transfer.queuePlace.waiting.take()?.limit?.cancel()
             if let code = transfer.timing.clock.limit(passedConnectingFor: time.held) {
-                // It has not become one of those under way there.
+                // It does not count as a running transfer of the origin.
                 transfer.queuePlace.negotiation = nil
                 transfer.end(code, transfer.text(of: code))
                 leave(transfer)
@@ -122,8 +124,9 @@ final class ConnectionQueue {
 
     // MARK: Waiting
 
-    /// Ends a waiting transfer if a limit has passed, and otherwise looks again when one may have: that of the queue, or,
-    /// for the time that another one's connection was waited for, one of those that go across connecting.
+    /// Ends a waiting transfer if a limit has passed, and otherwise schedules the next check. The limit of
+    /// the queue applies, and the limits for connecting apply to the time spent waiting for the connection of
+    /// another transfer.
     private func limitWaiting(_ transfer: Transfer) {
         loop.assertCurrent()
         let queueLimit = transfer.request.timeouts.limits.queue
@@ -137,27 +140,27 @@ final class ConnectionQueue {
         guard queued < queueLimit.nanoseconds else {
             return transfer.multi.perform(.timeOut(transfer, .queueTimeout))
         }
-        // One of the times moves on now; which one may change before the next look.
+        // Only one of the two times advances now, but this may change before the next check.
         var times = (moving: queueLimit.nanoseconds - queued, resting: UInt64.max)
         if mayBeHeld { times.resting = transfer.timing.clock.connectingLimit - held }
         if negotiation?.held.isRunning == true { swap(&times.moving, &times.resting) }
         let next = min(times.moving, max(times.resting, Self.shortestLook))
         guard next < Timeouts.Limit.none.nanoseconds / 2 else { return }
-        // The transfer's multi keeps this queue.
+        // The multi handle of the transfer keeps this queue.
         transfer.queuePlace.waiting?.limit = loop.schedule(after: .nanoseconds(Int64(next))) {
             if transfer.queuePlace.waiting != nil { transfer.multi.queue.limitWaiting(transfer) }
         }
     }
 
-    /// How soon a limit is looked at whose time stands still, in nanoseconds.
+    /// The minimum time until a limit is checked whose time does not advance, in nanoseconds.
     private static let shortestLook: UInt64 = 10_000_000
 
     private func hasWaited(_ transfer: Transfer, _ nanoseconds: UInt64) -> Bool {
         transfer.queuePlace.waiting != nil && waitedTime(transfer).queued >= nanoseconds
     }
 
-    /// How long a transfer has waited, in nanoseconds: for another one's connection, which is a part of connecting, and
-    /// in the queue.
+    /// How long a transfer has waited, in nanoseconds: for the connection of another transfer, which counts
+    /// as connecting, and in the queue.
     private func waitedTime(_ transfer: Transfer) -> (held: UInt64, queued: UInt64) {
         guard let waiting = transfer.queuePlace.waiting else { return (0, 0) }
         let now = max(waiting.start, loop.nanoseconds)
@@ -167,9 +170,9 @@ final class ConnectionQueue {
         return (held, time - held)
     }
 
-    // MARK: One connects, and others wait for its connection
+    // MARK: Waiting for the connection of another transfer
 
-    /// Has others wait for the connection of a transfer that found a place, if it is the first one there.
+    /// If the transfer is the first one at its origin, lets others wait for its connection.
     private func lead(_ transfer: Transfer) {
         guard let origin = transfer.queuePlace.origin,
             transfer.queuePlace.negotiation?.enter(transfer, at: loop.nanoseconds) == true
@@ -177,7 +180,7 @@ final class ConnectionQueue {
         queue.hold(origin)
     }
 
-    /// Lets those go on that waited for the connection of a transfer: there is one, or there will be none.
+    /// Ends the wait of others for the connection of a transfer: it is made, or failed.
     func settle(_ transfer: Transfer) {
         loop.assertCurrent()
         guard let origin = transfer.queuePlace.origin,
@@ -186,7 +189,7 @@ final class ConnectionQueue {
         queue.release(origin)
     }
 
-    /// Has another one connect in place of a transfer that was cancelled.
+    /// Lets another transfer connect in place of a cancelled one.
     func yield(_ transfer: Transfer) {
         loop.assertCurrent()
         guard let origin = transfer.queuePlace.origin,
@@ -195,7 +198,7 @@ final class ConnectionQueue {
         queue.release(origin)
     }
 
-    /// Notes that requests to the origin of a transfer share connections from now on.
+    /// Notes that requests to the origin of the transfer share connections from now on.
     func multiplex(_ transfer: Transfer) {
         loop.assertCurrent()
         if let origin = transfer.queuePlace.origin { queue.multiplex(origin) }
@@ -203,7 +206,7 @@ final class ConnectionQueue {
 
     // MARK: Leaving
 
-    /// Gives the transfer's place back, or takes it out of the queue. Its content is not wanted any more.
+    /// Gives back the place of the transfer, or removes it from the queue. Closes the source of its content.
     func leave(_ transfer: Transfer) {
         loop.assertCurrent()
         transfer.content.source?.close()
@@ -219,7 +222,7 @@ final class ConnectionQueue {
         if let origin = transfer.queuePlace.origin.take() { queue.leave(origin) }
     }
 
-    /// Ends all that wait.
+    /// Ends all waiting transfers.
     func removeAll(_ code: NetworkError.Code, _ message: String) {
         loop.assertCurrent()
         for transfer in queue.removeAll() {

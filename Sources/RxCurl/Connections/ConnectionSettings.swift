@@ -6,16 +6,16 @@ internal import RxHTTP
     internal import Darwin
 #endif
 
-/// A configuration, resolved for the libcurl that runs. All transfers of a loop share it.
+/// A configuration, resolved for the running libcurl. All transfers of a loop share it.
 struct ConnectionSettings {
-    /// The value of `CURLOPT_PROXY`. Where neither the configuration nor the environment names a proxy it is
-    /// empty, which keeps curl from looking for one with every request.
+    /// The value of `CURLOPT_PROXY`. Empty if neither the configuration nor the environment names a proxy, so
+    /// that curl does not search the environment for each request.
     let proxy: String?
-    /// Whether there is certainly no proxy and no Unix socket between here and any server.
+    /// Whether connections certainly use neither a proxy nor a Unix socket.
     let isDirect: Bool
     /// The version to ask for; never automatic.
     let httpVersion: CurlTransport.HTTPVersion
-    /// When HTTP/3 is asked for.
+    /// When transfers ask for HTTP/3.
     let http3: HTTP3Use
     /// Whether curl is told to pause over HTTP/2 and HTTP/3.
     let pausesHTTP2: Bool
@@ -23,9 +23,9 @@ struct ConnectionSettings {
     let hostOverrides: StringList?
     /// The value of `CURLOPT_CONNECT_TO`, if there is one.
     let connectTo: StringList?
-    /// The reason why the configuration is invalid, if it is: no request is sent then.
+    /// The reason why the configuration is invalid; `nil` if it is valid. With a reason, no request is sent.
     let flaw: String?
-    /// Whether a handle outlives the look-up of its name.
+    /// Whether an easy handle is kept until its name lookup is over.
     let keepsLookups: Bool
     /// ``CurlTransport/Configuration/connectionDelay`` in nanoseconds.
     let connectionDelay: UInt64
@@ -50,7 +50,7 @@ struct ConnectionSettings {
         connectTo = configuration.connectTo.isEmpty ? nil : StringList(configuration.connectTo.map(\.text))
     }
 
-    /// The version to ask for, by the libcurl that runs.
+    /// The version to ask for with the running libcurl.
     static func version(
         _ wanted: CurlTransport.HTTPVersion, with features: LibcurlFeatures
     ) -> CurlTransport.HTTPVersion {

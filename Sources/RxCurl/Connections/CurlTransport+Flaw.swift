@@ -1,5 +1,5 @@
 extension CurlTransport.Configuration {
-    /// The first value that curl would parse differently than it was meant; `nil` if there is none.
+    /// The first value that curl would parse differently than intended; `nil` if there is none.
     var flaw: String? {
         if let flaw = hostOverrides.lazy.compactMap(\.flaw).first { return "hostOverrides: \(flaw)" }
         if let flaw = connectTo.lazy.compactMap(\.flaw).first { return "connectTo: \(flaw)" }

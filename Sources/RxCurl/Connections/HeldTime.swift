@@ -1,9 +1,9 @@
-/// For how long the requests to an origin were held in all, in nanoseconds.
+/// The total time for which requests to an origin were held, in nanoseconds.
 struct HeldTime {
     private var start: UInt64?
     private var past: UInt64 = 0
 
-    /// Whether they are held now.
+    /// Whether requests are held now.
     var isRunning: Bool { start != nil }
 
     mutating func begin(at now: UInt64) { if start == nil { start = now } }
@@ -12,6 +12,7 @@ struct HeldTime {
         if let start = start.take() { past += now - min(now, start) }
     }
 
-    /// The time up to `now`; how much of it a request has seen is the difference to when it came.
+    /// The total time up to `now`. The held time of one request is the difference from the total at its
+    /// arrival.
     func total(at now: UInt64) -> UInt64 { past + (start.map { now - min(now, $0) } ?? 0) }
 }

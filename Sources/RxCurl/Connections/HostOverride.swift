@@ -1,9 +1,9 @@
 extension CurlTransport {
     /// The fixed addresses of a host (`CURLOPT_RESOLVE`).
     public struct HostOverride: Sendable, Equatable {
-        /// The name in URLs, in ASCII; `*` for every name without an override of its own.
+        /// The name in URLs, in ASCII; `*` for every name that has no other override.
         public var host: String
-        /// The port that this is for.
+        /// The port in URLs.
         public var port: Int
         /// IPv4 or IPv6 addresses, tried in this order.
         public var addresses: [String]
@@ -15,10 +15,10 @@ extension CurlTransport {
             self.addresses = addresses
         }
 
-        /// The line for curl. Only for an override without ``flaw``.
+        /// The line for curl. Requires that ``flaw`` is `nil`.
         var text: String { "\(host):\(port):\(addresses.joined(separator: ","))" }
 
-        /// The reason why it cannot be given to curl; `nil` if it can.
+        /// The reason why the override cannot be passed to curl; `nil` if it can.
         var flaw: String? {
             guard host == "*" || HostText.isName(host) else {
                 return "\(host.debugDescription) is no host name"

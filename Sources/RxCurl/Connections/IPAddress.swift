@@ -6,14 +6,15 @@
 
 /// An IPv4 or IPv6 address.
 struct IPAddress: Equatable {
-    /// Four or sixteen, most significant first.
+    /// Four or sixteen bytes, most significant first.
     let bytes: [UInt8]
 
-    /// The address in a socket address, as `CURLOPT_OPENSOCKETFUNCTION` gets it; `nil` for other families.
+    /// Reads the address in a socket address, as passed to `CURLOPT_OPENSOCKETFUNCTION`; `nil` for other
+    /// families.
     ///
-    /// - Parameter address: a `sockaddr` with as many bytes as its family has.
+    /// - Parameter address: a `sockaddr` with the size of its family.
     init?(family: Int32, _ address: UnsafeRawPointer, count: Int) {
-        // <netinet/in.h>: family and port take four bytes, and in IPv6 the flow another four.
+        // <netinet/in.h>: family and port take four bytes; in IPv6 the flow information takes another four.
         let (start, size) =
             switch family {
             case AF_INET: (4, 4)
@@ -24,7 +25,7 @@ struct IPAddress: Equatable {
         bytes = unsafe Array(UnsafeRawBufferPointer(start: address + start, count: size))
     }
 
-    /// The address in a text such as `192.0.2.7` or `2001:db8::7`; `nil` for anything else.
+    /// Parses an address such as `192.0.2.7` or `2001:db8::7`; `nil` for other texts.
     init?(_ text: String) {
         for (family, size) in [(AF_INET, 4), (AF_INET6, 16)] {
             var bytes = [UInt8](repeating: 0, count: size)
@@ -36,8 +37,8 @@ struct IPAddress: Equatable {
         return nil
     }
 
-    /// Whether it is for everybody: none of the special-purpose ranges of the IANA registries (RFC 6890 and those
-    /// after it), no multicast, and no such address inside an IPv6 one.
+    /// Whether the address is public: in none of the special-purpose ranges of the IANA registries (RFC 6890
+    /// and its successors), not multicast, and without such an IPv4 address embedded in an IPv6 one.
     var isPublic: Bool {
         if bytes.count == 4 { return !Self.reserved4.contains { $0.contains(bytes) } }
         if let inner = embedded { return inner.isPublic }
@@ -45,8 +46,8 @@ struct IPAddress: Equatable {
         return Block("2000::", 3).contains(bytes) && !Self.reserved6.contains { $0.contains(bytes) }
     }
 
-    /// The IPv4 address that packets to this IPv6 address end at: mapped (RFC 4291), NAT64 (RFC 6052), 6to4
-    /// (RFC 3056).
+    /// The IPv4 address that packets to this IPv6 address are sent to: mapped (RFC 4291), NAT64 (RFC 6052),
+    /// 6to4 (RFC 3056).
     private var embedded: IPAddress? {
         if Block("::ffff:0:0", 96).contains(bytes) || Block("64:ff9b::", 96).contains(bytes) {
             return IPAddress(raw: Array(bytes[12...]))
@@ -81,7 +82,7 @@ struct IPAddress: Equatable {
         Block("198.51.100.0", 24), Block("203.0.113.0", 24), Block("224.0.0.0", 4), Block("240.0.0.0", 4),
     ]
 
-    /// https://www.iana.org/assignments/iana-ipv6-special-registry, as far as it lies within 2000::/3.
+    /// https://www.iana.org/assignments/iana-ipv6-special-registry, limited to 2000::/3.
     private static let reserved6 = [
         Block("2001::", 23), Block("2001:db8::", 32), Block("3fff::", 20),
     ]

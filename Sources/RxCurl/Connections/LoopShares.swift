@@ -1,12 +1,12 @@
 internal import RxHTTP
 import Synchronization
 
-/// What each of a transport's loops has to do, and where it has connections, so that a request goes where one to its
-/// origin is free. A transport with one loop has no need of it.
+/// Counts the requests and connections of each loop of a transport, so that a request goes to a loop with a
+/// free connection to its origin. A transport with one loop does not need it.
 ///
-/// Threads: everything from anywhere.
+/// All members are safe to call from any thread.
 final class LoopShares: Sendable {
-    /// A request's place in what its loop has to do, as long as it lives.
+    /// Counts a request on its loop until it is released.
     final class Share: Sendable {
         private let shares: LoopShares
         private let index: Int
@@ -21,15 +21,15 @@ final class LoopShares: Sendable {
 
         deinit { shares.update(index, origin) { $0.running -= 1 } }
 
-        /// Counts the connection that the request was made on.
+        /// Counts the connection that was opened for the request.
         ///
-        /// - Parameter isShared: whether many requests may be on it at a time.
+        /// - Parameter isShared: whether the connection carries many requests at a time.
         func connection(isShared: Bool) -> Connection? {
             origin.map { Connection(shares, index, $0, isShared: isShared) }
         }
     }
 
-    /// An open connection, as long as it lives.
+    /// Counts an open connection until it is released.
     final class Connection: Sendable {
         private let shares: LoopShares
         private let index: Int
@@ -48,7 +48,7 @@ final class LoopShares: Sendable {
         deinit { shares.update(index, origin) { $0.open -= 1 } }
     }
 
-    /// What there is of one origin on one loop.
+    /// The requests and connections to one origin on one loop.
     private struct Use {
         var running = 0
         var open = 0
@@ -61,7 +61,7 @@ final class LoopShares: Sendable {
         /// For each loop.
         var running: [Int]
         var uses: [[Origin: Use]]
-        /// Decides between equals.
+        /// Chooses between equal loops.
         var turn: UInt64 = 0
     }
 
@@ -75,10 +75,11 @@ final class LoopShares: Sendable {
     /// Counts a request to `origin` on a loop.
     func enter(_ index: Int, _ origin: Origin?) -> Share { Share(self, index, origin) }
 
-    /// The loop with a free connection to `origin`, else the one with the fewest requests; `nil` if none is open.
+    /// The loop with a free connection to `origin`, else the one with the fewest requests; `nil` if no loop
+    /// is open.
     func choose(for origin: Origin?, where isOpen: (Int) -> Bool) -> Int? {
         state.withLock { state in
-            // As good as random, for callers that ask in a rhythm.
+            // Pseudo-random, so that callers with a regular pattern do not always get the same loop.
             state.turn = state.turn &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             let count = state.running.count
             let first = Int(state.turn >> 33) % count

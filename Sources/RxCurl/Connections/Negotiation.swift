@@ -1,44 +1,45 @@
 internal import RxHTTP
 
-/// The version that an origin negotiates over TLS, as far as it is known (ALPN, RFC 7301).
+/// The HTTP version that an origin negotiates over TLS, as far as it is known (ALPN, RFC 7301).
 ///
-/// As long as it is not known, only one request connects, and the others wait for the end of its handshake: over HTTP/2
-/// they share the connection. curl's own way of waiting (`CURLOPT_PIPEWAIT`) does not tell handshake and response apart
-/// where the server speaks HTTP/1.1, and keeps the others waiting for the response.
+/// Until the version is known, only one request connects and the others wait for the end of its handshake:
+/// over HTTP/2 they share the connection. curl's option for this (`CURLOPT_PIPEWAIT`) does not distinguish
+/// handshake and response if the server speaks HTTP/1.1, and lets the others wait for the response.
 final class Negotiation {
     // Touched on the loop only.
 
-    /// Where the origin is.
+    /// The host and port of the origin.
     let place: AlternativeTable.Place?
-    /// The version of the latest response; `nil` before the first.
+    /// The version of the latest response; `nil` before the first one.
     private(set) var version: HTTPVersion?
-    /// The transfer that connects while others wait.
+    /// The transfer that connects while the others wait.
     private weak var leader: Transfer?
-    /// Whether a connection has come about, or failed to, so that nobody is waited for.
+    /// Whether a connection has been made or has failed, so that no transfer waits any more.
     private var isSettled = false
-    /// For how long others have waited for that.
+    /// How long other transfers have waited for this.
     private(set) var held = HeldTime()
-    /// How many transfers are under way.
+    /// The number of running transfers.
     private var running = 0
 
     init(place: AlternativeTable.Place?) { self.place = place }
 
-    /// Whether a request is to look out for a connection that is being made, since it will be shared. Before the first
-    /// response that is so for those beyond what a connection of HTTP/2 mostly takes: over HTTP/1.1 they had to wait.
+    /// Whether a request should wait for a connection that is being made, because it will be shared. Before
+    /// the first response, this is true only for requests beyond the usual capacity of an HTTP/2 connection,
+    /// because with HTTP/1.1 they would wait for the response to another request.
     var expectsSharing: Bool { version?.isMultiplexed ?? (running > Self.streamsPerConnection) }
 
-    /// Whether nobody is under way, so that it may be forgotten.
+    /// Whether no transfer is running, so that the negotiation may be discarded.
     var isIdle: Bool { running == 0 }
 
     private static let streamsPerConnection = 100
 
-    /// Whether others may still have to wait for a connection that is being made.
+    /// Whether other transfers may still have to wait for a connection that is being made.
     var mayHold: Bool { version == nil }
 
-    /// A transfer has found a place.
+    /// Notes that a transfer has got a place.
     ///
-    /// - Parameter now: in nanoseconds of the loop, as in the other calls.
-    /// - Returns: whether the others are to wait until ``settle(_:at:)`` or ``leave(_:isOver:at:)`` says otherwise.
+    /// - Parameter now: the loop's time in nanoseconds, as in the other calls.
+    /// - Returns: whether the others must wait until ``settle(_:at:)`` or ``yield(_:at:)`` returns true.
     func enter(_ transfer: Transfer, at now: UInt64) -> Bool {
         running += 1
         guard version == nil, leader == nil, !isSettled else { return false }
@@ -47,18 +48,18 @@ final class Negotiation {
         return true
     }
 
-    /// The transfer has a connection, or failed to get one.
+    /// Notes that the transfer has a connection, or failed to get one.
     ///
-    /// - Returns: whether the others have waited for that.
+    /// - Returns: whether the others have waited for it.
     func settle(_ transfer: Transfer, at now: UInt64) -> Bool {
         guard leader === transfer else { return false }
         isSettled = true
         return yield(transfer, at: now)
     }
 
-    /// The transfer was cancelled; if it was about to connect, another one is to do that.
+    /// Notes that the transfer was cancelled; if it was connecting, another one does so instead.
     ///
-    /// - Returns: whether the others have waited.
+    /// - Returns: whether the others have waited for it.
     func yield(_ transfer: Transfer, at now: UInt64) -> Bool {
         guard leader === transfer else { return false }
         leader = nil
@@ -66,13 +67,13 @@ final class Negotiation {
         return true
     }
 
-    /// A transfer gives its place back.
+    /// Notes that a transfer has given back its place.
     func leave() {
         running -= 1
         if running == 0 { isSettled = false }
     }
 
-    /// A response came in that version.
+    /// Notes the version of a response.
     func note(_ version: HTTPVersion) { self.version = version }
 }
 

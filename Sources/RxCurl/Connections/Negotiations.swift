@@ -1,16 +1,16 @@
 internal import RxHTTP
 
-/// The negotiations with the origins that are known.
+/// The negotiations of the known origins.
 struct Negotiations {
     private let settings: ConnectionSettings
-    /// By the origins' keys in the queue.
+    /// By the key of the origin in the queue.
     private var known: [String: Negotiation] = [:]
 
     private static let limit = 1024
 
     init(_ settings: ConnectionSettings) { self.settings = settings }
 
-    /// The state of the negotiation with an origin; `nil` if its version is not negotiated.
+    /// The negotiation of an origin; `nil` if its version is not negotiated.
     mutating func negotiation(with key: String, of origin: Origin?, for target: CheckedURL) -> Negotiation? {
         guard settings.negotiates(target) else { return nil }
         if let negotiation = known[key] { return negotiation }

@@ -3,12 +3,13 @@ extension Proxy {
     var authenticationMask: Int? {
         switch authentication {
         case .basic: nil
-        // CURLAUTH_DIGEST, a macro with a cast.
+        // `CURLAUTH_DIGEST`, a macro with a cast.
         case .digest: 1 << 1
         }
     }
 
-    /// The reason why it cannot be given to curl; `nil` if it can. Contains nothing of the URL, which may have a password.
+    /// The reason why the proxy cannot be passed to curl; `nil` if it can. Contains no part of the URL, which
+    /// may have a password.
     var flaw: String? {
         guard case .server(let url) = choice else { return nil }
         guard url.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {

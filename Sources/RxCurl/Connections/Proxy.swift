@@ -16,13 +16,16 @@ public struct Proxy: Sendable, Equatable {
         case server(String)
     }
 
-    /// The authentication scheme for an HTTP proxy (`CURLOPT_PROXYAUTH`). SOCKS 5 has its own (RFC 1929).
+    /// The authentication scheme for an HTTP proxy (`CURLOPT_PROXYAUTH`). SOCKS 5 uses the scheme of RFC
+    /// 1929.
     public enum Authentication: Sendable {
-        /// User and password are sent with every request (RFC 7617), readable on the way to a proxy without TLS.
+        /// Sends user and password with every request (RFC 7617); they are readable on the way to a proxy
+        /// without TLS.
         case basic
-        /// A digest in response to the proxy's challenge (RFC 7616). The first request of an easy handle is sent
-        /// without its body, and again after the challenge; later ones carry a digest at once. If its nonce has
-        /// expired, a body that can be sent only once fails with ``NetworkError/Code/connectionLost``.
+        /// Sends a digest in response to the proxy's challenge (RFC 7616). The first request of an easy
+        /// handle is sent without its body, and again after the challenge; later ones carry a digest
+        /// immediately. If the proxy's nonce has expired, a body that can be sent only once fails with
+        /// ``NetworkError/Code/connectionLost``.
         case digest
     }
 
@@ -40,17 +43,17 @@ public struct Proxy: Sendable, Equatable {
     /// No proxy, regardless of the environment.
     public static let none = Proxy(.none)
 
-    /// A proxy.
+    /// Creates a proxy.
     ///
     /// - Parameters:
-    ///   - url: where it is, and of which kind: `http://`, `https://` (TLS to the proxy itself), `socks4://`,
-    ///     `socks5://`, or `socks4a://` and `socks5h://`, which leave the names to the proxy (`CURLOPT_PROXY`). User
-    ///     and password are part of the URL, percent-encoded: `http://user:password@host:3128`. They are sent to the
-    ///     proxy alone, and shown nowhere.
-    ///   - exceptions: hosts that are reached without it: names, which include all names below them, addresses,
-    ///     ranges such as `10.0.0.0/8`, or `*` for all (`CURLOPT_NOPROXY`).
-    ///   - honorsEnvironmentExceptions: whether the hosts that `no_proxy` names are exceptions too. Default false: a
-    ///     proxy that the program names stands for itself.
+    ///   - url: the URL with the kind of the proxy: `http://`, `https://` (TLS to the proxy itself),
+    ///     `socks4://`, `socks5://`, or `socks4a://` and `socks5h://`, which let the proxy resolve names
+    ///     (`CURLOPT_PROXY`). User and password are part of the URL, percent-encoded:
+    ///     `http://user:password@host:3128`. They are sent only to the proxy and never printed.
+    ///   - exceptions: the hosts that are reached without the proxy: names, which include all subdomains,
+    ///     addresses, ranges such as `10.0.0.0/8`, or `*` for all (`CURLOPT_NOPROXY`).
+    ///   - honorsEnvironmentExceptions: whether the hosts in `no_proxy` are exceptions too. Default false:
+    ///     the environment does not affect a proxy set by the program.
     public init(_ url: String, exceptions: [String] = [], honorsEnvironmentExceptions: Bool = false) {
         self.init(.server(url), exceptions, honorsEnvironmentExceptions)
     }
@@ -63,17 +66,17 @@ public struct Proxy: Sendable, Equatable {
         self.honorsEnvironmentExceptions = honorsEnvironmentExceptions
     }
 
-    /// The value of `CURLOPT_NOPROXY`; `nil` where it is the environment's, which curl reads by itself.
+    /// The value of `CURLOPT_NOPROXY`; `nil` for the environment's exceptions, which curl reads.
     var noProxy: String? {
         switch choice {
         case .environment: return nil
         case .none: return ""
         case .server:
             guard honorsEnvironmentExceptions else { return exceptions.joined(separator: ",") }
-            // In the order in which curl looks (`CURLOPT_NOPROXY`).
+            // In the order of curl (`CURLOPT_NOPROXY`).
             let value = unsafe getenv("no_proxy") ?? getenv("NO_PROXY")
             let inherited = unsafe value.map { unsafe [String(cString: $0)] } ?? []
-            // `*` stands for all hosts only where it is the whole value.
+            // `*` means all hosts only if it is the whole value.
             if inherited == ["*"] || exceptions.contains("*") { return "*" }
             return (exceptions + inherited).joined(separator: ",")
         }
@@ -93,12 +96,12 @@ extension Proxy: CustomStringConvertible, CustomDebugStringConvertible, CustomRe
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension String {
-    /// The text with everything taken out that stands like user info in a URL: between `//`, or the beginning of a
+    /// The text without everything that looks like user info in a URL: between `//`, or the beginning of a
     /// word, and an `@`.
     var withoutUserInfo: String {
         guard utf8.contains(UInt8(ascii: "@")) else { return self }
@@ -111,7 +114,7 @@ extension String {
 }
 
 extension Substring {
-    /// The end of the first `text` that lies before `end`.
+    /// The end of the first occurrence of `text` that begins before `end`.
     fileprivate func range(of text: String, before end: Index) -> Index? {
         indices.first { $0 < end && self[$0...].hasPrefix(text) }.map { index($0, offsetBy: text.count) }
     }

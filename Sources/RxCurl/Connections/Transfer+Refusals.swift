@@ -1,10 +1,11 @@
 internal import CLibcurl
 
-/// A new HTTP/2 connection is used for up to 100 streams until the server has said how many it allows. Those beyond are
-/// refused (RFC 9113 §8.7) and go to the next new connection, where the same may happen.
+/// A new HTTP/2 connection is used for up to 100 streams until the server has announced its limit. Streams
+/// beyond the limit are refused (RFC 9113 §8.7) and sent on the next new connection, where the same may
+/// happen.
 extension Transfer {
-    /// Whether libcurl has given the request up because one connection after the other refused it
-    /// (``LibcurlFault/givesUpRefusedStreams``). The server has done nothing with it.
+    /// Whether libcurl has given up the request because one connection after another refused it
+    /// (``LibcurlFault/givesUpRefusedStreams``). The server has not processed it.
     func isRefusedTooOften(_ handle: EasyHandle, _ result: CURLcode) -> Bool {
         guard result == CURLE_RECV_ERROR || result == CURLE_SEND_ERROR, !isOver, state.refusal == nil,
             state.awaitsStatusLine, attempts.refusals < Self.mostRefusals, content.source?.canReopen ?? true,
@@ -21,7 +22,7 @@ extension Transfer {
         startOver(handle)
     }
 
-    /// Sends the request from its beginning, as if it had not been sent.
+    /// Sends the request again from the beginning, as if it had not been sent.
     func startOver(_ handle: EasyHandle) {
         state = TransferState(of: request, on: multi)
         handle.isSpent = true

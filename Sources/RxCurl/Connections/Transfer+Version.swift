@@ -1,14 +1,14 @@
 internal import RxHTTP
 
 extension Transfer {
-    /// Whether it looks out for a connection that is being made (`CURLOPT_PIPEWAIT`). Without TLS only one that
-    /// speaks HTTP/2 from the first byte does.
+    /// Whether the transfer waits for a connection that is being made (`CURLOPT_PIPEWAIT`). Without TLS, only
+    /// HTTP/2 with prior knowledge does.
     var expectsSharing: Bool {
         multi.settings.httpVersion == .http2PriorKnowledge || queuePlace.negotiation?.expectsSharing == true
     }
 
-    /// Whether it goes out over HTTP/1.1, as far as that is known. An origin that has not been heard of is taken
-    /// for one that speaks the highest version there is.
+    /// Whether the request is sent over HTTP/1.1, as far as this is known. An unknown origin is assumed to
+    /// speak the highest version.
     var speaksHTTP1: Bool {
         switch multi.settings.httpVersion {
         case .automatic, .http1: true
@@ -18,10 +18,10 @@ extension Transfer {
         }
     }
 
-    /// Whether the connection may be that of others too.
+    /// Whether other transfers may use the connection at the same time.
     var isMultiplexed: Bool { response.httpVersion?.isMultiplexed ?? false }
 
-    /// Tells the others of the version that the origin speaks.
+    /// Notes for other transfers which version the origin speaks.
     func noteVersion() {
         guard let version = response.httpVersion else { return }
         queuePlace.negotiation?.note(version)
@@ -31,6 +31,6 @@ extension Transfer {
 }
 
 extension ConnectionSettings {
-    /// Whether the version of a request's connection is found out only when there is one.
+    /// Whether the version is only known once there is a connection.
     func negotiates(_ target: CheckedURL) -> Bool { httpVersion == .http2 && !target.isPlain }
 }

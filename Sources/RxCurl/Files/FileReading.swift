@@ -2,33 +2,36 @@ internal import RxHTTP
 internal import RxLite
 internal import RxLoop
 
-/// One running ``LoopFileSystem/read(_:from:count:expecting:)``: one piece is read while the one before is taken.
+/// One running ``LoopFileSystem/read(_:from:count:expecting:)``: reads the next piece while the current one
+/// is consumed.
 ///
-/// A consumer that can take bytes without a piece around them asks for them by ``take(into:)``, and gets pieces
-/// from where the first of them is not in memory.
+/// A consumer that does not need pieces calls ``take(into:)`` for bytes that are in the page cache, and gets
+/// pieces from the first byte on that is not.
 final class FileReading: @unchecked Sendable {
-    // Unchecked: runs only inside the subscription's lane, which is serial, or on the loop where that is the lane's.
+    // Unchecked: runs only inside the subscription's lane, which is serial, or on the loop where that is the
+    // lane's.
 
-    /// Whether the bytes from an offset may be taken, if they are in memory.
+    /// Whether the bytes from an offset on may be taken if they are in memory.
     typealias Admission = @Sendable (_ offset: Int64) -> Bool
 
-    /// What is read at a time. Fewer bytes would cost more changes from thread to thread.
+    /// The size of a piece, in bytes. Smaller pieces would mean more switches between threads.
     static let pieceSize = 512 << 10
-    /// How many bytes are taken at most before the file is looked at again.
+    /// The maximum number of bytes that are taken before the status of the file is checked again.
     private static let lookInterval: Int64 = 1 << 20
 
     private struct Piece: Sendable {
         var file: File
         var bytes: [UInt8]
         var isLast: Bool
-        /// Whether what follows is in memory.
+        /// Whether the bytes after the piece are in memory.
         var isNextCached: Bool
     }
 
-    /// Memory that pieces are read into, in turns: one is being read, one is ready, and the consumer has a few. By
-    /// the turn of the first it is mostly done with that; if it is not, copy on write gives the piece other memory.
+    /// Memory that pieces are read into, in rotation: one buffer is being filled, one is ready, and the
+    /// consumer has a few. When it is a buffer's turn again, the consumer has usually released it; otherwise
+    /// copy on write gives the new piece other memory.
     private final class Buffer: @unchecked Sendable {
-        // Unchecked: used by the one job that reads, one after another.
+        // Unchecked: used only by the one job that reads; jobs run one after another.
         var bytes: [UInt8] = []
     }
     private let buffers = (0..<5).map { _ in Buffer() }
@@ -40,22 +43,22 @@ final class FileReading: @unchecked Sendable {
     private let isTakable: Admission?
     private let observer: Observer<[UInt8], NetworkError>
     private var offset: Int64
-    /// What is still to be read.
+    /// The number of bytes still to read.
     private var left: Int64
     private var file: File?
-    /// What was read while the one before had not been taken.
+    /// The piece that was read before the previous one was consumed.
     private var ready: Piece?
     private var isReading = false
     private var isAtEnd = false
-    /// Whether what comes next seems to be in memory, and the consumer takes it itself.
+    /// Whether the next bytes seem to be in memory, so that the consumer takes them.
     private var isCached = false
-    /// Whether something was not in memory. From there on everything comes in pieces: who goes back to taking reads
-    /// nothing ahead, and waits for the disk more often.
+    /// Whether some bytes were not in memory. From then on all bytes come in pieces: a consumer that returned
+    /// to taking would not read ahead, and would wait for the disk more often.
     private var hasMissed = false
-    /// How many bytes have been taken since the file was looked at.
+    /// The number of bytes taken since the status of the file was checked.
     private var unseen: Int64 = 0
 
-    /// - Parameter isTakable: for a consumer that takes bytes by ``take(into:)``; `nil` for one that does not.
+    /// - Parameter isTakable: for a consumer that calls ``take(into:)``; `nil` for other consumers.
     init(
         _ files: LoopFileSystem, _ path: String, from offset: Int64, count: Int64?, _ expected: FileStatus?,
         isTakable: Admission? = nil, into observer: Observer<[UInt8], NetworkError>
@@ -69,7 +72,7 @@ final class FileReading: @unchecked Sendable {
         left = max(0, count ?? .max)
     }
 
-    /// Reads part of a file for a consumer that takes bytes by ``take(into:)``.
+    /// Reads part of a file for a consumer that calls ``take(into:)``.
     convenience init(
         _ part: FilePart, in files: LoopFileSystem,
         isTakable: @escaping Admission = { _ in true },
@@ -86,10 +89,11 @@ final class FileReading: @unchecked Sendable {
         read()
     }
 
-    /// Reads on without waiting, as much as is in memory and fits. `nil` if there is nothing; the rest then comes in
-    /// pieces. With the last of them the stream does not end: who has all that was asked for closes it.
+    /// Reads as many bytes as are in memory and fit, without waiting. `nil` if there are none; the rest then
+    /// comes in pieces. The stream does not end with the last bytes: a consumer that has all of them closes
+    /// it.
     ///
-    /// The file is looked at after each MiB, and before the last of the bytes are given away.
+    /// The status of the file is checked after each MiB, and before the last bytes are handed over.
     func take(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         guard isCached, !isReading, ready == nil, let file else { return nil }
         let room = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: left)))
@@ -121,7 +125,7 @@ final class FileReading: @unchecked Sendable {
         return (try? file.status()).map(FileStatus.init) == expected
     }
 
-    /// Begins to read the next piece, unless there is one already.
+    /// Begins to read the next piece, unless there is already one.
     private func read() {
         guard !isReading, ready == nil, !isAtEnd, observer.scope.isOpen else { return }
         isReading = true
@@ -133,8 +137,8 @@ final class FileReading: @unchecked Sendable {
             })
     }
 
-    /// Reads a piece, on a thread of the pool; `nil` if the file is not as expected. It is looked at after each, so
-    /// that nothing of a changed one is delivered.
+    /// Reads a piece on a thread of the pool; `nil` if the file is not as expected. The status is checked
+    /// after each piece, so nothing of a changed file is delivered.
     private var nextPiece: @Sendable () throws(UVError) -> Piece? {
         turn = (turn + 1) % buffers.count
         let isTakable = hasMissed ? nil : isTakable

@@ -1,8 +1,8 @@
 internal import RxLoop
 
-/// A file that is being appended to. Its calls block, and come one after another.
+/// Appends to a file. Its calls block, and run one after another.
 final class FileWriter: @unchecked Sendable {
-    // Unchecked: `Appending` begins a write when the one before has ended.
+    // Unchecked: `Appending` begins a write only when the previous one has ended.
     private let path: String
     private var offset: Int64
     private var file: File?
@@ -12,7 +12,7 @@ final class FileWriter: @unchecked Sendable {
         self.offset = offset
     }
 
-    /// Writes the bytes behind what is there, and gives the size of the file then. The first call opens it.
+    /// Appends the bytes and returns the new size of the file. The first call opens it.
     func write(_ bytes: [UInt8]) throws(UVError) -> Int64 {
         let file = if let file { file } else { try open() }
         try file.write(bytes, at: offset)
@@ -20,7 +20,7 @@ final class FileWriter: @unchecked Sendable {
         return offset
     }
 
-    /// Waits until everything is on the disk, and closes the file.
+    /// Waits until all bytes are on the disk, and closes the file.
     func finish() throws(UVError) {
         try file?.synchronize()
         file = nil

@@ -2,13 +2,13 @@ public import RxHTTP
 public import RxLite
 public import RxLoop
 
-/// The machine's files, read and written by the threads that an event loop has for it.
+/// The files of the machine, read and written on the thread pool of an event loop.
 ///
-/// Pieces are of 512 KiB, and while one is taken the next is read. Paths that lead to something else than a
-/// regular file are refused. The streams run on the loop, and fail with ``NetworkError/Code/shutDown`` when that
-/// is shut down.
+/// A file is read in pieces of 512 KiB; while one is consumed, the next is read. Paths that lead to anything
+/// but a regular file are refused. The streams run on the loop, and fail with ``NetworkError/Code/shutDown``
+/// when the loop is shut down.
 public struct LoopFileSystem: FileSystem {
-    /// Where the results arrive.
+    /// The loop on which results arrive.
     public let loop: EventLoop
 
     /// Creates a file system.
@@ -106,12 +106,12 @@ public struct LoopFileSystem: FileSystem {
             do throws(UVError) {
                 try File.remove(path)
             } catch .notFound {
-                // As wanted.
+                // Already removed.
             }
         }
     }
 
-    /// Does `body` in the loop's thread pool.
+    /// Runs `body` on the loop's thread pool.
     func work<T: Sendable>(
         on path: String, _ body: @escaping @Sendable () throws(UVError) -> T
     ) -> Observable<T, NetworkError> {

@@ -1,36 +1,41 @@
 /// A fault of libcurl that the transport works around.
 enum LibcurlFault: CaseIterable {
-    /// Uses an idle connection again that has bytes to read or was reset; a late 408 counts as the next response.
-    /// See ``ConnectedSocket/retire()``.
+    /// Reuses an idle connection that has unread bytes or was reset, so that a late 408 counts as the next
+    /// response. See ``ConnectedSocket/retire()``.
     case reusesUncleanConnections
-    /// Takes an HTTP/2 body that is reset before its end for whole where there is no length, among other faults of
-    /// HTTP/2. So ``CurlTransport/HTTPVersion/automatic`` is HTTP/1.1.
+    /// Treats an HTTP/2 body without a length as complete if it is reset before its end, and has other HTTP/2
+    /// faults. Therefore ``CurlTransport/HTTPVersion/automatic`` means HTTP/1.1.
     case endsHTTP2BodiesEarly
-    /// Does not reliably go on with a paused HTTP/2 transfer. So its bytes are taken all the same, into ``PausedChunks``.
+    /// Does not reliably resume a paused HTTP/2 transfer. Therefore its bytes are still taken, into
+    /// ``PausedChunks``.
     case stallsPausedHTTP2
     /// Asks for a writable socket as long as an HTTP/2 upload waits for the server's window. See
     /// ``SocketState/noteWrite(isIdle:)``.
     case spinsOnHTTP2Uploads
-    /// Fails with `CURLE_HTTP2` when it uses an HTTP/2 connection without TLS a second time. So these are used once.
+    /// Fails with `CURLE_HTTP2` when it reuses an HTTP/2 connection without TLS. Therefore such connections
+    /// are used once.
     case breaksReusedPlainHTTP2
-    /// Keeps a TLS session with the easy handle that made it. So the handles share them (`CURLSH`).
+    /// Keeps a TLS session in the easy handle that made it. Therefore the handles share sessions (`CURLSH`).
     case keepsTLSSessionsPerHandle
-    /// Tries the next address only late when one refuses. See ``Multi/nudgeConnecting()``.
+    /// Is slow to try the next address when one refuses. See ``Multi/nudgeConnecting()``.
     case waitsAfterRefusals
-    /// Fails with `CURLE_HTTP2_STREAM` when an HTTP/2 stream is reset without an error after a whole response (RFC 9113
-    /// §8.1). So a response that is whole counts. Not seen in 8.14.1.
+    /// Fails with `CURLE_HTTP2_STREAM` when an HTTP/2 stream is reset without an error after a complete
+    /// response (RFC 9113 §8.1). Therefore a complete response counts as a success. Not observed in 8.14.1.
     case losesResponsesToResets
-    /// Frees the requests of a look-up over HTTPS together with the handle it is for, while their HTTP/2 connection still
-    /// points at them. So the handle is kept until they are over: see ``UnfinishedLookups``. Not seen in 8.14.1.
+    /// Frees the requests of a lookup over HTTPS together with its handle, while their HTTP/2 connection
+    /// still points to them. Therefore the handle is kept until they have ended: see ``UnfinishedLookups``.
+    /// Not observed in 8.14.1.
     case freesLookupsUnderWay
-    /// Gives a request up when six connections one after the other have refused its HTTP/2 stream, as they do where the
-    /// server allows few and says so late. So the transport sends it again. Still so in 8.14.1.
+    /// Gives up a request after six connections in a row have refused its HTTP/2 stream, which happens with
+    /// servers that allow few streams and announce this late. Therefore the transport sends the request
+    /// again. Still present in 8.14.1.
     case givesUpRefusedStreams
-    /// Sends the frame that ends an HTTP/2 stream only with the next one on the connection. So a cancelled transfer
-    /// closes the connection, unless others are on it. Still so in 8.14.1.
+    /// Sends the frame that ends an HTTP/2 stream only together with the next frame on the connection.
+    /// Therefore a cancelled transfer closes the connection, unless other transfers use it. Still present in
+    /// 8.14.1.
     case delaysHTTP2Resets
 
-    /// The first version without it; `nil` if there is none so far.
+    /// The first version without the fault; `nil` if there is none so far.
     var end: LibcurlFeatures.Version? {
         switch self {
         case .reusesUncleanConnections: .init(8, 0)

@@ -1,8 +1,8 @@
 internal import CLibcurl
 
-/// What a libcurl is able to do.
+/// The features of a libcurl.
 ///
-/// The one that runs may be another than the one compiled against, so the transport goes by ``running``.
+/// The running libcurl may differ from the one compiled against, so the transport uses ``running``.
 ///
 /// ```swift
 /// print(CurlTransport.shared.features)    // libcurl 8.14.1 with OpenSSL/3.0.17, HTTP/2
@@ -10,32 +10,34 @@ internal import CLibcurl
 public struct LibcurlFeatures: Sendable, Equatable {
     /// The version (`version_num`).
     public var version: Version
-    /// The schemes it knows, in lower case (`protocols`).
+    /// The supported schemes, in lower case (`protocols`).
     public var protocols: Set<String>
     /// The TLS library and its version, such as `OpenSSL/3.0.17` (`ssl_version`); `nil` without TLS.
     public var tlsBackend: String?
-    /// Whether it speaks HTTP/2 (`CURL_VERSION_HTTP2`).
+    /// Whether it supports HTTP/2 (`CURL_VERSION_HTTP2`).
     public var hasHTTP2: Bool
-    /// Whether it speaks HTTP/3 (`CURL_VERSION_HTTP3`). The transport asks for it only where ``usesHTTP3``.
+    /// Whether it supports HTTP/3 (`CURL_VERSION_HTTP3`). The transport asks for it only if ``usesHTTP3``.
     public var hasHTTP3: Bool
-    /// The content codings that libcurl itself decodes (`CURL_VERSION_LIBZ`, `CURL_VERSION_BROTLI`,
-    /// `CURL_VERSION_ZSTD`). The transport decodes without it.
+    /// The content codings that libcurl decodes (`CURL_VERSION_LIBZ`, `CURL_VERSION_BROTLI`,
+    /// `CURL_VERSION_ZSTD`). The transport does not use them; it decodes bodies itself.
     public var codings: Set<String>
 
-    /// Whether the transport uses its HTTP/3: from 8.4 on, if it also speaks HTTP/2, which requests fall back to. Without
-    /// that requests with ``CurlTransport/HTTPVersion/http3Only`` fail, and others go over lower versions.
+    /// Whether the transport uses the HTTP/3 of this libcurl: from 8.4 on, if it also supports HTTP/2, to
+    /// which requests fall back. Otherwise requests with ``CurlTransport/HTTPVersion/http3Only`` fail, and
+    /// others use lower versions.
     public var usesHTTP3: Bool { hasHTTP3 && hasHTTP2 && !has(.endsHTTP2BodiesEarly) }
 
-    /// Whether it speaks WebSocket (`ws` among the protocols).
+    /// Whether it supports WebSocket (`ws` among the protocols).
     public var hasWebSockets: Bool { protocols.contains("ws") }
 
-    /// Whether TLS is that of GnuTLS, whose numbers and words are others than OpenSSL's.
+    /// Whether the TLS library is GnuTLS, whose error numbers and messages differ from OpenSSL's.
     var usesGnuTLS: Bool { tlsBackend?.hasPrefix("GnuTLS") ?? false }
 
-    /// The libcurl that runs (`curl_version_info`).
+    /// The features of the running libcurl (`curl_version_info`).
     public static let running = LibcurlFeatures()
 
-    /// Creates the features of a libcurl, by default of a plain one.
+    /// Creates the features of a libcurl; by default of one with HTTP/2 but without TLS, HTTP/3 and content
+    /// codings.
     public init(
         version: Version, protocols: Set<String> = ["http", "https"], tlsBackend: String? = nil,
         hasHTTP2: Bool = true, hasHTTP3: Bool = false, codings: Set<String> = []
@@ -49,7 +51,7 @@ public struct LibcurlFeatures: Sendable, Equatable {
     }
 
     private init() {
-        // The members that are read are those of the first age of the structure.
+        // All members that are read belong to the first version of the structure.
         guard let info = unsafe curl_version_info(CURLVERSION_FIRST)?.pointee else {
             self.init(version: Version(0, 0, 0), hasHTTP2: false)
             return
@@ -73,14 +75,14 @@ public struct LibcurlFeatures: Sendable, Equatable {
             codings: Set(codings.filter { bits & Int($0.0) != 0 }.flatMap(\.1)))
     }
 
-    /// The backend in use; those in parentheses are there beside it (`curl_global_sslset`).
+    /// The backend in use; those in parentheses are available but unused (`curl_global_sslset`).
     static func activeBackend(_ text: String) -> String? {
         text.split(separator: " ").first { !$0.hasPrefix("(") }.map(String.init)
     }
 }
 
 extension LibcurlFeatures: CustomStringConvertible {
-    /// One line: the version, the TLS library, and what not every libcurl has.
+    /// One line: the version, the TLS library, and the optional features.
     public var description: String {
         let extras = [(hasHTTP2, "HTTP/2"), (hasHTTP3, "HTTP/3"), (hasWebSockets, "WebSocket")]
         let parts = [tlsBackend ?? "no TLS"] + extras.filter(\.0).map(\.1)

@@ -2,7 +2,7 @@ internal import CLibcurl
 internal import RxLoop
 
 extension Multi {
-    /// Throws where so many look-ups over HTTPS are under way, of requests that have ended, that no more may be begun.
+    /// Throws if the limit of running lookups over HTTPS for requests that have ended is reached.
     func checkLookups() throws(CurlError) {
         guard lookups.isFull else { return }
         throw CurlError(
@@ -10,12 +10,12 @@ extension Multi {
             detail: "the DNS server has not answered \(lookups.count) requests that have ended")
     }
 
-    /// Keeps a handle that is not used again if its name is being looked up.
+    /// Keeps a handle that is not used again if a lookup of its name is running.
     func keepLookup(of handle: EasyHandle) {
         guard settings.keepsLookups, handle.isLookingUp else { return }
         lookups.keep(handle, now: loop.nanoseconds)
     }
 
-    /// Lets handles go whose look-ups are over.
+    /// Releases handles whose lookups have ended.
     func removeLookups() { lookups.removeFinished(now: loop.nanoseconds) }
 }

@@ -1,27 +1,28 @@
 internal import RxLoop
 
-/// Handles that ended while their name was being looked up over HTTPS, kept until the look-up is over
+/// Handles that ended during a lookup of their name over HTTPS, kept until the lookup has ended
 /// (``LibcurlFault/freesLookupsUnderWay``).
 ///
-/// libcurl does not say when that is, but a look-up gets no more time than its handle had to connect.
+/// libcurl does not report the end, but a lookup gets no more time than the connect timeout of its handle.
 struct UnfinishedLookups {
-    /// Set while there are some.
+    /// Set while there are entries.
     private var timer: LoopTimer?
     private var entries: [(handle: EasyHandle, end: UInt64)] = []
-    /// When the first of the look-ups is over, in nanoseconds; the latest time there is if there are none.
+    /// When the first of the lookups has ended for certain, in nanoseconds; the maximum if there are none.
     private(set) var nextEnd = UInt64.max
 
-    /// The most handles. None of them can be freed earlier, so that no request begins while there are so many.
+    /// The maximum number of handles. They cannot be freed earlier, so no request begins while the limit is
+    /// reached.
     var limit = 1024
-    /// The longest time that a handle gets to connect where it may be kept, in milliseconds: libcurl's default.
+    /// The maximum connect timeout of a handle that may be kept, in milliseconds: libcurl's default.
     static let connectLimit = 300_000
-    /// For the timers of both, in nanoseconds.
+    /// For the inaccuracy of curl's and the loop's timers, in nanoseconds.
     private static let tolerance: UInt64 = 1_000_000_000
 
     var count: Int { entries.count }
     var isFull: Bool { entries.count >= limit }
 
-    /// Has `onEnd` called when look-ups are over.
+    /// Sets the closure to call when lookups have ended.
     mutating func open(on loop: EventLoop, onEnd: @escaping () -> Void) {
         timer = LoopTimer(on: loop, onFire: onEnd)
     }
@@ -31,7 +32,7 @@ struct UnfinishedLookups {
         timer = nil
     }
 
-    /// Keeps `handle` until its look-up is certainly over.
+    /// Keeps `handle` until its lookup has ended for certain.
     ///
     /// - Parameter now: the loop's time in nanoseconds.
     mutating func keep(_ handle: EasyHandle, now: UInt64) {
@@ -41,7 +42,7 @@ struct UnfinishedLookups {
         timer?.start(at: nextEnd)
     }
 
-    /// Lets the handles go whose look-ups are over.
+    /// Releases the handles whose lookups have ended.
     mutating func removeFinished(now: UInt64) {
         if now >= nextEnd {
             entries.removeAll { $0.end <= now }
@@ -50,6 +51,6 @@ struct UnfinishedLookups {
         if !entries.isEmpty { timer?.start(at: nextEnd) }
     }
 
-    /// Once the multi handle is gone there are no look-ups.
+    /// Releases all handles. Without a multi handle there are no lookups.
     mutating func removeAll() { (entries, nextEnd) = ([], .max) }
 }

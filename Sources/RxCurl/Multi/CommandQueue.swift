@@ -1,20 +1,20 @@
 /// The commands that wait until curl has returned, and whether it has.
 struct CommandQueue {
-    /// Those that have come.
+    /// The commands that have arrived.
     private var arrived: [Multi.Command] = []
-    /// Those that are being applied, the next one last.
+    /// The commands that are being applied, in reverse order.
     private var batch: [Multi.Command] = []
-    /// Whether a call into curl, or the reading of its messages, is under way.
+    /// Whether a call into curl, or the reading of its messages, is running.
     private(set) var isBusy = false
-    /// Whether those that are left wait for the loop's next round.
+    /// Whether the remaining commands wait for the loop's next iteration.
     private(set) var isPostponed = false
 
     var isEmpty: Bool { batch.isEmpty && arrived.isEmpty }
 
     mutating func append(_ command: Multi.Command) { arrived.append(command) }
 
-    /// The next command. The two arrays take turns, and commands are moved out of them: nothing is allocated or
-    /// retained.
+    /// Returns the next command. The two arrays take turns, and commands are moved out of them, so nothing is
+    /// allocated or retained.
     mutating func next() -> Multi.Command? {
         if batch.isEmpty {
             swap(&arrived, &batch)
@@ -25,15 +25,15 @@ struct CommandQueue {
 
     mutating func removeAll() { (arrived, batch) = ([], []) }
 
-    /// A call into curl, or the reading of its messages, begins.
+    /// Notes that a call into curl, or the reading of its messages, begins.
     mutating func begin() { isBusy = true }
 
-    /// curl has returned, and all its messages have been read.
+    /// Notes that curl has returned and all its messages have been read.
     mutating func end() { isBusy = false }
 
-    /// The commands that are left wait for the loop's next round.
+    /// Notes that the remaining commands wait for the loop's next iteration.
     mutating func postpone() { isPostponed = true }
 
-    /// That round has come.
+    /// Notes that this iteration has begun.
     mutating func goOn() { isPostponed = false }
 }

@@ -1,31 +1,31 @@
 internal import RxLoop
 
-/// When curl wants to be called again (`CURLMOPT_TIMERFUNCTION`).
+/// The time at which curl wants to be called again (`CURLMOPT_TIMERFUNCTION`).
 struct CurlAlarm {
     private var timer: LoopTimer?
     private var next: Immediate?
-    /// Whether curl wants to be called again at once.
+    /// Whether curl wants to be called again immediately.
     private var isDue = false
 
-    /// Has `ring` called when curl is to be called. To be closed even if it throws.
+    /// Sets the closure that calls curl. The alarm must be closed even if this throws.
     mutating func open(on loop: EventLoop, ring: @escaping () -> Void) throws(UVError) {
         next = try Immediate(on: loop, perform: ring)
         timer = LoopTimer(on: loop, onFire: ring)
     }
 
-    /// −1 stops the timer, 0 is "as soon as you can, but not from here".
+    /// Sets the time. −1 stops the timer; 0 means "as soon as possible, but not from within this call".
     mutating func set(milliseconds: Int) {
         isDue = milliseconds == 0
         if milliseconds > 0 { timer?.start(milliseconds: milliseconds) } else { timer?.stop() }
     }
 
-    /// Whether curl is to be called at once; the caller does that.
+    /// Returns and clears whether curl must be called immediately, by the caller.
     mutating func takeDue() -> Bool {
         defer { isDue = false }
         return isDue
     }
 
-    /// Rings in the loop's next round if curl is to be called at once.
+    /// Rings in the loop's next iteration if curl must be called immediately.
     mutating func ringIfDue() {
         if takeDue() { next?.request() }
     }

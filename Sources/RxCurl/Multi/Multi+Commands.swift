@@ -4,14 +4,14 @@ internal import RxLoop
 import Synchronization
 
 extension Multi {
-    /// Something to be done between two calls of curl.
+    /// An action to perform between two calls of curl.
     enum Command {
         case add(Transfer)
         case proceed(Transfer)
         case cancel(Transfer)
         case resume(Transfer)
         case timeOut(Transfer, NetworkError.Code)
-        // Large, and rare.
+        // Large and rare.
         indirect case breakOff(Transfer, NetworkError)
         case feed(Transfer)
         case wrapUp(Transfer)
@@ -19,7 +19,7 @@ extension Multi {
         case close
     }
 
-    /// Does it now, or as soon as curl has returned. On the loop.
+    /// Performs a command now, or as soon as curl has returned. Must be called on the loop.
     func perform(_ command: Command) {
         loop.preconditionCurrent()
         sockets.unmute()
@@ -29,8 +29,8 @@ extension Multi {
         alarm.ringIfDue()
     }
 
-    /// Applies commands and reads messages until there are none, or has the loop go on with that after its other work:
-    /// transfers that fail at once and are sent again at once would hold it up for ever.
+    /// Applies commands and reads messages until there are none, or continues after the loop's other work:
+    /// transfers that fail immediately and are sent again immediately would otherwise block the loop forever.
     func settle() {
         loop.assertCurrent()
         commands.begin()
@@ -48,8 +48,8 @@ extension Multi {
         if !commands.isEmpty { settleLater() }
     }
 
-    /// How many commands are applied before the loop has its turn, and how many once the transport has been shut down,
-    /// when a loop that ends waits for what is left.
+    /// The number of commands that are applied before the loop continues with other work: normally, and once
+    /// the transport has been shut down, when a loop that ends waits for the rest.
     private static let batchLimit = 256
     private static let lastBatchLimit = 16
 
@@ -61,7 +61,7 @@ extension Multi {
             settle()
             alarm.ringIfDue()
         }
-        // A loop that ends drops what begets more without end.
+        // A loop that ends drops commands that would create new ones without end.
         if isPosted { commands.postpone() } else { commands.removeAll() }
     }
 

@@ -3,10 +3,11 @@ internal import RxHTTP
 internal import RxLoop
 
 extension Multi {
-    /// Tells curl what happened on a socket, or with `CURL_SOCKET_TIMEOUT` that time passed.
+    /// Tells curl about events on a socket, or with `CURL_SOCKET_TIMEOUT` that time has passed.
     ///
-    /// Where curl then wants to be called again at once and has but one transfer, it is: with more of them a
-    /// round of the loop is worth it, since one call then serves all that have become due.
+    /// If curl then wants to be called again immediately and has only one transfer, it is called immediately.
+    /// With more transfers an iteration of the loop is better, because one call then serves all that have
+    /// become due.
     func drive(_ socket: curl_socket_t, _ events: Int32) {
         loop.assertCurrent()
         if socket == CURL_SOCKET_TIMEOUT { sockets.unmute() }
@@ -33,14 +34,14 @@ extension Multi {
         var left: Int32 = 0
         while let raw = unsafe raw, let message = unsafe curl_multi_info_read(raw, &left) {
             guard unsafe message.pointee.msg == CURLMSG_DONE else { continue }
-            // The message goes with the handle, so it is read first.
+            // The message becomes invalid with the handle, so it is read first.
             let result = unsafe rxcurl_message_result(message)
             var context: UnsafeMutableRawPointer?
             unsafe _ = rxcurl_easy_getinfo_pointer(message.pointee.easy_handle, CURLINFO_PRIVATE, &context)
             guard let found = unsafe context else { continue }
             let handle = unsafe Unmanaged<EasyHandle>.fromOpaque(found).takeUnretainedValue()
             if result != CURLE_OK { handle.isSpent = true }
-            // The only end that does not wait for a look-up.
+            // Only a timeout does not wait for a lookup.
             if result != CURLE_OPERATION_TIMEDOUT { handle.isInCurl = false }
             if let transfer = handle.transfer { transfer.complete(handle, result) } else { release(handle) }
         }

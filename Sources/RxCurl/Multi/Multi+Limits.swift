@@ -5,9 +5,9 @@ internal import RxLoop
 extension Multi {
     // MARK: Connections
 
-    /// The queue lets no more in than there may be connections, so this limit has curl close idle ones for new ones
-    /// and never makes it wait. While a name is looked up over HTTPS there may be two more for each request: one for
-    /// each kind of addresses.
+    /// Sets curl's limit of connections. The queue does not admit more transfers than connections, so with
+    /// this limit curl closes idle connections for new ones and never waits. During a name lookup over HTTPS
+    /// there may be two more connections for each request: one for each kind of addresses.
     func setLimits(_ raw: UnsafeMutableRawPointer) {
         if let limit = configuration.maxConnections {
             let needed = configuration.dnsOverHTTPS == nil ? 1 : 3
@@ -16,9 +16,9 @@ extension Multi {
         }
     }
 
-    /// Says how many connections curl may keep. It counts those in use among them, so that a fixed number would
-    /// have it close each that comes free while many are in use; and it looks when one comes free, whose transfer
-    /// is among the running ones until then.
+    /// Sets how many connections curl may keep. curl includes connections in use in this number, so with a
+    /// fixed number it would close each one that becomes idle while many are in use. It checks the number
+    /// when a connection becomes idle, while the transfer of that connection still counts as running.
     func limitConnections() {
         guard let raw = unsafe raw else { return }
         let count = max(1, configuration.maxIdleConnections + running.count - 1)
@@ -27,8 +27,8 @@ extension Multi {
 
     // MARK: Time
 
-    /// Looks whether a limit of the transfer has passed, and when to look next. It is ended only by the second look
-    /// (``OverdueTransfers``).
+    /// Checks whether a limit of the transfer has passed, and when to check next. Only the second check ends
+    /// the transfer (``OverdueTransfers``).
     func look(at transfer: Transfer, isSecond: Bool) {
         guard !transfer.isOver, let handle = transfer.handle else { return }
         switch transfer.look() {

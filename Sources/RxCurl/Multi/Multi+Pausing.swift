@@ -1,26 +1,27 @@
 internal import CLibcurl
 
 extension Multi {
-    /// Lets curl go on with a transfer that it was told to pause. It may deliver before this returns.
+    /// Makes curl resume a paused transfer. curl may deliver bytes before this returns.
     func unpause(_ handle: EasyHandle) {
         running.letGo(handle)
         goOn(handle)
     }
 
-    /// Lets curl ask again for content, of which there was none when it asked.
+    /// Makes curl ask for content again, after there was none when it asked.
     func feed(_ transfer: Transfer) {
         if let handle = transfer.handle { goOn(handle) }
     }
 
-    /// Tells curl which of the two directions wait still (`curl_easy_pause`).
+    /// Tells curl which of the two directions are still paused (`curl_easy_pause`).
     private func goOn(_ handle: EasyHandle) {
         let receiving = handle.isHeld ? CURLPAUSE_RECV : 0
         let sending = handle.transfer?.content.source?.isStarved == true ? CURLPAUSE_SEND : 0
         let code = unsafe curl_easy_pause(handle.raw, receiving | sending)
-        // What fails here is what curl had kept and could not hand over; it ends the transfer the same way. Of a
-        // transfer that curl is done with, which it calls a bad argument, the message is still to be read.
+        // An error comes from bytes that curl had kept and could not deliver; it ends the transfer in the
+        // same way. A bad argument means that curl has completed the transfer, and its message will be read
+        // later.
         guard code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT else { return }
-        // curl is not done with the transfer, which is taken out in the middle.
+        // curl has not completed the transfer, so it is removed while it runs.
         handle.isSpent = true
         if let transfer = handle.transfer { transfer.complete(handle, code) }
     }

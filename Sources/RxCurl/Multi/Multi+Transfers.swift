@@ -14,10 +14,10 @@ extension Multi {
         if queue.enter(transfer) { begin(transfer) }
     }
 
-    /// Gives a transfer that has found a place a handle, and hands it over to curl.
+    /// Gives a handle to a transfer that has got a place, and passes it to curl.
     ///
-    /// One that asks before its content, and does not know whether there is any, waits for the first byte of it: a
-    /// client does not ask where there is none (RFC 9110 §10.1.1).
+    /// A transfer with `Expect: 100-continue` and content of unknown length waits for the first byte of the
+    /// content: a client must not send the expectation without content (RFC 9110 §10.1.1).
     func begin(_ transfer: Transfer) {
         transfer.decideHTTP3()
         transfer.decideToAsk()
@@ -42,7 +42,7 @@ extension Multi {
         proceed(transfer)
     }
 
-    /// Hands a transfer that has a handle over to curl.
+    /// Passes a transfer that has a handle to curl.
     func proceed(_ transfer: Transfer) {
         guard !transfer.isOver, let handle = transfer.handle, let raw = unsafe raw else { return }
         let isStarted = transfer.awaitsContent
@@ -66,7 +66,7 @@ extension Multi {
         }
     }
 
-    /// Takes a transfer that is over out of curl. An unfinished one's connection is closed with it
+    /// Removes a transfer that is over from curl, which closes the connection of an unfinished transfer
     /// (`curl_multi_remove_handle`).
     func drop(_ transfer: Transfer) {
         guard let handle = transfer.handle else { return queue.leave(transfer) }
@@ -74,7 +74,7 @@ extension Multi {
         release(handle)
     }
 
-    /// Takes the handle away from its transfer and keeps it for another.
+    /// Takes the handle from its transfer and keeps it for another one.
     func release(_ handle: EasyHandle) {
         loop.assertCurrent()
         running.letGo(handle)

@@ -4,35 +4,35 @@ internal import RxLite
 internal import RxLoop
 import Synchronization
 
-/// One `CURLM *`, driven by one loop: has the handles of curl, drives curl, adds and drops transfers.
+/// One `CURLM *`, driven by one loop: owns the handles of curl, drives curl, and adds and removes transfers.
 ///
-/// curl's rules shape it: one thread; no call into curl from one of its callbacks, so that commands which come
-/// then wait until curl has returned; messages are read after every `curl_multi_socket_action`.
+/// The rules of curl shape it: one thread; no call into curl from one of its callbacks, so commands that
+/// arrive then wait until curl has returned; messages are read after every `curl_multi_socket_action`.
 @safe
 final class Multi: @unchecked Sendable {
-    // Unchecked, and spared the checks of exclusivity: touched only on the loop's thread, except constants and
+    // Unchecked, and without checks of exclusivity: touched only on the loop's thread, except constants and
     // `isClosed`; nothing that leads back here is called while a variable is being changed.
-    // Safe: the curl handles are made on first use and live until close(), which is what sets them to nil.
+    // Safe: the curl handles are created on first use and live until close(), which sets them to nil.
 
     let loop: EventLoop
-    /// Which of the transport's loops it is.
+    /// The index of the loop among those of the transport.
     let index: Int
     let configuration: CurlTransport.Configuration
     let features: LibcurlFeatures
-    /// The configuration, resolved for the libcurl that runs.
+    /// The configuration, resolved for the running libcurl.
     let settings: ConnectionSettings
-    /// The alternatives that origins have named.
+    /// The alternatives that origins have advertised.
     let alternatives: AlternativeServices?
-    /// Whether the transport has been shut down. Readable from any thread.
+    /// Whether the transport has been shut down. Safe to read from any thread.
     let isClosed = Atomic<Bool>(false)
 
-    /// What the loop watches for curl.
+    /// The sockets that the loop watches for curl.
     let sockets: SocketTable
     /// The transfers that wait for a connection, and the places of the others.
     let queue: ConnectionQueue
 
     @exclusivity(unchecked) private(set) var raw: UnsafeMutableRawPointer?
-    /// The TLS sessions that all handles share, if they do.
+    /// The TLS sessions that all handles share; `nil` if they are not shared.
     @exclusivity(unchecked) private(set) var share: UnsafeMutableRawPointer?
     @safe @exclusivity(unchecked) var alarm = CurlAlarm()
     @safe @exclusivity(unchecked) var commands = CommandQueue()
@@ -60,19 +60,19 @@ final class Multi: @unchecked Sendable {
         sockets.report(to: self)
     }
 
-    /// Has the loop close everything before it ends. The hook keeps this object until ``close()``.
+    /// Makes the loop close everything before it ends. The loop's hook keeps this object until ``close()``.
     func closeWithLoop() {
         let hook = loop.onShutdown { self.perform(.close) }
         shutdownHook = hook
     }
 
-    /// The pointer that leads from curl's callbacks back here. Valid until `close()`, and curl calls nobody
-    /// after that.
+    /// The pointer to this object for curl's callbacks. Valid until `close()`; curl makes no calls after
+    /// that.
     var context: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
 
     // MARK: The handles of curl
 
-    /// The curl handle, made on first use.
+    /// The curl handle, created on first use.
     func open() throws(CurlError) -> UnsafeMutableRawPointer {
         loop.assertCurrent()
         if let raw = unsafe raw { return unsafe raw }
@@ -94,7 +94,7 @@ final class Multi: @unchecked Sendable {
         unsafe raw = unsafe made
         unsafe setCallbacks(made)
         unsafe setLimits(made)
-        // Any handle can resume a session that is shared. One thread needs no lock functions.
+        // Any handle can resume a shared session. A single thread needs no lock functions.
         if features.has(.keepsTLSSessionsPerHandle) { unsafe share = unsafe curl_share_init() }
         if let share = unsafe share {
             unsafe _ = rxcurl_share_setopt_long(
@@ -103,7 +103,7 @@ final class Multi: @unchecked Sendable {
         return unsafe made
     }
 
-    /// Ends what runs and frees everything. Nothing starts after this.
+    /// Ends all transfers and frees all resources. No transfer starts after this.
     func close() {
         loop.assertCurrent()
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
@@ -114,7 +114,8 @@ final class Multi: @unchecked Sendable {
         dispose()
     }
 
-    /// curl has given the multi handle up: everything on it ends, and the next transfer gets a new one.
+    /// Ends all transfers because curl reported an error of the multi handle; the next transfer gets a new
+    /// one.
     func breakDown(_ code: CURLMcode) {
         loop.assertCurrent()
         endAll(.connectionLost, "libcurl gave up: \(Self.text(code))")
@@ -148,7 +149,7 @@ final class Multi: @unchecked Sendable {
         lookups.close()
     }
 
-    /// `curl_global_init` is to be called once, before anything else.
+    /// `curl_global_init` must be called once, before anything else.
     private static let globalStatus = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
 
     static func text(_ code: CURLMcode) -> String {

@@ -2,13 +2,13 @@ internal import RxLoop
 
 /// Transfers of which a limit seems to have passed.
 ///
-/// A loop that was held up finds its timers due before it has read what came meanwhile. So they get a second look, once
-/// the sockets have had their turn.
+/// After a loop was blocked, its timers are due before it has read the bytes that have arrived meanwhile.
+/// Therefore these transfers get a second check after the sockets have been read.
 struct OverdueTransfers {
     private var transfers: [Transfer] = []
     private var secondLook: Immediate?
 
-    /// Has `look` called when it is time for the second look.
+    /// Sets the closure to call for the second check.
     mutating func open(on loop: EventLoop, look: @escaping () -> Void) throws(UVError) {
         secondLook = try Immediate(on: loop, perform: look)
     }
@@ -18,7 +18,7 @@ struct OverdueTransfers {
         secondLook?.request()
     }
 
-    /// All of them, of which none is left.
+    /// Returns and removes all transfers.
     mutating func takeAll() -> [Transfer] {
         defer { transfers = [] }
         return transfers

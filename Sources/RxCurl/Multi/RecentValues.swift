@@ -1,6 +1,6 @@
-/// What most transfers have in common with the ones before.
+/// Values that most transfers have in common with the previous ones.
 struct RecentValues {
-    /// The status line, which most responses of a server share.
+    /// The status line, which is the same for most responses of a server.
     var statusLine = StatusLine()
     var addresses = AddressCache()
     var headers = HeaderListCache()

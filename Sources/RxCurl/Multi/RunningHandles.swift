@@ -3,7 +3,7 @@ internal import RxHTTP
 /// The easy handles that carry transfers; each knows its slot.
 struct RunningHandles {
     private var handles: [EasyHandle] = []
-    /// How many transfers are paused with bytes that curl keeps.
+    /// The number of paused transfers for which curl keeps bytes.
     private(set) var heldCount = 0
 
     var count: Int { handles.count }
@@ -16,7 +16,7 @@ struct RunningHandles {
         handles.append(handle)
     }
 
-    /// Takes out one that is there.
+    /// Removes a handle that is present.
     mutating func remove(_ handle: EasyHandle) {
         let last = handles.removeLast()
         if last !== handle {
@@ -33,14 +33,14 @@ struct RunningHandles {
         heldCount += 1
     }
 
-    /// Notes that curl keeps none any more.
+    /// Notes that curl no longer keeps bytes for it.
     mutating func letGo(_ handle: EasyHandle) {
         guard handle.isHeld else { return }
         handle.isHeld = false
         heldCount -= 1
     }
 
-    /// Whether curl keeps bytes that came on the connection from that port at this end.
+    /// Whether curl keeps bytes from the connection with this local port.
     func isHeld(on localPort: Int) -> Bool {
         handles.contains { $0.isHeld && $0.transfer?.metrics.localPort == localPort }
     }

@@ -8,7 +8,7 @@ public import RxLoop
     internal import Glibc
 #endif
 
-/// The network status of a Linux machine, or of the network namespace that the loop's thread is in.
+/// The network status of a Linux machine, or of the network namespace of the loop's thread.
 ///
 /// ```swift
 /// let reachability = NetlinkReachability()
@@ -19,12 +19,12 @@ public import RxLoop
 /// If the socket's buffer overflows, the kernel drops messages; then the whole state is read again.
 ///
 /// The kernel reports changes on a `NETLINK_ROUTE` socket (rtnetlink(7)); the current state is read from the
-/// interfaces: one counts that is up and running, is no loopback, and has an address that is not only good for its own
-/// link. Of several, hardware comes before virtual ones, and a cable before Wi-Fi before a mobile network. Where no
-/// such socket is to be had, as on other systems, the status stays `unknown`.
+/// interfaces. An interface counts if it is up and running, is not a loopback, and has an address that is
+/// valid beyond its link. Hardware takes precedence over virtual interfaces, and a cable over Wi-Fi over a
+/// mobile network. If there is no such socket, as on other systems, the status remains `unknown`.
 ///
-/// Watching continues until ``stop()`` or the end of the loop, also after the last reference is released. Safe from any
-/// thread.
+/// Watching continues until ``stop()`` or the end of the loop, even after the last reference is released.
+/// Safe to use from any thread.
 public final class NetlinkReachability: Reachability, @unchecked Sendable {
     // Unchecked: `watch` is touched only on the loop, which is asserted.
     private let loop: EventLoop
@@ -37,21 +37,21 @@ public final class NetlinkReachability: Reachability, @unchecked Sendable {
         let hook: any Cancellable
     }
 
-    /// Creates one that has not been started.
+    /// Creates an instance that has not been started.
     ///
-    /// - Parameter loop: what it runs on. Default: the one of the process.
+    /// - Parameter loop: the loop that it runs on. Default: the process-wide loop.
     public init(on loop: EventLoop = .shared) { self.loop = loop }
 
-    /// The status at this moment; `unknown` until the loop has looked for the first time.
+    /// The current status; `unknown` until the loop has read it for the first time.
     public var status: NetworkStatus { shown.value }
 
-    /// The status, then each other one that it changes to. Arrives on the loop.
+    /// The current status, then each different one. Arrives on the loop.
     public var statuses: Observable<NetworkStatus, Never> { shown.observable.distinctUntilChanged() }
 
     /// Begins to watch.
     public func start() { _ = loop.post { self.startWatching() } }
 
-    /// Watches no more.
+    /// Stops watching.
     public func stop() {
         _ = loop.post {
             self.stopWatching()
@@ -65,7 +65,8 @@ public final class NetlinkReachability: Reachability, @unchecked Sendable {
             guard watch == nil, let descriptor = Self.openSocket() else { return }
             do throws(UVError) {
                 let poll = try Poll(on: loop, descriptor: descriptor) { _, error in self.report(error) }
-                // The hook closes the poll before the loop ends, and with it the cycle between poll and watcher.
+                // The hook closes the poll before the loop ends, and thereby breaks the reference cycle
+                // between poll and watcher.
                 let hook = loop.onShutdown { self.stopWatching() }
                 watch = Watch(poll: poll, descriptor: descriptor, hook: hook)
                 poll.start(.readable)
@@ -85,12 +86,13 @@ public final class NetlinkReachability: Reachability, @unchecked Sendable {
             close(watch.descriptor)
         }
 
-        /// Takes what the kernel has sent, which only says that something is different, and looks at what there is.
+        /// Reads the kernel's messages, which only indicate that something has changed, and then reads the
+        /// current state.
         private func report(_ error: UVError?) {
             guard let watch else { return }
             let isWhole = Self.drain(watch.descriptor)
-            // With an error of the socket libuv stops the poll. ENOBUFS, of messages that were lost, goes with being
-            // read, and what is there is looked at as a whole anyway (netlink(7)).
+            // libuv stops the poll after an error of the socket. Reading clears ENOBUFS, which means lost
+            // messages, and the whole state is read anyway (netlink(7)).
             if isWhole, error != nil { watch.poll.start(.readable) }
             guard !isWhole else { return look() }
             stopWatching()
@@ -99,7 +101,7 @@ public final class NetlinkReachability: Reachability, @unchecked Sendable {
 
         private func look() { shown.value = NetworkInterface.all().status }
 
-        /// Reads the socket empty; false if it is of no use any more.
+        /// Reads the socket until it is empty; false if it is no longer usable.
         private static func drain(_ descriptor: Int32) -> Bool {
             var buffer = [UInt8](repeating: 0, count: 8192)
             while true {
@@ -135,14 +137,14 @@ public final class NetlinkReachability: Reachability, @unchecked Sendable {
 }
 
 #if canImport(Glibc)
-    /// `struct sockaddr_nl` (linux/netlink.h), which Swift's Glibc does not have: three fields of a stable interface.
+    /// `struct sockaddr_nl` (linux/netlink.h), which Swift's Glibc lacks: three fields of a stable interface.
     private struct RouteAddress {
         /// `NETLINK_ROUTE`.
         static let protocolNumber: Int32 = 0
 
         var family = sa_family_t(AF_NETLINK)
         var padding: UInt16 = 0
-        /// The kernel chooses.
+        /// 0: the kernel chooses.
         var port: UInt32 = 0
         /// `RTMGRP_LINK`, `RTMGRP_IPV4_IFADDR` and `RTMGRP_IPV6_IFADDR` (linux/rtnetlink.h).
         var groups: UInt32 = 0x1 | 0x10 | 0x100

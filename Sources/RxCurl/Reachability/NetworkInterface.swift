@@ -20,7 +20,7 @@ struct NetworkInterface: Hashable {
 }
 
 extension Collection<NetworkInterface> {
-    /// What a machine with these interfaces is connected by.
+    /// The kind of connection of a machine with these interfaces.
     var status: NetworkStatus {
         let hardware = filter(\.isHardware)
         let counted = hardware.isEmpty ? Array(self) : hardware
@@ -31,15 +31,15 @@ extension Collection<NetworkInterface> {
 
 #if canImport(Glibc)
     extension NetworkInterface {
-        /// The interfaces that are up, running, no loopback, and have an address of more than their own link
-        /// (getifaddrs(3)), in the network namespace of the calling thread.
+        /// The interfaces that are up, running, not a loopback, and have an address that is valid beyond
+        /// their link (getifaddrs(3)), in the network namespace of the calling thread.
         static func all() -> Set<NetworkInterface> {
             var first: UnsafeMutablePointer<ifaddrs>?
             guard unsafe getifaddrs(&first) == 0 else { return [] }
             defer { unsafe freeifaddrs(first) }
             var interfaces: Set<NetworkInterface> = []
             var next = unsafe first
-            // The list is this function's own until it is freed; names in it end with NUL.
+            // The list belongs to this function until it is freed; names in it are NUL-terminated.
             while let entry = unsafe next?.pointee {
                 unsafe next = entry.ifa_next
                 let wanted = UInt32(IFF_UP | IFF_RUNNING)
@@ -57,7 +57,8 @@ extension Collection<NetworkInterface> {
             return interfaces
         }
 
-        /// Whether it is an IP address other than 169.254/16 (RFC 3927) and fe80::/10 (RFC 4291 §2.5.6).
+        /// Whether the address is an IP address outside of 169.254/16 (RFC 3927) and fe80::/10 (RFC 4291
+        /// §2.5.6).
         private static func leadsFurther(_ address: UnsafeMutablePointer<sockaddr>) -> Bool {
             switch Int32(unsafe address.pointee.sa_family) {
             case AF_INET:

@@ -6,11 +6,11 @@ internal import CLibcurl
     internal import Darwin
 #endif
 
-/// The system calls on a socket that is connected.
+/// The system calls on a connected socket.
 struct ConnectedSocket {
     let descriptor: Int32
 
-    /// The port at this end of the connection; 0 for a Unix socket.
+    /// The local port of the connection; 0 for a Unix socket.
     var localPort: Int {
         var storage = sockaddr_storage()
         var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -19,19 +19,19 @@ struct ConnectedSocket {
             return unsafe getsockname(descriptor, address, &size) == 0
         }
         guard isKnown else { return 0 }
-        // Of both families the port is the second member, in network order (sockaddr_in, sockaddr_in6).
+        // In both families the port is the second member, in network byte order (sockaddr_in, sockaddr_in6).
         guard [AF_INET, AF_INET6].contains(Int32(storage.ss_family)) else { return 0 }
         return unsafe withUnsafeBytes(of: storage) { bytes in
             Int(unsafe UInt16(bigEndian: bytes.load(fromByteOffset: 2, as: UInt16.self)))
         }
     }
 
-    /// Closes both directions of an idle connection on which something came, so that libcurl takes it for dead
-    /// (``LibcurlFault/reusesUncleanConnections``). Over TLS it may have been a ticket of the session's; the connection
-    /// is lost all the same, since only reading would tell.
+    /// Shuts down both directions of an idle connection on which bytes have arrived, so that libcurl treats
+    /// it as dead (``LibcurlFault/reusesUncleanConnections``). Over TLS the bytes may have been a session
+    /// ticket; the connection is lost anyway, because only reading would show this.
     func retire() {
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
-        // libcurl looks whether there is something to read. What comes from now on is refused (RFC 1122 §4.2.2.13).
+        // libcurl checks whether there are bytes to read. Later bytes are refused (RFC 1122 §4.2.2.13).
         var bytes: [UInt8] = Array(repeating: 0, count: 16 << 10)
         while unsafe recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 {}
     }

@@ -3,7 +3,7 @@ internal import RxHTTP
 internal import RxLoop
 
 extension Multi {
-    /// Has curl say what it wants of sockets and of the clock.
+    /// Sets the callbacks in which curl says which sockets to watch and when to call it.
     func setCallbacks(_ raw: UnsafeMutableRawPointer) {
         unsafe _ = rxcurl_multi_setopt_socket(raw, CURLMOPT_SOCKETFUNCTION, onSocket)
         unsafe _ = rxcurl_multi_setopt_pointer(raw, CURLMOPT_SOCKETDATA, context)
@@ -11,7 +11,8 @@ extension Multi {
         unsafe _ = rxcurl_multi_setopt_pointer(raw, CURLMOPT_TIMERDATA, context)
     }
 
-    /// What `body` makes of the multi behind a callback's context, which lives as long as curl calls.
+    /// Returns the result of `body` for the multi handle behind a callback's context, which lives as long as
+    /// curl calls.
     @inline(__always)
     static func callback<Result>(
         _ context: UnsafeMutableRawPointer?, else absent: Result, _ body: (Multi) -> Result
@@ -20,7 +21,7 @@ extension Multi {
         return unsafe Unmanaged<Multi>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
     }
 
-    /// The loop reports a socket: tells curl, if it waits for something there.
+    /// Tells curl about events on a socket, if curl waits for any.
     func report(_ socket: curl_socket_t, _ events: Poll.Events, _ error: UVError?) {
         switch sockets.receive(socket, events, isFailed: error != nil) {
         case nil: break
@@ -35,16 +36,18 @@ extension Multi {
         }
     }
 
-    /// Whether an idle connection on which something came is lost. curl waits for nothing on the connection of a
-    /// transfer either that is paused with bytes that it keeps.
+    /// Whether an idle connection on which bytes have arrived is lost. curl also waits for nothing on the
+    /// connection of a paused transfer for which it keeps bytes.
     private func isUnclean(_ socket: curl_socket_t) -> Bool {
         guard features.has(.reusesUncleanConnections) else { return false }
         return running.heldCount == 0 || !running.isHeld(on: ConnectedSocket(descriptor: socket).localPort)
     }
 
-    /// A libcurl with ``LibcurlFault/spinsOnHTTP2Uploads`` asks for a writable socket as long as an HTTP/2 upload is not
-    /// done, though the server's window is used up and there is nothing it may write. A socket is nearly always
-    /// writable, so that the loop would spin.
+    /// Tells curl that a socket is ready.
+    ///
+    /// A libcurl with ``LibcurlFault/spinsOnHTTP2Uploads`` asks for a writable socket until an HTTP/2 upload
+    /// is done, even if the server's window is used up and nothing may be written. A socket is nearly always
+    /// writable, so the loop would spin.
     private func tell(_ socket: curl_socket_t, _ mask: Int32) {
         guard mask == CURL_CSELECT_OUT else {
             sockets.unmute()
@@ -55,8 +58,9 @@ extension Multi {
         if sockets.noteWrite(socket, isIdle: reads == sockets.contentReads) { wrapUpUploads() }
     }
 
-    /// Where curl has all of an HTTP/2 response it reads no more, so that it would not hear of a window that opens,
-    /// nor that the server wants no more of the request (RFC 9113 §8.1): the response ends that.
+    /// Ends uploads whose response is complete. When curl has a whole HTTP/2 response it no longer reads, so
+    /// it would notice neither a window that opens nor that the server does not want the rest of the request
+    /// (RFC 9113 §8.1).
     private func wrapUpUploads() {
         let multiplexed = running.transfers.filter { $0.isMultiplexed }
         for transfer in multiplexed {
@@ -66,17 +70,17 @@ extension Multi {
         }
     }
 
-    /// Has curl called again for transfers whose connection was refused.
+    /// Makes curl continue transfers whose connection was refused.
     ///
-    /// Where an address of several refuses a connection, a libcurl with ``LibcurlFault/waitsAfterRefusals`` goes on to the
-    /// next one only when it is called again for that transfer, but watches no socket until then and asks for no timer
-    /// before half of the limit has passed (`is_connected`, 7.88).
+    /// If one address of several refuses a connection, a libcurl with ``LibcurlFault/waitsAfterRefusals``
+    /// tries the next one only when it is called again for that transfer, but until then it watches no socket
+    /// and sets no timer before half of the limit has passed (`is_connected`, 7.88).
     func nudgeConnecting() {
         guard sockets.mayHaveRefused else { return }
         for transfer in sockets.takeRefused() where !transfer.isOver && !transfer.state.isSent {
             guard let handle = transfer.handle else { continue }
-            // A change of the pause makes the transfer due at once (`curl_easy_pause`); before the request is sent
-            // there is nothing that could pause.
+            // A change of the pause state makes the transfer due immediately (`curl_easy_pause`); before the
+            // request is sent, there is nothing to pause.
             unsafe _ = curl_easy_pause(handle.raw, CURLPAUSE_RECV)
             unsafe _ = curl_easy_pause(handle.raw, CURLPAUSE_CONT)
         }

@@ -1,25 +1,26 @@
 internal import CLibcurl
 internal import RxLoop
 
-/// The sockets of a multi handle, by their numbers: performs with the loop's polls what ``SocketState`` decides.
+/// The sockets of a multi handle, by descriptor: performs with the loop's polls the actions of
+/// ``SocketState``.
 final class SocketTable {
-    // Spared the checks of exclusivity: touched only on the loop, which the calls assert; nothing that leads back
-    // here is called while a variable is being changed.
+    // Without checks of exclusivity: touched only on the loop, which the calls assert; nothing that leads
+    // back here is called while a variable is being changed.
 
     private let loop: EventLoop
-    /// Whether transfers are told that there is no connection (``LibcurlFault/waitsAfterRefusals``).
+    /// Whether transfers are told that a connection failed (``LibcurlFault/waitsAfterRefusals``).
     private let tellsRefusals: Bool
     /// Whether sockets are muted (``LibcurlFault/spinsOnHTTP2Uploads``).
     private let mutesIdleWrites: Bool
-    /// Who is told what the polls report.
+    /// The receiver of the polls' reports.
     private unowned var multi: Multi?
 
     @safe @exclusivity(unchecked) private(set) var entries: [WatchedSocket] = []
-    /// Sockets of connections that are begun, which curl may not watch.
+    /// Sockets of connections in progress that curl may not watch.
     @safe @exclusivity(unchecked) private var unwatched: [Int] = []
     /// Transfers whose connection was refused.
     @safe @exclusivity(unchecked) private var refused: [Transfer] = []
-    /// Sockets that are not asked for room to write.
+    /// Sockets that are not watched for writability.
     @safe @exclusivity(unchecked) private var muted: [Int] = []
     /// How often curl has asked for content.
     @safe @exclusivity(unchecked) private(set) var contentReads = 0
@@ -30,10 +31,10 @@ final class SocketTable {
         mutesIdleWrites = features.has(.spinsOnHTTP2Uploads)
     }
 
-    /// Has `multi` told what the polls report. It outlives them.
+    /// Sets the receiver of the polls' reports, which must outlive them.
     func report(to multi: Multi) { self.multi = multi }
 
-    // MARK: What curl says
+    // MARK: Events from curl
 
     /// Notes a socket that curl opens for a transfer.
     func open(_ socket: curl_socket_t, for transfer: Transfer) {
@@ -45,13 +46,14 @@ final class SocketTable {
         unwatched.append(index)
     }
 
-    /// The socket is about to be closed; its poll goes first.
+    /// Notes that the socket is about to be closed; its poll is closed first.
     func close(_ socket: curl_socket_t) {
         loop.assertCurrent()
         if Int(socket) < entries.count { forget(Int(socket)) }
     }
 
-    /// Watches for what curl wants of a socket now, nothing if `events` is `nil`; false if it cannot be watched.
+    /// Watches a socket for the events that curl wants, or for none if `events` is `nil`; false if it cannot
+    /// be watched.
     func watch(_ socket: curl_socket_t, for events: Poll.Events?) -> Bool {
         guard socket >= 0 else { return false }
         let index = grow(to: socket)
@@ -61,11 +63,11 @@ final class SocketTable {
         return true
     }
 
-    /// A transfer came to its end on this socket.
+    /// Notes that a transfer has ended on this socket.
     ///
     /// - Parameters:
-    ///   - isShared: whether many transfers may be on it at a time.
-    ///   - connection: what counts it, if connections are counted.
+    ///   - isShared: whether the connection carries many transfers at a time.
+    ///   - connection: counts the connection, if connections are counted.
     func keep(
         _ socket: curl_socket_t, isShared: Bool, as connection: @autoclosure () -> LoopShares.Connection?
     ) {
@@ -77,9 +79,9 @@ final class SocketTable {
         _ = perform(entries[index].state.keep(isShared: isShared), on: index)
     }
 
-    // MARK: What the loop says
+    // MARK: Events from the loop
 
-    /// Takes the report of a poll; `nil` if the socket is known no more.
+    /// Takes the report of a poll; `nil` if the socket is no longer known.
     func receive(_ socket: curl_socket_t, _ events: Poll.Events, isFailed: Bool) -> SocketState.Report? {
         loop.assertCurrent()
         let index = Int(socket)
@@ -89,7 +91,7 @@ final class SocketTable {
         return report
     }
 
-    /// Watches a socket on after polling failed, unless curl lets go of it.
+    /// Continues to watch a socket after polling failed, unless curl stops using it.
     func restart(_ socket: curl_socket_t) {
         loop.assertCurrent()
         let index = Int(socket)
@@ -103,8 +105,8 @@ final class SocketTable {
 
     /// Notes that a socket was writable and nothing else.
     ///
-    /// - Parameter isIdle: whether curl asked for no content to write.
-    /// - Returns: whether nothing at all is reported of the socket from now on.
+    /// - Parameter isIdle: whether curl did not ask for content to write.
+    /// - Returns: whether the socket is no longer watched for any event.
     func noteWrite(_ socket: curl_socket_t, isIdle: Bool) -> Bool {
         loop.assertCurrent()
         let index = Int(socket)
@@ -116,10 +118,10 @@ final class SocketTable {
         return action == .stop
     }
 
-    /// Whether there are sockets that are not asked for room to write.
+    /// Whether there are sockets that are not watched for writability.
     var hasMuted: Bool { !muted.isEmpty }
 
-    /// Watches the muted sockets again for what curl wants of them.
+    /// Watches the muted sockets again for the events that curl wants.
     func unmute() {
         loop.assertCurrent()
         guard hasMuted else { return }
@@ -135,7 +137,7 @@ final class SocketTable {
     /// Whether there may be transfers whose connection was refused.
     var mayHaveRefused: Bool { !unwatched.isEmpty || !refused.isEmpty }
 
-    /// The transfers whose connection was refused. Each socket names its transfer once.
+    /// Returns the transfers whose connection was refused. Each socket reports its transfer once.
     func takeRefused() -> [Transfer] {
         loop.assertCurrent()
         for index in unwatched where index < entries.count && entries[index].state.wanted.isEmpty {
@@ -173,7 +175,7 @@ final class SocketTable {
         entries[index] = WatchedSocket()
     }
 
-    /// False if there can be no poll.
+    /// Performs an action; false if there can be no poll.
     private func perform(_ action: SocketState.PollAction, on index: Int) -> Bool {
         switch action {
         case .nothing: break

@@ -1,12 +1,12 @@
 internal import RxLoop
 
-/// A socket of curl's with what the loop has for it.
+/// A socket of curl with the objects that the loop and the transport have for it.
 struct WatchedSocket {
     var state = SocketState()
-    /// There is one as long as the state names events for it.
+    /// Present as long as the state has events for it.
     var poll: Poll?
-    /// Its place among the connections of all loops.
+    /// Counts the connection among those of all loops.
     var connection: LoopShares.Connection?
-    /// The transfer that a connection is begun for.
+    /// The transfer that the connection is being made for.
     weak var connecting: Transfer?
 }

@@ -1,13 +1,13 @@
 internal import RxHTTP
 
-/// How a transfer asks for connections, and what came of it.
+/// The connection attempts of a transfer and their results.
 struct ConnectionAttempts {
-    /// How it asks for HTTP/3.
+    /// How the transfer asks for HTTP/3.
     var http3 = HTTP3Request.none
-    /// How many sockets for datagrams have been opened for it.
+    /// The number of sockets for datagrams that have been opened for the transfer.
     var datagramSockets = 0
-    /// How often libcurl has given it up because no connection had room for it.
+    /// How often libcurl has given up the transfer because connections refused its stream.
     var refusals = 0
-    /// An address that no connection was made to.
+    /// An address that was refused because connections to it are forbidden.
     var forbidden: IPAddress?
 }

@@ -1,26 +1,26 @@
 internal import HTTPTypes
 internal import RxHTTP
 
-/// What a transfer has read of its response, and what of that waits for the consumer.
+/// The parts of the response that a transfer has received, and those that wait for the consumer.
 struct ReceivedResponse {
-    /// The status line that came last.
+    /// The status in the latest status line.
     var status: HTTPResponse.Status?
     var httpVersion: HTTPVersion?
-    /// The lines of the head that is being read, or of the trailers.
+    /// The lines of the head that is being received, or of the trailers.
     var fieldLines: [UInt8] = []
     var length = AnnouncedLength()
-    /// Whether the head has a `Content-Encoding` that has not been looked at.
+    /// Whether the head has a `Content-Encoding` that has not been processed.
     var hasCoding = false
     /// Informational heads that have not been delivered.
     var interim: [ResponseHead] = []
     /// The final head, once it is complete.
     var head: ResponseHead?
-    /// Set where the body is decoded.
+    /// Set if the body is decoded.
     var decoding: ContentDecoding?
-    /// Chunks that have come while the consumer paused.
+    /// Chunks that have arrived while the consumer was paused.
     var pausedChunks = PausedChunks()
 
-    /// The request is about to go out: what was read before does not count.
+    /// Resets the response, because the request is about to be sent.
     mutating func forget() {
         head = nil
         decoding = nil
@@ -28,7 +28,7 @@ struct ReceivedResponse {
         if !interim.isEmpty { interim = [] }
     }
 
-    /// A head begins.
+    /// Notes that a head begins.
     mutating func beginHead() {
         if !fieldLines.isEmpty { fieldLines.removeAll(keepingCapacity: true) }
         length = AnnouncedLength()
@@ -41,7 +41,7 @@ struct ReceivedResponse {
         unsafe fieldLines.append(contentsOf: line)
     }
 
-    /// Joins the next line to the one before: a line that begins with a blank continues it (RFC 9112 §5.2).
+    /// Joins the next line to the previous one: a line that begins with a blank continues it (RFC 9112 §5.2).
     private mutating func unfold() {
         while let last = fieldLines.last, last == 0x0D || last == 0x0A { fieldLines.removeLast() }
     }
@@ -51,7 +51,7 @@ struct ReceivedResponse {
         return first == 0x20 || first == 0x09
     }
 
-    /// The lines are those of the final head.
+    /// Makes the final head from the lines.
     mutating func makeHead() {
         guard let status else { return }
         var lines: [UInt8] = []
@@ -59,7 +59,7 @@ struct ReceivedResponse {
         head = ResponseHead(status: status, fieldLines: lines, httpVersion: httpVersion)
     }
 
-    /// The lines are those of an informational head.
+    /// Makes an informational head from the lines and keeps it.
     mutating func keepInterim() {
         guard let status else { return }
         interim.append(ResponseHead(status: status, fieldLines: fieldLines, httpVersion: httpVersion))

@@ -2,21 +2,21 @@ internal import CLibcurl
 internal import RxHTTP
 
 extension Transfer {
-    /// Whether a connection to the address may be made; if not, it is noted for the error.
+    /// Whether a connection to the address may be made; if not, the address is recorded for the error.
     func allows(_ address: UnsafePointer<curl_sockaddr>) -> Bool {
         guard multi.configuration.forbidsPrivateAddresses else { return true }
-        // The address begins at the last member and goes on as far as its length says.
+        // The address begins at the last member; its length is in the structure.
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return false }
         let start = unsafe UnsafeRawPointer(address) + offset
         let (family, count) = unsafe (address.pointee.family, Int(address.pointee.addrlen))
-        // A Unix socket was asked for by its path.
+        // A Unix socket was configured by its path.
         guard let address = unsafe IPAddress(family: family, start, count: count) else {
             return multi.configuration.unixSocketPath != nil
         }
         return allows(address)
     }
 
-    /// Whether the connection that the request is about to go out on leads to where it may.
+    /// Whether the connection on which the request is about to be sent leads to an allowed address.
     func allows(_ endpoints: ConnectionEndpoints) -> Bool {
         guard multi.configuration.forbidsPrivateAddresses, let text = endpoints.address else { return true }
         guard let address = IPAddress(text) else { return text == multi.configuration.unixSocketPath }
@@ -29,7 +29,7 @@ extension Transfer {
         return false
     }
 
-    /// The error for an address that was not allowed, if that is why there is no connection.
+    /// The error for a forbidden address, if this is the reason why there is no connection.
     func forbiddenAddress(_ cause: CurlError) -> NetworkError? {
         guard let forbidden = attempts.forbidden, !state.isSent else { return nil }
         switch cause.code {

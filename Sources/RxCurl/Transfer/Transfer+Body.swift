@@ -3,10 +3,10 @@ internal import RxHTTP
 internal import RxLite
 
 extension Transfer {
-    /// The outcome of a piece of the body.
+    /// The result of receiving a piece of the body.
     enum Reception { case taken, kept, refused }
 
-    /// Takes a piece of the body as it came.
+    /// Takes a piece of the body as received.
     func receiveChunk(_ bytes: UnsafeRawBufferPointer) -> Reception {
         guard unsafe !bytes.isEmpty else { return .taken }
         let isPaused = observer.scope.isPaused

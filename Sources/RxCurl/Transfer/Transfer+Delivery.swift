@@ -23,8 +23,8 @@ extension Transfer {
         deliver(.head(head))
     }
 
-    /// A host may say over TLS only that it is to be reached over nothing else, and only one that has proven to be it
-    /// (RFC 6797 §8.1).
+    /// Passes the head to the HSTS store. A host may require TLS only in a response over TLS, and only if its
+    /// certificate has been verified (RFC 6797 §8.1).
     private func learnHSTS(from head: ResponseHead) {
         let configuration = multi.configuration
         guard let hsts = configuration.hsts, !target.isPlain, configuration.tls.verifiesServer else { return }
@@ -46,7 +46,7 @@ extension Transfer {
         deliver(.trailers(ResponseHead(status: status, fieldLines: response.fieldLines).headerFields))
     }
 
-    /// Hands an event on. On the loop the lane is nearly always free, and then nothing is allocated.
+    /// Delivers an event. On the loop the lane is nearly always free, and then nothing is allocated.
     func deliver(_ event: TransferEvent) {
         multi.loop.assertCurrent()
         let scope = observer.scope
@@ -87,7 +87,7 @@ extension Transfer {
         if let forbidden = forbiddenAddress(error) { return forbidden }
         let isLookedUp = multi.configuration.dnsOverHTTPS != nil && handle?.hasNoAddress == true
         var kind = error.kind(isSent: state.isSent, isLookedUp: isLookedUp)
-        // Of an HTTP/2 stream that was closed before the head, curl says the same as in the body.
+        // curl reports an HTTP/2 stream that was closed before the head like one that was closed in the body.
         if kind == .partialBody, response.head == nil { kind = .connectionLost }
         let message =
             switch kind {

@@ -3,14 +3,14 @@ internal import RxLite
 internal import RxLoop
 
 extension Transfer {
-    /// The attempt begins: its limits count from now.
+    /// Begins the attempt: its limits count from now.
     func start() {
         if isStreamed { timing.startedAt = multi.loop.now }
         let start = multi.loop.nanoseconds - queuePlace.heldTime
         if let time = timing.clock.begin(at: start) { handle?.limits?.start(at: time) }
     }
 
-    /// Whether a limit has passed by now.
+    /// Checks whether a limit has passed.
     func look() -> TransferClock.Finding {
         let phase: TransferClock.Phase =
             if content.source?.isAwaited == true {
@@ -27,7 +27,7 @@ extension Transfer {
             at: multi.loop.nanoseconds, phase: phase, progress: moved, isWaived: isWaiting)
     }
 
-    /// Whether nothing moves because somebody here is slow: the consumer, or who makes the content.
+    /// Whether nothing moves because of this side: the consumer has paused, or the content is not ready.
     private var isWaiting: Bool {
         observer.scope.isPaused || content.source.map { $0.isStarved || $0.isAwaited } ?? false
     }

@@ -4,38 +4,38 @@ internal import RxHTTP
 internal import RxLite
 internal import RxLoop
 
-/// One request on its way: performs on curl and on its observer what ``TransferState`` decides.
+/// One request that is being sent: performs on curl and on its observer the actions of ``TransferState``.
 final class Transfer: @unchecked Sendable {
-    // Unchecked, and spared the checks of exclusivity: made on the subscriber's thread, and touched only on the
-    // loop once it has been posted there, after the end of the loop in the lane; nothing is called while a
-    // variable is being changed.
+    // Unchecked, and without checks of exclusivity: created on the subscriber's thread, and touched only on
+    // the loop once it has been posted there, after the end of the loop in the lane; nothing is called while
+    // a variable is being changed.
     let request: Request
     let target: CheckedURL
-    /// The easy handle that carries it, between being added and being removed.
+    /// The easy handle of the transfer, from its addition to its removal.
     @safe @exclusivity(unchecked) var handle: EasyHandle?
-    /// The transport stays as long as something of it runs.
+    /// Keeps the transport alive as long as any of its transfers runs.
     private let transport: CurlTransport
-    /// The one among the transport's that it is on.
+    /// The multi handle of the transfer among those of the transport.
     let multi: Multi
-    /// Its place in what the loops have to do, where there are several. Given back before the end is told, since
-    /// whoever hears of it may send the next request at once.
+    /// Counts the transfer on its loop if there are several loops. Released before the end is delivered,
+    /// because the subscriber may send the next request immediately.
     @safe @exclusivity(unchecked) private var share: LoopShares.Share?
 
     let observer: Observer<TransferEvent, NetworkError>
     @safe @exclusivity(unchecked) var state: TransferState
-    /// Changed by what curl hands over, and by what is delivered of it.
+    /// Changed when curl passes bytes, and when they are delivered.
     @safe @exclusivity(unchecked) var response = ReceivedResponse()
     @safe @exclusivity(unchecked) var metrics = TransferMetrics()
     @safe @exclusivity(unchecked) var timing: TransferTiming
     let content: TransferContent
     @safe @exclusivity(unchecked) var upload: UploadProgress?
-    /// The bytes that curl had counted as sent at the end.
+    /// The number of bytes that curl had counted as sent at the end.
     @safe @exclusivity(unchecked) private(set) var sentAtEnd = 0
-    /// Changed before the transfer begins, or begins anew.
+    /// Changed before the transfer begins or starts over.
     @safe @exclusivity(unchecked) var expectation = Expectation()
-    /// Changed by the queue alone.
+    /// Changed only by the queue.
     @safe @exclusivity(unchecked) var queuePlace = QueuePlace()
-    /// Changed as curl looks for a connection.
+    /// Changed while curl connects.
     @safe @exclusivity(unchecked) var attempts = ConnectionAttempts()
     @safe @exclusivity(unchecked) private var isWatchingResume = false
 
@@ -58,10 +58,10 @@ final class Transfer: @unchecked Sendable {
         self.share = share
     }
 
-    /// Whether nothing is delivered any more.
+    /// Whether nothing more is delivered.
     var isOver: Bool { state.isOver }
 
-    // MARK: What curl says
+    // MARK: Events from curl
 
     func willSend(to endpoints: ConnectionEndpoints) -> Bool {
         guard allows(endpoints), state.willSend() else { return false }
@@ -74,7 +74,7 @@ final class Transfer: @unchecked Sendable {
         return true
     }
 
-    /// Takes a header line, its line end included; false to break off.
+    /// Takes a header line, including its line end; false to abort.
     func receiveLine(_ line: UnsafeRawBufferPointer) -> Bool {
         let action: TransferState.HeadAction
         if state.awaitsStatusLine {
@@ -114,7 +114,8 @@ final class Transfer: @unchecked Sendable {
         return true
     }
 
-    /// curl is done with the transfer. The handle is still here; the results are read from it.
+    /// Ends the transfer because curl has completed it. The handle is still present, and the results are read
+    /// from it.
     func complete(_ handle: EasyHandle, _ result: CURLcode) {
         multi.loop.assertCurrent()
         if state.refusal == .expectation, !isOver { return sendWithoutAsking(handle) }
@@ -163,15 +164,15 @@ final class Transfer: @unchecked Sendable {
         timing.correct(&metrics)
     }
 
-    /// Gives the handle back before anybody is told: they may want it for the next request.
+    /// Releases the handle before any event is delivered: a subscriber may need it for the next request.
     func release(_ handle: EasyHandle) {
         if state.isResent { handle.isSpent = true }
         multi.release(handle)
     }
 
-    // MARK: What the consumer says
+    // MARK: Events from the consumer
 
-    /// Calls the transfer off, from any thread.
+    /// Cancels the transfer. Safe to call from any thread.
     func cancel() {
         if multi.loop.ownsCurrentThread {
             if !isOver { multi.perform(.cancel(self)) }
@@ -181,13 +182,13 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    /// Ends without a word to anybody; false if it had ended.
+    /// Ends without an event; false if it had already ended.
     func breakOff() -> Bool {
         share = nil
         return state.breakOff()
     }
 
-    /// Ends with an error that did not come from curl.
+    /// Ends with an error that is not from curl.
     func end(_ code: NetworkError.Code, _ message: String) {
         guard breakOff() else { return }
         fail(error(code, message))
@@ -206,7 +207,7 @@ final class Transfer: @unchecked Sendable {
         fail(failure(error))
     }
 
-    /// Goes on after a pause.
+    /// Continues after a pause.
     func resume() {
         multi.loop.assertCurrent()
         while let action = state.resume(isPaused: observer.scope.isPaused) {
@@ -230,20 +231,20 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    /// Asks to be told when the consumer resumes; once is enough for the whole transfer.
+    /// Registers for the consumer's resumption; once is enough for the whole transfer.
     func watchResume() {
         guard !isWatchingResume else { return }
         isWatchingResume = true
         observer.scope.lane.enter { [self] in
             let resumed: @Sendable () -> Void = { [self] in
-                // Posted, since this runs inside the lane: a consumer that pauses anew at an event is heard only
-                // when the lane is left.
+                // Posted, because this runs inside the lane: if the consumer pauses again at an event, this
+                // takes effect only after the lane has been left.
                 let isPosted = multi.loop.post { [multi] in multi.perform(.resume(self)) }
                 // The response was complete before the loop ended.
                 if !isPosted { resume() }
             }
             observer.scope.onResume(resumed)
-            // It may have resumed before this was registered.
+            // The consumer may have resumed before this was registered.
             if !observer.scope.isPaused { resumed() }
         }
     }

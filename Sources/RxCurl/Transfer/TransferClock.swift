@@ -1,22 +1,23 @@
 internal import RxHTTP
 
-/// The limits of one transfer, as rules only: what there is to see goes in from time to time, and out comes when
-/// to look again, or which limit has passed.
+/// The state machine of one transfer's time limits: it takes the state of the transfer at each check, and
+/// returns when to check again or which limit has passed.
 ///
-/// Nothing is noted while bytes move. A look compares how far the transfer has come with the look before; what
-/// has not moved since then has stood still for at least as long. So a limit is found out up to one interval late,
-/// never early, and a transfer that is over before the first look pays for nothing.
+/// Nothing is recorded while bytes move. A check compares the progress of the transfer with that at the check
+/// before; without progress, the transfer has stood still for at least that time. So a passed limit is
+/// detected up to one interval late, never early, and a transfer that ends before the first check costs
+/// nothing.
 struct TransferClock {
-    /// What the transfer is waiting for.
+    /// The phases of a transfer.
     enum Phase: Equatable {
         case connecting, sending, waiting, receiving
     }
 
-    /// What a look found.
+    /// The result of a check.
     enum Finding: Equatable {
-        /// All is well; look again at that time.
+        /// No limit has passed; check again at this time.
         case wait(until: UInt64)
-        /// All is well, and there is no limit to come.
+        /// No limit has passed, and no further check is needed.
         case unlimited
         /// The limit with this code has passed.
         case passed(NetworkError.Code)
@@ -24,30 +25,30 @@ struct TransferClock {
 
     private let limits: Timeouts.Limits
     private var start: UInt64 = 0
-    /// The first look since which nothing has changed.
+    /// The first check since which there was no progress.
     private var mark: UInt64 = 0
     private var phase = Phase.connecting
     private var progress = 0
 
     init(_ timeouts: Timeouts) { limits = timeouts.limits }
 
-    /// The attempt begins at `now`; gives the time of the first look.
+    /// Notes that the attempt begins at `now`; returns the time of the first check.
     mutating func begin(at now: UInt64) -> UInt64? {
         start = now
         mark = now
         return next(after: now)
     }
 
-    /// Compares with the look before.
+    /// Compares with the previous check.
     ///
     /// - Parameters:
-    ///   - progress: any number that grows as bytes move in either direction.
-    ///   - isWaived: whether the transfer stands still because its own side wants it to.
+    ///   - progress: any number that grows when bytes move in either direction.
+    ///   - isWaived: whether the transfer stands still because the client or its consumer wants it to.
     mutating func look(at now: UInt64, phase: Phase, progress: Int, isWaived: Bool) -> Finding {
         if phase != self.phase || progress != self.progress || isWaived {
             self.phase = phase
             self.progress = progress
-            // The connection is waited for since the beginning.
+            // The time to connect counts from the beginning.
             if phase != .connecting { mark = now }
         }
         if now >= start + limits.attempt.nanoseconds { return .passed(.attemptTimeout) }
@@ -55,15 +56,15 @@ struct TransferClock {
         return next(after: now).map { .wait(until: $0) } ?? .unlimited
     }
 
-    /// Something happened at `now` that starts the time of the phase anew.
+    /// Notes an event at `now` that restarts the time of the phase.
     mutating func restart(at now: UInt64) {
         if phase != .connecting { mark = max(mark, now) }
     }
 
-    /// How long a transfer may be about to connect before one of its limits has passed, in nanoseconds.
+    /// How long a transfer may take to connect before one of its limits has passed, in nanoseconds.
     var connectingLimit: UInt64 { min(limits.attempt.nanoseconds, limits.connect.nanoseconds) }
 
-    /// The limit that has passed for one that has been about to connect for so long, in nanoseconds.
+    /// The limit that has passed for a transfer that has been connecting for `time` nanoseconds.
     func limit(passedConnectingFor time: UInt64) -> NetworkError.Code? {
         if time >= limits.attempt.nanoseconds { return .attemptTimeout }
         return time >= limits.connect.nanoseconds ? .connectTimeout : nil

@@ -1,37 +1,37 @@
 extension TransferState {
-    /// What to do about a line of a head.
+    /// The actions for a line of a head.
     enum HeadAction: Equatable {
-        /// The line is of no interest.
+        /// Ignore the line.
         case skip
         /// Add the line to the head, or after the body to the trailers.
         case keep
-        /// An informational head is complete: keep it, and deliver it and those held back.
+        /// An informational head is complete: keep it, and deliver it together with those held back.
         case deliverInterim
         /// An informational head is complete: keep it until the consumer resumes.
         case holdInterim
-        /// The head is complete: deliver it, after the informational ones held back.
+        /// The head is complete: deliver it, after the informational heads that were held back.
         case deliver
-        /// Break the transfer off.
+        /// Abort the transfer.
         case refuse
     }
 
-    /// What to do about a chunk.
+    /// The actions for a chunk.
     enum BodyAction: Equatable {
         /// Deliver the chunk, after the heads if they were held back.
         case deliver(headFirst: Bool)
-        /// Let curl keep the chunk until the consumer resumes; it comes again then.
+        /// Let curl keep the chunk until the consumer resumes; curl then passes it again.
         case wait
         /// Keep the chunk until the consumer resumes.
         case pausedChunks
-        /// Break the transfer off.
+        /// Abort the transfer.
         case refuse
     }
 
-    /// What to do when the consumer resumes.
+    /// The actions when the consumer resumes.
     enum ResumeAction: Equatable {
-        /// Decode a piece of the chunk that was taken last, and deliver it.
+        /// Decode a piece of the last chunk, and deliver it.
         case deliverDecoded
-        /// Deliver the failure: the body is not whole.
+        /// Deliver the failure: the body is incomplete.
         case fail
         /// Deliver the first informational head that was held back.
         case deliverInterim
@@ -39,7 +39,7 @@ extension TransferState {
         case deliverHead
         /// Deliver the first chunk that was kept.
         case deliverSpooled
-        /// Tell curl to go on.
+        /// Tell curl to continue.
         case unpause
         /// Deliver the trailers.
         case deliverTrailers
@@ -47,15 +47,15 @@ extension TransferState {
         case finish
     }
 
-    /// What to do when curl is done.
+    /// The actions when curl has completed the transfer.
     enum EndAction: Equatable {
         /// Deliver the end, after the heads if they were held back.
         case finish(headFirst: Bool)
         /// Deliver the failure.
         case fail
-        /// Keep what the transfer took; what is left is delivered as ``resume(isPaused:)`` says.
+        /// Keep the results; ``resume(isPaused:)`` delivers the rest.
         case wait
-        /// The transfer has ended before.
+        /// The transfer had already ended.
         case nothing
     }
 }

@@ -1,57 +1,58 @@
 extension TransferState {
-    /// The response from the end of its head on: what has come and not been delivered.
+    /// The part of the response from the end of its head on that has arrived and not been delivered.
     struct Body: Equatable {
         /// The heads that have not been delivered.
         enum Heads: Equatable {
             case none
-            /// The consumer paused before the final one, and before so many informational ones.
+            /// The consumer paused before the final head, and before this number of informational heads.
             case held(interim: Int)
-            /// The response is a challenge of the proxy's: curl sends the request again, or hands the response out.
+            /// The response is a challenge of the proxy: curl sends the request again, or passes the response
+            /// on.
             case challenge(interim: Int)
         }
 
-        /// What there is to decode of the body.
+        /// The state of the body's decoding.
         enum Coding: Equatable {
-            /// It is delivered as it comes.
+            /// The body is delivered as received.
             case identity
-            /// Bytes have been taken that are still to be decoded.
+            /// Bytes have been taken that must still be decoded.
             case pending
-            /// All that was taken has been decoded; a coding that the body breaks off in, should it end here.
+            /// All bytes have been decoded; a coding that is incomplete if the body ends here.
             case decoded(brokenOff: ContentCoding?)
         }
 
         var heads: Heads
         var coding = Coding.identity
-        /// Chunks that the consumer paused before and that curl cannot keep.
+        /// Chunks that arrived while the consumer was paused, and that curl cannot keep.
         var spooledChunks = 0
         var spooledBytes = 0
-        /// Trailers came, which are delivered before the end.
+        /// Whether there are trailers, which are delivered before the end.
         var hasTrailers = false
 
         init(heads: Heads) { self.heads = heads }
 
         var isChallenge: Bool { if case .challenge = heads { true } else { false } }
 
-        /// Whether everything that came has been handed on.
+        /// Whether all received bytes have been delivered.
         var isDrained: Bool { coding != .pending && spooledChunks == 0 }
 
-        /// The coding that a body that ends here breaks off in.
+        /// The coding that is incomplete if the body ends here.
         var brokenOff: ContentCoding? {
             if spooledChunks == 0, case .decoded(let brokenOff) = coding { brokenOff } else { nil }
         }
 
-        /// curl hands the response out, though it may have been a challenge.
+        /// Notes that curl passes the response on, though it may have been a challenge.
         mutating func accept() {
             if case .challenge(let interim) = heads { heads = .held(interim: interim) }
         }
 
-        /// Forgets the heads, which are delivered now; false if there are none.
+        /// Clears the heads, which are delivered now; false if there are none.
         mutating func takeHeads() -> Bool {
             defer { heads = .none }
             return heads != .none
         }
 
-        /// The next thing to deliver of what has come, or to decode.
+        /// The next part of the received response to deliver or to decode.
         mutating func resume() -> ResumeAction? {
             switch heads {
             case .challenge: return nil

@@ -1,7 +1,7 @@
 internal import RxHTTP
 
 extension TransferState {
-    /// What the server or curl did that is not accepted.
+    /// The reason why a transfer is aborted because of the server or curl.
     enum Refusal: Equatable {
         /// More header bytes than ``Limits/headBytes``.
         case headTooLarge
@@ -9,33 +9,33 @@ extension TransferState {
         case tooManyInterimHeads
         /// A head that does not begin with a status line.
         case malformedStatusLine
-        /// A `Content-Length` that is no number, or several that differ.
+        /// A `Content-Length` that is not a number, or several different ones.
         case uncertainLength
-        /// An unasked-for 101 (RFC 9110 §15.2.2).
+        /// A 101 that was not requested (RFC 9110 §15.2.2).
         case switchedProtocols
         /// A body that grows more than ``ContentDecoding/Limits`` allow.
         case expanded
-        /// A body that is not of the coding that its head names.
+        /// A body that does not match the coding in its head.
         case malformedContent(ContentCoding)
         /// A body that ends in the middle of a coding.
         case brokenOff(ContentCoding)
         /// More codings than ``ContentCoding/limit``.
         case tooManyCodings
-        /// The server refuses to be asked before the content is sent (417).
+        /// The server does not support the expectation `100-continue` (417).
         case expectation
         /// More bytes for a paused consumer than ``Limits/spoolBytes``.
         case spoolFull
-        /// curl is about to send a second time what must be sent once.
+        /// curl is about to send a request again that may be sent only once.
         case sentTwice
     }
 
-    /// What a transfer may take at most.
+    /// The limits of a transfer.
     struct Limits: Equatable {
-        /// Bytes of all header lines together, informational heads and trailers included.
+        /// The size of all header lines in bytes, including informational heads and trailers.
         var headBytes = 256 << 10
-        /// Informational heads before the final one.
+        /// The number of informational heads before the final one.
         var interimHeads = 100
-        /// Bytes kept for a consumer that has paused, where curl cannot keep them.
+        /// The number of bytes kept for a paused consumer, if curl cannot keep them.
         var spoolBytes = 64 << 20
     }
 }

@@ -1,7 +1,8 @@
 extension TransferState {
-    /// How far the response has come.
+    /// The progress of the response.
     ///
-    /// `held` is the number of informational heads that are complete but that the consumer paused before.
+    /// `held` is the number of informational heads that are complete but held back because the consumer has
+    /// paused.
     enum Phase: Equatable {
         /// A status line comes next.
         case statusLine(held: Int)
@@ -9,19 +10,19 @@ extension TransferState {
         case fieldLines(Head, held: Int)
         /// The final head is complete. `holdsCurl` if curl has been told to wait.
         case body(Body, holdsCurl: Bool)
-        /// curl is done; what is left is delivered as ``resume(isPaused:)`` says.
+        /// curl has completed the transfer; ``resume(isPaused:)`` delivers the rest.
         case delivering(Body)
-        /// Nothing is delivered any more.
+        /// Nothing more is delivered.
         case ended
     }
 
-    /// Which head it is whose lines come.
+    /// The kind of head whose lines are being received.
     enum Head: Equatable {
         /// An informational one.
         case interim
-        /// The last one.
+        /// The final head.
         case final
-        /// The last one too, unless curl meets the proxy's challenge in it.
+        /// The final head, unless curl answers the challenge of the proxy in it.
         case challenge
     }
 
@@ -43,7 +44,8 @@ extension TransferState {
         }
     }
 
-    /// Whether the response is a challenge of the proxy's: curl sends the request again, or hands the response out.
+    /// Whether the response is a challenge of the proxy: curl sends the request again, or passes the response
+    /// on.
     var isChallenged: Bool {
         switch phase {
         case .fieldLines(let head, _): head == .challenge

@@ -1,24 +1,24 @@
-/// The life of one transfer, as rules only: what happened goes in, what to do about it comes out. It touches
-/// neither curl nor streams; ``Transfer`` performs what it says.
+/// The state machine of one transfer: its methods take events and return actions. It calls neither curl nor
+/// streams; ``Transfer`` performs the actions.
 ///
 ///     statusLine → fieldLines → (statusLine → fieldLines …) → body → (delivering) → ended
 ///
-/// Whatever comes after the end yields "nothing to do".
+/// After the end, every event results in no action.
 struct TransferState {
     private(set) var phase = Phase.statusLine(held: 0)
     private(set) var sending = Sending.unsent
-    /// Why the transfer was broken off from here, if it was.
+    /// The reason why the transfer was aborted by this side, if it was.
     private(set) var refusal: Refusal?
 
     private let limits: Limits
-    /// Whether sending the request twice does no harm.
+    /// Whether the request may be sent twice.
     private let isRepeatable: Bool
-    /// Whether curl may meet a challenge of the proxy's, once.
+    /// Whether curl may receive a challenge of the proxy, once.
     private var awaitsChallenge: Bool
-    /// Bytes of all header lines so far.
+    /// The size of all header lines so far, in bytes.
     private(set) var headBytes = 0
     private var interimHeads = 0
-    /// Bytes of the body that have been delivered.
+    /// The number of body bytes that have been delivered.
     private(set) var decodedBytes = 0
 
     init(isRepeatable: Bool, awaitsChallenge: Bool = false, limits: Limits = Limits()) {
@@ -29,15 +29,15 @@ struct TransferState {
 
     // MARK: Sending
 
-    /// The request is about to go out on a connection.
+    /// Notes that the request is about to be sent on a connection.
     ///
-    /// On a reused connection that dies without a byte of a response curl sends again by itself, whatever the
-    /// method. That is right for what is idempotent only (RFC 9112 §9.3.1).
+    /// If a reused connection fails without a byte of a response, curl sends the request again by itself,
+    /// regardless of the method. This is allowed for idempotent requests only (RFC 9112 §9.3.1).
     ///
-    /// - Returns: whether it may.
+    /// - Returns: whether the request may be sent.
     mutating func willSend() -> Bool {
         guard !isOver else { return false }
-        // A proxy that challenges has passed nothing on.
+        // A proxy that sends a challenge has not forwarded the request.
         if isSent, !isChallenged {
             guard isRepeatable, !hasHead else {
                 refusal = .sentTwice
@@ -53,12 +53,12 @@ struct TransferState {
 
     // MARK: Head
 
-    /// A status line came, or what stands in its place.
+    /// Takes a status line, or the line in its place.
     ///
     /// - Parameters:
-    ///   - status: the status code, `nil` if the line does not have one.
-    ///   - asksFirst: whether the server has been asked if it takes the content, and can be sent the request again
-    ///     without if it refuses the question (417).
+    ///   - status: the status code; `nil` if the line does not have one.
+    ///   - asksFirst: whether the request has the expectation `100-continue`, and can be sent again without
+    ///     it if the server does not support it (417).
     mutating func receiveStatusLine(
         status: Int?, byteCount: Int, asksFirst: Bool = false
     ) -> HeadAction {
@@ -80,9 +80,9 @@ struct TransferState {
         return .skip
     }
 
-    /// A field line came, or a trailer.
+    /// Takes a field line or a trailer.
     ///
-    /// - Parameter keepsLengthCertain: whether one still knows how long the body is.
+    /// - Parameter keepsLengthCertain: whether the length of the body is still certain after this line.
     mutating func receiveFieldLine(byteCount: Int, keepsLengthCertain: Bool = true) -> HeadAction {
         guard admit(byteCount) else { return .refuse }
         switch phase {
@@ -96,7 +96,7 @@ struct TransferState {
         }
     }
 
-    /// The empty line after the field lines came.
+    /// Takes the empty line after the field lines.
     mutating func receiveEndOfHead(byteCount: Int, isPaused: Bool) -> HeadAction {
         guard admit(byteCount) else { return .refuse }
         guard case .fieldLines(let head, let held) = phase else { return .skip }
@@ -125,14 +125,14 @@ struct TransferState {
         return .refuse
     }
 
-    /// What the server sent is not accepted.
+    /// Notes that the response is refused.
     mutating func refuse(_ reason: Refusal) { refusal = reason }
 
     // MARK: Body
 
-    /// A chunk came.
+    /// Takes a chunk.
     ///
-    /// - Parameter canWait: whether curl can keep the chunk. Asked only when it matters.
+    /// - Parameter canWait: whether curl can keep the chunk. Called only if it matters.
     mutating func receiveChunk(
         count: Int, isPaused: Bool, canWait: () -> Bool = { true }
     ) -> BodyAction {
@@ -157,20 +157,20 @@ struct TransferState {
         return .deliver(headFirst: body.takeHeads())
     }
 
-    /// A chunk has been taken from the paused chunks.
+    /// Notes that a chunk has been taken from the paused chunks.
     mutating func unspool(_ count: Int) { updateBody { $0.spooledBytes -= count } }
 
-    /// The body is decoded from here on.
+    /// Notes that the body is decoded from here on.
     mutating func beginDecoding() { updateBody { $0.coding = .decoded(brokenOff: nil) } }
 
-    /// Bytes have been taken that are to be decoded.
+    /// Notes that bytes have been taken that must be decoded.
     mutating func receiveCoded() { updateBody { $0.coding = .pending } }
 
-    /// A piece of the body has been decoded.
+    /// Notes that a piece of the body has been decoded.
     ///
     /// - Parameters:
-    ///   - isPending: whether there may be another one.
-    ///   - brokenOff: a coding that the body breaks off in, should it end here.
+    ///   - isPending: whether there may be another piece.
+    ///   - brokenOff: a coding that is incomplete if the body ends here.
     mutating func receiveDecoded(count: Int, isPending: Bool, brokenOff: ContentCoding?) {
         decodedBytes += count
         updateBody { $0.coding = isPending ? .pending : .decoded(brokenOff: brokenOff) }
@@ -188,7 +188,7 @@ struct TransferState {
         }
     }
 
-    /// Refuses a body that ends in the middle of a coding, whatever its framing says.
+    /// Refuses a body that ends in the middle of a coding, regardless of its framing.
     private mutating func refuseBrokenOff(_ body: Body) -> Bool {
         guard let brokenOff = body.brokenOff else { return false }
         refusal = .brokenOff(brokenOff)
@@ -198,8 +198,8 @@ struct TransferState {
 
     // MARK: Resuming
 
-    /// The consumer may have resumed. To be asked again after each action, since a consumer can pause anew
-    /// at any event.
+    /// Returns the next action when the consumer may have resumed. Must be called again after each action,
+    /// because a consumer can pause again at any event.
     mutating func resume(isPaused: Bool) -> ResumeAction? {
         guard !isPaused else { return nil }
         switch phase {
@@ -237,7 +237,7 @@ struct TransferState {
 
     // MARK: End
 
-    /// curl says that the transfer is done.
+    /// Notes that curl has completed the transfer.
     mutating func complete(succeeded: Bool, isPaused: Bool) -> EndAction {
         switch phase {
         case .delivering, .ended: return .nothing
@@ -256,7 +256,7 @@ struct TransferState {
         }
     }
 
-    /// The transfer is called off from outside: cancelled, timed out or shut down.
+    /// Aborts the transfer from outside: it was cancelled, timed out or shut down.
     ///
     /// - Returns: whether it was still running.
     mutating func breakOff() -> Bool {

@@ -1,17 +1,17 @@
 internal import RxHTTP
 
-/// When things happened to a transfer, and the clock of its limits.
+/// The times of a transfer's events, and the clock of its limits.
 struct TransferTiming {
     var clock: TransferClock
-    /// When a body that is streamed began to be read, when all of it had gone, and when its response began:
-    /// curl's own time of the first byte is that of the first byte sent for these.
+    /// For a streamed body: when reading it began, when all of it had been sent, and when its response began.
+    /// For these, curl's time of the first byte is the time of the first byte sent.
     var startedAt: Duration?
     var sentAt: Duration?
     var respondedAt: Duration?
 
     init(_ timeouts: Timeouts) { clock = TransferClock(timeouts) }
 
-    /// Puts the times of a streamed body in place of curl's.
+    /// Replaces curl's times by those of a streamed body.
     func correct(_ metrics: inout TransferMetrics) {
         guard let startedAt else { return }
         if let respondedAt { metrics.firstByte = respondedAt - startedAt }

@@ -2,27 +2,27 @@ internal import RxHTTP
 internal import RxLite
 internal import RxLoop
 
-/// Where curl reads the content of a request from, unless it is small: takes chunks from a stream, ahead of curl but
-/// not far.
+/// The source from which curl reads the content of a request, unless it is small: takes chunks from a stream,
+/// a limited distance ahead of curl.
 ///
-/// The stream is subscribed to when curl first asks, which it does when the connection is ready.
+/// The stream is subscribed to when curl first asks, that is, when the connection is ready.
 final class ContentSource: @unchecked Sendable {
     // Unchecked: touched on the loop only.
 
-    /// What there is for curl.
+    /// The result of a read.
     enum Supply {
-        /// So many bytes were copied.
+        /// The number of bytes that were copied.
         case bytes(Int)
-        /// There will be more; ``Multi/feed(_:)`` is called then.
+        /// No bytes yet; ``Multi/feed(_:)`` is called when there are more.
         case none
-        /// That was all.
+        /// The end of the content.
         case end
     }
 
-    /// Where the bytes come from.
+    /// The origin of the bytes.
     enum Origin {
         case chunks(Observable<[UInt8], NetworkError>)
-        /// What of it is in memory goes from there to curl, and is no chunk in between.
+        /// Bytes of the file that are in memory are copied directly to curl, without chunks.
         case file(FilePart, LoopFileSystem)
     }
 
@@ -31,33 +31,33 @@ final class ContentSource: @unchecked Sendable {
     private let origin: Origin
     private let isReplayable: Bool
 
-    /// How many bytes are read ahead before the stream is paused, and with how many it goes on.
+    /// The number of bytes read ahead at which the stream is paused, and at which it is resumed.
     private static let highWater = 512 << 10
     private static let lowWater = 256 << 10
 
     private var scope: Scope?
     private var reading: FileReading?
     private var waiting: [[UInt8]] = []
-    /// Where curl is: which of them, and how far in it.
+    /// The position of curl: the index of the chunk, and the offset in it.
     private var index = 0
     private var offset = 0
     private var waitingBytes = 0
     private var isPaused = false
     private var hasStarted = false
     private var hasEnded = false
-    /// How many bytes curl has taken.
+    /// The number of bytes that curl has taken.
     private(set) var takenBytes: Int64 = 0
     /// Whether curl has been told to wait.
     private(set) var isStarved = false
-    /// Whether the transfer waits for the first byte before curl hears of it.
+    /// Whether the transfer waits for the first byte before it is passed to curl.
     private(set) var isAwaited = false
-    /// Whether the next ``close()`` leaves the stream as it stands.
+    /// Whether the next ``close()`` keeps the stream in its current state.
     private var isKept = false
 
     /// Whether the stream has ended without a byte.
     var isEmpty: Bool { hasEnded && takenBytes == 0 && waitingBytes == 0 }
 
-    /// Whether curl has taken everything.
+    /// Whether curl has taken all bytes.
     var isExhausted: Bool { hasEnded && waitingBytes == 0 }
 
     init(_ origin: Origin, length: Int64?, isReplayable: Bool) {
@@ -66,13 +66,14 @@ final class ContentSource: @unchecked Sendable {
         self.isReplayable = isReplayable
     }
 
-    /// Subscribes to the stream ahead of curl. ``Multi/proceed(_:)`` is called when there is a byte, or none to come.
+    /// Subscribes to the stream before curl asks. ``Multi/proceed(_:)`` is called when there is a byte, or
+    /// when the stream ends without one.
     func open(for transfer: Transfer) {
         isAwaited = true
         start(for: transfer)
     }
 
-    /// Copies what is there, as much as fits.
+    /// Copies as many of the available bytes as fit.
     func read(into buffer: UnsafeMutableRawBufferPointer, for transfer: Transfer) -> Supply {
         transfer.multi.loop.assertCurrent()
         if !hasStarted { start(for: transfer) }
@@ -106,7 +107,7 @@ final class ContentSource: @unchecked Sendable {
         return .none
     }
 
-    /// Counts bytes that have gone from a file to curl.
+    /// Counts bytes that were copied directly from a file to curl.
     private func take(_ count: Int) -> Supply {
         takenBytes += Int64(count)
         if takenBytes == length {
@@ -116,10 +117,10 @@ final class ContentSource: @unchecked Sendable {
         return .bytes(count)
     }
 
-    /// curl asks no more, so nobody is waited for.
+    /// Notes that curl will not ask again, so it is no longer told about new bytes.
     func stopWaiting() { isStarved = false }
 
-    /// Goes back to the first byte, if the content can be had again or nothing of it was taken.
+    /// Returns to the first byte, if the content can be read again or no byte was taken.
     func rewind() -> Bool {
         guard takenBytes > 0 else { return true }
         guard isReplayable else { return false }
@@ -128,13 +129,14 @@ final class ContentSource: @unchecked Sendable {
         return true
     }
 
-    /// Whether the content can be had from the start, on another handle.
+    /// Whether the content can be read from the start by another handle.
     var canReopen: Bool { isReplayable || takenBytes == 0 }
 
-    /// Stays open for another handle when this one lets go of it, as long as nothing has been taken.
+    /// Keeps the stream open for another handle when the current one releases it, as long as no byte has been
+    /// taken.
     func keep() { isKept = hasStarted && takenBytes == 0 }
 
-    /// Makes ready for another handle, unless it was kept.
+    /// Prepares for another handle, unless the stream was kept.
     func reopen() {
         isStarved = false
         guard takenBytes > 0 else { return }
@@ -142,7 +144,7 @@ final class ContentSource: @unchecked Sendable {
         takenBytes = 0
     }
 
-    /// Leaves the stream. Nothing comes of it any more.
+    /// Cancels the stream. It delivers nothing more.
     func close() {
         if isKept {
             isKept = false

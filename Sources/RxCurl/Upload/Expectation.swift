@@ -1,7 +1,7 @@
-/// Whether a server is asked before the content is sent (`Expect: 100-continue`).
+/// Whether the request asks the server before it sends the content (`Expect: 100-continue`).
 struct Expectation {
-    /// Whether it may be asked.
+    /// Whether the request may ask.
     var isAllowed = true
-    /// How long curl waits for `100 Continue` before it sends the content; `nil` if it does not ask.
+    /// How long curl waits for `100 Continue` before it sends the content; `nil` if the request does not ask.
     var wait: Duration?
 }

@@ -3,7 +3,7 @@ internal import RxLite
 internal import RxLoop
 
 extension EventLoop {
-    /// The bytes, compressed by a thread of the loop's pool.
+    /// The bytes, compressed on a thread of the loop's pool.
     func gzip(_ bytes: [UInt8]) -> Observable<[UInt8], NetworkError> {
         compressing { () throws(UVError) in
             let gzip = Gzip()
@@ -11,7 +11,7 @@ extension EventLoop {
         }
     }
 
-    /// The chunks, compressed by a thread of the loop's pool, one after another.
+    /// The chunks, compressed one after another on a thread of the loop's pool.
     func gzip(_ chunks: Observable<[UInt8], NetworkError>) -> Observable<[UInt8], NetworkError> {
         .deferred { () throws(NetworkError) in
             let gzip = Gzip()

@@ -1,9 +1,9 @@
 internal import CZlib
 
-/// A running compression to gzip (RFC 1952), by zlib. Takes its time: nothing for the loop.
+/// A running compression to gzip (RFC 1952) with zlib. Too slow for the loop's thread.
 @safe
 final class Gzip: @unchecked Sendable {
-    // Unchecked: its user begins a call when the one before has returned.
+    // Unchecked: the caller begins a call only when the previous one has returned.
     // Safe: the stream lives from init to deinit.
     private let stream: UnsafeMutablePointer<z_stream>
 
@@ -11,7 +11,7 @@ final class Gzip: @unchecked Sendable {
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
         let status = unsafe rxzlib_deflate_init_gzip(stream)
-        // The arguments are right, so that only memory can be lacking, which Swift gives up at as well.
+        // The arguments are valid, so only memory can be lacking; Swift traps in that case too.
         precondition(status == Z_OK, "zlib has no memory")
     }
 
@@ -20,10 +20,10 @@ final class Gzip: @unchecked Sendable {
         unsafe stream.deallocate()
     }
 
-    /// What can be said of the content so far with `bytes` behind it; mostly nothing for little.
+    /// Compresses `bytes` and returns the output that is available so far; often empty for small inputs.
     func compress(_ bytes: [UInt8]) -> [UInt8] { run(bytes, Z_NO_FLUSH) }
 
-    /// The rest.
+    /// Returns the rest of the output.
     func finish() -> [UInt8] { run([], Z_FINISH) }
 
     private func run(_ bytes: [UInt8], _ flush: Int32) -> [UInt8] {
@@ -34,7 +34,7 @@ final class Gzip: @unchecked Sendable {
             let count = min(bytes.count - start, 1 << 30)
             let isLast = start + count == bytes.count
             unsafe bytes.withUnsafeBufferPointer { input in
-                // It only reads from it.
+                // zlib only reads the input.
                 unsafe stream.pointee.next_in = UnsafeMutablePointer(
                     mutating: input.baseAddress.map { unsafe $0 + start })
                 unsafe stream.pointee.avail_in = UInt32(count)
@@ -48,7 +48,7 @@ final class Gzip: @unchecked Sendable {
         return output
     }
 
-    /// A bufferful of output.
+    /// The output of one call of zlib, at most a full buffer.
     private func piece(_ flush: Int32) -> [UInt8] {
         let size = 32 << 10
         return unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in

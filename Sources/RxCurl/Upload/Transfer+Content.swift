@@ -3,25 +3,25 @@ internal import RxLite
 internal import RxLoop
 
 extension Transfer {
-    /// Hands over the next bytes of a body that is not small.
+    /// Copies the next bytes of a streamed body to curl.
     func readContent(into buffer: UnsafeMutableRawBufferPointer) -> ContentSource.Supply {
         guard let source = content.source else { return .end }
         multi.sockets.noteContentRead()
         return unsafe source.read(into: buffer, for: self)
     }
 
-    /// Decides whether the server is asked before the content is sent. With HTTP/2 it refuses by closing the stream, and
-    /// curl would wait for nothing.
+    /// Decides whether the request asks the server before it sends the content. Over HTTP/2 a server refuses
+    /// content by closing the stream, so curl would wait in vain.
     func decideToAsk() {
         let policy = request.continuePolicy
         let isAsked = expectation.isAllowed && policy.asks(before: content.length) && speaksHTTP1
         expectation.wait = isAsked ? policy.wait : nil
     }
 
-    /// Whether it asks before content of which it is not known whether there is any.
+    /// Whether the request asks, but it is not known whether there is any content.
     var awaitsContent: Bool { expectation.wait != nil && content.source.map { $0.length == nil } ?? false }
 
-    /// Goes back to the beginning, since curl sends again; false if the body can be sent only once.
+    /// Returns to the beginning, because curl sends again; false if the body can be sent only once.
     func rewindContent() -> Bool { content.source?.rewind() ?? true }
 
     func reportUpload() {
@@ -32,13 +32,13 @@ extension Transfer {
         deliver(event)
     }
 
-    /// The last word on the upload: before the head, and again at the end if the response came early.
+    /// Reports the end of the upload: before the head, and again at the end if the response came early.
     func deliverUploadEnd() {
         if let event = upload?.finish(at: uploadedBytes) { deliver(event) }
     }
 
-    /// What has gone out: a small body as a whole, since that is sent in one go. curl counts the bytes on the wire,
-    /// which are more than those of the body if that is chunked.
+    /// The number of body bytes that have been sent; a small body counts as a whole, because it is sent in
+    /// one go. curl counts the bytes on the wire, which are more than the body if it is chunked.
     var uploadedBytes: Int64 {
         switch content {
         case .none: 0
@@ -48,12 +48,13 @@ extension Transfer {
         }
     }
 
-    /// Whether curl has handed all of the content to the network. What is in one go with the head counts as such.
+    /// Whether curl has passed all content to the network. Content that is sent together with the head counts
+    /// as passed.
     var isContentSent: Bool {
         guard let source = content.source else { return true }
         return source.length.map { uploadedBytes >= $0 } ?? source.isExhausted
     }
 
-    /// Whether the body is read bit by bit while it is sent.
+    /// Whether the body is read in parts while it is sent.
     var isStreamed: Bool { content.source != nil }
 }

@@ -4,17 +4,18 @@ internal import RxHTTP
 
 /// A server may respond before it has all of the content, and need not take the rest.
 extension Transfer {
-    /// Whether the server has been asked if it takes the content, and can be sent the request again without asking.
+    /// Whether the request asks first, and can be sent again without asking.
     var asksFirst: Bool { expectation.wait != nil && content.source?.canReopen ?? true }
 
-    /// Starts over, without the question that the server does not understand.
+    /// Starts over without the expectation, which the server does not support.
     func sendWithoutAsking(_ handle: EasyHandle) {
         expectation.isAllowed = false
         startOver(handle)
     }
 
-    /// Checks an unsuccessful response that comes while there is still content to send, once curl has returned: curl
-    /// sends on if the server closes after the response, and waits forever if there was nothing to send at the moment.
+    /// Handles an unsuccessful response that arrives before all content has been sent, once curl has
+    /// returned: curl continues to send if the server closes after the response, and waits forever if there
+    /// was no content at that moment.
     func noteEarlyResponse() {
         guard !state.isChallenged, content.source != nil, let status = response.head?.status,
             status.code >= 300, !isContentSent
@@ -22,7 +23,7 @@ extension Transfer {
         multi.perform(.wrapUp(self))
     }
 
-    /// Ends a transfer whose response is there, and is no success.
+    /// Ends a transfer whose response is complete and unsuccessful.
     func wrapUp() {
         guard !isOver, let handle, !isContentSent else { return }
         if isResponseComplete(handle), !handle.isHeld {
@@ -34,7 +35,7 @@ extension Transfer {
         }
     }
 
-    /// Whether all of the response has come, as far as its head tells.
+    /// Whether the response is complete, as far as its head shows.
     func isResponseComplete(_ handle: EasyHandle) -> Bool {
         guard state.hasHead, let head = response.head else { return false }
         switch head.status.code {

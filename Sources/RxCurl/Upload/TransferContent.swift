@@ -2,19 +2,19 @@ internal import HTTPTypes
 internal import RxHTTP
 internal import RxLite
 
-/// What a transfer sends besides the head.
+/// The content that a transfer sends after the head.
 enum TransferContent {
-    /// Nothing, or for methods that define content, none of it.
+    /// No content; for methods that define content, an empty one.
     case none
-    /// A small body, copied once and sent together with the head in one go (`CURLOPT_POSTFIELDS`).
+    /// A small body, copied once and sent in one go with the head (`CURLOPT_POSTFIELDS`).
     case inline([UInt8])
-    /// A body that curl asks for bit by bit (`CURLOPT_READFUNCTION`).
+    /// A body that curl reads in parts (`CURLOPT_READFUNCTION`).
     case streamed(ContentSource)
 
-    /// What is sent in one go at most.
+    /// The maximum size of an inline body, in bytes.
     static let inlineLimit = 64 << 10
 
-    /// The content of a body that needs no opening.
+    /// Creates the content of a body in memory.
     init(_ bytes: [UInt8]) {
         if bytes.isEmpty {
             self = .none
@@ -26,7 +26,7 @@ enum TransferContent {
         }
     }
 
-    /// The content of a body that has been opened.
+    /// Creates the content of a body that has been opened.
     init(_ content: StreamedBody.Content, isReplayable: Bool) {
         let origin: ContentSource.Origin
         if let file = content.file, let files = file.files as? LoopFileSystem {
@@ -37,7 +37,7 @@ enum TransferContent {
         self = .streamed(ContentSource(origin, length: content.length, isReplayable: isReplayable))
     }
 
-    /// The number of bytes; `nil` if it is not known.
+    /// The number of bytes; `nil` if unknown.
     var length: Int64? {
         switch self {
         case .none: 0
@@ -50,7 +50,7 @@ enum TransferContent {
         if case .streamed(let source) = self { source } else { nil }
     }
 
-    /// What the header fields must say about the content.
+    /// How the header fields describe the content.
     func framing(of request: Request) -> Framing {
         switch self {
         case .none:
@@ -62,9 +62,9 @@ enum TransferContent {
         }
     }
 
-    /// How the end of the content is told.
+    /// How the end of the content is marked.
     enum Framing: Equatable {
-        /// There is none.
+        /// There is no content.
         case none
         /// By its length.
         case known
