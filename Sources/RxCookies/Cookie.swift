@@ -1,56 +1,57 @@
 public import FoundationEssentials
 
-/// One cookie, as a server set it and a ``CookieJar`` keeps it (RFC 6265).
+/// One cookie, as set by a server and stored in a ``CookieJar`` (RFC 6265).
 ///
-/// Its value is a secret: printing a cookie shows everything else.
+/// The value is a secret: printing a cookie shows everything else.
 public struct Cookie: Sendable, Hashable, Codable {
-    /// The name; empty for a cookie that is a bare value.
+    /// The name; empty for a cookie that consists of a value only.
     public let name: String
-    /// The value, as it stood in `Set-Cookie`, quotes included.
+    /// The value as in `Set-Cookie`, including quotes.
     public let value: String
-    /// The host it belongs to, in lower case and ASCII, without a leading dot.
+    /// The host of the cookie, in lower case and ASCII, without a leading dot.
     public let domain: String
-    /// Whether hosts below ``domain`` do not get it.
+    /// Whether the cookie is not sent to subdomains of ``domain``.
     public let isHostOnly: Bool
-    /// The path it is sent to, and below.
+    /// The path below which the cookie is sent.
     public let path: String
-    /// When it ends; `nil` for a session cookie.
+    /// The expiry; `nil` for a session cookie.
     public let expires: Date?
-    /// Whether it goes out over https only.
+    /// Whether the cookie is sent over https only.
     public let isSecure: Bool
-    /// Whether it is meant to be hidden from scripts.
+    /// Whether the cookie is intended to be hidden from scripts.
     public let isHTTPOnly: Bool
-    /// The server's rule for requests from other sites. Kept and not acted upon: requests of an app come from no site.
+    /// The server's rule for requests from other sites. Stored but not applied: requests of an app come from
+    /// no site.
     public let sameSite: SameSite?
-    /// When it was first set; a new value of the same cookie keeps the time. Of a cookie that was in no jar yet, when
-    /// it was made.
+    /// The time when the cookie was first set; a new value of the same cookie keeps it. For a cookie that was
+    /// in no jar yet, the time of its creation.
     public internal(set) var created: Date
-    /// When it was last set or sent.
+    /// The time when the cookie was last set or sent.
     public internal(set) var lastUsed: Date
 
     /// The values of the `SameSite` attribute.
     public enum SameSite: String, Sendable, Codable {
-        /// Requests from the same site only.
+        /// Sent with requests from the same site only.
         case strict
-        /// Those, and following a link.
+        /// Sent with requests from the same site, and when a user follows a link.
         case lax
-        /// All requests: the attribute's `None`.
+        /// Sent with all requests: the value `None` of the attribute.
         case unrestricted = "none"
     }
 
-    /// Creates a cookie, to be given to ``CookieJar/set(_:)``.
+    /// Creates a cookie for ``CookieJar/set(_:)``.
     ///
     /// - Parameters:
-    ///   - name: the name; empty for a bare value.
+    ///   - name: the name; empty for a cookie that consists of a value only.
     ///   - value: the value.
-    ///   - domain: the host it belongs to, with or without a leading dot.
-    ///   - isHostOnly: whether hosts below the domain do not get it. Default `nil`: unless the domain has a leading
-    ///     dot.
-    ///   - path: the path it is sent to, and below. Default `/`.
-    ///   - expires: when it ends. Default `nil`: with the session.
-    ///   - isSecure: whether it goes out over https only. Default false.
-    ///   - isHTTPOnly: whether it is meant to be hidden from scripts. Default false.
-    ///   - sameSite: the `SameSite` attribute. Default `nil`: it has none.
+    ///   - domain: the host of the cookie, with or without a leading dot.
+    ///   - isHostOnly: whether the cookie is not sent to subdomains of the domain. Default `nil`: true unless
+    ///     the domain has a leading dot.
+    ///   - path: the path below which the cookie is sent. Default `/`.
+    ///   - expires: the expiry. Default `nil`: the cookie ends with the session.
+    ///   - isSecure: whether the cookie is sent over https only. Default false.
+    ///   - isHTTPOnly: whether the cookie is intended to be hidden from scripts. Default false.
+    ///   - sameSite: the `SameSite` attribute. Default `nil`: no attribute.
     public init(
         name: String, value: String, domain: String, isHostOnly: Bool? = nil, path: String = "/",
         expires: Date? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false, sameSite: SameSite? = nil
@@ -78,16 +79,16 @@ public struct Cookie: Sendable, Hashable, Codable {
         self.lastUsed = lastUsed ?? created
     }
 
-    /// Whether it ends with the session: nothing says how long it lives.
+    /// Whether the cookie ends with the session because it has no expiry.
     public var isSession: Bool { expires == nil }
 
-    /// Whether it is over at `date`.
+    /// Whether the cookie has expired at `date`.
     public func isExpired(at date: Date) -> Bool { expires.map { $0 <= date } ?? false }
 
-    /// How it stands in a `Cookie` field.
+    /// The cookie as in a `Cookie` field.
     var pair: String { name.isEmpty ? value : name + "=" + value }
 
-    /// Whether setting `other` replaces this one.
+    /// Whether setting `other` replaces this cookie.
     func isSame(as other: Cookie) -> Bool {
         name == other.name && domain == other.domain && isHostOnly == other.isHostOnly && path == other.path
     }
@@ -106,6 +107,6 @@ extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -2,8 +2,8 @@ import FoundationEssentials
 import RxHTTP
 
 extension Date {
-    /// The time that an `Expires` attribute names, read as leniently as RFC 6265 §5.1.1 says: the parts in
-    /// any order, between anything, with anything else around them.
+    /// Parses the date in an `Expires` attribute, as leniently as RFC 6265 §5.1.1 requires: the parts in any
+    /// order, with any text between and around them.
     init?(cookieDate text: String) {
         var clock: (hour: Int, minute: Int, second: Int)?
         var day: Int?
@@ -47,14 +47,15 @@ extension UInt8 {
 }
 
 extension Substring.UTF8View {
-    /// The number that the token begins with, if it has as many digits and no more follow.
+    /// The number at the start of the token, if it has an allowed number of digits and no further digit
+    /// follows.
     fileprivate func leadingNumber(digits allowed: ClosedRange<Int>) -> Int? {
         let digits = prefix(allowed.upperBound + 1).prefix { $0.digit != nil }
         guard allowed.contains(digits.count) else { return nil }
         return digits.reduce(0) { $0 * 10 + ($1.digit ?? 0) }
     }
 
-    /// `hh:mm:ss`, one or two digits each; what follows them does not matter if it is no digit.
+    /// `hh:mm:ss`, one or two digits each; any text may follow that does not begin with a digit.
     fileprivate var clock: (hour: Int, minute: Int, second: Int)? {
         let fields = split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
         guard fields.count == 3, fields[..<2].allSatisfy({ $0.allSatisfy { $0.digit != nil } }),
@@ -65,7 +66,7 @@ extension Substring.UTF8View {
         return (hour, minute, second)
     }
 
-    /// 1 to 12, by the first three letters.
+    /// The month from 1 to 12, by its first three letters.
     fileprivate var month: Int? {
         let letters = prefix(3).map { $0 | 0x20 }
         return Self.months.firstIndex { $0.elementsEqual(letters) }.map { $0 + 1 }

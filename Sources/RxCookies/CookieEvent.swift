@@ -3,13 +3,14 @@ public import RxHTTP
 
 /// An event of a ``CookieJar``.
 public enum CookieEvent: Sendable {
-    /// A cookie was set: it is new, has a new value, or the same once more.
+    /// A cookie was set: a new cookie, a new value, or the same value again.
     case stored(Cookie)
-    /// A cookie is gone: taken back by its server, removed by the app, expired, or pushed out by the limits.
+    /// A cookie was removed: deleted by its server, removed by the app, expired, or evicted because of the
+    /// limits.
     case removed(Cookie)
-    /// A cookie of the server at this URL was refused.
+    /// A cookie from this URL was refused.
     case refused(CookieRefusal, from: URL)
-    /// The storage could not be read or written, or what it held is no jar. The jar continues in memory.
+    /// The storage could not be read or written, or its content was not a jar. The jar continues in memory.
     case storageFailed(NetworkError)
 }
 
@@ -27,6 +28,6 @@ extension CookieEvent: CustomStringConvertible, CustomDebugStringConvertible, Cu
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,14 +1,14 @@
 import FoundationEssentials
 import RxHTTP
 
-/// A dumped jar: JSON, so that a person can read it and later versions can add to it.
+/// A dumped jar: JSON, so that it is readable and later versions can extend it.
 struct CookieFile: Codable {
     var version = 1
     let cookies: [Cookie]
 
     init(_ cookies: [Cookie]) { self.cookies = cookies }
 
-    /// - Throws: `file` for what is no dumped jar.
+    /// - Throws: `file` if the bytes are not a dumped jar.
     init(bytes: [UInt8]) throws(NetworkError) {
         do {
             self = try JSONDecoder().decode(CookieFile.self, from: Data(bytes))
@@ -20,7 +20,8 @@ struct CookieFile: Codable {
         }
     }
 
-    /// - Throws: `file` for a date that JSON cannot hold, which a jar with an endless lifetime may have.
+    /// - Throws: `file` for a date that JSON cannot represent, which a jar with an unlimited lifetime may
+    ///   contain.
     func bytes() throws(NetworkError) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

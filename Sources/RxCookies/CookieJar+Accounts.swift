@@ -1,7 +1,7 @@
 import Synchronization
 
 extension CookieJar {
-    /// An account that cookies belong to: one of those that its owner, such as a session, has in turn.
+    /// An account that cookies belong to. The owner of a jar, such as a session, has one account at a time.
     package struct Account {
         fileprivate let owner: UInt64
         fileprivate let identity: Int
@@ -12,22 +12,23 @@ extension CookieJar {
         }
     }
 
-    /// What stays in the jar when another account takes its place.
+    /// The cookies that stay in the jar when another account replaces the current one.
     package enum Kept {
         case all
-        /// What has been set in this process, and does not come from the storage: there was no account, and so it is no
-        /// other's. Cookies that the login has set are among it.
+        /// The cookies that were set in this process and do not come from the storage. There was no account
+        /// then, so they belong to no other account. They include the cookies of the login.
         case new
         case none
     }
 
-    /// Takes note of its owner's account. From now on requests of the owner's other accounts have no part in the jar.
+    /// Sets the current account of its owner. From now on, requests of the owner's other accounts do not use
+    /// the jar.
     package func attach(_ account: Account) {
         contents.withLock { $0.accounts[account.owner] = account.identity }
     }
 
-    /// Makes another account its owner's. Calls nobody, so that it can be done under the owner's lock; ``finishTurn()``
-    /// is to follow.
+    /// Switches the owner to another account. Calls no other code, so it can run under the owner's lock;
+    /// ``finishTurn()`` must follow.
     package func turn(to account: Account, keeping kept: Kept) {
         contents.withLock { contents in
             contents.accounts[account.owner] = account.identity
@@ -45,7 +46,7 @@ extension CookieJar {
         }
     }
 
-    /// Tells what the turn has removed, and saves what is left at once.
+    /// Delivers the events of the switch, and saves the remaining cookies immediately.
     package func finishTurn() {
         deliverEvents()
         saveSoon(after: .zero)
@@ -53,7 +54,7 @@ extension CookieJar {
 }
 
 extension CookieJar.Contents {
-    /// Whether the jar's cookies are those of `account`; nobody's request is anybody's.
+    /// Whether the jar's cookies belong to `account`; always true for a request without an account.
     func holds(_ account: CookieJar.Account?) -> Bool {
         guard let account, let current = accounts[account.owner] else { return true }
         return current == account.identity
@@ -65,7 +66,7 @@ extension CookieJar.Contents {
 }
 
 extension Cookie {
-    /// Tells a cookie from others, whatever its value.
+    /// Identifies a cookie, regardless of its value.
     struct ID: Hashable {
         let name: String
         let domain: String

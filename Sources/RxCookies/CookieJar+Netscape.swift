@@ -2,28 +2,29 @@ import FoundationEssentials
 import RxHTTP
 
 /// Cookies in the text files that curl, wget and browser extensions read and write
-/// (https://curl.se/docs/http-cookies.html): a line for each, with seven fields between tabs.
+/// (https://curl.se/docs/http-cookies.html): one line per cookie, with seven fields separated by tabs.
 extension CookieJar {
-    /// The cookies that have not expired, as such a file. The format has no place for some attributes, which are left
-    /// out: the `SameSite` attribute, and cookies with a tab in name or path.
+    /// The cookies that have not expired, in this format. The format cannot represent the `SameSite`
+    /// attribute and cookies with a tab in name or path; both are omitted.
     ///
-    /// - Parameter includingSessionCookies: whether those without an end are in it, with 0 as the end. Default true.
+    /// - Parameter includingSessionCookies: whether session cookies are included, with 0 as the expiry.
+    ///   Default true.
     public func netscapeFile(includingSessionCookies: Bool = true) -> String {
         let lines = cookies.filter { includingSessionCookies || !$0.isSession }.compactMap(\.netscapeLine)
         return (["# Netscape HTTP Cookie File"] + lines).joined(separator: "\n") + "\n"
     }
 
-    /// Takes in the cookies of such a file, in place of cookies of the same name, domain and path. Left out are
-    /// comments, lines that are no cookies, and cookies that have expired or that no server could have set.
+    /// Adds the cookies of such a file and replaces cookies with the same name, domain and path. Comments,
+    /// lines that are not cookies, expired cookies, and cookies that no server could have set are skipped.
     ///
-    /// - Returns: the cookies that were taken.
+    /// - Returns: the cookies that were added.
     @discardableResult
     public func restore(fromNetscape text: String) -> [Cookie] {
         let now = clock.date
         let latest = now.addingTimeInterval(emptyStore.lifetime)
-        // CR LF would be one character.
+        // Bytes, because a String treats CR LF as one character.
         let lines = text.utf8.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
-        // Each has a time of creation of its own, which keeps the order of the file.
+        // Each cookie has a distinct time of creation, which keeps the order of the file.
         let cookies = lines.enumerated().compactMap { index, line in
             Cookie(
                 netscape: Substring(line), created: now.addingTimeInterval(1e-6 * Double(index)),
@@ -32,7 +33,8 @@ extension CookieJar {
         return restore(cookies, at: now)
     }
 
-    /// Sets a cookie, in place of one of the same name, domain and path. One that has expired takes that one back.
+    /// Sets a cookie and replaces the one with the same name, domain and path. An expired cookie removes that
+    /// one.
     ///
     /// ```swift
     /// try jar.set(Cookie(name: "theme", value: "dark", domain: "shop.example.com"))
@@ -67,7 +69,7 @@ extension Cookie {
         return (fields + [value]).joined(separator: "\t")
     }
 
-    /// - Parameter latest: the end of a cookie that would live longer.
+    /// - Parameter latest: the maximum expiry.
     fileprivate init?(netscape line: Substring, created: Date, latest: Date) {
         let isHTTPOnly = line.utf8.starts(with: Self.httpOnlyMark.utf8)
         guard isHTTPOnly || line.utf8.first != UInt8(ascii: "#") else { return nil }
@@ -85,6 +87,7 @@ extension Cookie {
 }
 
 extension TimeInterval {
-    /// Within what a whole number of 64 bits holds, rounded up, so that no end becomes none.
+    /// Limited to the range of a 64-bit integer and rounded up, so that an expiry does not become 0, which
+    /// means none.
     fileprivate var clamped: TimeInterval { min(max(rounded(.up), 1), 1e18) }
 }

@@ -6,11 +6,12 @@ import Synchronization
 extension CookieJar {
     // MARK: - Restoring
 
-    /// Takes in what the storage holds; the first request does so as well. One value, then the end.
+    /// Adds the cookies of the storage; the first request does this too. The stream sends one value, then
+    /// ends.
     ///
-    /// Content that is not a jar is reported and overwritten by the next save. An unreadable storage fails, is never
-    /// overwritten, and is read again by the next call or request; the jar works in memory meanwhile. Cookies that were
-    /// set before stay.
+    /// Content that is not a jar is reported and overwritten by the next save. If the storage cannot be read,
+    /// the stream fails, the storage is not overwritten, and the next call or request reads it again;
+    /// meanwhile the jar works in memory. Cookies that were set before the restoration are kept.
     public func restore() -> Observable<Void, NetworkError> {
         .deferred {
             self.contents.withLock { contents in
@@ -23,7 +24,7 @@ extension CookieJar {
         }
     }
 
-    /// The same for requests, which go on whatever comes of it.
+    /// The same for requests, which continue even if it fails.
     package var restored: Observable<Void, NetworkError> { restore().catch { _ in .just(()) } }
 
     package var isRestored: Bool { contents.withLock { $0.isRestored } }
@@ -66,8 +67,8 @@ extension CookieJar {
 
     // MARK: - Saving
 
-    /// Saves what has not been saved yet, now. One value once everything up to this moment is safe, then the
-    /// end; fails if it cannot be written, and the next change or flush tries again.
+    /// Saves unsaved changes now. The stream sends one value once all changes up to this moment have been
+    /// written, then ends; it fails if they cannot be written, and the next change or flush tries again.
     ///
     /// ```swift
     /// try await jar.flush().value()
@@ -82,16 +83,16 @@ extension CookieJar {
         }
     }
 
-    /// The cookies as bytes, such as ``CookieStorage`` keeps: all that have not expired, or without session
+    /// The cookies in the format of ``CookieStorage``: all that have not expired, optionally without session
     /// cookies.
     public func dump(includingSessionCookies: Bool = true) throws(NetworkError) -> [UInt8] {
         try CookieFile(cookies.filter { includingSessionCookies || !$0.isSession }).bytes()
     }
 
-    /// Takes in what ``dump(includingSessionCookies:)`` gave, in place of cookies of the same name, domain
-    /// and path. Cookies that no server could have set are left out.
+    /// Adds the cookies of ``dump(includingSessionCookies:)`` and replaces cookies with the same name, domain
+    /// and path. Cookies that no server could have set are skipped.
     ///
-    /// - Throws: `file` for what is no dump; the jar is as before.
+    /// - Throws: `file` if the bytes are not a dump; the jar is then unchanged.
     public func restore(from bytes: [UInt8]) throws(NetworkError) {
         restore(try CookieFile(bytes: bytes).cookies, at: clock.date)
     }
@@ -107,7 +108,7 @@ extension CookieJar {
         }
     }
 
-    /// Has a change saved, `delay` from now at the latest; without a delay even while a write runs.
+    /// Schedules a save at most `delay` from now; without a delay even while a write is running.
     func saveSoon(after delay: Duration) {
         guard storage != nil else { return }
         saving.withLock { $0.noteChange(isUrgent: delay == .zero) }

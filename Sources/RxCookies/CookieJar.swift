@@ -4,7 +4,7 @@ package import RxHTTP
 public import RxLite
 import Synchronization
 
-/// Keeps the cookies that servers set, and gives them back to those servers (RFC 6265).
+/// Stores the cookies that servers set, and sends them back to those servers (RFC 6265).
 ///
 /// ```swift
 /// var configuration = ClientConfiguration()
@@ -12,31 +12,32 @@ import Synchronization
 /// let client = Client(baseURL: "https://api.example.com/v1", configuration: configuration)
 /// ```
 ///
-/// A client with a jar reads and fills it at each request, at each redirect on its way too. A jar can be
-/// shared by several clients: cookies belong to hosts, not to clients. All of it is safe from any thread.
+/// A client with a jar reads and updates it with each request and each redirect. Several clients can share a
+/// jar: cookies belong to hosts, not to clients. All members are safe to call from any thread.
 ///
-/// The jar of a client with a `Session` holds its account's cookies: when the account goes they go, and requests that
-/// are still under way for it neither carry nor set any.
+/// The jar of a client with a `Session` contains the cookies of the current account: when the account
+/// changes, they are removed, and requests of the old account that are still running neither send nor set
+/// cookies.
 ///
-/// A jar with a storage restores it before the first request goes out, and saves what has changed a second
-/// later, several changes at once; ``flush()`` does not wait.
+/// A jar with a storage restores it before the first request is sent, and saves changes one second later,
+/// several changes together; ``flush()`` saves immediately.
 public final class CookieJar: Sendable {
     struct Contents {
         var store: CookieStore
-        /// Whether what the storage held is in the store.
+        /// Whether the cookies of the storage have been added to the store.
         var isRestored: Bool
-        /// What was removed before it was restored, and must not come back with it.
+        /// The cookies that were removed before the restoration, and must not be restored.
         var earlyRemovals: [@Sendable (Cookie) -> Bool] = []
-        /// The restoring that runs.
+        /// The running restoration.
         var restoring: Observable<Void, NetworkError>?
-        /// Counts the times everything was removed.
+        /// Incremented each time all cookies are removed.
         var epoch = 0
-        /// The current account of each owner that has the jar.
+        /// The current account of each owner that uses the jar.
         var accounts: [UInt64: Int] = [:]
-        /// What came from the storage, and has not been set since.
+        /// The cookies that came from the storage and have not been set since.
         var restored: Set<Cookie.ID> = []
         var events: [CookieEvent] = []
-        /// Whether something has changed that is to be saved.
+        /// Whether there is a change to save.
         var isChanged = false
     }
 
@@ -48,20 +49,21 @@ public final class CookieJar: Sendable {
     package let clock: SharedClock
     let emptyStore: CookieStore
     private let signal = Signal<CookieEvent>()
-    /// Events are delivered in the order in which they came about.
+    /// Delivers events in the order in which they occurred.
     private let delivery = Lane()
 
     /// Creates a jar.
     ///
     /// - Parameters:
-    ///   - publicSuffixes: the domains that no cookie may be set for.
-    ///   - limits: the limits of number and size.
-    ///   - storage: where cookies outlive the process. Default: nowhere.
-    ///   - keepsSessionCookies: whether cookies without an end are saved too. Default no: they end with the
-    ///     process.
-    ///   - saveDelay: how long after a change it is saved. Default 1 s.
-    ///   - clock: measures that, and the age of cookies. Default: the virtual time of the jar's first client, if it has
-    ///     such, otherwise the system's.
+    ///   - publicSuffixes: the domains for which no cookie may be set.
+    ///   - limits: the limits of number and lifetime.
+    ///   - storage: the storage that keeps cookies for the next process. Default `nil`: cookies are kept in
+    ///     memory.
+    ///   - keepsSessionCookies: whether cookies without an expiry are saved too. Default false: they end with
+    ///     the process.
+    ///   - saveDelay: the time from a change to its save. Default 1 s.
+    ///   - clock: the clock for this delay and for the age of cookies. Default `nil`: the virtual time of the
+    ///     jar's first client if that has one, otherwise the system's clock.
     public init(
         publicSuffixes: PublicSuffixes, limits: CookieLimits = CookieLimits(),
         storage: CookieStorage? = nil, keepsSessionCookies: Bool = false,
@@ -75,29 +77,29 @@ public final class CookieJar: Sendable {
         self.clock = SharedClock(clock)
     }
 
-    /// The jar's events from the time of subscription on. Restored cookies cause no event.
+    /// The events of the jar, from the subscription on. Restored cookies cause no events.
     public var events: Observable<CookieEvent, Never> { signal.observable }
 
-    /// Every cookie that has not expired, in the order of their creation.
+    /// All cookies that have not expired, in the order of their creation.
     public var cookies: [Cookie] {
         let now = clock.date
         return contents.withLock { $0.store.all(at: now) }
     }
 
-    /// The cookies that a request to `url` would carry, in that order.
+    /// The cookies for a request to `url`, in the order in which they are sent.
     public func cookies(for url: URL) -> [Cookie] {
         guard let origin = CookieOrigin(url) else { return [] }
         let now = clock.date
         return contents.withLock { $0.store.cookies(for: origin, at: now) }
     }
 
-    /// Sets a cookie as if the server at `url` had.
+    /// Sets a cookie as if the server at `url` had set it.
     ///
     /// ```swift
     /// try jar.set("theme=dark; Path=/; Max-Age=86400", from: url)
     /// ```
     ///
-    /// - Parameter line: the value of a `Set-Cookie` field. One that has expired takes the cookie back.
+    /// - Parameter line: the value of a `Set-Cookie` field. An expired cookie removes the existing one.
     public func set(_ line: String, from url: URL) throws(CookieRefusal) {
         guard let origin = CookieOrigin(url) else { throw .invalidURL }
         try set(line, from: origin, epoch: nil)
@@ -109,7 +111,7 @@ public final class CookieJar: Sendable {
         let setCookie = try SetCookie(line)
         let now = clock.date
         let outcome = change { contents -> Result<Void, CookieRefusal> in
-            // A response to a request from before everything was removed, or of an account that has gone.
+            // Ignores a response to a request from before all cookies were removed, or of a former account.
             guard epoch == nil || epoch == contents.epoch, contents.holds(account) else {
                 return .success(())
             }
@@ -129,18 +131,19 @@ public final class CookieJar: Sendable {
 
     // MARK: - Removing
 
-    /// Removes every cookie, also those that responses under way would set, and saves at once: logging out.
+    /// Removes all cookies, including those that running requests would still set, and saves immediately. Use
+    /// it for a logout.
     public func removeAll() {
         remove(isAll: true) { _ in true }
     }
 
-    /// Removes the cookies of a domain and of the hosts below it.
+    /// Removes the cookies of a domain and of its subdomains.
     public func removeAll(domain: String) {
         let domain = CookieOrigin.canonical(domain.hasPrefix(".") ? String(domain.dropFirst()) : domain)
         remove { $0.domain == domain || $0.domain.hasSuffix("." + domain) }
     }
 
-    /// Removes the cookies that nothing gives an end, as closing a browser does.
+    /// Removes the cookies without an expiry, as when a browser is closed.
     public func removeSessionCookies() {
         remove(where: \.isSession)
     }
@@ -161,15 +164,16 @@ public final class CookieJar: Sendable {
 
     // MARK: - Carrying requests
 
-    /// `request` with its cookies, those as text, and what ``store(_:for:at:epoch:as:)`` wants to know later; `nil`
-    /// where its account has gone, and the jar is no longer its.
+    /// Returns `request` with its cookies, the added cookies as text, and the epoch that
+    /// ``store(_:for:at:epoch:as:)`` needs later; `nil` if `account` no longer owns the jar.
     ///
-    /// A `Cookie` field that the request has stands first, and the jar's cookies of the same names are left out.
+    /// An existing `Cookie` field of the request comes first; cookies of the jar with the same names are
+    /// omitted.
     ///
     /// - Parameters:
-    ///   - origin: where it goes, as far as cookies care.
-    ///   - account: whose request it is; `nil` for nobody's in particular.
-    ///   - isSent: whether it goes out with them, which counts as a use.
+    ///   - origin: the parts of the URL that matter for cookies.
+    ///   - account: the account of the request; `nil` for no particular account.
+    ///   - isSent: whether the request is sent with the cookies, which counts as a use.
     package func adding(
         to request: Request, at origin: CookieOrigin, as account: Account? = nil, isSent: Bool = true
     ) -> (request: Request, added: String, epoch: Int)? {
@@ -189,15 +193,15 @@ public final class CookieJar: Sendable {
             .prefix(Self.mostSent)
         let text = added.joined(separator: "; ")
         var request = request
-        // Split into a field for each cookie, of which there is room for so many.
+        // The field is split into one field per cookie, and their number is limited.
         request.headerFields[.cookie] = [own, text].filter { !$0.isEmpty }.joined(separator: "; ")
         return (request, text, epoch)
     }
 
-    /// The most cookies of one request, whatever the limits of the jar are.
+    /// The maximum number of cookies in one request, regardless of the jar's limits.
     private static let mostSent = 3000
 
-    /// Takes what the response to `request` sets.
+    /// Stores the cookies that the response to `request` sets.
     package func store(
         _ head: ResponseHead, for request: Request, at origin: CookieOrigin, epoch: Int,
         as account: Account?
@@ -215,7 +219,7 @@ public final class CookieJar: Sendable {
 
     // MARK: -
 
-    /// Changes the contents, tells what came of it, and has it saved.
+    /// Changes the contents, delivers the events, and schedules a save.
     @discardableResult
     func change<Result>(_ change: (inout Contents) -> Result) -> Result {
         let (result, isChanged) = contents.withLock { contents in
@@ -227,7 +231,7 @@ public final class CookieJar: Sendable {
         return result
     }
 
-    /// Tells what has come about.
+    /// Delivers the events that have occurred.
     func deliverEvents() {
         delivery.enter {
             let events = self.contents.withLock { contents in
@@ -240,7 +244,7 @@ public final class CookieJar: Sendable {
 }
 
 extension Substring {
-    /// Of one `name=value` in a `Cookie` field.
+    /// The name in one `name=value` of a `Cookie` field.
     fileprivate var cookieName: Substring {
         guard let equals = firstIndex(of: "=") else { return "" }
         let name = self[..<equals].drop { $0 == " " || $0 == "\t" }

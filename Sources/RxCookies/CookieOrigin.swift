@@ -1,21 +1,22 @@
 package import FoundationEssentials
 import RxHTTP
 
-/// Where a request goes, as far as cookies care.
+/// The parts of a URL that matter for cookies.
 package struct CookieOrigin {
     /// In lower case and ASCII; an IPv6 address without brackets.
     let host: String
-    /// Whether the host is an IP address: no other host is below it.
+    /// Whether the host is an IP address, which has no subdomains.
     let isAddress: Bool
     /// Percent-encoded as in the URL; never empty.
     let path: String
-    /// Whether it is https.
+    /// Whether the scheme is https.
     private(set) var isSecure: Bool
 
-    /// The longest name that the DNS has (RFC 1035 §2.3.4), with some room. A redirect may name any.
+    /// The maximum length of a DNS name in a message (RFC 1035 §2.3.4), a little more than that in text. A
+    /// redirect may contain any name.
     private static let sizeLimit = 255
 
-    /// `nil` for what is no absolute http or https URL, or has a host that cannot be one.
+    /// Returns `nil` if the URL is not an absolute http or https URL, or its host is too long.
     package init?(_ url: URL) {
         guard let origin = Origin(url), let host = url.host(percentEncoded: false),
             host.utf8.count <= Self.sizeLimit
@@ -27,25 +28,25 @@ package struct CookieOrigin {
         isSecure = origin.scheme == "https"
     }
 
-    /// The same where it is reached over another connection too, which may have no TLS.
+    /// The same origin, secure only if `other` is too: for a request that also uses another connection.
     package func asSecure(as other: CookieOrigin) -> CookieOrigin {
         var origin = self
         origin.isSecure = isSecure && other.isSecure
         return origin
     }
 
-    /// The directory of the path: where a cookie goes whose server names no path (RFC 6265 §5.1.4).
+    /// The directory of the path: the default path of a cookie without a `Path` attribute (RFC 6265 §5.1.4).
     var defaultPath: String {
         guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
         return String(path[..<slash])
     }
 
-    /// Whether a cookie that `domain` set may go to the host (RFC 6265 §5.1.3).
+    /// Whether a cookie with this `domain` may be sent to the host (RFC 6265 §5.1.3).
     func isWithin(_ domain: String) -> Bool {
         host == domain || (!isAddress && host.hasSuffix("." + domain))
     }
 
-    /// The host, and each domain above it.
+    /// The host and each of its parent domains.
     var domains: [String] {
         guard !isAddress else { return [host] }
         return sequence(first: host[...]) { domain in
@@ -54,7 +55,7 @@ package struct CookieOrigin {
         .filter { !$0.isEmpty }.map(String.init)
     }
 
-    /// A host name in lower case and ASCII, as resolvers take it (RFC 6265 §5.1.2).
+    /// A host name in lower case and ASCII, as resolvers expect it (RFC 6265 §5.1.2).
     static func canonical(_ host: String) -> String {
         let name = host.lowercased()
         guard !name.utf8.allSatisfy({ $0 < 0x80 }) else { return name }
@@ -62,8 +63,8 @@ package struct CookieOrigin {
             .map { Punycode.label(String($0)) }.joined(separator: ".")
     }
 
-    /// IPv6, or a name whose last label is a number, which is IPv4 in one of its spellings
-    /// (WHATWG URL, "ends in a number").
+    /// Whether the host is IPv6, or a name whose last label is a number, which is one of the notations of
+    /// IPv4 (WHATWG URL, "ends in a number").
     static func isAddress(_ host: String) -> Bool {
         guard !host.utf8.contains(UInt8(ascii: ":")) else { return true }
         let last = host.split(separator: ".").last ?? ""
@@ -74,7 +75,7 @@ package struct CookieOrigin {
 }
 
 extension String {
-    /// Whether the path is `other`, or in the folder of that name (RFC 6265 §5.1.4).
+    /// Whether the path is `other`, or below it (RFC 6265 §5.1.4).
     func isBelow(_ other: String) -> Bool {
         let slash = UInt8(ascii: "/")
         guard utf8.starts(with: other.utf8) else { return false }

@@ -1,24 +1,25 @@
-/// Why a ``CookieJar`` did not take a cookie.
+/// The reason why a ``CookieJar`` refused a cookie.
 public enum CookieRefusal: String, Error, Sendable {
-    /// It holds a control character, or bytes that are not UTF-8.
+    /// The cookie contains a control character, or bytes that are not UTF-8.
     case invalidCharacter
-    /// Neither a name nor a value.
+    /// The cookie has neither a name nor a value.
     case empty
     /// Name and value together are larger than 4,096 bytes.
     case tooLarge
-    /// The URL it comes from is no http or https URL.
+    /// The URL of the cookie is not an http or https URL.
     case invalidURL
-    /// Its domain is not the host it comes from, nor one above it.
+    /// The domain of the cookie is neither the host that set it nor one of its parent domains.
     case foreignDomain
-    /// Its domain is one under which anybody can register, such as `co.uk`.
+    /// The domain of the cookie is one under which anybody can register, such as `co.uk`.
     case publicSuffix
-    /// It is marked `Secure` and does not come over https.
+    /// The cookie is marked `Secure`, but was not received over https.
     case insecureOrigin
-    /// It does not come over https and would take the place of one that is marked `Secure`.
+    /// The cookie was not received over https and would replace one that is marked `Secure`.
     case overwritesSecure
-    /// Its name begins with `__Secure-` or `__Host-`, and it does not keep what that promises.
+    /// The name of the cookie begins with `__Secure-` or `__Host-`, but the cookie does not meet the
+    /// conditions of the prefix.
     case brokenPrefix
-    /// No server could have set it: its path or its domain is none, or it is for the hosts below a public suffix or an
-    /// address.
+    /// No server could have set the cookie: its path or its domain is invalid, or it is for the subdomains of
+    /// a public suffix or of an address.
     case unsound
 }

@@ -1,7 +1,7 @@
 public import RxHTTP
 public import RxLite
 
-/// Where a ``CookieJar`` keeps its cookies while the process is not there.
+/// The storage in which a ``CookieJar`` keeps its cookies for the next process.
 public struct CookieStorage: Sendable {
     let load: Observable<[UInt8]?, NetworkError>
     let save: @Sendable ([UInt8]) -> Observable<Void, NetworkError>
@@ -9,8 +9,9 @@ public struct CookieStorage: Sendable {
     /// Creates a storage.
     ///
     /// - Parameters:
-    ///   - load: gives what was saved last; `nil` where nothing has been.
-    ///   - save: replaces the saved bytes atomically, and ends when they are safe. Called for one save at a time.
+    ///   - load: sends the bytes that were saved last; `nil` if nothing was saved.
+    ///   - save: replaces the saved bytes atomically, and ends when they are written. Called for one save at
+    ///     a time.
     public init(
         load: Observable<[UInt8]?, NetworkError>,
         save: @escaping @Sendable ([UInt8]) -> Observable<Void, NetworkError>
@@ -19,10 +20,10 @@ public struct CookieStorage: Sendable {
         self.save = save
     }
 
-    /// A file, replaced as a whole at each save, with mode 0600. One that is a symbolic link or belongs to another user
-    /// is not read: that fails with `untrustedFile`.
+    /// A file that each save replaces, with mode 0600. A symbolic link or a file of another user is not read:
+    /// reading fails with `untrustedFile`.
     public static func file(_ path: String, on files: any FileSystem) -> CookieStorage {
-        // The most that a jar at its limits can take, doubled.
+        // Twice the maximum size of a jar at its limits.
         let limit = 64 << 20
         let load = files.contents(of: path, limit: limit)
             .mapError { $0.code == .tooLarge ? NetworkError(.file, $0.message) : $0 }

@@ -1,12 +1,12 @@
 import FoundationEssentials
 
-/// The cookies of a jar and the rules by which they come and go (RFC 6265 §5.3 and §5.4; RFC 6265bis where
-/// today's practice is stricter). A plain value: no clock, no lock, no files.
+/// The cookies of a jar and the rules for them (RFC 6265 §5.3 and §5.4; RFC 6265bis where current practice is
+/// stricter). A plain value: no clock, no lock, no files.
 struct CookieStore {
-    /// By domain; those of one domain in the order of their creation.
+    /// The cookies of each domain, in the order of their creation.
     private var domains: [String: [Cookie]] = [:]
     private(set) var count = 0
-    /// Each cookie has a time of creation of its own, so that their order is never in doubt.
+    /// Each cookie has a distinct time of creation, so their order is unambiguous.
     private var lastCreation = Date.distantPast
     private let suffixes: PublicSuffixes
     private let limits: CookieLimits
@@ -16,27 +16,28 @@ struct CookieStore {
         self.limits = limits
     }
 
-    /// What came of setting a cookie.
+    /// The result of setting a cookie.
     struct Changes {
-        /// `nil` where the server took a cookie back.
+        /// `nil` if the server deleted a cookie.
         var stored: Cookie?
-        /// Taken back, pushed out by the limits, or found expired; not those replaced by a new value.
+        /// The cookies that were deleted, evicted because of the limits, or found expired; not those replaced
+        /// by a new value.
         var removed: [Cookie] = []
-        /// The one whose place a new value took.
+        /// The cookie that a new value replaced.
         var replaced: Cookie?
 
-        /// Whether a file that has no session cookies has to be written anew.
+        /// Whether a file without session cookies must be written again.
         var isLasting: Bool {
             ([stored, replaced].compactMap(\.self) + removed).contains { !$0.isSession }
         }
     }
 
-    /// All that have not expired, in the order of their creation.
+    /// All cookies that have not expired, in the order of their creation.
     func all(at now: Date) -> [Cookie] {
         domains.values.joined().filter { !$0.isExpired(at: now) }.sorted { $0.isBefore($1) }
     }
 
-    /// What goes with a request: longer paths first, then the older ones (§5.4).
+    /// The cookies for a request: longer paths first, then older cookies (§5.4).
     func cookies(for origin: CookieOrigin, at now: Date) -> [Cookie] {
         guard count > 0 else { return [] }
         return origin.domains.flatMap { domain in
@@ -51,7 +52,7 @@ struct CookieStore {
         }
     }
 
-    /// The same, and notes that they have been used.
+    /// The same cookies; also updates the time of their last use.
     mutating func take(for origin: CookieOrigin, at now: Date) -> [Cookie] {
         let taken = cookies(for: origin, at: now)
         for cookie in taken {
@@ -63,7 +64,7 @@ struct CookieStore {
         return taken
     }
 
-    /// Takes a cookie that came from `origin`.
+    /// Sets a cookie that was received from `origin`.
     mutating func set(
         _ line: SetCookie, from origin: CookieOrigin, at now: Date
     ) throws(CookieRefusal) -> Changes {
@@ -88,7 +89,7 @@ struct CookieStore {
         return cookie
     }
 
-    /// Which hosts get the cookie.
+    /// The domain of a cookie and whether it is host-only.
     private func scope(
         of domain: String?, from origin: CookieOrigin
     ) throws(CookieRefusal) -> (domain: String, isHostOnly: Bool) {
@@ -103,7 +104,7 @@ struct CookieStore {
         return (domain, true)
     }
 
-    /// Whether a cookie from http would stand before, or in place of, a `Secure` one (RFC 6265bis §5.7).
+    /// Whether a cookie from http would precede or replace a `Secure` one (RFC 6265bis §5.7).
     private func hidesSecure(_ cookie: Cookie, at now: Date) -> Bool {
         domains.contains { domain, cookies in
             let isHidden = cookies.contains {
@@ -148,7 +149,7 @@ struct CookieStore {
         return removed
     }
 
-    /// Removes all that `isUnwanted` says, and gives them.
+    /// Removes all cookies for which `isUnwanted` returns true, and returns them.
     mutating func removeAll(where isUnwanted: (Cookie) -> Bool) -> [Cookie] {
         let unwanted = domains.values.joined().filter(isUnwanted)
         return unwanted.compactMap { remove($0) }
@@ -182,13 +183,13 @@ struct CookieStore {
     /// Whether a server could have set the cookie.
     func isSound(_ cookie: Cookie) -> Bool { cookie.isSound(suffixes) }
 
-    /// The longest life of a cookie, in seconds.
+    /// The maximum lifetime of a cookie, in seconds.
     var lifetime: TimeInterval { limits.lifetime }
 
-    /// Takes cookies that were in the store before, in place of the same ones that are there; those which
-    /// no server could have set are left out.
+    /// Adds cookies that were in the store earlier and replaces existing ones; cookies that no server could
+    /// have set are skipped.
     ///
-    /// - Returns: those that have been taken.
+    /// - Returns: the cookies that were added.
     @discardableResult
     mutating func restore(_ cookies: [Cookie], at now: Date) -> [Cookie] {
         cookies.filter { $0.isSound(suffixes) }.compactMap { cookie in
@@ -205,7 +206,7 @@ extension Cookie {
         isSecure != other.isSecure ? !isSecure : lastUsed < other.lastUsed
     }
 
-    /// Whether a server could have set it: what stands in a file may have been changed by anybody.
+    /// Whether a server could have set the cookie: anybody may have changed a file.
     fileprivate func isSound(_ suffixes: PublicSuffixes) -> Bool {
         guard let line = try? SetCookie("\(name)=\(value); Path=\(path)\(isSecure ? "; Secure" : "")"),
             line.name == name, line.value == value, line.path == path, line.isSecure == isSecure,

@@ -1,10 +1,11 @@
-/// Names of hosts in ASCII (RFC 3492 §6.3).
+/// Host names in ASCII (RFC 3492 §6.3).
 enum Punycode {
     private static let base = 36
     private static let least = 1
     private static let most = 26
 
-    /// A label as it stands in the DNS: `bücher` is `xn--bcher-kva`. One that cannot be encoded stays as it is.
+    /// A label as in DNS: `bücher` becomes `xn--bcher-kva`. A label that cannot be encoded is returned
+    /// unchanged.
     static func label(_ label: String) -> String {
         let scalars = label.unicodeScalars.map { Int($0.value) }
         guard scalars.contains(where: { $0 >= 0x80 }) else { return label }
@@ -13,7 +14,7 @@ enum Punycode {
     }
 
     private static func encode(_ scalars: [Int]) -> String? {
-        // The DNS has labels of 63 bytes; far more than that is no name, and would take quadratic time.
+        // DNS labels have at most 63 bytes; much longer ones are not names, and would take quadratic time.
         guard scalars.count <= 255 else { return nil }
         var output = scalars.filter { $0 < 0x80 }.map { UInt8($0) }
         let basic = output.count
@@ -37,7 +38,7 @@ enum Punycode {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// A number with digits whose weights depend on the position.
+    /// Encodes a number with digits whose weights depend on their position.
     private static func digits(of number: Int, bias: Int) -> [UInt8] {
         var digits: [UInt8] = []
         var (rest, position) = (number, base)

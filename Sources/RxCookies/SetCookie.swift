@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// One `Set-Cookie` line as it was written (RFC 6265 §5.2, with the limits of RFC 6265bis §5.6).
+/// The parsed value of one `Set-Cookie` field (RFC 6265 §5.2, with the limits of RFC 6265bis §5.6).
 struct SetCookie {
     let name: String
     let value: String
@@ -12,9 +12,9 @@ struct SetCookie {
     private(set) var isHTTPOnly = false
     private(set) var sameSite: Cookie.SameSite?
 
-    /// The most bytes of name and value.
+    /// The maximum size of name and value together, in bytes.
     static let sizeLimit = 4096
-    /// Attributes with a longer value are left out.
+    /// The maximum size of an attribute's value, in bytes; larger attributes are ignored.
     static let attributeLimit = 1024
 
     init(_ line: String) throws(CookieRefusal) {
@@ -47,7 +47,7 @@ struct SetCookie {
         }
     }
 
-    /// When the cookie ends, never later than `limit`: by `Max-Age` if it is there, else by `Expires`
+    /// The expiry of the cookie, at most `limit` from now: from `Max-Age` if present, else from `Expires`
     /// (§5.3 step 3).
     func expiry(now: Date, limit: TimeInterval) -> Date? {
         let latest = now.addingTimeInterval(limit)
@@ -55,8 +55,8 @@ struct SetCookie {
         return expires.map { min($0, latest) }
     }
 
-    /// Whether the cookie keeps what the prefix of its name promises (RFC 6265bis §4.1.3). Case does not
-    /// matter, so that servers which ignore it are not fooled; nor does it help to leave out the name.
+    /// Whether the cookie meets the conditions of its name prefix (RFC 6265bis §4.1.3). The comparison
+    /// ignores case, to protect servers that do so too; a cookie without a name cannot bypass it either.
     func keepsPrefix(isHostOnly: Bool) -> Bool {
         let start = (name.isEmpty ? value : name).prefix(9).lowercased()
         let isHost = start.hasPrefix("__host-")
@@ -67,7 +67,7 @@ struct SetCookie {
 }
 
 extension TimeInterval {
-    /// `Max-Age`: a whole number of seconds, with or without a minus; `nil` for anything else.
+    /// Parses `Max-Age`: a whole number of seconds, with or without a minus sign; `nil` for other texts.
     fileprivate init?(maxAge text: String) {
         let digits = text.utf8.drop { $0 == UInt8(ascii: "-") }
         guard !digits.isEmpty, text.utf8.count - digits.count <= 1,
@@ -78,7 +78,7 @@ extension TimeInterval {
 }
 
 extension Substring.UTF8View {
-    /// Without spaces and tabs at either end.
+    /// Without leading and trailing spaces and tabs.
     fileprivate var trimmed: Substring.UTF8View {
         func isKept(_ byte: UInt8) -> Bool { byte != UInt8(ascii: " ") && byte != UInt8(ascii: "\t") }
         guard let first = firstIndex(where: isKept), let last = lastIndex(where: isKept) else {
@@ -87,7 +87,7 @@ extension Substring.UTF8View {
         return self[first...last]
     }
 
-    /// What stands before and after the first `=`; `nil` where there is none.
+    /// The text before and after the first `=`; `nil` if there is none.
     fileprivate var pair: (String, String)? {
         guard let equals = firstIndex(of: UInt8(ascii: "=")) else { return nil }
         return (
