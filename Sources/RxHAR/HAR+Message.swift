@@ -1,45 +1,45 @@
 extension HAR {
-    /// A request as it was sent.
+    /// A request as sent.
     public struct Request: Codable, Sendable, Equatable {
         /// The method.
         public var method: String
         /// The absolute URL.
         public var url: String
-        /// The version, such as `HTTP/1.1`; `unknown` where it is not known.
+        /// The version, such as `HTTP/1.1`; `unknown` if it is not known.
         public var httpVersion: String
-        /// The cookies that went with it.
+        /// The cookies that were sent with the request.
         public var cookies: [Cookie]
-        /// The header fields that were set on it. Additions of the transport are not recorded.
+        /// The header fields of the request. Fields added by the transport are not recorded.
         public var headers: [Pair]
         /// The parameters in the URL.
         public var queryString: [Pair]
         /// The body, if there was one.
         public var postData: PostData?
-        /// Bytes of the head: −1, not known.
+        /// The size of the head in bytes; always −1, that is, unknown.
         public var headersSize = -1
-        /// Bytes of the body; −1 where that is not known.
+        /// The size of the body in bytes; −1 if unknown.
         public var bodySize: Int
     }
 
-    /// A response as it was received.
+    /// A response as received.
     public struct Response: Codable, Sendable, Equatable {
         /// The status; 0 without a response.
         public var status = 0
-        /// The reason.
+        /// The reason phrase.
         public var statusText = ""
-        /// The version, such as `HTTP/1.1`; `unknown` where it is not known.
+        /// The version, such as `HTTP/1.1`; `unknown` if it is not known.
         public var httpVersion = "unknown"
-        /// The cookies that it set.
+        /// The cookies that the response set.
         public var cookies: [Cookie] = []
         /// The header fields.
         public var headers: [Pair] = []
         /// The body.
         public var content: Content
-        /// The `Location`, or nothing.
+        /// The `Location` field; empty if there is none.
         public var redirectURL = ""
-        /// Bytes of the head; −1 where that is not known.
+        /// The size of the head in bytes; −1 if unknown.
         public var headersSize = -1
-        /// Bytes of the body as it came; −1 where that is not known.
+        /// The size of the received body in bytes, before decoding; −1 if unknown.
         public var bodySize = -1
     }
 
@@ -55,17 +55,17 @@ extension HAR {
     public struct Cookie: Codable, Sendable, Equatable {
         /// The name.
         public var name: String
-        /// A mark in the place of the value.
+        /// A placeholder for the value.
         public var value: String
-        /// Where it is sent.
+        /// The path below which the cookie is sent.
         public var path: String?
-        /// To whom it is sent.
+        /// The domain that the cookie is sent to.
         public var domain: String?
-        /// Its expiry, in ISO 8601.
+        /// The expiry, in ISO 8601.
         public var expires: String?
-        /// Whether scripts do not see it.
+        /// Whether the cookie is hidden from scripts.
         public var httpOnly: Bool?
-        /// Whether it is sent over TLS only.
+        /// Whether the cookie is sent over TLS only.
         public var secure: Bool?
     }
 
@@ -73,27 +73,27 @@ extension HAR {
     public struct PostData: Codable, Sendable, Equatable {
         /// The media type.
         public var mimeType: String
-        /// The parameters of a form; the text is left out then.
+        /// The parameters of a form, recorded instead of the text.
         public var params: [Pair]?
         /// The text.
         public var text: String?
-        /// Whether it is cut off, or why it is not there.
+        /// Notes that the body is truncated, or why it is missing.
         public var comment: String?
     }
 
     /// The body of a response.
     public struct Content: Codable, Sendable, Equatable {
-        /// Bytes, decoded.
+        /// The size of the decoded body, in bytes.
         public var size: Int
-        /// How many bytes compression saved.
+        /// The number of bytes that compression saved.
         public var compression: Int?
         /// The media type.
         public var mimeType: String
-        /// The text, or what is not text in `encoding`.
+        /// The text, or binary data in the format of `encoding`.
         public var text: String?
-        /// `base64` where it is not text.
+        /// `base64` for binary data.
         public var encoding: String?
-        /// Whether it is cut off, or why it is not there.
+        /// Notes that the body is truncated, or why it is missing.
         public var comment: String?
     }
 }

@@ -2,11 +2,11 @@ import FoundationEssentials
 import RxHTTP
 
 extension HAR.Timings {
-    /// The phases, each from the end of the one before, so that together they are the whole time.
+    /// Computes the phases; each begins at the end of the previous one, so their sum is the total time.
     init(_ metrics: TransferMetrics) {
         let isNew = !metrics.isConnectionReused
         var reached = Duration.zero
-        /// Until `mark`, which an early response may have overtaken.
+        /// The duration until `mark`, which an early response may have overtaken.
         func phase(until mark: Duration) -> Double {
             let end = min(max(mark, reached), metrics.total)
             defer { reached = end }
@@ -25,7 +25,7 @@ extension HAR.Timings {
         receive = phase(until: metrics.total)
     }
 
-    /// What can be told of an exchange without metrics.
+    /// Computes the phases of an exchange without metrics.
     init(from start: Duration, _ respondedAt: Duration?, to end: Duration) {
         send = 0
         wait = ((respondedAt ?? end) - start) / .milliseconds(1)
@@ -50,7 +50,7 @@ extension HAR.Cookie {
         field.split(separator: ";").map { HAR.Cookie(name: name(in: $0), value: Redaction.mark) }
     }
 
-    /// The cookie of a `Set-Cookie` field (RFC 6265 §5.2); `nil` for one without name.
+    /// Parses the cookie of a `Set-Cookie` field (RFC 6265 §5.2); `nil` for a cookie without a name.
     init?(set field: String) {
         let parts = field.split(separator: ";", omittingEmptySubsequences: false)
         guard let first = parts.first, first.contains("=") else { return nil }

@@ -1,11 +1,13 @@
 public import FoundationEssentials
 
-/// A recorded session in the HTTP Archive format 1.2, which browsers' developer tools and many others read.
+/// A recorded session in the HTTP Archive format 1.2, which browsers' developer tools and many other tools
+/// read.
 ///
-/// Made by `HARRecording`. Member names are the format's; those that begin with an underscore are extensions, as
-/// the format provides for. Specification: <https://w3c.github.io/web-performance/specs/HAR/Overview.html>.
+/// `HARRecording` creates it. The member names are those of the format; names that begin with an underscore
+/// are extensions, which the format allows. Specification:
+/// <https://w3c.github.io/web-performance/specs/HAR/Overview.html>.
 public struct HAR: Codable, Sendable, Equatable {
-    /// The one member of the document.
+    /// The only member of the document.
     public var log: Log
 
     /// The exchanges and the program that recorded them.
@@ -16,21 +18,21 @@ public struct HAR: Codable, Sendable, Equatable {
         public var creator = Creator()
         /// The exchanges, in the order in which they began.
         public var entries: [Entry]
-        /// A remark.
+        /// A comment.
         public var comment: String?
     }
 
     /// A program.
     public struct Creator: Codable, Sendable, Equatable {
-        /// Its name.
+        /// The name of the program.
         public var name = "RxNetworking"
-        /// Its version.
+        /// The version of the program.
         public var version = "1.0"
     }
 
     package init(_ entries: [Entry]) { log = Log(entries: entries) }
 
-    /// The document, as UTF-8.
+    /// The document in JSON, as UTF-8.
     public func encoded() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]

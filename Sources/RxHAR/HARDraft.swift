@@ -2,9 +2,9 @@ package import FoundationEssentials
 import HTTPTypes
 package import RxHTTP
 
-/// An exchange that is being written down, without the request's secrets.
+/// An exchange that is being recorded, without the secrets of the request.
 package struct HARDraft {
-    /// Its place among all that have begun.
+    /// The number of the exchange, in the order in which exchanges began.
     package let number: Int
     private let request: Request
     private let date: Date
@@ -16,10 +16,10 @@ package struct HARDraft {
     private let bodyLimit: Int
 
     /// - Parameters:
-    ///   - request: the request as it is sent.
-    ///   - date: when it is sent.
-    ///   - start: the same on the clock that measures the exchange.
-    ///   - bodyLimit: the most bytes that are recorded of each body.
+    ///   - request: the request as sent.
+    ///   - date: the time when it is sent.
+    ///   - start: the same time on the clock that measures the exchange.
+    ///   - bodyLimit: the maximum number of bytes that are recorded of each body.
     package init(_ request: Request, number: Int, date: Date, start: Duration, bodyLimit: Int) {
         self.request = request
         self.number = number
@@ -40,11 +40,11 @@ package struct HARDraft {
         }
     }
 
-    /// The entry.
+    /// Creates the entry.
     ///
     /// - Parameters:
-    ///   - metrics: `nil` if there is no complete response.
-    ///   - error: why there is none.
+    ///   - metrics: the metrics; `nil` if there is no complete response.
+    ///   - error: the reason why there is no complete response.
     ///   - end: the time of the end.
     package func entry(metrics: TransferMetrics?, error: String?, end: Duration) -> HAR.Entry {
         let timings = metrics.map { HAR.Timings($0) } ?? HAR.Timings(from: start, respondedAt, to: end)
@@ -117,7 +117,7 @@ package struct HARDraft {
         }
         if bodyCount > body.count { content.comment = "the first \(body.count) bytes" }
         let shown = request.redaction.shown(body, type: type)
-        // What is cut off within a character is still text.
+        // A text that is truncated within a character is still text.
         if MediaType(type).isText {
             content.text = String(decoding: shown, as: UTF8.self)
         } else {
@@ -129,6 +129,6 @@ package struct HARDraft {
 }
 
 extension Date {
-    /// With milliseconds, in UTC.
+    /// The date with milliseconds, in UTC.
     var iso8601: String { ISO8601Format(.init(includingFractionalSeconds: true)) }
 }

@@ -1,10 +1,10 @@
-/// The entries that are kept: so many, and so many bytes of them, the oldest leaving first.
+/// The recorded entries, limited in number and in total size; the oldest are removed first.
 package struct HAREntries {
     private let limit: Int
     private let byteLimit: Int
     private var entries: [Int: (entry: HAR.Entry, size: Int)] = [:]
     private var size = 0
-    /// No entry has a lower number.
+    /// A lower bound of the entries' numbers.
     private var lowest = 0
 
     package init(limit: Int, byteLimit: Int) {
@@ -12,10 +12,10 @@ package struct HAREntries {
         self.byteLimit = max(0, byteLimit)
     }
 
-    /// In the order of their numbers.
+    /// All entries in the order of their numbers.
     package var all: [HAR.Entry] { entries.sorted { $0.key < $1.key }.map(\.value.entry) }
 
-    /// - Parameter number: its own, in the order of the beginnings.
+    /// - Parameter number: the number of the entry's exchange.
     package mutating func add(_ entry: HAR.Entry, _ number: Int) {
         let bytes = entry.size
         entries[number] = (entry, bytes)
@@ -28,7 +28,7 @@ package struct HAREntries {
         }
     }
 
-    /// Takes out the entry with the lowest number; `nil` if there is none.
+    /// Removes and returns the entry with the lowest number; `nil` if there is none.
     private mutating func next() -> (entry: HAR.Entry, size: Int)? {
         while !entries.isEmpty {
             lowest += 1
@@ -39,7 +39,7 @@ package struct HAREntries {
 }
 
 extension HAR.Entry {
-    /// What it takes in memory, about.
+    /// The approximate size of the entry in memory, in bytes.
     fileprivate var size: Int {
         let texts = [
             request.url, request.postData?.text ?? "", response.content.text ?? "", response.redirectURL,
