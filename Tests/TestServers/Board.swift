@@ -1,9 +1,9 @@
 import Synchronization
 
-/// What happened so far, with those who wait for something in it.
+/// A value that tests can wait on: waiters are resumed when it meets their conditions.
 public final class Board<Contents: Sendable>: Sendable {
     private struct Waiter {
-        /// Says, of the contents, whether the wait is over; pure, for it is called under the lock.
+        /// Whether the wait is over; pure, because it is called under the lock.
         let isMet: @Sendable (Contents) -> Bool
         let continuation: CheckedContinuation<Void, any Error>
     }
@@ -18,13 +18,14 @@ public final class Board<Contents: Sendable>: Sendable {
 
     private let state: Mutex<State>
 
-    /// Creates a board nobody waits at.
+    /// Creates a board without waiters.
     public init(_ contents: sending Contents) { state = Mutex(State(contents: contents)) }
 
-    /// What it says now.
+    /// The current contents.
     public var contents: Contents { state.withLock { $0.contents } }
 
-    /// Changes the contents and wakes those whose wait that ends. `change` is called under a lock.
+    /// Changes the contents and resumes the waiters whose condition they now meet. `change` is called under a
+    /// lock.
     public func update<Result: Sendable>(_ change: (inout Contents) -> Result) -> Result {
         let (result, met) = state.withLock { state in
             let result = change(&state.contents)
@@ -37,7 +38,7 @@ public final class Board<Contents: Sendable>: Sendable {
         return result
     }
 
-    /// Fails everybody who waits, now and later, with ``BoardStopped``.
+    /// Fails all current and later waits with ``BoardStopped``.
     public func stop() {
         let waiters = state.withLock { state in
             state.isStopped = true
@@ -47,8 +48,8 @@ public final class Board<Contents: Sendable>: Sendable {
         for waiter in waiters.values { waiter.continuation.resume(throwing: BoardStopped()) }
     }
 
-    /// Gives what `look` finds, as soon as it finds something. Throws when the board stops first or the task is
-    /// cancelled. `look` must do nothing but look: it is called under a lock.
+    /// Returns the result of `look` as soon as it is not `nil`. Throws if the board is stopped first or the
+    /// task is cancelled. `look` must not have side effects: it is called under a lock.
     public func until<Result: Sendable>(
         _ look: @escaping @Sendable (Contents) -> Result?
     ) async throws -> Result {
@@ -89,7 +90,7 @@ public final class Board<Contents: Sendable>: Sendable {
     private func leave(_ id: Int) {
         let waiter = state.withLock { state in
             let waiter = state.waiters.removeValue(forKey: id)
-            // Cancelled before it entered: entering must find that out.
+            // Cancelled before it entered: `enter` must detect this.
             if waiter == nil { state.cancelled.insert(id) }
             return waiter
         }
@@ -97,5 +98,5 @@ public final class Board<Contents: Sendable>: Sendable {
     }
 }
 
-/// The board stopped before what was waited for had come.
+/// The board was stopped before the expected contents were there.
 public struct BoardStopped: Error {}

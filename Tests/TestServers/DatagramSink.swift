@@ -4,16 +4,16 @@
     import Darwin
 #endif
 
-/// A UDP socket on 127.0.0.1 that takes datagrams and never answers.
+/// A UDP socket on 127.0.0.1 that receives datagrams and never answers.
 public struct DatagramSink: ~Copyable, Sendable {
     private let descriptor: Descriptor
 
-    /// Takes the port for UDP.
+    /// Binds the UDP port.
     public init(port: UInt16) throws(SystemError) {
         descriptor = try Descriptor.datagramSocket(port: port)
     }
 
-    /// How many datagrams have come since it was asked last.
+    /// Returns the number of datagrams received since the last call.
     public borrowing func take() -> Int {
         var byte: UInt8 = 0
         var count = 0

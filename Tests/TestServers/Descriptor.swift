@@ -6,19 +6,19 @@ import Synchronization
     import Darwin
 #endif
 
-/// A file descriptor that is closed with its owner.
+/// A file descriptor that its owner closes.
 struct Descriptor: ~Copyable, Sendable {
     let raw: CInt
 
     init(_ raw: CInt) { self.raw = raw }
 
-    /// Takes the result of a call that gives a descriptor or −1, and throws its `errno`.
+    /// Takes the result of a call that returns a descriptor or −1; throws an error with `errno` for −1.
     init(checking raw: CInt, of call: String) throws(SystemError) {
         guard raw >= 0 else { throw SystemError(call) }
         self.raw = raw
     }
 
-    /// A second descriptor of the same file, numbered `least` or higher and closed on exec.
+    /// A duplicate of the descriptor with a number of at least `least`, closed on exec.
     func duplicate(from least: CInt) throws(SystemError) -> Descriptor {
         try Descriptor(checking: fcntl(raw, F_DUPFD_CLOEXEC, least), of: "fcntl")
     }
@@ -26,7 +26,7 @@ struct Descriptor: ~Copyable, Sendable {
     deinit { close(raw) }
 }
 
-/// What is written to one end is read at the other. Child processes inherit neither.
+/// A pipe: bytes written to one end are read at the other. Child processes inherit neither end.
 struct Pipe: ~Copyable {
     let reading: Descriptor
     let writing: Descriptor
@@ -42,11 +42,11 @@ struct Pipe: ~Copyable {
     }
 }
 
-/// Held while a new descriptor has no close-on-exec flag yet, and while a child process is made. A child that
-/// inherited a connection would keep it open after its server closed it.
+/// Held while a new descriptor does not have the close-on-exec flag yet, and while a child process is
+/// created. A child that inherited a connection would keep it open after its server closed it.
 private let spawning = Mutex(())
 
-/// Runs `body` while no child process is made by this module.
+/// Runs `body` while this module creates no child process.
 func withoutSpawning<Result: Sendable, Failure: Error>(
     _ body: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
@@ -59,7 +59,7 @@ func closeOnExec(_ raw: CInt) { _ = fcntl(raw, F_SETFD, FD_CLOEXEC) }
 public struct SystemError: Error, CustomStringConvertible {
     /// The name of the call.
     public let call: String
-    /// Its `errno`.
+    /// The `errno` of the call.
     public let code: CInt
 
     init(_ call: String, code: CInt = errno) {
@@ -67,6 +67,6 @@ public struct SystemError: Error, CustomStringConvertible {
         self.code = code
     }
 
-    /// The call and the system's text for the error.
+    /// The call and the system's message for the error.
     public var description: String { "\(call): \(unsafe String(cString: strerror(code)))" }
 }

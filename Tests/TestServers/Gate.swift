@@ -6,10 +6,10 @@ import Synchronization
     import Darwin
 #endif
 
-/// Opens once. A scripted connection waits before it; a test opens it.
+/// A gate that opens once. A scripted connection waits for it; a test opens it.
 ///
-/// It is a pipe whose writing end is closed to open it, so that threads can wait in one `poll` for a gate and
-/// a socket.
+/// It is a pipe whose writing end is closed to open the gate, so that threads can wait in one `poll` for a
+/// gate and a socket.
 public final class Gate: Sendable {
     private let reading: Descriptor
     private let writing: Mutex<Descriptor?>
@@ -21,7 +21,7 @@ public final class Gate: Sendable {
         writing = Mutex(pipe.writing)
     }
 
-    /// Lets everything through, now and later. A second call has no effect.
+    /// Opens the gate for current and later waits. A second call has no effect.
     public func open() { writing.withLock { $0 = nil } }
 
     /// Readable (at its end) once the gate is open.

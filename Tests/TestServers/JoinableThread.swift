@@ -6,7 +6,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// A thread that whoever started it can join.
+/// A thread that can be joined.
 public final class JoinableThread: Sendable {
     private final class Start: Sendable {
         let body: @Sendable () -> Void
@@ -18,10 +18,10 @@ public final class JoinableThread: Sendable {
     private let start: Start
     private let thread: Mutex<pthread_t?>
 
-    /// Starts it.
+    /// Starts the thread.
     public init(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
         start = Start(body)
-        // The new thread takes over this one retain; if there is no new thread, it is given back here.
+        // The new thread takes over this retain; if there is no new thread, it is released here.
         let retained = unsafe Unmanaged.passRetained(start)
         #if canImport(Glibc)
             var started = pthread_t()
@@ -50,7 +50,7 @@ public final class JoinableThread: Sendable {
         if let thread = thread.withLock({ $0.take() }) { pthread_detach(thread) }
     }
 
-    /// Whether the body has returned, so that ``join()`` does not wait for it.
+    /// Whether the body has returned, so that ``join()`` does not wait.
     var isFinished: Bool { start.isFinished.load(ordering: .acquiring) }
 
     /// Waits for the end of the body. A second call has no effect.

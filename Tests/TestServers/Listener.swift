@@ -4,16 +4,16 @@
     import Darwin
 #endif
 
-/// A listening socket on a loopback address, on a port of its own.
+/// A listening socket on a loopback address, on an exclusive port.
 struct Listener: ~Copyable, Sendable {
     let descriptor: Descriptor
     let port: UInt16
 
     /// - Parameters:
     ///   - host: the last byte of the address 127.0.0.x.
-    ///   - port: the port, which a listener before may have had; 0 for one that the kernel chooses.
-    ///   - backlog: how many connections may wait to be accepted; `nil` for a socket that has its port but does not
-    ///     listen.
+    ///   - port: a port that an earlier listener may have used; 0 lets the kernel choose.
+    ///   - backlog: the maximum number of connections that wait to be accepted; `nil` for a socket that is
+    ///     bound but does not listen.
     init(host: UInt8 = 1, port: UInt16 = 0, backlog: CInt? = 512) throws(SystemError) {
         let descriptor = try Descriptor.streamSocket()
         if port != 0 { try descriptor.allowReuse() }
@@ -23,7 +23,7 @@ struct Listener: ~Copyable, Sendable {
         let bound = unsafe address.withSocketAddress { unsafe bind(raw, $0, length) }
         guard bound == 0 else { throw SystemError("bind") }
         if let backlog {
-            // After the kernel has chosen the port, which it else might give to two at a time.
+            // Only after the kernel has chosen the port; otherwise it might give the port to two sockets.
             try descriptor.allowReuse()
             guard listen(raw, backlog) == 0 else { throw SystemError("listen") }
         }
@@ -49,7 +49,7 @@ extension Descriptor {
         return try Descriptor(checking: raw, of: "socket")
     }
 
-    /// A socket for datagrams at a port of 127.0.0.1.
+    /// A datagram socket bound to a port of 127.0.0.1.
     static func datagramSocket(port: UInt16) throws(SystemError) -> Descriptor {
         #if canImport(Glibc)
             let type = CInt(SOCK_DGRAM.rawValue)
@@ -70,7 +70,8 @@ extension Descriptor {
         return descriptor
     }
 
-    /// Lets another socket have the port while connections of this one's are in TIME_WAIT; both need it.
+    /// Allows another socket to bind the port while connections of this one are in TIME_WAIT; both sockets
+    /// need it.
     fileprivate borrowing func allowReuse() throws(SystemError) {
         var on: CInt = 1
         let size = socklen_t(MemoryLayout<CInt>.size)

@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// A plain blocking connection to a port of 127.0.0.1, so that servers are not tested by what they are there to
+/// A plain blocking connection to a port of 127.0.0.1, so that servers can be tested without the client under
 /// test.
 public struct PlainClient: ~Copyable {
     private let descriptor: Descriptor
@@ -12,8 +12,8 @@ public struct PlainClient: ~Copyable {
     /// Connects.
     public init(port: UInt16) throws(SystemError) { descriptor = try .connected(to: port) }
 
-    /// Sends the text on a connection of its own and gives what comes until the server closes. It blocks a thread
-    /// made for it, and none of those that a server in this process may need to answer.
+    /// Sends the text on a new connection and returns all bytes until the server closes. It blocks a separate
+    /// thread, not one that a server in this process may need to answer.
     public static func exchange(_ text: String, port: UInt16) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             do {
@@ -31,7 +31,7 @@ public struct PlainClient: ~Copyable {
         }
     }
 
-    /// Sends the text as it is.
+    /// Sends the text unchanged.
     public func send(_ text: String) throws(SystemError) {
         let bytes = Array(text.utf8)
         guard unsafe write(descriptor.raw, bytes, bytes.count) == bytes.count else {
@@ -39,7 +39,7 @@ public struct PlainClient: ~Copyable {
         }
     }
 
-    /// At most `limit` bytes of what comes until the server closes; throws when it resets.
+    /// Returns at most `limit` bytes of the data until the server closes; throws if it resets.
     public func receive(limit: Int = .max) throws(SystemError) -> String {
         var all: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 65_536)

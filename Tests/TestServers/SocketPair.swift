@@ -4,8 +4,8 @@
     import Darwin
 #endif
 
-/// Two sockets that are connected with each other, unlike a pipe without a signal for who writes to nobody. Child
-/// processes inherit neither.
+/// Two connected sockets; unlike with a pipe, writing without a reader raises no signal. Child processes
+/// inherit neither.
 struct SocketPair: ~Copyable {
     let first: Descriptor
     let second: Descriptor
@@ -33,7 +33,7 @@ struct SocketPair: ~Copyable {
     }
 }
 
-/// `send(2)` without SIGPIPE where the system has a flag for that.
+/// `send(2)` without SIGPIPE on systems that have a flag for this.
 func systemWrite(_ raw: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     #if canImport(Glibc)
         unsafe send(raw, bytes, count, CInt(MSG_NOSIGNAL))

@@ -6,10 +6,10 @@ import FoundationEssentials
     import Darwin
 #endif
 
-/// A folder of one's own, which goes with its last reference; at the latest with the process, whichever way that
+/// A temporary folder that is removed with its last reference; at the latest with the process, however that
 /// ends.
 public final class TemporaryFolder: Sendable {
-    /// Holds all of them. A script removes it when the process has ended.
+    /// The parent of all temporary folders. A script removes it when the process has ended.
     private struct Root: Sendable {
         let path: String
         let removal: SupervisedProcess
@@ -24,10 +24,10 @@ public final class TemporaryFolder: Sendable {
 
     private static let root = Result { try Root() }
 
-    /// Where it is, with no slash at the end.
+    /// The path, without a trailing slash.
     public let path: String
 
-    /// Makes an empty one, which only this user can enter.
+    /// Creates an empty folder with access for this user only.
     public init() throws {
         path = try Self.root.get().path + "/" + UUID().uuidString
         try FileManager.default.createDirectory(
@@ -35,30 +35,30 @@ public final class TemporaryFolder: Sendable {
     }
 
     deinit {
-        // What cannot be removed now goes with the root.
+        // If the folder cannot be removed now, it is removed with the root.
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// The path of a file in it.
+    /// The path of a file in the folder.
     public func file(_ name: String) -> String { path + "/" + name }
 
-    /// Makes a file and gives its path.
+    /// Creates a file and returns its path.
     public func file(_ name: String, _ bytes: [UInt8]) throws -> String {
         try Data(bytes).write(to: URL(filePath: file(name)))
         return file(name)
     }
 
-    /// What is in a file.
+    /// The contents of a file.
     public func content(_ name: String) throws -> [UInt8] {
         Array(try Data(contentsOf: URL(filePath: file(name))))
     }
 
-    /// The names of what is in it, sorted.
+    /// The names of the folder's entries, sorted.
     public var names: [String] {
         get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
     }
 
-    /// Makes a folder with a name that nobody else has.
+    /// Creates a folder with a unique name.
     static func make(_ prefix: String) throws(SystemError) -> String {
         let parent = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
         var template = Array("\(parent)/\(prefix)-XXXXXX".utf8CString)

@@ -1,42 +1,42 @@
 import FoundationEssentials
 
-/// A server of one's own for HTTP/3 alone, on aioquic, on loopback. `Tests/Services/quic.py` is its program.
+/// A private aioquic server on loopback for HTTP/3 only; its program is `Tests/Services/quic.py`.
 ///
 /// It ends with ``kill()``, with the last reference, or with the process.
 ///
 /// | Path | |
 /// |---|---|
 /// | `/echo` | the text `HTTP/3` |
-/// | `/large?count=` | that many bytes, as ``NginxServer/large`` begins |
-/// | `/sent` | the number of bytes of `/large` that have been sent so far, or wait for their turn |
+/// | `/large?count=` | `count` bytes from the start of ``NginxServer/large`` |
+/// | `/sent` | the number of bytes of `/large` that have been sent or queued so far |
 /// | `/upload` | the number of bytes of the content, and its SHA-256 |
 /// | `/hold` | the same, but the window stays closed until ``Command/release`` |
-/// | `/early` | status 413 at once; the content is refused |
-/// | `/stall?count=` | a head, with that length if it is given, and the bytes `some`; the rest waits for a ``Command`` |
+/// | `/early` | status 413 immediately; the content is refused |
+/// | `/stall?count=` | a head, with the length `count` if given, and the bytes `some`; the rest waits for a ``Command`` |
 /// | `/silent` | nothing; the response waits for a ``Command`` |
 /// | `/hints` | status 103, then `ok` and the trailer field `x-sum` |
-/// | `/fields?count=` | that many fields, `x-0: value 0` and so on, and `ok` |
+/// | `/fields?count=` | `count` fields, `x-0: value 0` and so on, and `ok` |
 /// | `/short` | half of the announced length |
 /// | `/cut` | half of a DATA frame |
 /// | `/rejected` | a reset with `H3_REQUEST_REJECTED` |
 public final class AioquicServer: Sendable {
-    /// The program did not come up.
+    /// The program did not start.
     public struct StartFailure: Error, CustomStringConvertible {
-        /// Its error output.
+        /// The error output of the program.
         public let description: String
     }
 
-    /// The behaviour of a server apart from requests.
+    /// A change in the behaviour of the server.
     public enum Command: Sendable {
-        /// Resets the streams of `/stall` and `/silent` with that error code.
+        /// Resets the streams of `/stall` and `/silent` with this error code.
         case reset(Int)
         /// Ends the responses of `/stall` and `/silent`, with the bytes ` more`.
         case finish
         /// Opens the window for `/hold`.
         case release
-        /// Sends GOAWAY on each connection, and rejects later requests there.
+        /// Sends GOAWAY on each connection, and rejects later requests on it.
         case goAway
-        /// Closes each connection with that error code.
+        /// Closes each connection with this error code.
         case close(Int)
         /// Updates the keys of each connection.
         case updateKeys
@@ -61,9 +61,9 @@ public final class AioquicServer: Sendable {
         case version2 = "--quic=2"
     }
 
-    /// A Python that has aioquic; `nil` where `Tests/libcurl.sh` has not installed it.
+    /// A Python with aioquic; `nil` if `Tests/libcurl.sh` has not installed it.
     private static let python = ProcessInfo.processInfo.environment["QUIC_PYTHON"]
-    /// Whether there is an aioquic to start.
+    /// Whether aioquic is installed.
     public static let isInstalled = python != nil
 
     private static var program: String {
@@ -72,19 +72,19 @@ public final class AioquicServer: Sendable {
         return tests.appending(path: "Services/quic.py").path
     }
 
-    /// The port, of UDP.
+    /// The UDP port.
     public let port: UInt16
     /// One line for each event so far; `quic.py` describes them.
     public let log: Board<[String]>
     private let folder: TemporaryFolder
     private let process: ChildProcess
 
-    /// `https://localhost:port`, with no slash at the end.
+    /// `https://localhost:port`, without a trailing slash.
     public var baseURL: String { "https://localhost:\(port)" }
-    /// Its certificate, for localhost and 127.0.0.1, as PEM: its own authority.
+    /// The path of its self-signed certificate for localhost and 127.0.0.1, as PEM.
     public var certificatePath: String { folder.file("certificate.pem") }
 
-    /// Starts the program and returns once it serves.
+    /// Starts the program and returns once it serves requests.
     public init(_ options: [Option] = []) async throws {
         folder = try TemporaryFolder()
         process = try ChildProcess(
@@ -109,7 +109,8 @@ public final class AioquicServer: Sendable {
 
     deinit { process.closeInput() }
 
-    /// Makes the certificate and becomes the program, which ends with its input: at the latest with the test process.
+    /// Makes the certificate, then executes the program, which ends with its input: at the latest with the
+    /// test process.
     private static let script = """
         cd "$FOLDER" && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
             -keyout key.pem -out certificate.pem -subj /CN=localhost \
@@ -119,10 +120,11 @@ public final class AioquicServer: Sendable {
 }
 
 extension AioquicServer {
-    /// Gives a command; returns before the server has carried it out.
+    /// Sends a command; returns before the server has executed it.
     public func give(_ command: Command) throws { try process.write(command.line) }
 
-    /// Waits for that many lines with the event `name`, such as `connected`, and gives their other words.
+    /// Waits for at least `count` lines with the event `name`, such as `connected`, and returns their other
+    /// words.
     @discardableResult
     public func events(_ name: String, atLeast count: Int = 1) async throws -> [[Substring]] {
         try await log.until { lines in
@@ -131,16 +133,16 @@ extension AioquicServer {
         }
     }
 
-    /// The number of connections, once that many requests have come.
+    /// Returns the number of connections once at least `count` requests have arrived.
     public func connections(afterRequests count: Int) async throws -> Int {
         try await events("request", atLeast: count)
         return self.count(of: "connected")
     }
 
-    /// The number of events of that name so far.
+    /// The number of events with this name so far.
     public func count(of name: String) -> Int { Self.events(name, in: log.contents).count }
 
-    /// Ends it at once (SIGKILL) and waits until it is gone.
+    /// Kills the server immediately (SIGKILL) and waits for its end.
     public func kill() async throws { try await process.kill() }
 
     private static func events(_ name: String, in lines: [String]) -> [[Substring]] {

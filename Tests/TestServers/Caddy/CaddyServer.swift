@@ -1,43 +1,43 @@
 import FoundationEssentials
 
-/// A caddy of one's own on loopback, which speaks HTTP/1.1, HTTP/2 and HTTP/3 on one port, for `localhost`.
+/// A private caddy server on loopback, with HTTP/1.1, HTTP/2 and HTTP/3 on one port, for `localhost`.
 ///
 /// It ends with ``kill()``, with the last reference, or with the process.
 ///
 /// | Path | |
 /// |---|---|
-/// | `/echo` | the version it is asked in |
-/// | `/last` | the same, and the connection ends with it |
+/// | `/echo` | the HTTP version of the request |
+/// | `/last` | the same; then the connection is closed |
 /// | `/large` | ``NginxServer/large`` |
-/// | `/relay?port=` | passed on as it comes to that port of 127.0.0.1 |
-/// | `/clear` | takes its alternatives back (`Alt-Svc: clear`) |
+/// | `/relay?port=` | forwarded unchanged to the port `port` of 127.0.0.1 |
+/// | `/clear` | withdraws its alternatives (`Alt-Svc: clear`) |
 /// | `/misdirected` | status 421 |
 public final class CaddyServer: Sendable {
-    /// caddy did not come up.
+    /// caddy did not start.
     public struct StartFailure: Error, CustomStringConvertible {
         /// The output of caddy.
         public let description: String
     }
 
-    /// Whether there is a caddy to start.
+    /// Whether caddy is installed.
     public static let isInstalled = FileManager.default.isExecutableFile(atPath: program)
     private static let program = "/usr/bin/caddy"
 
-    /// The port, of TCP and, with HTTP/3, of UDP.
+    /// The port, for TCP and, with HTTP/3, for UDP.
     public let port: UInt16
     private let folder: TemporaryFolder
     private let process: ChildProcess
 
-    /// `https://localhost:port`, with no slash at the end.
+    /// `https://localhost:port`, without a trailing slash.
     public var baseURL: String { "https://localhost:\(port)" }
-    /// Its certificate, for localhost and 127.0.0.1, as PEM: its own authority.
+    /// The path of its self-signed certificate for localhost and 127.0.0.1, as PEM.
     public var certificatePath: String { folder.file("certificate.pem") }
 
-    /// Starts caddy and returns once it serves.
+    /// Starts caddy and returns once it serves requests.
     ///
     /// - Parameters:
-    ///   - speaksHTTP3: whether it does. If not, its responses name HTTP/3 all the same.
-    ///   - other: one that has ended, the port and certificate of which this one gets.
+    ///   - speaksHTTP3: whether the server speaks HTTP/3. If not, its responses still advertise HTTP/3.
+    ///   - other: a server that has ended, whose port and certificate the new one uses.
     public init(speaksHTTP3: Bool = true, inPlaceOf other: CaddyServer? = nil) async throws {
         port = try other?.port ?? DeadPort(.refusing).port
         folder = try other?.folder ?? TemporaryFolder()
@@ -56,10 +56,10 @@ public final class CaddyServer: Sendable {
         throw StartFailure(description: lines.joined(separator: "\n"))
     }
 
-    /// Ends it at once (SIGKILL) and waits until it is gone.
+    /// Kills the server immediately (SIGKILL) and waits for its end.
     public func kill() async throws { try await process.kill() }
 
-    /// Reads its input to the end, which comes with the end of the test process, and then kills its process group.
+    /// Reads its input until the end of the test process closes it, then kills its process group.
     private static let script = """
         cd "$FOLDER" || exit 1
         [ -e certificate.pem ] || openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
@@ -110,6 +110,6 @@ public final class CaddyServer: Sendable {
 extension CaddyServer {
     private static let started = Task { try await CaddyServer() }
 
-    /// The one that the tests of a process share, with HTTP/3. It ends with the process.
+    /// The server that the tests of a process share, with HTTP/3. It ends with the process.
     public static func shared() async throws -> CaddyServer { try await started.value }
 }

@@ -1,14 +1,14 @@
-/// A DNS server over HTTPS (RFC 8484) with a few names of its own: speaks HTTP, and stands behind something that speaks
-/// TLS, such as `/relay` of an ``NginxServer``.
+/// A DNS server over HTTPS (RFC 8484) that knows a few names. It speaks HTTP without TLS, so it needs a TLS
+/// server in front of it, such as `/relay` of an ``NginxServer``.
 public final class DNSOverHTTPSServer: Sendable {
-    /// What was asked for.
+    /// A question of a query.
     public struct Question: Sendable, Hashable {
         /// The name, in lower case.
         public let name: String
         /// The type of record: 1 for A, 28 for AAAA (RFC 3596).
         public let type: UInt16
 
-        /// Creates what is to be compared with.
+        /// Creates a question for comparison.
         public init(name: String, type: UInt16) {
             self.name = name
             self.type = type
@@ -20,8 +20,8 @@ public final class DNSOverHTTPSServer: Sendable {
     /// Starts a server.
     ///
     /// - Parameters:
-    ///   - hosts: for each name its IPv4 address, as four bytes. Names that are not there do not exist.
-    ///   - before: what is done before each answer, such as waiting for a gate.
+    ///   - hosts: the IPv4 addresses by name, as four bytes. Other names do not exist.
+    ///   - before: the steps before each answer, such as waiting for a gate.
     public init(hosts: [String: [UInt8]], before: [RawServer.Step] = []) throws(SystemError) {
         server = try RawServer { request in
             guard request.method == "POST", request.field("Content-Type") == "application/dns-message",
@@ -42,7 +42,7 @@ public final class DNSOverHTTPSServer: Sendable {
     /// The port on 127.0.0.1.
     public var port: UInt16 { server.port }
 
-    /// What was asked for so far.
+    /// The questions so far.
     public var questions: [Question] { server.record.requests.compactMap { Self.question(in: $0.body) } }
 
     /// Waits for the next request.
@@ -52,7 +52,7 @@ public final class DNSOverHTTPSServer: Sendable {
 
     private static let headerSize = 12
 
-    /// The only question of a query; `nil` for what is no such query.
+    /// The question of a query with one question; `nil` for other messages.
     private static func question(in message: [UInt8]) -> Question? {
         guard message.count > headerSize, message[4...5] == [0, 1] else { return nil }
         var labels: [String] = []
@@ -70,15 +70,15 @@ public final class DNSOverHTTPSServer: Sendable {
     private static func answer(to query: [UInt8], _ question: Question, _ address: [UInt8]?) -> [UInt8] {
         let records: [UInt8]
         if question.type == 1, let address {
-            // The name stands in the question, at byte 12. Type A, class IN, a lifetime of 60 seconds.
+            // The name is in the question, at byte 12. Type A, class IN, TTL 60 seconds.
             records = [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4] + address
         } else {
             records = []
         }
-        // A response, recursion desired and available; 3 for a name that does not exist.
+        // Response, recursion desired and available; code 3 for a name that does not exist.
         let flags: [UInt8] = [0x81, address == nil ? 0x83 : 0x80]
         let counts: [UInt8] = [0, 1, 0, records.isEmpty ? 0 : 1, 0, 0, 0, 0]
-        // The question ends after its name, type and class; what comes behind (EDNS) is not sent back.
+        // The question ends after its name, type and class; the data after it (EDNS) is not sent back.
         let nameSize = query[headerSize...].firstIndex(of: 0).map { $0 - headerSize + 1 } ?? 1
         return query[0..<2] + flags + counts + query[headerSize..<headerSize + nameSize + 4] + records
     }

@@ -1,15 +1,16 @@
 extension NginxServer {
-    /// The path of a certificate authority that ``certificateHosts`` but two are certified by, as PEM.
+    /// The path of the certificate of the authority that signed the certificates of all but two of the
+    /// ``certificateHosts``, as PEM.
     public var authorityPath: String { folder + "/authority.pem" }
-    /// The path of a client's certificate by that authority, as PEM.
+    /// The path of a client certificate signed by that authority, as PEM.
     public var clientCertificatePath: String { folder + "/visitor.pem" }
-    /// The path of the key for it.
+    /// The path of its private key.
     public var clientKeyPath: String { folder + "/visitor.key" }
     /// The path of a file with the SHA-256 of `good.test`'s public key in base64.
     public var pinPath: String { folder + "/good.pin" }
 
-    /// The names that ``certificatePort`` has a certificate for; each says what is wrong with it.
-    /// `client.test` asks for the client's certificate.
+    /// The names for which ``certificatePort`` has a certificate; each name says what is wrong with it.
+    /// `client.test` requires a client certificate.
     public static let certificateHosts = [
         "good.test", "expired.test", "future.test", "wrong.test", "unknown.test", "selfsigned.test",
         "client.test",
@@ -56,7 +57,7 @@ extension NginxServer {
         } >>start.log 2>&1 || exit 1
         """
 
-    /// A server for each of the names, and one for `good.test` on the port where TLS 1.2 is the newest.
+    /// A server for each of the names, and one for `good.test` on the port with TLS 1.2 at most.
     static func certificateServers(_ ports: Ports) -> String {
         let hosts = certificateHosts.map { host in
             let name = host.prefix { $0 != "." }

@@ -7,10 +7,10 @@ import FoundationEssentials
 #endif
 
 extension NginxServer {
-    /// What `/json` answers: one object of 61 bytes.
+    /// The response to `/json`: one object of 61 bytes.
     public static let json = #"{"id":7,"name":"green tea","price":4.25,"stock":12,"ok":true}"#
 
-    /// What `/items` answers: ten objects in 809 bytes.
+    /// The response to `/items`: ten objects in 809 bytes.
     public static let items: String = {
         let names = [
             "assam", "sencha", "oolong", "pu-erh", "rooibos", "matcha", "earl grey", "darjeeling",
@@ -23,7 +23,7 @@ extension NginxServer {
         return "[" + objects.joined(separator: ",") + "]"
     }()
 
-    /// What `/large` answers: 16 MiB in which no block of eight bytes occurs twice.
+    /// The response to `/large`: 16 MiB in which no block of eight bytes occurs twice.
     public static let large = unsafe [UInt8](unsafeUninitializedCapacity: 16 << 20) { buffer, count in
         unsafe buffer.withMemoryRebound(to: UInt64.self) { blocks in
             for index in blocks.indices {
@@ -33,19 +33,19 @@ extension NginxServer {
         count = 16 << 20
     }
 
-    /// What `/text` answers: 41 kB that gzip makes small, coded when the client accepts that.
+    /// The response to `/text`: 41 kB that compress well, sent with gzip if the client accepts it.
     public static let text = String(repeating: "It compresses well, since it repeats it.\n", count: 1000)
 
-    /// The statuses for which there is `/status/NNN`.
+    /// The statuses with a path `/status/NNN`.
     public static let statuses = [
         200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 408, 409, 410, 413, 422, 425, 429, 500, 501, 502,
         503, 504, 505,
     ]
 
-    /// The statuses for which there is `/redirect/NNN`, to `/echo`.
+    /// The statuses with a path `/redirect/NNN`, which leads to `/echo`.
     public static let redirects = [301, 302, 303, 307, 308]
 
-    /// What it listens on.
+    /// The ports that nginx listens on.
     struct Ports {
         let plain, tls, http2, certificates, tls13, http1TLS: UInt16
     }
@@ -127,7 +127,7 @@ extension NginxServer {
         """
     }
 
-    /// What there is, on every port but ``certificatePort``.
+    /// The locations on every port except ``certificatePort``.
     private static func locations(folder: String, _ ports: Ports) -> String {
         let codes = statuses.map { code in
             let text = code == 204 || code == 304 ? "" : #" '{"status":\#(code),"message":"as asked"}'"#

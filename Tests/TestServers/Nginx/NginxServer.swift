@@ -6,15 +6,15 @@ import FoundationEssentials
     import Darwin
 #endif
 
-/// An nginx of one's own on loopback: http on one free port, https with HTTP/2 on another, HTTP/2 without TLS on a
-/// third, and http on a Unix socket.
+/// A private nginx server on loopback: http on one free port, https with HTTP/2 on another, HTTP/2 without
+/// TLS on a third, and http on a Unix socket.
 ///
-/// It runs in a temporary folder, as whoever runs the tests, and ends with ``stop()``, with the last reference
-/// or with the process. What it serves stands in `NginxServer+Configuration.swift`.
+/// It runs in a temporary folder, as the user of the tests, and ends with ``stop()``, with the last reference
+/// or with the process. `NginxServer+Configuration.swift` defines its locations.
 public final class NginxServer: Sendable {
-    /// nginx did not come up.
+    /// nginx did not start.
     public struct StartFailure: Error, CustomStringConvertible {
-        /// What nginx and openssl wrote.
+        /// The output of nginx and openssl.
         public let description: String
     }
 
@@ -22,21 +22,21 @@ public final class NginxServer: Sendable {
     public let port: UInt16
     /// The port for https, up to TLS 1.2, on 127.0.0.1.
     public let tlsPort: UInt16
-    /// The port for HTTP/2 without TLS, and nothing else, on 127.0.0.1.
+    /// The port for HTTP/2 without TLS on 127.0.0.1, without HTTP/1.1.
     public let http2Port: UInt16
     /// The port for https, up to TLS 1.3, with the certificates of ``certificateHosts`` on 127.0.0.1.
     public let certificatePort: UInt16
-    /// The port for https, TLS 1.3 only, on 127.0.0.1; what is served is the same as on ``tlsPort``.
+    /// The port for https with TLS 1.3 only on 127.0.0.1, with the same locations as ``tlsPort``.
     public let tls13Port: UInt16
-    /// The port for https without HTTP/2 on 127.0.0.1; what is served is the same as on ``tlsPort``.
+    /// The port for https without HTTP/2 on 127.0.0.1, with the same locations as ``tlsPort``.
     public let http1TLSPort: UInt16
     /// The folder with the configuration, the logs, the certificate and the served files.
     public let folder: String
     private let process: SupervisedProcess
 
-    /// Starts nginx and returns when it answers.
+    /// Starts nginx and returns once it answers.
     public init() throws {
-        // The sockets listen before nginx is there and are handed over, as nginx does to itself in an upgrade
+        // The sockets listen before nginx starts and are passed to it, as nginx does during an upgrade
         // (https://nginx.org/en/docs/control.html#upgrade). So no other process can take the ports, and the
         // first connection waits in the backlog instead of being refused.
         let plain = try Listener()
@@ -64,10 +64,11 @@ public final class NginxServer: Sendable {
                     certificates.descriptor.raw, tls13.descriptor.raw, http1TLS.descriptor.raw,
                 ])
         } catch {
-            try? FileManager.default.removeItem(atPath: folder)  // the first error is the one to tell
+            try? FileManager.default.removeItem(atPath: folder)  // the first error is reported
             throw error
         }
-        // Ours are closed by now, so a connection is refused, or reset, when nginx is not there to take it.
+        // Closes this process's copies, so that a connection is refused or reset if nginx is not there to
+        // accept it.
         _ = consume plain
         _ = consume tls
         _ = consume http2
@@ -79,27 +80,27 @@ public final class NginxServer: Sendable {
 
     deinit { stop() }
 
-    /// `http://127.0.0.1:port`, with no slash at the end.
+    /// `http://127.0.0.1:port`, without a trailing slash.
     public var baseURL: String { "http://127.0.0.1:\(port)" }
-    /// `https://127.0.0.1:tlsPort`, with no slash at the end.
+    /// `https://127.0.0.1:tlsPort`, without a trailing slash.
     public var tlsBaseURL: String { "https://127.0.0.1:\(tlsPort)" }
-    /// `https://127.0.0.1:tls13Port`, with no slash at the end.
+    /// `https://127.0.0.1:tls13Port`, without a trailing slash.
     public var tls13BaseURL: String { "https://127.0.0.1:\(tls13Port)" }
-    /// `https://127.0.0.1:http1TLSPort`, with no slash at the end.
+    /// `https://127.0.0.1:http1TLSPort`, without a trailing slash.
     public var http1TLSBaseURL: String { "https://127.0.0.1:\(http1TLSPort)" }
     /// The path of the Unix socket for http.
     public var unixSocketPath: String { folder + "/socket" }
-    /// The server's self-signed certificate, for 127.0.0.1 and localhost, as PEM: its own authority.
+    /// The path of the server's self-signed certificate for 127.0.0.1 and localhost, as PEM.
     public var certificatePath: String { folder + "/certificate.pem" }
 
-    /// Ends nginx, waits for its end and removes the folder.
+    /// Stops nginx, waits for its end and removes the folder.
     public func stop() { process.stop() }
 
     private static var path: String {
         ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
     }
 
-    /// Removes the folder in the end, for only this script knows when nginx no longer writes to it.
+    /// The script removes the folder at the end, because only it knows when nginx no longer writes to it.
     private static let script = """
         cd "$FOLDER" || exit 1
         \(certificateScript)
@@ -113,7 +114,7 @@ public final class NginxServer: Sendable {
         cd / && rm -rf "$FOLDER"
         """
 
-    /// Asks once and waits for the answer: the wait ends when nginx answers or when it is not there.
+    /// Sends one request and waits for the response: the wait ends when nginx answers or is not there.
     private func awaitFirstAnswer() throws {
         do {
             let connection = try Descriptor.connected(to: port)

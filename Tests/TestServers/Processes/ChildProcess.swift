@@ -7,25 +7,26 @@ import Synchronization
     import Darwin
 #endif
 
-/// A program in a process of its own, whose input is written to and whose output is recorded.
+/// A program in a separate process, whose input can be written and whose output is recorded.
 ///
-/// A thread made for it reads, so waiting for it blocks nobody. It is killed when it is let go of.
+/// A separate thread reads the output, so waiting for it blocks no other thread. The process is killed when
+/// the object is released.
 public final class ChildProcess: Sendable {
     /// How a process ended.
     public enum Ending: Equatable, Sendable {
-        /// It exited with that status.
+        /// The process exited with this status.
         case exited(CInt)
-        /// That signal ended it.
+        /// This signal ended the process.
         case signalled(CInt)
     }
 
-    /// What a process has said so far.
+    /// The output and the end of a process so far.
     public struct Record: Sendable {
-        /// What it wrote to its standard output.
+        /// The bytes of its standard output.
         public internal(set) var output: [UInt8] = []
-        /// What it wrote to its standard error.
+        /// The bytes of its standard error.
         public internal(set) var errors: [UInt8] = []
-        /// How it ended, once it has; then nothing is added any more.
+        /// How it ended, once it has; after that nothing more is added.
         public internal(set) var ending: Ending?
 
         /// ``output`` as text.
@@ -36,10 +37,10 @@ public final class ChildProcess: Sendable {
 
     private let input: Mutex<Descriptor?>
     private let reading: ChildReading
-    /// Where the next line begins.
+    /// The position where the next line begins.
     private let position = Mutex(0)
 
-    /// Starts the program at `path`, with this process's environment unless another is given.
+    /// Starts the program at `path`, by default with the environment of this process.
     public init(
         _ path: String, _ arguments: [String] = [], environment: [String: String]? = nil
     ) throws(SystemError) {
@@ -57,14 +58,14 @@ public final class ChildProcess: Sendable {
 
     deinit { reading.kill() }
 
-    /// The path of a program of this package, which stands beside the tests.
+    /// The path of a program of this package, which is in the same folder as the test program.
     public static func product(_ name: String) -> String {
         let tests = CommandLine.arguments[0]
         return tests.lastIndex(of: "/").map { tests[...$0] + name } ?? name
     }
 
-    /// Writes text to its input; waits while the process is behind with reading it. What it does not read because it
-    /// has ended, or after ``closeInput()``, is an error.
+    /// Writes text to its input; waits if the process is slow to read it. Throws if the process has ended
+    /// without reading everything, or after ``closeInput()``.
     public func write(_ text: String) throws(SystemError) {
         try input.withLock { input throws(SystemError) in
             guard let raw = input?.raw else { throw SystemError("write", code: EBADF) }
@@ -80,11 +81,11 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Ends its input.
+    /// Closes its input.
     public func closeInput() { input.withLock { $0 = nil } }
 
-    /// The next line of its output, without the line feed; `nil` at its end. What comes after the last line feed is a
-    /// line if it is not empty.
+    /// The next line of its output, without the line feed; `nil` at the end. The rest after the last line
+    /// feed counts as a line if it is not empty.
     public func nextLine() async throws -> String? {
         let start = position.withLock { $0 }
         let line = try await reading.board.until { record -> ArraySlice<UInt8>? in
@@ -97,12 +98,12 @@ public final class ChildProcess: Sendable {
         return String(decoding: line.last == 0x0A ? line.dropLast() : line, as: UTF8.self)
     }
 
-    /// Waits until it has ended and its output with it.
+    /// Waits until the process and its output have ended.
     public func ended() async throws -> Record {
         try await reading.board.until { $0.ending == nil ? nil : $0 }
     }
 
-    /// Ends it at once (SIGKILL), and what it started, and waits until it is gone.
+    /// Kills the process and its children immediately (SIGKILL), and waits for its end.
     @discardableResult
     public func kill() async throws -> Record {
         reading.kill()

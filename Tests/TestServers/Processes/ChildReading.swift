@@ -6,11 +6,11 @@ import Synchronization
     import Darwin
 #endif
 
-/// The part of a ``ChildProcess`` that its thread keeps, until the process has ended.
+/// The part of a ``ChildProcess`` that its thread keeps until the process has ended.
 final class ChildReading: Sendable {
     let board = Board(ChildProcess.Record())
     private let process: pid_t
-    /// Whether its number is still its own.
+    /// Whether the process has not been reaped, so that its id is still valid.
     private let isUnreaped = Mutex(true)
     private let output: Descriptor
     private let errors: Descriptor
@@ -21,14 +21,14 @@ final class ChildReading: Sendable {
         self.errors = errors
     }
 
-    /// Kills its process group.
+    /// Kills the process group.
     func kill() {
         isUnreaped.withLock { if $0 { _ = systemKill(-process, SIGKILL) } }
     }
 
-    /// Records what the process writes, up to its end.
+    /// Records the output of the process until its end.
     func run() {
-        // poll(2) passes over descriptors below zero.
+        // poll(2) ignores negative descriptors.
         var polls = [output.raw, errors.raw].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while polls.contains(where: { $0.fd >= 0 }) {
@@ -48,14 +48,14 @@ final class ChildReading: Sendable {
     }
 
     private func reap() -> ChildProcess.Ending {
-        // Waits with the number still taken, so that kill() does not wait for the end.
+        // Waits without reaping, so that the process id stays valid and kill() does not wait for the end.
         var information = unsafe siginfo_t()
         while unsafe waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
         return isUnreaped.withLock { isUnreaped in
             isUnreaped = false
             var status: CInt = 0
             while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
-            // As WIFEXITED, WEXITSTATUS and WTERMSIG, which are macros, have it.
+            // Like the macros WIFEXITED, WEXITSTATUS and WTERMSIG.
             return status & 0x7f == 0 ? .exited((status >> 8) & 0xff) : .signalled(status & 0x7f)
         }
     }

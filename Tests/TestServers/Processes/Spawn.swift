@@ -4,15 +4,16 @@
     import Darwin
 #endif
 
-/// Starts a program in a process group of its own, so that an interrupt from the terminal does not reach it.
+/// Starts a program in a new process group, so that an interrupt from the terminal does not reach it.
 ///
-/// It has `descriptors` under the numbers `to`, and no others: with a socket of a server in this process, it would keep
-/// the connection open that the server closes. They stay the caller's. Foundation's `Process` is not used in tests: on
-/// Linux it reads beyond its buffer where a process has very many descriptors.
+/// The program gets `descriptors` under the numbers `to`, and no others: if it inherited a socket of a server
+/// in this process, it would keep the connection open after the server closes it. The caller keeps its
+/// descriptors. Foundation's `Process` is not used in tests: on Linux it reads beyond its buffer if a process
+/// has very many descriptors.
 func spawn(
     _ arguments: [String], environment: [String: String], descriptors: [(from: CInt, to: CInt)]
 ) throws(SystemError) -> pid_t {
-    // First to numbers above all targets, so that no copy lands on a source that is still needed.
+    // First duplicates them above all targets, so that no copy overwrites a source that is still needed.
     var sources: [CInt] = []
     defer { for source in sources { close(source) } }
     for descriptor in descriptors {
@@ -45,7 +46,7 @@ func spawn(
     #endif
     unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
 
-    // The array ends with nil and owns its strings until the call has copied them.
+    // The arrays end with nil and own their strings until the call has copied them.
     var argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
     var envp = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
     defer { unsafe (argv + envp).forEach { unsafe free($0) } }
@@ -61,8 +62,8 @@ func spawn(
     private typealias CloseFrom =
         @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, CInt) -> CInt
 
-    /// Closes all descriptors from a number on (`posix_spawn_file_actions_addclosefrom_np`, which Swift's Glibc does not
-    /// show); `nil` before glibc 2.34.
+    /// Closes all descriptors from a number on (`posix_spawn_file_actions_addclosefrom_np`, which Swift's
+    /// Glibc lacks); `nil` before glibc 2.34.
     private var closeFrom: CloseFrom? {
         unsafe dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
             // The C function has this type.

@@ -6,16 +6,16 @@ import Synchronization
     import Darwin
 #endif
 
-/// A shell script that knows when this process has ended, whichever way.
+/// A shell script that notices the end of this process, however it ends.
 ///
-/// Its standard input is a pipe into which only this process could write. The kernel closes that with the
-/// process, even with a killed one, so a script that reads to the end of its input knows when to clean up.
+/// Its standard input is a pipe that only this process can write to. The kernel closes it when the process
+/// ends, even if it is killed, so a script that reads its input to the end knows when to clean up.
 final class SupervisedProcess: Sendable {
     private let lifeline: Mutex<Descriptor?>
     private let child: Mutex<pid_t?>
 
-    /// Starts `script` with /bin/sh in a process group of its own, so that an interrupt from the terminal
-    /// reaches it through the pipe only. `descriptors`, which stay the caller's, are its 3, 4 and so on.
+    /// Starts `script` with /bin/sh in a new process group, so that an interrupt from the terminal reaches it
+    /// only through the pipe. The script gets `descriptors` as 3, 4 and so on; the caller keeps its own.
     init(
         script: String, environment: [String: String], descriptors: [CInt]
     ) throws(SystemError) {

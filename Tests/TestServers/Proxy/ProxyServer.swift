@@ -9,10 +9,10 @@ import Synchronization
 /// A proxy on loopback: HTTP with CONNECT and absolute URLs (RFC 9110 §9.3.6, RFC 9112 §3.2.2), SOCKS 5
 /// (RFC 1928, RFC 1929), or SOCKS 4 with 4a (https://www.openssh.com/txt/socks4.protocol, socks4a.protocol).
 ///
-/// Whatever host it is asked for, it connects to 127.0.0.1 at the port that was asked for; so names that do not
-/// exist can be used to show who resolved them.
+/// It connects to 127.0.0.1 at the requested port, regardless of the requested host, so a test can use names
+/// that do not exist to show where they are resolved.
 public final class ProxyServer: Sendable {
-    /// What it speaks.
+    /// The protocol of the proxy.
     public enum Kind: Sendable {
         /// HTTP.
         case http
@@ -22,16 +22,17 @@ public final class ProxyServer: Sendable {
         case socks4
     }
 
-    /// What it was asked for.
+    /// A request to the proxy.
     public struct Request: Sendable, Equatable {
         /// `CONNECT`, another method, or `SOCKS`.
         public let method: String
         /// The host and port, or the absolute URL.
         public let target: String
-        /// `user:password` for SOCKS 5, the user for SOCKS 4, the value of `Proxy-Authorization` for HTTP; empty if there was none.
+        /// `user:password` for SOCKS 5, the user for SOCKS 4, the value of `Proxy-Authorization` for HTTP;
+        /// empty if there was none.
         public let credential: String
 
-        /// Creates what is to be compared with.
+        /// Creates a request for comparison.
         public init(method: String, target: String, credential: String) {
             self.method = method
             self.target = target
@@ -48,8 +49,8 @@ public final class ProxyServer: Sendable {
     /// Starts a proxy.
     ///
     /// - Parameters:
-    ///   - kind: what it speaks.
-    ///   - credential: what it lets nobody in without, as ``Request/credential`` has it.
+    ///   - kind: the protocol of the proxy.
+    ///   - credential: the required credential, in the format of ``Request/credential``; `nil` for none.
     ///   - refusesTunnels: whether it answers CONNECT with 403.
     public init(
         _ kind: Kind, credential: String? = nil, refusesTunnels: Bool = false
@@ -73,18 +74,18 @@ public final class ProxyServer: Sendable {
 
     deinit { stop() }
 
-    /// Closes everything and returns when the threads have ended.
+    /// Closes all connections and returns when the threads have ended.
     public func stop() {
         stopping.open()
         if let thread = accepting.withLock({ $0.take() }) { thread.join() }
         board.stop()
     }
 
-    /// Everything that it was asked for so far, one for each connection.
+    /// The requests so far, one for each connection.
     public var requests: [Request] { board.contents }
 }
 
-/// Accepts connections and serves each on a thread of its own, until the server stops.
+/// Accepts connections and serves each on a separate thread, until the server stops.
 private final class ProxyAcceptor: Sendable {
     private let listener: Listener
     private let stopping: Gate

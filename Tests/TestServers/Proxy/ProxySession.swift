@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// One connection to a ``ProxyServer``, on a thread of its own.
+/// One connection to a ``ProxyServer``, on a separate thread.
 struct ProxySession {
     let client: CInt
     let stop: Gate
@@ -33,7 +33,7 @@ struct ProxySession {
             send("HTTP/1.1 200 Connected\r\n\r\n")
             relay(to: upstream)
         } else {
-            // Servers have to take the absolute form (RFC 9112 §3.2.2), so all of it goes through as it is.
+            // Servers must accept the absolute form (RFC 9112 §3.2.2), so the request is forwarded unchanged.
             let authority = target.split(separator: "/").dropFirst().first
             guard let upstream = connect(port: authority?.split(separator: ":").last) else { return }
             send(head, to: upstream.raw)
@@ -78,7 +78,7 @@ struct ProxySession {
     func serveSOCKS4() {
         guard let request = read(8), request[0] == 4, request[1] == 1, let user = readText() else { return }
         let address = request[4...]
-        // 0.0.0.x stands for a name that comes after the user (4a).
+        // 0.0.0.x means that a name follows the user (4a).
         let isName = address.starts(with: [0, 0, 0]) && address.last != 0
         guard let host = isName ? readText() : address.map(String.init).joined(separator: ".") else { return }
         let number = UInt16(request[2]) << 8 | UInt16(request[3])
@@ -89,7 +89,7 @@ struct ProxySession {
         relay(to: upstream)
     }
 
-    /// Up to a zero.
+    /// Reads up to a zero byte.
     private func readText() -> String? {
         var bytes: [UInt8] = []
         while let next = read(1) {
@@ -115,7 +115,7 @@ struct ProxySession {
         return try? Descriptor.connected(to: number)
     }
 
-    /// Exactly so many bytes, or `nil` at the end.
+    /// Reads exactly `count` bytes; `nil` at the end.
     private func read(_ count: Int) -> [UInt8]? {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -149,7 +149,7 @@ struct ProxySession {
         return true
     }
 
-    /// Passes bytes on in both directions until either side ends.
+    /// Forwards bytes in both directions until either side ends.
     private func relay(to upstream: borrowing Descriptor) {
         let pair = [client, upstream.raw]
         while Self.wait(for: pair, or: stop) {
@@ -161,7 +161,7 @@ struct ProxySession {
         }
     }
 
-    /// Waits until one of the sockets has something; false when the server stops.
+    /// Waits until one of the sockets is readable; false if the server stops.
     static func wait(for sockets: [CInt], or stop: Gate) -> Bool {
         while true {
             var polls = ([stop.descriptor] + sockets).map {

@@ -44,7 +44,7 @@ final class Acceptor: Sendable {
         for thread in threads { thread.join() }
     }
 
-    /// `nil` when the server stops, or can accept no more.
+    /// Accepts a connection; `nil` if the server stops or can accept no more.
     private func accepted() -> CInt? {
         while true {
             var polls = [
@@ -60,7 +60,7 @@ final class Acceptor: Sendable {
                 return raw
             }
             if raw >= 0 { return raw }
-            // A client that is gone already is no reason to end.
+            // A client that has already gone does not end the server.
             guard errno == ECONNABORTED || errno == EINTR else { return nil }
         }
     }

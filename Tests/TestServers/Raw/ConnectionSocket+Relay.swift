@@ -5,10 +5,10 @@
 #endif
 
 extension ConnectionSocket {
-    /// Passes on what comes from either side, until `limit` bytes have come from the port; throws at the end of
-    /// either.
+    /// Forwards bytes in both directions until `limit` bytes have come from the port; throws at the end of
+    /// either side.
     ///
-    /// - Parameter delay: by how many milliseconds each piece from the port comes later.
+    /// - Parameter delay: the delay of each piece from the port, in milliseconds.
     func relay(
         to port: UInt16, bytes limit: Int, delay: Int, progress: (Int) -> Void
     ) throws(RawServer.End) {
@@ -37,14 +37,14 @@ extension ConnectionSocket {
         }
     }
 
-    /// Empty at the end, and if the socket is broken.
+    /// Reads up to `count` bytes; empty at the end, and if the socket is broken.
     private static func read(_ count: Int, from raw: CInt) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             initialized = max(0, unsafe recv(raw, buffer.baseAddress, count, 0))
         }
     }
 
-    /// The socket blocks, so it takes all or is broken.
+    /// Writes all bytes, because the socket blocks; false if it is broken.
     private static func write(_ bytes: [UInt8], to raw: CInt) -> Bool {
         #if canImport(Glibc)
             let flags = CInt(MSG_NOSIGNAL)

@@ -4,13 +4,13 @@
     import Darwin
 #endif
 
-/// An accepted, blocking socket whose every wait ends when the server stops.
+/// An accepted, blocking socket; all its waits end when the server stops.
 struct ConnectionSocket: ~Copyable, Sendable {
     let descriptor: Descriptor
     let stop: Gate
 
     #if canImport(Glibc)
-        private static let hangUp = Int16(0x2000)  // POLLRDHUP, which <poll.h> shows to GNU sources only
+        private static let hangUp = Int16(0x2000)  // POLLRDHUP, which <poll.h> defines for GNU sources only
         private static let sendFlags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
         private static let sendingSide = CInt(SHUT_WR)
     #else
@@ -22,7 +22,8 @@ struct ConnectionSocket: ~Copyable, Sendable {
     init(_ descriptor: consuming Descriptor, stop: Gate) {
         var on: CInt = 1
         let size = socklen_t(MemoryLayout<CInt>.size)
-        // Each write in its own segment, as a script says it; without the option it would only be less exact.
+        // Sends each write of a script in a separate segment; if the option fails, the test is only less
+        // exact.
         _ = unsafe setsockopt(descriptor.raw, CInt(IPPROTO_TCP), TCP_NODELAY, &on, size)
         #if canImport(Darwin)
             _ = unsafe setsockopt(descriptor.raw, SOL_SOCKET, SO_NOSIGPIPE, &on, size)
@@ -43,7 +44,7 @@ struct ConnectionSocket: ~Copyable, Sendable {
         if polls[0].revents != 0 { throw .stopped }
     }
 
-    /// What there is, at least one byte. Throws at the client's end.
+    /// Returns the available bytes, at least one. Throws when the client closes.
     func receive() throws(RawServer.End) -> [UInt8] {
         try wait(Int16(POLLIN))
         var failure: CInt = 0
@@ -58,7 +59,8 @@ struct ConnectionSocket: ~Copyable, Sendable {
         return bytes
     }
 
-    /// Sends all of it. `stalled` is told when the client must take some first, `progress` of each part sent.
+    /// Sends all bytes. Calls `stalled` when it must wait for the client, and `progress` with the size of
+    /// each part sent.
     func send(
         _ bytes: some Collection<UInt8>, stalled: () -> Void, progress: (Int) -> Void
     ) throws(RawServer.End) {
@@ -82,7 +84,7 @@ struct ConnectionSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Waits until the client has closed or reset, whatever unread bytes lie before that.
+    /// Waits until the client has closed or reset, even if there are unread bytes before that.
     func waitForHangUp() throws(RawServer.End) {
         try wait(Self.hangUp)
     }
@@ -97,7 +99,7 @@ struct ConnectionSocket: ~Copyable, Sendable {
 
     consuming func close() {}
 
-    /// Makes the close that follows send RST instead of FIN, and drop what is not delivered (SO_LINGER 0).
+    /// Makes the following close send RST instead of FIN and drop undelivered data (SO_LINGER 0).
     consuming func reset() {
         var option = linger(l_onoff: 1, l_linger: 0)
         _ = unsafe setsockopt(
@@ -105,7 +107,7 @@ struct ConnectionSocket: ~Copyable, Sendable {
     }
 }
 
-/// `send(2)`, by a name of its own beside the method of that name.
+/// `send(2)`, under a name that differs from the method.
 func systemSend(_ raw: CInt, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: CInt) -> Int {
     unsafe send(raw, bytes, count, flags)
 }

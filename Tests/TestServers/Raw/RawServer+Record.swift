@@ -1,20 +1,20 @@
 extension RawServer {
-    /// A request as it was received.
+    /// A request as received.
     public struct Request: Sendable {
-        /// Which connection it came on, from 0 in the order of their acceptance.
+        /// The index of its connection in the order of acceptance, from 0.
         public let connection: Int
-        /// Which request of its connection it is, from 0.
+        /// The index of the request on its connection, from 0.
         public let index: Int
         /// The method.
         public let method: String
         /// The request target: path and query, undecoded.
         public let target: String
-        /// The header lines in their order, names as they were written.
+        /// The header fields in order, with the names as written.
         public let fields: [(name: String, value: String)]
-        /// The body, decoded if it came chunked. Empty until it has been read.
+        /// The body, decoded if it was chunked. Empty until it has been read.
         public internal(set) var body: [UInt8] = []
 
-        /// The value of the first field of that name, in any case.
+        /// The value of the first field with this name, ignoring case.
         public func field(_ name: String) -> String? {
             fields.first { $0.name.lowercased() == name.lowercased() }?.value
         }
@@ -25,35 +25,36 @@ extension RawServer {
 
     /// How a connection ended.
     public enum End: Error, Hashable {
-        /// The client closed in order (FIN).
+        /// The client closed gracefully (FIN).
         case clientClosed
-        /// The client reset the connection, or it broke while the server was sending.
+        /// The client reset the connection, or it failed while the server was sending.
         case clientReset
-        /// The script closed or reset it, and the client had not closed before.
+        /// The script closed or reset the connection, and the client had not closed it before.
         case script
         /// The server was stopped first.
         case stopped
-        /// What came is not a request, and why.
+        /// The received data is not a valid request; with the reason.
         case malformedRequest(String)
     }
 
-    /// Everything that a server has seen.
+    /// Everything that a server has observed.
     public struct Record: Sendable {
-        /// What happened on one connection.
+        /// The observations of one connection.
         public struct Connection: Sendable {
-            /// How many bytes the kernel has taken to send.
+            /// The number of bytes that the kernel has accepted for sending.
             public internal(set) var bytesSent = 0
-            /// How many times the client's slowness, or its pause, made the server wait before sending more.
+            /// How often the server had to wait before it could send more, because the client was slow or
+            /// paused.
             public internal(set) var sendStalls = 0
-            /// How many bytes ``Step/waitForClientClose`` has read and dropped.
+            /// The number of bytes that ``Step/waitForClientClose`` has read and discarded.
             public internal(set) var bytesDropped = 0
-            /// How it ended; `nil` while it is open.
+            /// How the connection ended; `nil` while it is open.
             public internal(set) var end: End?
         }
 
-        /// The connections in the order of their acceptance.
+        /// The connections in the order of acceptance.
         public internal(set) var connections: [Connection] = []
-        /// The requests whose head, or whose body where there is one to be read, is complete.
+        /// The requests whose head is complete, and whose body is complete if the script reads it.
         public internal(set) var requests: [Request] = []
 
         /// The connections that have not ended.
@@ -61,5 +62,5 @@ extension RawServer {
     }
 }
 
-/// The record of a server, with those who wait for something in it.
+/// The record of a server, with waiters.
 typealias RecordBoard = Board<RawServer.Record>

@@ -1,34 +1,35 @@
 extension RawServer {
-    /// One thing that a scripted connection does, byte by byte as it says and no more.
+    /// One action of a scripted connection, performed exactly as written.
     public enum Step: Sendable {
-        /// Reads up to the blank line, and the body that Content-Length or chunked coding announces.
+        /// Reads the head, and the body that Content-Length or chunked coding announces.
         case readRequest
-        /// Reads up to the blank line, to answer before the body is there (`100 Continue`, early refusals).
+        /// Reads the head only, to respond before the body arrives (`100 Continue`, early refusals).
         case readHead
         /// Reads the body that the head of the last ``readHead`` announces.
         case readBody
-        /// Reads and drops at least so many bytes.
+        /// Reads and discards at least this number of bytes.
         case drop(Int)
         /// Sends these bytes.
         case send([UInt8])
         /// Sends these bytes in writes of `size` bytes each.
         case sendInPieces([UInt8], size: Int)
-        /// Sends the bytes so many times; ``Record/Connection/bytesSent`` tells how far it came.
+        /// Sends the bytes `times` times; ``Record/Connection/bytesSent`` shows the progress.
         case sendRepeatedly([UInt8], times: Int)
-        /// Connects to that port of 127.0.0.1 and passes everything on in both directions, until so many bytes have
-        /// come back from there, each piece of them so many milliseconds later.
+        /// Connects to this port of 127.0.0.1 and forwards everything in both directions, until `bytes` bytes
+        /// have come back from there, each piece of them delayed by `delay` milliseconds.
         case relay(port: UInt16, bytes: Int = .max, delay: Int = 0)
         /// Does nothing until the test opens the gate.
         case wait(Gate)
-        /// Sends and reads nothing until the client goes away.
+        /// Neither sends nor reads until the client has closed or reset.
         case stall
-        /// Reads and drops what the client sends until it goes away.
+        /// Reads and discards bytes until the client has closed or reset.
         case waitForClientClose
-        /// Ends the sending side (FIN), then reads and drops what comes until the client closes too.
+        /// Closes the sending side (FIN), then reads and discards bytes until the client closes too.
         case close
-        /// Waits for the first bytes of a request and closes without reading them, which resets the connection.
+        /// Waits for the first bytes of a request and closes without reading them, which resets the
+        /// connection.
         case closeWithoutReading
-        /// Resets the connection (RST) at once, with what has not been delivered.
+        /// Resets the connection immediately (RST), together with undelivered data.
         case reset
 
         /// Sends this text.
@@ -39,7 +40,7 @@ extension RawServer {
             .sendInPieces(Array(text.utf8), size: size)
         }
 
-        /// Sends a whole, well-formed response with its Content-Length.
+        /// Sends a complete, valid response with its Content-Length.
         public static func respond(
             _ status: Int = 200, _ fields: KeyValuePairs<String, String> = [:], body: String = ""
         ) -> Step {

@@ -6,7 +6,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// A server on loopback that does what a script says, byte by byte, and records what it receives.
+/// A server on loopback that follows a script exactly, and records the bytes that it receives.
 ///
 /// ```swift
 /// let server = try RawServer([
@@ -15,33 +15,34 @@ import Synchronization
 /// ])
 /// ```
 ///
-/// Each connection is played on a thread of its own. Nothing in it sleeps: it waits for its sockets, for the
-/// gates of the script, and for ``stop()``, which also comes with the last reference.
+/// Each connection runs on a separate thread. There are no sleeps: a connection waits for its sockets, for
+/// the gates of the script, and for ``stop()``, which is also called when the last reference is released.
 public final class RawServer: Sendable {
-    /// Where the steps of a connection come from.
+    /// The source of the steps of a connection.
     enum Script: Sendable {
         case perConnection([[Step]])
         case perRequest(@Sendable (Request) -> [Step])
     }
 
-    /// The port on 127.0.0.1, or on the address that was asked for.
+    /// The port on 127.0.0.1, or on the requested address.
     public let port: UInt16
     private let board = RecordBoard(Record())
     private let stopping: Gate
     private let accepting: Mutex<JoinableThread?>
     private let cursor = Mutex(0)
 
-    /// A server that plays one script for each connection, in the order of their acceptance. The last one
-    /// serves all further connections. A script that ends without closing ends with ``Step/close``.
+    /// Creates a server that runs one script for each connection, in the order of acceptance. The last script
+    /// is used for all further connections. A script that ends without closing ends with ``Step/close``.
     public convenience init(_ scripts: [[Step]]) throws(SystemError) {
         try self.init(.perConnection(scripts))
     }
 
-    /// A server that reads requests as long as the client sends some, and plays for each what `respond` says.
+    /// Creates a server that reads requests as long as the client sends any, and runs the steps of `respond`
+    /// for each.
     ///
     /// - Parameters:
-    ///   - host: the last byte of its address, 127.0.0.x.
-    ///   - port: the port that another server has had and left; 0 for one that the kernel chooses.
+    ///   - host: the last byte of the address, 127.0.0.x.
+    ///   - port: a port that another server has used and released; 0 lets the kernel choose.
     public convenience init(
         host: UInt8 = 1, port: UInt16 = 0, respond: @escaping @Sendable (Request) -> [Step]
     ) throws(SystemError) {
@@ -59,30 +60,30 @@ public final class RawServer: Sendable {
 
     deinit { stop() }
 
-    /// `http://127.0.0.1:port`, with no slash at the end.
+    /// `http://127.0.0.1:port`, without a trailing slash.
     public var baseURL: String { "http://127.0.0.1:\(port)" }
 
-    /// Closes everything and returns when the threads have ended. Those who wait fail.
+    /// Closes all connections and returns when the threads have ended. Current waits fail.
     public func stop() {
         stopping.open()
         if let thread = accepting.withLock({ $0.take() }) { thread.join() }
         board.stop()
     }
 
-    // What it has seen
+    // The record
 
-    /// Everything so far.
+    /// Everything observed so far.
     public var record: Record { board.contents }
 
-    /// What `look` finds in the record, as soon as there is something. Throws when the server stops first or
-    /// the task is cancelled. `look` must do nothing but look: it is called under a lock.
+    /// Returns the result of `look` on the record as soon as it is not `nil`. Throws if the server is stopped
+    /// first or the task is cancelled. `look` must not have side effects: it is called under a lock.
     public func until<Result: Sendable>(
         _ look: @escaping @Sendable (Record) -> Result?
     ) async throws -> Result {
         try await board.until(look)
     }
 
-    /// The next request, each of them once, in the order of their arrival.
+    /// Returns the next request, each one once, in the order of arrival.
     public func nextRequest() async throws -> Request {
         let place = cursor.withLock { place in
             defer { place += 1 }
@@ -91,7 +92,7 @@ public final class RawServer: Sendable {
         return try await until { $0.requests.indices.contains(place) ? $0.requests[place] : nil }
     }
 
-    /// How that connection ended, once it has.
+    /// Returns how this connection ended, once it has.
     public func connectionEnded(_ index: Int) async throws -> End {
         try await until { $0.connections.indices.contains(index) ? $0.connections[index].end : nil }
     }

@@ -1,8 +1,8 @@
-/// Reads requests from a connection, and keeps what came beyond them.
+/// Reads requests from a connection, and buffers the bytes after them.
 struct RequestReader {
     private var buffered: ArraySlice<UInt8> = []
 
-    /// The head of the next request. Its body has not been read.
+    /// Reads the head of the next request. Its body is not read.
     mutating func readHead(
         from socket: borrowing ConnectionSocket, connection: Int, index: Int
     ) throws(RawServer.End) -> RawServer.Request {
@@ -23,7 +23,7 @@ struct RequestReader {
             target: String(requestLine[1]), fields: fields)
     }
 
-    /// The body that the head announces.
+    /// Reads the body that the head announces.
     mutating func readBody(
         of head: RawServer.Request, from socket: borrowing ConnectionSocket
     ) throws(RawServer.End) -> [UInt8] {

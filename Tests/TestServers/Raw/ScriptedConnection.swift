@@ -1,4 +1,4 @@
-/// One accepted connection, played on a thread of its own.
+/// One accepted connection, running on a separate thread.
 struct ScriptedConnection: ~Copyable {
     private let index: Int
     private let socket: ConnectionSocket
@@ -13,7 +13,7 @@ struct ScriptedConnection: ~Copyable {
         self.board = board
     }
 
-    /// Plays until the script, the client or the server ends it, and records how.
+    /// Runs until the script, the client or the server ends it, and records how.
     consuming func play(_ script: RawServer.Script) {
         let (index, board) = (index, board)
         var last: RawServer.Step?
@@ -35,12 +35,12 @@ struct ScriptedConnection: ~Copyable {
         } catch {
             end = error
         }
-        // First off the wire, then on record: who is told of the end finds the connection gone.
+        // First closes, then records: a test that sees the end finds the connection closed.
         if case .reset = last { socket.reset() } else { socket.close() }
         board.update { $0.connections[index].end = end }
     }
 
-    /// The step again if it is one that ends the connection.
+    /// Performs a step; returns the step if it ends the connection.
     private mutating func perform(_ step: RawServer.Step) throws(RawServer.End) -> RawServer.Step? {
         switch step {
         case .readRequest: _ = try readRequest()
