@@ -9,7 +9,7 @@ let settings: [SwiftSetting] = [
     .strictMemorySafety(),
 ]
 
-// A package of its own, so that what the benchmarks compare with is nobody's dependency.
+// A separate package, so that the frameworks in the comparisons do not become dependencies of RxNetworking.
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],

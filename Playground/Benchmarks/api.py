@@ -17,7 +17,7 @@ from server import servers
 
 CORE = "1"
 WAYS = ("bare", "foundation", "client", "full", "intercepted")
-#: How many requests are sent under callgrind: the difference between the two runs is free of what starting costs.
+#: The numbers of requests under callgrind: the difference between the two runs excludes the cost of the start.
 FEW, MANY = 300, 1300
 ITEMS = 1_000_000
 
@@ -49,7 +49,7 @@ def requests(program, addresses, options):
     lines = program_lines(program, "requests", addresses["plain"], options.count, options.rounds)
     results = {line["way"]: line for line in lines}
     if shutil.which("valgrind"):
-        # valgrind 3.19 cannot read what Swift 6.3 writes for debuggers.
+        # valgrind 3.19 cannot read the debug information of Swift 6.3.
         stripped = options.folder / "program"
         subprocess.run(["strip", "--strip-debug", "-o", stripped, program], check=True)
         for way in WAYS:

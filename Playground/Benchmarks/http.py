@@ -29,7 +29,7 @@ class Case:
     count: int
     in_flight: int
     server: str = "plain"
-    #: URLSession is an order of magnitude slower at small requests; it sends this part of them.
+    #: URLSession is an order of magnitude slower with small requests; its count is divided by this number.
     url_session_part: int = 4
 
     @property
@@ -110,7 +110,7 @@ def run(cases, programs, rounds, addresses, folder):
     """The medians by case and client, and the clients that have failed; these sit the rest of a case out."""
     medians, failed = {}, set()
     for case in cases:
-        # On Linux URLSession takes no certificate authorities but the system's. C decodes nothing.
+        # On Linux, URLSession accepts only the system's certificate authorities. The C program does not decode.
         left_out = "urlsession" if case.server in ("tls", "http2") else "c" if case.kind == "typed" else None
         results = {name: [] for name in programs if name.partition("@")[0] != left_out}
         for number in range(rounds):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the framework, beside what others make of the same work, in one run on one machine.
+# Measures the framework and other implementations of the same work, in one run on one machine.
 #
 #   Playground/Benchmarks/run.sh streams [COUNT [ROUNDS [TEXT]]]
 #   Playground/Benchmarks/run.sh http [CASE...]
@@ -7,26 +7,26 @@
 #   Playground/Benchmarks/run.sh cancel [COUNT]
 #   Playground/Benchmarks/run.sh api [CASE...]
 #
-# streams: COUNT events (default 1000000) through chains, combinations and signals, on one core, by turns with the
-# peers' of the same work; medians of ROUNDS (default 7) rounds; only cases whose names contain TEXT. On stdout a
-# JSON object for each case, on stderr a table. Docs/Performance.md explains the numbers.
+# streams: COUNT events (default 1000000) through chains, combinations and signals, on one core, in turns with the
+# same work by the peers; medians of ROUNDS (default 7) rounds; only cases whose names contain TEXT. Prints a JSON
+# object for each case to stdout, and a table to stderr. Docs/Performance.md explains the numbers.
 #
-# http: a server on core 0, nginx with one worker, and a client on core 1: ours, a C program on the same two libraries
-# with the same options, AsyncHTTPClient and URLSession, by turns, each in a process of its own, five rounds (ROUNDS in
-# the environment); medians. Only cases whose names begin with one of CASE. On stdout a JSON object for each
-# measurement and each median, on stderr tables.
+# http: a server on core 0, nginx with one worker, and a client on core 1: RxNetworking, a C program on the same two
+# libraries with the same options, AsyncHTTPClient and URLSession, in turns, each in a separate process, five rounds
+# (ROUNDS in the environment); medians. Only cases whose names begin with one of CASE. Prints a JSON object for each
+# measurement and each median to stdout, and tables to stderr.
 #
-# libcurl: ours and the C program with the system's libcurl and with another one, such as 8.14.1, in one run: 1 and 64
-# requests in flight over HTTP/1.1, and over HTTP/2 with TLS.
+# libcurl: RxNetworking and the C program with the system's libcurl and with another one, such as 8.14.1, in one run: 1
+# and 64 requests in flight over HTTP/1.1, and over HTTP/2 with TLS.
 #
 # cancel: COUNT transfers of 16 MiB (default 10000), 64 at a time, each cancelled at its first bytes, in five
-# rounds. After each a JSON line with the open descriptors and the resident memory, which must not grow.
+# rounds. After each round it prints a JSON line with the open descriptors and the resident memory, which must not grow.
 #
-# api: what the client costs beside the bare transport, on core 1, with the servers on core 0. Cases: requests, 64 in
-# flight through the transport alone, the same with Foundation's decoder, through a bare client, through one with a
-# session, retries, an envelope and an accessory, and through that with three interceptors, by turns in one process
-# (ROUNDS, default 9, of COUNT, default 10000, in the environment), with the instructions of each where there is
-# valgrind; cache, responses from memory; items, a million of them page after page, with the resident memory.
+# api: the cost of the client compared with the transport alone, on core 1, with the servers on core 0. Cases: requests,
+# 64 in flight through the transport alone, the same with Foundation's decoder, through a default client, through one
+# with a session, retries, an envelope and an accessory, and through that with three interceptors, in turns in one
+# process (ROUNDS, default 9, of COUNT, default 10000, in the environment), with the instructions of each if valgrind is
+# installed; cache, responses from memory; items, a million of them page by page, with the resident memory.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 
@@ -42,7 +42,7 @@ api) product=APIBenchmark ;;
     ;;
 esac
 
-# In memory, if there is room, so that no disk is measured.
+# In memory, if there is room, so that the disk does not affect the measurement.
 [ "$(df --output=avail /dev/shm 2>/dev/null | tail -1)" -gt 1500000 ] 2>/dev/null && export TMPDIR=/dev/shm
 export PYTHONDONTWRITEBYTECODE=1
 work=$(mktemp -d)
@@ -56,7 +56,7 @@ build_product() {
     "${build[@]}" --product "$1" >"$work/build.log" 2>&1 || { cat "$work/build.log" >&2; exit 1; }
     built=$("${build[@]}" --show-bin-path)
 }
-# The C program. The flags are words of their own.
+# Builds the C program. The flags are separate words.
 build_reference() { cc -O2 -o "$1" "$here/Reference/multi_uv.c" $(pkg-config --cflags --libs libcurl libuv); }
 
 source "$root/Playground/install.sh"
@@ -74,7 +74,7 @@ need_command nginx nginx-light nginx
 need_command openssl openssl openssl
 need_command python3 python3 python3
 install_missing
-# nginx's worker is another user where its master is root.
+# nginx's worker runs as another user if its master runs as root.
 mkdir -m 755 "$work/servers"
 chmod a+x "$work"
 build_product "$product"
@@ -95,7 +95,7 @@ if [ -n "${other:-}" ]; then
     use_libcurl "$other"
     build_product "$product"
     build_reference "$work/reference-$other"
-    # The servers keep the system's.
+    # The servers keep the system's libcurl.
     for program in "c@$other=$work/reference-$other" "ours@$other=$built/HTTPBenchmark"; do
         wrapper=$work/${program%%=*}
         printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$LD_LIBRARY_PATH" "${program#*=}" >"$wrapper"

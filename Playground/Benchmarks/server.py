@@ -56,7 +56,7 @@ class Pages(asyncio.Protocol):
                                  b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
 
-#: What is not nginx, by name.
+#: The servers other than nginx, by name.
 OWN = {"waiting": Waiting, "pages": Pages}
 
 

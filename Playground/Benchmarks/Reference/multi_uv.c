@@ -1,21 +1,22 @@
-// The reference of the HTTP benchmark: what libcurl and libuv do when C drives them.
+// The reference of the HTTP benchmark: libcurl and libuv driven by C.
 //
 //   multi_uv KIND URL COUNT INFLIGHT [FILE]
 //
-// It sends COUNT requests, INFLIGHT at a time, from one thread, and keeps what a client keeps: the header block and
-// the body of each answer. Easy handles are pooled, and what is the same for all requests is set once. KIND is
+// It sends COUNT requests, INFLIGHT at a time, from one thread, and keeps the same data as a client: the header block
+// and the body of each response. Easy handles are pooled, and options that are the same for all requests are set once.
+// KIND is
 //
 //   get       GET, the bodies kept in memory
-//   waiting   the same, of answers that take long
+//   waiting   the same, for responses that take long
 //   post      POST of 1 KiB
-//   connect   GET, each on a connection of its own
+//   connect   GET, each on a separate connection
 //   http2     GET over HTTP/2
-//   discard   GET, the bodies thrown away
-//   download  GET, each body written to a new file that takes the place of FILE
+//   discard   GET, the bodies discarded
+//   download  GET, each body written to a new file that replaces FILE
 //   upload    PUT of FILE
 //
-// Certificates are checked against CURL_CA_BUNDLE. It prints one line of JSON, and fails unless each answer is a
-// 200 or 201.
+// Certificates are verified with CURL_CA_BUNDLE. It prints one line of JSON, and fails unless the status of each
+// response is 200 or 201.
 
 #include <curl/curl.h>
 #include <fcntl.h>
@@ -41,14 +42,14 @@ typedef struct {
     curl_off_t offset;
 } Transfer;
 
-/// A watched socket. It is kept for as long as the socket: libcurl lets go of a connection after each request
-/// and takes it up again with the next, and following that would cost two calls of epoll_ctl a request, which is
-/// two thirds of the speed at 64 in flight. Its memory lives until the close callback, which may come after the
-/// same descriptor has been taken into use again.
+/// A watched socket. The poll is kept as long as the socket: libcurl stops watching a connection after each request
+/// and starts again with the next, and following that would cost two calls of epoll_ctl per request, which is two
+/// thirds of the speed at 64 in flight. Its memory lives until the close callback, which may come after the
+/// descriptor has been reused.
 typedef struct {
     uv_poll_t poll;
     curl_socket_t socket;
-    int wanted, armed; // events: that libcurl asked for, that libuv reports
+    int wanted, armed; // events: requested by libcurl, reported by libuv
 } Watch;
 
 static uv_loop_t loop;
@@ -95,7 +96,7 @@ static size_t append(Buffer *buffer, const char *bytes, size_t count) {
 
 static size_t on_header(char *bytes, size_t size, size_t count, void *context) {
     Transfer *transfer = context;
-    // Interim answers and their final one each begin with a status line: keep the last head only.
+    // Informational and final responses each begin with a status line: keep the last head only.
     if (size * count >= 5 && !memcmp(bytes, "HTTP/", 5)) transfer->head.count = 0;
     return append(&transfer->head, bytes, size * count);
 }
@@ -169,7 +170,7 @@ static int on_socket(CURL *easy, curl_socket_t socket, int what, void *context, 
     return uv_poll_start(&watch->poll, watch->wanted, on_event);
 }
 
-/// The socket callback does not come for every socket that libcurl closes.
+/// Needed because libcurl does not call the socket callback for every socket that it closes.
 static int on_close_socket(void *context, curl_socket_t socket) {
     (void)context;
     unwatch(socket);
@@ -178,7 +179,7 @@ static int on_close_socket(void *context, curl_socket_t socket) {
 
 // Transfers
 
-/// A handle with all that is the same for each request.
+/// Sets the options of a handle that are the same for all requests.
 static void set_up(Transfer *transfer) {
     CURL *easy = transfer->easy = checked(curl_easy_init());
     transfer->file = -1;
@@ -243,13 +244,13 @@ static void keep_file(Transfer *transfer) {
     transfer->file = -1;
 }
 
-/// Takes the finished transfers out and starts the next, which must follow every socket action.
+/// Removes the finished transfers and starts the next ones. Must follow every socket action.
 static void drain(void) {
     CURLMsg *message;
     int left;
     while ((message = curl_multi_info_read(multi, &left))) {
         if (message->msg != CURLMSG_DONE) continue;
-        // The message does not outlive the handle's removal.
+        // The message becomes invalid when the handle is removed.
         CURL *easy = message->easy_handle;
         CURLcode result = message->data.result;
         Transfer *transfer;
@@ -280,7 +281,7 @@ static void act(curl_socket_t socket, int events) {
 static void on_event(uv_poll_t *poll, int status, int events) {
     Watch *watch = poll->data;
     if (!watch->wanted) {
-        // The server has closed an idle connection. libcurl finds that out before it uses it again.
+        // The server has closed an idle connection. libcurl notices this before it reuses it.
         watch->armed = 0;
         uv_poll_stop(poll);
         return;
@@ -291,8 +292,8 @@ static void on_event(uv_poll_t *poll, int status, int events) {
 
 // Time
 
-/// Calls libcurl as often as it wants to be called at once; outside its callbacks, and without a timer, which
-/// would cost a turn of the loop.
+/// Calls libcurl as long as it wants to be called immediately; outside its callbacks, and without a timer, which
+/// would cost an iteration of the loop.
 static void act_if_due(void) {
     while (is_due) {
         is_due = false;
@@ -327,7 +328,7 @@ static double cpu_seconds(void) {
         + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/// The most memory that was resident, in KiB; getrusage counts what came before exec too.
+/// The peak resident memory, in KiB; getrusage also counts the time before exec.
 static long peak_memory(void) {
     long peak = 0;
     char line[256];

@@ -2,7 +2,7 @@ import CMallocCount
 import HTTPCases
 import RxNetworking
 
-/// The ways beside each other: in one process, over one transport, by turns.
+/// Compares the ways in one process, over one transport, in turns.
 struct Comparison {
     let baseURL: String
     let count: Int
@@ -12,11 +12,11 @@ struct Comparison {
     private struct Line: Encodable {
         let `case` = "requests"
         let way: String
-        /// Of the processor, all threads together, for a request: the median of the rounds.
+        /// The CPU time of all threads per request, in microseconds: the median of the rounds.
         let microseconds: Double
-        /// How much of the same the way costs beside the bare one: the median of the rounds' ratios.
+        /// The ratio of the CPU time to that of `bare`: the median of the ratios of the rounds.
         let ratio: Double
-        /// Allocations for a request, of all threads, in a round that is not timed.
+        /// The allocations of all threads per request, in a round that is not timed.
         let mallocs: Double
     }
 
@@ -32,7 +32,7 @@ struct Comparison {
             try check(sum(stream, count: 1000, limit: limit), of: 1000)
         }
         for round in 0..<rounds {
-            // Each goes first as often as the others.
+            // Each way comes first equally often.
             for index in streams.indices {
                 let (way, stream) = streams[(index + round) % streams.count]
                 let before = Usage().cpuSeconds

@@ -2,7 +2,7 @@ import Foundation
 import HTTPCases
 import RxNetworking
 
-/// Answers that are kept in memory and given again: by the cache alone, and through a client.
+/// Measures responses from the memory cache: with the cache alone, and through a client.
 struct Hits {
     let baseURL: String
     let count: Int
@@ -11,7 +11,7 @@ struct Hits {
     private struct Line: Encodable {
         let `case` = "cache"
         let way: String
-        /// Of the processor, all threads together, for an answer: the median of the rounds.
+        /// The CPU time of all threads per response, in microseconds: the median of the rounds.
         let microseconds: Double
     }
 

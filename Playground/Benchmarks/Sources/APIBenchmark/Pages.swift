@@ -2,10 +2,10 @@ import Foundation
 import HTTPCases
 import RxNetworking
 
-/// A long list, taken page after page as one stream of items, and the memory that is resident meanwhile.
+/// Loads a long list page by page as one stream of items, and measures the resident memory.
 struct Pages {
     let baseURL: String
-    /// How many items there are.
+    /// The number of items.
     let count: Int
 
     private struct Item: Decodable, Sendable {

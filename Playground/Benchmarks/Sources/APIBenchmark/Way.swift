@@ -2,27 +2,28 @@ import Foundation
 import HTTPCases
 import RxNetworking
 
-/// A way to the ten items of `URL/goods`, which come in an envelope.
+/// A way to get the ten items of `URL/goods`, which come in an envelope.
 enum Way: String, CaseIterable, Sendable {
-    /// The transport, the response gathered and decoded as the envelope that it is.
+    /// The transport alone; the response is collected and decoded together with the envelope.
     case bare
-    /// The same, decoded by Foundation's `JSONDecoder`: what it takes without any more of the framework.
+    /// The same with Foundation's `JSONDecoder`: the cost without the framework's decoder.
     case foundation
-    /// The same through a client that nothing has been told to.
+    /// The same through a client with the default configuration.
     case client
-    /// Through a client with a session, retries, an envelope, a header and an accessory; nobody listens to its log.
+    /// Through a client with a session, retries, an envelope, a header and an accessory, without a listener
+    /// of its log.
     case full
-    /// The same with an interceptor at each of the three places.
+    /// The same with an interceptor at each of the three positions.
     case intercepted
 
-    /// The envelope as a type, where no client takes it off.
+    /// The response with its envelope, for ways in which the client does not unwrap it.
     private struct Enveloped: Decodable, Sendable {
         let errcode: Int
         let msg: String
         let data: [Item]
     }
 
-    /// The endpoint, with a parameter as most have one.
+    /// The endpoint, with a query parameter as is typical.
     private struct Goods<Content: Decodable & Sendable>: Endpoint {
         typealias Output = Content
         let path = "/goods"
@@ -30,7 +31,7 @@ enum Way: String, CaseIterable, Sendable {
         var parameters: Parameters { .query(["keyword": "tea"]) }
     }
 
-    /// Sends a request for each subscription and tells how many items it has brought.
+    /// The stream that sends a request for each subscription and delivers the number of items received.
     func items(of baseURL: String, over transport: CurlTransport) throws -> Observable<Int, NetworkError> {
         switch self {
         case .bare:
@@ -90,7 +91,7 @@ private struct Language: Interceptor {
     }
 }
 
-/// Looks at the response.
+/// Checks the response.
 private struct HeadCount: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next

@@ -2,14 +2,14 @@ import Foundation
 import RxNetworking
 import Synchronization
 
-/// What did not come out as it must.
+/// A result that is not as expected.
 struct Wrong: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// Subscribes `count` times, `limit` at a time, and adds the values up.
+/// Subscribes `count` times, at most `limit` at a time, and adds up the values.
 func sum(_ stream: Observable<Int, NetworkError>, count: Int, limit: Int) throws -> Int {
     let end = DispatchSemaphore(value: 0)
     let result = Mutex<Result<Int, NetworkError>>(.success(0))
@@ -32,7 +32,7 @@ func median(_ values: [Double]) -> Double {
     return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
 }
 
-/// Prints a value as a line of JSON.
+/// Prints a value as one line of JSON.
 func report(_ value: some Encodable) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys

@@ -2,10 +2,10 @@ import Foundation
 import HTTPCases
 import RxNetworking
 
-// requests URL COUNT ROUNDS   the ways beside each other
-// once WAY URL COUNT          one way alone, for a profiler
-// cache URL COUNT ROUNDS      answers from memory
-// items URL COUNT             a list of COUNT items, page after page
+// requests URL COUNT ROUNDS   a comparison of the ways
+// once WAY URL COUNT          one way only, for a profiler
+// cache URL COUNT ROUNDS      responses from memory
+// items URL COUNT             a list of COUNT items, page by page
 // Lines of JSON on stdout.
 
 let words = Array(CommandLine.arguments.dropFirst())

@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-/// A file in chunks of 128 KiB.
+/// The contents of a file in chunks of 128 KiB.
 struct FileChunks: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 

@@ -8,7 +8,7 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// The run's requests, INFLIGHT at a time.
+/// The requests of the run, INFLIGHT at a time.
 struct Run: Sendable {
     let arguments: Arguments
     let client: HTTPClient
@@ -74,7 +74,7 @@ struct Run: Sendable {
     }
 }
 
-/// Counts down to none.
+/// Counts down to zero.
 final class Counter: Sendable {
     private let left: Atomic<Int>
 
@@ -93,7 +93,7 @@ do {
         configuration.tlsConfiguration = .makeClientConfiguration()
         configuration.tlsConfiguration?.trustRoots = .file(path)
     }
-    // It has one core.
+    // A single thread, because the client runs on one core.
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
     let run = Run(arguments: arguments, client: client)

@@ -1,5 +1,5 @@
-// Takes the place of the allocating functions, in the program and in all its libraries: they count, where that is
-// asked for, and call glibc's own.
+// Replaces the allocation functions in the program and in all its libraries: the replacements count calls while
+// counting is on, and call those of glibc.
 #include "malloc_count.h"
 
 #include <errno.h>

@@ -2,8 +2,9 @@ import Foundation
 import RxNetworking
 import Synchronization
 
-// Cancels each of COUNT transfers, 64 at a time, when the first bytes of a large body have come. After each of
-// five rounds it prints what the process still holds: open descriptors and resident memory.
+// Cancels each of COUNT transfers, 64 at a time, when the first bytes of a large body have arrived. After
+// each of five rounds it prints the resources that the process still holds: open descriptors and resident
+// memory.
 
 guard let url = CommandLine.arguments.dropFirst().first.flatMap(URL.init),
     let count = CommandLine.arguments.dropFirst(2).first.flatMap({ Int($0) }), count > 0

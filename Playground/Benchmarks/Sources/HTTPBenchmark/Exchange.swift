@@ -2,9 +2,9 @@ import Foundation
 import HTTPCases
 import RxNetworking
 
-/// One request of the run, and what is done with its answer.
+/// One request of the run, and the processing of its response.
 struct Exchange: Sendable {
-    /// Sends the request; tells how many bytes of body it moved.
+    /// Sends the request and delivers the number of body bytes transferred.
     let bytes: Observable<Int, NetworkError>
 
     init(_ arguments: Arguments, over transport: CurlTransport) throws {

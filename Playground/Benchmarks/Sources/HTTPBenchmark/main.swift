@@ -20,7 +20,7 @@ do {
     let failure = Mutex<NetworkError?>(nil)
     Observable<Int, NetworkError>.sequence(0..<arguments.count)
         .flatMap(.merge(limit: arguments.inFlight)) { _ in exchange.bytes }
-        // On the transport's loop, as the C program has it.
+        // On the transport's loop, as in the C program.
         .subscribe(on: transport.scheduler)
         .subscribe(
             onNext: { measurement.add(bytes: $0) },

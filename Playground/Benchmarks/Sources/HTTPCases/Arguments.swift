@@ -1,28 +1,28 @@
 package import Foundation
 
-/// `KIND URL COUNT INFLIGHT [FILE]`, as the C reference takes them.
+/// `KIND URL COUNT INFLIGHT [FILE]`, the same arguments as those of the C reference.
 package struct Arguments: Sendable {
-    /// What is done with each request.
+    /// The kind of the requests.
     package enum Kind: String, Sendable {
-        /// GET, the body kept in memory.
+        /// GET, with the body kept in memory.
         case get
-        /// GET, all that are in flight at the same time on connections of their own.
+        /// GET, with a separate connection for each request in flight.
         case waiting
-        /// GET, the body decoded as ten ``Item``s.
+        /// GET, with the body decoded as ten ``Item``s.
         case typed
         /// POST of 1 KiB.
         case post
         /// GET over HTTP/2.
         case http2
-        /// GET, the body thrown away.
+        /// GET, with the body discarded.
         case discard
-        /// GET, each body written to a new file that takes the place of FILE.
+        /// GET, with each body written to a new file that replaces FILE.
         case download
         /// PUT of FILE.
         case upload
     }
 
-    /// What is wrong with them.
+    /// Invalid arguments.
     package struct Invalid: Error, CustomStringConvertible {
         package let description: String
 
@@ -37,10 +37,10 @@ package struct Arguments: Sendable {
     /// The file of certificate authorities in `CURL_CA_BUNDLE`, if it is set.
     package let caBundle = ProcessInfo.processInfo.environment["CURL_CA_BUNDLE"]
 
-    /// What a POST carries.
+    /// The content of a POST.
     package let content = [UInt8](repeating: UInt8(ascii: "x"), count: 1024)
 
-    /// The arguments of this program.
+    /// Parses the arguments of this program.
     package init(program: String) throws(Invalid) {
         let words = CommandLine.arguments.dropFirst()
         guard words.count == 4 || words.count == 5 else {

@@ -1,4 +1,4 @@
-/// One of the ten in the 809 bytes that `typed` decodes.
+/// One of the ten items in the 809 bytes that `typed` decodes.
 package struct Item: Decodable, Sendable {
     package let id: Int
     package let name: String

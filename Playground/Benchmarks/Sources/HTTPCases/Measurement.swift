@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Counts what the requests of a run brought, and how long they took.
+/// Counts the requests and bytes of a run, and measures its time.
 package final class Measurement: Sendable {
     private let bytes = Atomic<Int>(0)
     private let requests = Atomic<Int>(0)
@@ -11,13 +11,13 @@ package final class Measurement: Sendable {
     /// Starts the clock.
     package init() {}
 
-    /// A request ended well and moved so many bytes of body.
+    /// Counts a request that succeeded and transferred `count` bytes of body.
     package func add(bytes count: Int) {
         bytes.add(count, ordering: .relaxed)
         requests.add(1, ordering: .relaxed)
     }
 
-    /// Prints the result: a line of JSON.
+    /// Prints the result as one line of JSON.
     package func report() {
         let seconds = (ContinuousClock.now - begin) / .seconds(1)
         let now = Usage()

@@ -4,17 +4,17 @@ import Foundation
     import Glibc
 #endif
 
-/// What this process has used so far.
+/// The resources that this process has used so far.
 package struct Usage: Sendable {
-    /// User and system time of all threads (getrusage(2)).
+    /// The user and system time of all threads, in seconds (getrusage(2)).
     package let cpuSeconds: Double
-    /// The most memory that was resident.
+    /// The peak resident memory, in KiB.
     package let peakKibibytes: Int
 
-    /// What it is now.
+    /// Reads the current values.
     package init() {
         var usage = rusage()
-        // The call fills in `usage` and keeps nothing of it.
+        // The call writes to `usage` and keeps no pointer to it.
         #if canImport(Glibc)
             _ = unsafe getrusage(RUSAGE_SELF.rawValue, &usage)
             peakKibibytes = Self.peakOfStatus ?? usage.ru_maxrss
@@ -27,7 +27,7 @@ package struct Usage: Sendable {
             + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
     }
 
-    /// getrusage on Linux counts what came before exec too.
+    /// The peak since exec; on Linux, getrusage also counts the time before exec.
     private static var peakOfStatus: Int? {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

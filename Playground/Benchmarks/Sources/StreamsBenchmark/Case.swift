@@ -1,12 +1,12 @@
-/// One thing to measure: the same work by RxLite and by a peer.
+/// One measurement: the same work with RxLite and with a peer.
 ///
-/// Both return a sum over what arrived, so that nothing can be left out unnoticed.
+/// Both return a sum of the received values, so that missing values are noticed.
 struct Case: Sendable {
     typealias Work = @Sendable (_ count: Int) async -> Int
 
     let name: String
     let peer: String
-    /// What part of the count it is run with, for what takes long.
+    /// The fraction of the count for cases that take long.
     var share = 1.0
     let ours: Work
     let theirs: Work

@@ -1,8 +1,8 @@
 import OpenCombine
 import RxLite
 
-// On OpenCombine's side each operator is named by its type, `Publishers.Map(upstream:transform:)`: called as a method,
-// `map` on a sequence transforms an array in advance, and `map` on a map makes one closure of the two.
+// For OpenCombine each operator is created by its type, `Publishers.Map(upstream:transform:)`: as a method,
+// `map` on a sequence transforms an array in advance, and `map` on a map combines the two closures into one.
 
 extension Case {
     static let chains: [Case] = [

@@ -43,7 +43,7 @@ extension Case {
                 },
                 theirs: { count in
                     let sum = Sum()
-                    // The subject's first value adds nothing.
+                    // The first value of the subject is 0 and does not change the sum.
                     _ = (0..<count).publisher.multicast(subject: CurrentValueSubject(0)).autoconnect()
                         .sink { sum.add($0) }
                     return sum.value

@@ -1,8 +1,9 @@
 import CMallocCount
 import Foundation
 
-// Pumps COUNT events through each case whose name contains TEXT, ROUNDS times, ours and the peer's by turns; with
-// 0 rounds only ours, once, for a profiler. On stdout a JSON object for each case; on stderr a table.
+// Sends COUNT events through each case whose name contains TEXT, ROUNDS times, with RxLite and the peer in
+// turns; with 0 rounds only RxLite, once, for a profiler. Prints a JSON object for each case to stdout and a
+// table to stderr.
 
 let usage = "usage: StreamsBenchmark [COUNT [ROUNDS [TEXT]]]"
 let arguments = CommandLine.arguments.dropFirst()
@@ -28,7 +29,7 @@ struct WrongSum: Error, CustomStringConvertible {
     let description: String
 }
 
-/// The processor time of all threads in ns, which other programs on the machine do not add to.
+/// The CPU time of all threads in ns, to which other programs on the machine do not add.
 func processorTime() -> Double {
     var time = timespec()
     unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
@@ -61,7 +62,7 @@ nonisolated func measure(_ work: Case.Work, _ count: Int) async -> (time: Double
 }
 
 nonisolated func result(of item: Case, _ count: Int, rounds: Int) async throws -> Result {
-    // The first turn is a warm-up; the mallocs are those of a turn that is not timed.
+    // The first run is a warm-up; the allocations are counted in a run that is not timed.
     let expected = await measure(item.theirs, count).sum
     _ = await measure(item.ours, count)
     malloc_count_start()

@@ -3,7 +3,7 @@ import FoundationNetworking
 import HTTPCases
 import Synchronization
 
-/// The run's requests, INFLIGHT at a time.
+/// The requests of the run, INFLIGHT at a time.
 struct Run: Sendable {
     let arguments: Arguments
     let session: URLSession
@@ -54,7 +54,7 @@ struct Run: Sendable {
     }
 }
 
-/// Counts down to none.
+/// Counts down to zero.
 final class Counter: Sendable {
     private let left: Atomic<Int>
 
@@ -63,14 +63,14 @@ final class Counter: Sendable {
     func take() -> Bool { left.subtract(1, ordering: .relaxed).newValue >= 0 }
 }
 
-/// Counts the bytes of one answer and keeps none.
+/// Counts the bytes of one response and keeps none.
 final class Discarding: NSObject, URLSessionDataDelegate, Sendable {
     private let count = Atomic<Int>(0)
     private let continuation: CheckedContinuation<Int, any Error>
 
     private init(_ continuation: CheckedContinuation<Int, any Error>) { self.continuation = continuation }
 
-    /// In a session of its own: on Linux a task asks its session's delegate alone.
+    /// Uses a separate session: on Linux a task calls only the delegate of its session.
     static func run(_ request: URLRequest) async throws -> Int {
         try await withCheckedThrowingContinuation { continuation in
             let session = URLSession(

@@ -1,10 +1,10 @@
 #ifndef MALLOC_COUNT_H
 #define MALLOC_COUNT_H
 
-/// Begins to count, from 0, the allocations of all threads.
+/// Starts to count the allocations of all threads, from 0.
 void malloc_count_start(void);
 
-/// Ends counting, and returns how many there were.
+/// Stops counting, and returns the number of allocations.
 unsigned long malloc_count_stop(void);
 
 #endif
