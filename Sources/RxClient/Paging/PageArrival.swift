@@ -28,6 +28,6 @@ extension PageArrival: CustomStringConvertible, CustomReflectable {
         response.map { "page of \(itemCount) items, \($0)" } ?? "page of \(itemCount) items"
     }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

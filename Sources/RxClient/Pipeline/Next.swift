@@ -121,6 +121,6 @@ extension Next: CustomStringConvertible, CustomDebugStringConvertible, CustomRef
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -9,6 +9,6 @@ extension Servers: CustomStringConvertible, CustomDebugStringConvertible, Custom
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

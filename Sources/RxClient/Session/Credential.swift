@@ -25,6 +25,6 @@ extension Credential: CustomStringConvertible, CustomReflectable {
     /// Says nothing of the tokens.
     public var description: String { "Credential(hidden)" }
 
-    /// Nothing, so that `dump` shows no more than ``description``.
+    /// Empty, so that `dump` shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
