@@ -2,10 +2,11 @@ import HTTPTypes
 public import RxHTTP
 public import RxLite
 
-// What does not compile, so that the compiler says what to write instead: GET and HEAD take their parameters as `query`.
+// Overloads that do not compile, so that the compiler names the right call: GET and HEAD take their
+// parameters as `query`.
 
 extension Client {
-    /// Not there: a GET has no body. Its parameters are `query`.
+    /// Unavailable: a GET has no body. Pass its parameters as `query`.
     @available(
         *, unavailable, renamed: "get(_:query:)",
         message: "a GET has no body: pass the parameters as 'query:'"
@@ -16,7 +17,7 @@ extension Client {
         request(InlineEndpoint(.get, path, at: pathValues, parameters))
     }
 
-    /// Not there: a HEAD has no body. Its parameters are `query`.
+    /// Unavailable: a HEAD has no body. Pass its parameters as `query`.
     @available(
         *, unavailable, renamed: "head(_:query:)",
         message: "a HEAD has no body: pass the parameters as 'query:'"
@@ -29,7 +30,7 @@ extension Client {
 }
 
 extension Endpoint where Self == InlineEndpoint {
-    /// Not there: a GET has no body. Its parameters are `query`.
+    /// Unavailable: a GET has no body. Pass its parameters as `query`.
     @available(
         *, unavailable, renamed: "get(_:query:)",
         message: "a GET has no body: pass the parameters as 'query:'"
@@ -40,7 +41,7 @@ extension Endpoint where Self == InlineEndpoint {
         InlineEndpoint(.get, path, at: pathValues, parameters)
     }
 
-    /// Not there: a HEAD has no body. Its parameters are `query`.
+    /// Unavailable: a HEAD has no body. Pass its parameters as `query`.
     @available(
         *, unavailable, renamed: "head(_:query:)",
         message: "a HEAD has no body: pass the parameters as 'query:'"

@@ -2,15 +2,15 @@ import HTTPTypes
 public import RxHTTP
 public import RxLite
 
-/// The short way: from a path to a response in one line. Each goes through all stages of
-/// ``Client/request(_:)``; decode what comes with `decode`. Placeholders of a path get their values by `at:`.
+/// Shorthands for requests without an endpoint type. Each goes through all stages of ``Client/request(_:)``;
+/// `decode` decodes the response. `at` takes the values of the path's placeholders.
 ///
 /// ```swift
 /// client.get("/users/{id}", at: ["id": id]).decode(User.self)
 /// client.post("/cart", ["goods": 7, "count": 2]).decode(Cart.self)
 /// ```
 extension Client {
-    /// GET.
+    /// Sends a GET request.
     public func get(
         _ path: String, at pathValues: PathValues = [:], query: Parameters.Values = [:],
         headers: Headers = [:], options: RequestOptions = RequestOptions()
@@ -18,7 +18,7 @@ extension Client {
         request(InlineEndpoint(.get, path, at: pathValues, query: query, headers: headers, options: options))
     }
 
-    /// HEAD.
+    /// Sends a HEAD request.
     public func head(
         _ path: String, at pathValues: PathValues = [:], query: Parameters.Values = [:],
         headers: Headers = [:], options: RequestOptions = RequestOptions()
@@ -26,7 +26,7 @@ extension Client {
         request(InlineEndpoint(.head, path, at: pathValues, query: query, headers: headers, options: options))
     }
 
-    /// POST.
+    /// Sends a POST request.
     public func post(
         _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
         query: Parameters.Values = [:], headers: Headers = [:],
@@ -37,7 +37,7 @@ extension Client {
                 .post, path, at: pathValues, parameters, query: query, headers: headers, options: options))
     }
 
-    /// PUT.
+    /// Sends a PUT request.
     public func put(
         _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
         query: Parameters.Values = [:], headers: Headers = [:],
@@ -48,7 +48,7 @@ extension Client {
                 .put, path, at: pathValues, parameters, query: query, headers: headers, options: options))
     }
 
-    /// PATCH.
+    /// Sends a PATCH request.
     public func patch(
         _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
         query: Parameters.Values = [:], headers: Headers = [:],
@@ -59,7 +59,7 @@ extension Client {
                 .patch, path, at: pathValues, parameters, query: query, headers: headers, options: options))
     }
 
-    /// DELETE.
+    /// Sends a DELETE request.
     public func delete(
         _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
         query: Parameters.Values = [:], headers: Headers = [:],

@@ -10,10 +10,10 @@ extension Client {
     ///     .subscribe { state in render(state.items, state.phase) }
     /// ```
     ///
-    /// Subscribing loads the first page. One page is loaded at a time: `next` while loading is ignored, `reload` while
-    /// loading wins. After a failed page the items stay, and `next` tries again, unless the failure is `paging`: then
-    /// there is no page to try, and `reload` starts over. The stream never fails and never ends; its value is the whole
-    /// state.
+    /// A subscription loads the first page. One page is loaded at a time: the list ignores `next` while it
+    /// loads, and `reload` replaces a load in progress. After a failed page the items stay, and `next` tries
+    /// the page again. After a `paging` failure there is no page to try, and only `reload` continues. The
+    /// stream never fails and never ends; each value is the whole state.
     public func pages<Item, E: Endpoint<[Item]>>(
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         next: Signal<Void>, reload: Signal<Void> = Signal()
@@ -21,9 +21,9 @@ extension Client {
         pages(endpoint, rule, options: options, next: next, reload: reload) { Page($0) }
     }
 
-    /// The same for endpoints whose output has the list somewhere inside.
+    /// The same for endpoints whose output contains the list.
     ///
-    /// - Parameter content: finds items and totals in the output.
+    /// - Parameter content: extracts items and totals from the output.
     public func pages<E: Endpoint, Item>(
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         next: Signal<Void>, reload: Signal<Void> = Signal(),
@@ -40,7 +40,7 @@ extension Client {
     /// client.pages(GoodsList(keyword: "tea"), .offset(size: 20), on: list.lastVisibleRow.map { .visible($0) })
     /// ```
     ///
-    /// When that stream ends the list stays unchanged.
+    /// When the commands end, the list stays unchanged.
     public func pages<Item, E: Endpoint<[Item]>>(
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         on commands: Observable<PagingCommand, Never>
@@ -48,7 +48,7 @@ extension Client {
         pages(endpoint, rule, options: options, on: commands) { Page($0) }
     }
 
-    /// The same for endpoints whose output has the list somewhere inside.
+    /// The same for endpoints whose output contains the list.
     public func pages<E: Endpoint, Item>(
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         on commands: Observable<PagingCommand, Never>,
@@ -57,15 +57,16 @@ extension Client {
         commands.accumulatePages(rule, options: options, on: scheduler, loading: loader(endpoint, content))
     }
 
-    /// All items of a list as one stream, page after page. The next page is loaded when the items of the last have been
-    /// taken, or as far ahead as ``PagingOptions/ahead`` says. The first failure ends it.
+    /// All items of a list as one stream, page after page. The stream loads the next page when the items of
+    /// the previous one have been taken, or as far ahead as ``PagingOptions/ahead`` says. The first failure
+    /// ends it.
     public func items<Item, E: Endpoint<[Item]>>(
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions()
     ) -> Observable<Item, NetworkError> {
         items(endpoint, rule, options: options) { Page($0) }
     }
 
-    /// The same for endpoints whose output has the list somewhere inside.
+    /// The same for endpoints whose output contains the list.
     public func items<E: Endpoint, Item>(
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>

@@ -3,23 +3,23 @@ public import RxHTTP
 public import RxLite
 
 extension Client {
-    /// The typed result of an endpoint: one value, then the end.
+    /// The typed result of an endpoint: one value, then completion.
     ///
-    /// It goes through all stages of the pipeline (``pipeline(for:as:)``). Most are operators too that can be chained by hand: on
-    /// ``response(_:from:)``, or from the first stage on, with ``serialized(_:)``, ``Session/authorize(_:)`` and
-    /// ``exchange(_:following:usesCookies:)``.
+    /// The call goes through all stages of the pipeline (``pipeline(for:as:)``). Most stages also exist as
+    /// operators to chain by hand: after ``response(_:from:)``, or from the first stage on with
+    /// ``serialized(_:)``, ``Session/authorize(_:)`` and ``exchange(_:following:usesCookies:)``.
     public func request<E: Endpoint>(_ endpoint: E) -> Observable<E.Output, NetworkError> {
         typed(endpoint) { $0.output }
     }
 
-    /// The same, with the response next to the output.
+    /// The same, with the response beside the output.
     public func typedResponse<E: Endpoint>(_ endpoint: E) -> Observable<TypedResponse<E.Output>, NetworkError>
     {
         typed(endpoint) { $0 }
     }
 
-    /// A request with its progress in both directions, and then its typed result. It goes through the same stages
-    /// as ``request(_:)``.
+    /// The progress of a call in both directions, followed by its typed result. The call goes through the
+    /// same stages as ``request(_:)``.
     ///
     /// ```swift
     /// client.progress(of: .put("/photo", .file(path))).subscribe(onNext: { event in
@@ -31,8 +31,8 @@ extension Client {
     /// })
     /// ```
     ///
-    /// There are at most 20 values a second in each direction, and always the last one. An attempt that is repeated,
-    /// after a failure or a new login, counts from the start again.
+    /// Each direction reports at most 20 values per second, and always the last one. A repeated attempt,
+    /// after a failure or a new login, counts from zero again.
     public func progress<E: Endpoint>(of endpoint: E) -> Observable<ProgressEvent<E.Output>, NetworkError> {
         Observable(scheduler: scheduler) { observer in
             let reading = ProgressReading { upload in
@@ -45,31 +45,32 @@ extension Client {
         }
     }
 
-    /// The response of an endpoint as it arrives, for bodies that are too large, or too slow, to wait for.
+    /// The response of an endpoint as it arrives, for bodies that are too large or too slow to wait for.
     ///
-    /// Chain what is to become of it: `chunks()`, `lines()`, `jsonLines(_:)`, `serverSentEvents()`, `file(at:in:)`.
-    /// A subscriber that is full stops the network.
+    /// Chain an operator for the body: `chunks()`, `lines()`, `jsonLines(_:)`, `serverSentEvents()` or
+    /// `file(at:in:)`. A subscriber whose buffer is full pauses the transfer (backpressure).
     ///
     /// ```swift
     /// client.stream(.get("/goods.jsonl")).jsonLines(Goods.self)
     ///     .subscribe(onNext: { goods in … }, onFailure: { error in … })
     /// ```
     ///
-    /// Until the response begins it behaves like ``request(_:)``: credential, retry, relogin; a status that is no
-    /// success fails with `status`. Later failures are final, since part of the response has been delivered. The
-    /// endpoint's envelope, types of content, part, validator and output do not matter. ``Timeouts/attempt`` and
-    /// ``Timeouts/total`` count to the end of the body.
+    /// Until the response begins, the call behaves like ``request(_:)``: credential, retries, relogin; an
+    /// unsuccessful status fails with `status`. Later failures are final, because part of the response has
+    /// been delivered. The endpoint's envelope, content types, part, validator and output do not apply.
+    /// ``Timeouts/attempt`` and ``Timeouts/total`` include the body.
     public func stream(_ endpoint: some Endpoint) -> Observable<TransferEvent, NetworkError> {
         call(.stream, endpoint) { event in
             if case .transfer(let event) = event { event } else { nil }
         }
     }
 
-    /// The bare exchange of an endpoint, for stages chained by hand: parameters, credential, transport with redirects.
-    /// A response with an error status fails with `status`.
+    /// The bare response of an endpoint, for stages chained by hand: parameters, credential and transport,
+    /// with redirects. A response with an error status fails with `status`.
     ///
-    /// Each subscription is a separate request: a `retry` chained to it sends a new one each time, with a new id, total
-    /// timeout and the current account. ``request(_:)`` is one request, regardless of its attempts.
+    /// Each subscription is a separate call: a chained `retry` sends a new request each time, with a new id,
+    /// a new total timeout and the account of that moment. ``request(_:)`` is one call, regardless of its
+    /// attempts.
     ///
     /// ```swift
     /// client.response(GoodsList(keyword: "tea"))
@@ -79,7 +80,7 @@ extension Client {
     ///     .decode([Goods].self)
     /// ```
     ///
-    /// - Parameter server: the server to use. Default `nil`: that of the endpoint.
+    /// - Parameter server: the server to use. Default `nil`: the endpoint's server.
     public func response<E: Endpoint>(
         _ endpoint: E, from server: ServerChoice? = nil
     ) -> Observable<Response, NetworkError> {
@@ -88,22 +89,22 @@ extension Client {
         }
     }
 
-    /// One exchange of a request made by hand, unchanged: with the jar's cookies and redirects, but without credential,
-    /// retry, or check of the status. The events of any response are delivered as they arrive; `response(to:)` gathers
-    /// them.
+    /// One exchange of a handmade request, unchanged: with the jar's cookies and redirects, but without
+    /// credential, retries or status check. It delivers the events of any response as they arrive;
+    /// `response(to:)` gathers them.
     ///
     /// ```swift
     /// let request = Request(method: .put, url: url, body: .bytes(image))
     /// client.exchange(request, following: .manual).response(to: request)
     /// ```
     ///
-    /// The configuration's header fields, timeouts and limits do not apply; ``Timeouts/total`` does not count. Of the
-    /// configuration's interceptors those around exchanges do.
+    /// The configuration's header fields, timeouts and limits do not apply, and ``Timeouts/total`` has no
+    /// effect. Of the configuration's interceptors, those around exchanges apply.
     ///
     /// - Parameters:
     ///   - request: the request to send.
-    ///   - redirects: which redirects are followed. Default: the client's policy.
-    ///   - usesCookies: whether the jar takes part, if there is one. Default true.
+    ///   - redirects: the redirects to follow. Default: the client's policy.
+    ///   - usesCookies: whether the exchange uses the cookie jar, if there is one. Default true.
     public func exchange(
         _ request: Request, following redirects: RedirectPolicy? = nil, usesCookies: Bool = true
     ) -> Observable<TransferEvent, NetworkError> {
@@ -118,11 +119,12 @@ extension Client {
         }
     }
 
-    /// The request of an endpoint as it would be sent now, to the server that would come first: parameters rewritten,
-    /// encoded and signed. Credential and cookies are added when it is sent: see ``Session/authorize(_:)`` and
-    /// ``exchange(_:following:usesCookies:)``.
+    /// The request of an endpoint as the client would send it now, to the server it would try first: with
+    /// parameters rewritten, encoded and signed. Credential and cookies are added when it is sent: see
+    /// ``Session/authorize(_:)`` and ``exchange(_:following:usesCookies:)``.
     ///
-    /// - Throws: `invalidURL`, `invalidHeader`, `invalidParameters`, or what rewriting and signature throw.
+    /// - Throws: `invalidURL`, `invalidHeader`, `invalidParameters`, or the errors of rewriting and
+    ///   signature.
     public func serialized(_ endpoint: some Endpoint) throws(NetworkError) -> Request {
         let prepared = try PreparedRequest(endpoint, of: self, on: scheduler)
         let server = prepared.servers[servers.role(for: prepared.server)]

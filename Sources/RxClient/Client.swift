@@ -2,7 +2,7 @@ import RxCookies
 public import RxHTTP
 import RxLite
 
-/// One server, as an app sees it: its address, the envelope of its responses, the session.
+/// A client of one service: base URL, envelope, session, and everything else that its requests share.
 ///
 /// ```swift
 /// let client = Client(baseURL: "https://api.example.com/v1")
@@ -11,35 +11,35 @@ import RxLite
 ///     .subscribe(onNext: { goods in … }, onFailure: { error in … })
 /// ```
 ///
-/// Everything a client makes is a cold stream: each subscription sends its own request, and cancelling the subscription
-/// cancels the transfer. Operators below a request run on the transport's scheduler, up to
+/// Everything that a client returns is a cold stream: each subscription sends a new request, and cancelling
+/// the subscription cancels the transfer. Operators below a request run on the transport's scheduler, up to
 /// `observe(on:)`. Safe from any thread.
 public final class Client: Sendable {
-    /// How requests are made.
+    /// The configuration of the client's requests.
     public let configuration: ClientConfiguration
-    /// The transport that sends them.
+    /// The transport that sends the requests.
     public let transport: any Transport
-    /// Where the service is, and which of its servers is active.
+    /// The servers of the service, and which of them is active.
     public let servers: Servers
-    /// What is known of the hosts that requests go to.
+    /// The state of the hosts that requests go to.
     let hosts: HostRegistry
-    /// Who listens to what it does.
+    /// The subscribers to the client's traffic.
     let trafficHub = TrafficHub()
     let running = RunningRequests()
-    /// What all its requests begin as.
+    /// The common base of all requests.
     let template: RequestTemplate
     let validations: Validations
-    /// The stages that its calls go through.
+    /// The stages of the client's calls.
     let pipeline: Pipeline
     let errorTipSignal = Signal<NetworkError>()
-    /// What the client's next stream runs on: the transport's scheduler for the main server.
+    /// The scheduler of the client's next stream: the transport's scheduler for the main server.
     var scheduler: any Scheduler { transport.scheduler(for: servers.pair.main.origin) }
 
     /// Creates a client.
     ///
     /// - Parameters:
-    ///   - configuration: how requests are made.
-    ///   - transport: what carries them.
+    ///   - configuration: the configuration of the client's requests.
+    ///   - transport: the transport that sends the requests.
     public init(configuration: ClientConfiguration, transport: any Transport) {
         self.configuration = configuration
         self.transport = transport

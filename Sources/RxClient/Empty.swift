@@ -1,8 +1,8 @@
-/// Nothing of interest: the output of endpoints whose content does not matter.
+/// An empty value: the output of endpoints whose content does not matter.
 public struct Empty: Decodable, Sendable, Equatable {
-    /// Creates nothing.
+    /// Creates an empty value.
     public init() {}
 
-    /// Decodes anything.
+    /// Decodes from any content.
     public init(from _: any Decoder) throws {}
 }

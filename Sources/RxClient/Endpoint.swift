@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import RxHTTP
 
-/// One operation of a server, as a type: its path, its parameters, its output.
+/// One operation of a service, as a type: its path, its parameters, its output.
 ///
 /// ```swift
 /// struct GoodsList: Endpoint {
@@ -14,32 +14,32 @@ public import RxHTTP
 /// client.request(GoodsList(keyword: "tea")).subscribe(onNext: { goods in … })
 /// ```
 ///
-/// Only path and output must be given.
+/// Only path and output are required.
 public protocol Endpoint<Output>: Sendable {
     /// The type of a successful result: a `Decodable` type, `Response` or `Void`.
     associatedtype Output: Sendable
 
-    /// The path below the client's base URL, or an absolute URL of the same origin. A placeholder such as `{id}`
-    /// stands for one of ``pathValues``.
+    /// The path below the client's base URL, or an absolute URL of the same origin. A placeholder such as
+    /// `{id}` stands for a value of ``pathValues``.
     var path: String { get }
-    /// The values of the path's placeholders, one segment each. Default none.
+    /// The values of the path's placeholders, one segment each. Default: empty.
     var pathValues: PathValues { get }
     /// The method. Default GET.
     var method: HTTPRequest.Method { get }
-    /// The parameters. Default none.
+    /// The parameters. Default: none.
     var parameters: Parameters { get }
-    /// How requests are sent and responses treated. Default: as the client has it.
+    /// The options of the endpoint's requests and responses. Default: the client's options.
     var options: RequestOptions { get }
 
-    /// Rewrites the parameters, before the client does. Default: no change. For families of endpoints that share a rule
-    /// through a protocol.
+    /// Rewrites the parameters before the client does. Default: no change. Useful for families of endpoints
+    /// that share a rule through a protocol.
     func rewrite(_ parameters: Parameters) throws(NetworkError) -> Parameters
 
-    /// Makes the output of a successful response. Default: decodes JSON.
+    /// Makes the output from a successful response. Default: decodes JSON.
     func output(from response: Response) throws(NetworkError) -> Output
 
-    /// Throws if a successful response has content of no use: `noContent`, or an error code of the app. Default: never.
-    /// An error without request, head and body gets those of the response.
+    /// Throws if the content of a successful response is unusable: `noContent`, or an error code of the app.
+    /// Default: accepts all content. An error without request, head and body receives those of the response.
     ///
     /// ```swift
     /// func validate(_ response: TypedResponse<[Goods]>) throws(NetworkError) {
@@ -50,19 +50,19 @@ public protocol Endpoint<Output>: Sendable {
 }
 
 extension Endpoint {
-    /// None.
+    /// No placeholder values.
     public var pathValues: PathValues { [:] }
-    /// GET.
+    /// The GET method.
     public var method: HTTPRequest.Method { .get }
-    /// None.
+    /// No parameters.
     public var parameters: Parameters { .none }
-    /// As the client has it.
+    /// All options follow the client's.
     public var options: RequestOptions { RequestOptions() }
 
     /// The unchanged parameters.
     public func rewrite(_ parameters: Parameters) throws(NetworkError) -> Parameters { parameters }
 
-    /// All content is of use.
+    /// Accepts all content.
     public func validate(_ response: TypedResponse<Output>) throws(NetworkError) {}
 }
 
@@ -79,6 +79,6 @@ extension Endpoint where Output == Response {
 }
 
 extension Endpoint where Output == Void {
-    /// Nothing; the body does not matter.
+    /// An empty value; the body does not matter.
     public func output(from _: Response) throws(NetworkError) -> Output { () }
 }

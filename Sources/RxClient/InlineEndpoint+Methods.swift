@@ -1,13 +1,13 @@
 import HTTPTypes
 public import RxHTTP
 
-/// Endpoints written in place, by their method.
+/// Inline endpoints, by their method.
 ///
 /// ```swift
 /// client.download(.get("/map.osm"), to: "/var/lib/app/map.osm")
 /// ```
 extension Endpoint where Self == InlineEndpoint {
-    /// GET.
+    /// An endpoint for a GET request.
     public static func get(
         _ path: String, at pathValues: PathValues = [:], query: Parameters.Values = [:],
         headers: Headers = [:], options: RequestOptions = RequestOptions()
@@ -15,7 +15,7 @@ extension Endpoint where Self == InlineEndpoint {
         InlineEndpoint(.get, path, at: pathValues, query: query, headers: headers, options: options)
     }
 
-    /// HEAD.
+    /// An endpoint for a HEAD request.
     public static func head(
         _ path: String, at pathValues: PathValues = [:], query: Parameters.Values = [:],
         headers: Headers = [:], options: RequestOptions = RequestOptions()
@@ -23,7 +23,7 @@ extension Endpoint where Self == InlineEndpoint {
         InlineEndpoint(.head, path, at: pathValues, query: query, headers: headers, options: options)
     }
 
-    /// POST.
+    /// An endpoint for a POST request.
     public static func post(
         _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
         query: Parameters.Values = [:], headers: Headers = [:], options: RequestOptions = RequestOptions()
@@ -32,7 +32,7 @@ extension Endpoint where Self == InlineEndpoint {
             .post, path, at: pathValues, parameters, query: query, headers: headers, options: options)
     }
 
-    /// PUT.
+    /// An endpoint for a PUT request.
     public static func put(
         _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
         query: Parameters.Values = [:], headers: Headers = [:], options: RequestOptions = RequestOptions()
@@ -41,7 +41,7 @@ extension Endpoint where Self == InlineEndpoint {
             .put, path, at: pathValues, parameters, query: query, headers: headers, options: options)
     }
 
-    /// PATCH.
+    /// An endpoint for a PATCH request.
     public static func patch(
         _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
         query: Parameters.Values = [:], headers: Headers = [:], options: RequestOptions = RequestOptions()
@@ -50,7 +50,7 @@ extension Endpoint where Self == InlineEndpoint {
             .patch, path, at: pathValues, parameters, query: query, headers: headers, options: options)
     }
 
-    /// DELETE.
+    /// An endpoint for a DELETE request.
     public static func delete(
         _ path: String, at pathValues: PathValues = [:], _ parameters: Parameters = .none,
         query: Parameters.Values = [:], headers: Headers = [:], options: RequestOptions = RequestOptions()

@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import RxHTTP
 
-/// An endpoint written in place, for requests without an endpoint type. Its output is the response.
+/// An inline endpoint, for requests without an endpoint type. Its output is the response.
 ///
 /// ```swift
 /// client.request(InlineEndpoint(.options, "/goods/1")).map { $0.head[.allow] }
@@ -10,15 +10,15 @@ public struct InlineEndpoint: Endpoint {
     /// The unchanged response.
     public typealias Output = Response
 
-    /// The method.
+    /// The HTTP method.
     public var method: HTTPRequest.Method
     /// The path below the client's base URL, or an absolute URL of the same origin.
     public var path: String
     /// The values of the path's placeholders.
     public var pathValues: PathValues
-    /// The parameters.
+    /// The parameters of the request.
     public var parameters: Parameters
-    /// How the requests are sent and the responses treated. Default: as the client has it.
+    /// The options of the endpoint's requests and responses. Default: the client's options.
     public var options: RequestOptions
 
     /// Creates an endpoint.
@@ -27,10 +27,10 @@ public struct InlineEndpoint: Endpoint {
     ///   - method: the method, standard or custom.
     ///   - path: the path below the client's base URL, or an absolute URL of the same origin.
     ///   - pathValues: the values of the path's placeholders.
-    ///   - parameters: the parameters. Default none.
+    ///   - parameters: the parameters. Default: none.
     ///   - query: parameters for the URL's query, in addition to a body.
-    ///   - headers: header fields, over those of `options` and of the client.
-    ///   - options: all else. Default: as the client has it.
+    ///   - headers: header fields, which replace those of `options` and of the client.
+    ///   - options: all other options. Default: the client's options.
     public init(
         _ method: HTTPRequest.Method, _ path: String, at pathValues: PathValues = [:],
         _ parameters: Parameters = .none, query: Parameters.Values = [:], headers: Headers = [:],

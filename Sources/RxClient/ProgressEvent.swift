@@ -2,7 +2,7 @@ public import RxHTTP
 
 /// An event of ``Client/progress(of:)``.
 public enum ProgressEvent<Output: Sendable>: Sendable {
-    /// So much of the request's body has been handed to the network.
+    /// The bytes of the request's body that have been handed to the network.
     case uploaded(TransferProgress)
     /// The bytes of the response's body that have arrived.
     case downloaded(TransferProgress)

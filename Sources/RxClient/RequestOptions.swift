@@ -2,36 +2,37 @@ public import RxCache
 public import RxHTTP
 public import RxLite
 
-/// How the requests of an endpoint are sent and their responses treated.
+/// The options of an endpoint's requests and responses.
 ///
-/// An option without a value is as the client has it: ``ClientConfiguration/options`` are the options of all requests,
-/// and ``Endpoint/options`` those of one endpoint.
+/// An option without a value follows the client: ``ClientConfiguration/options`` are the options of all
+/// requests, and ``Endpoint/options`` the options of one endpoint.
 ///
 /// ```swift
 /// var options: RequestOptions { RequestOptions(retry: .never, timeouts: Timeouts(total: .seconds(5))) }
 /// ```
 public struct RequestOptions: Sendable {
-    /// Header fields. An endpoint's fields replace those of the client with the same name.
+    /// The header fields. An endpoint's fields replace the client's fields of the same name.
     public var headers: Headers = [:]
-    /// The retry policy. Default: two retries of requests that may be sent twice, with growing waits.
+    /// The retry policy. Default: two retries with growing waits, for requests that may be repeated.
     public var retry: RetryPolicy<NetworkError>?
-    /// How long each phase may take. Default: ``Timeouts``'s own.
+    /// The timeouts of each phase. Default: the default values of ``Timeouts``.
     public var timeouts: Timeouts?
-    /// When a second attempt is sent in parallel to a slow one. Default never.
+    /// When a second attempt is sent in parallel to a slow one. Default: never.
     public var hedging: Hedging?
-    /// Whether a request may be sent twice although its method does not promise that. Default false.
+    /// Whether a request may be repeated although its method does not guarantee that. Default false.
     public var isIdempotent: Bool?
-    /// Which server of the service the requests go to. Default: the active one.
+    /// The server of the service that requests go to. Default: the active one.
     public var server: ServerChoice?
 
-    /// The responses that are stored and reused. Default never.
+    /// Which responses are stored and reused. Default: none.
     public var cachePolicy: CachePolicy?
-    /// The use of the cache by a request. Default: as the policy says.
+    /// How a request uses the cache. Default: as the policy says.
     public var cacheMode: CacheMode?
 
     /// Whether a request carries the session's credential. Default true; a login never does.
     public var usesSession: Bool?
-    /// Whether a request carries the jar's cookies, and its response fills the jar. Default true.
+    /// Whether a request carries the jar's cookies, and the jar stores the cookies of its response. Default
+    /// true.
     public var usesCookies: Bool?
     /// Whether ``ClientConfiguration/signature`` signs a request. Default true.
     public var isSigned: Bool?
@@ -40,28 +41,29 @@ public struct RequestOptions: Sendable {
 
     /// The envelope of a response. Default ``Envelope/absent``.
     public var envelope: Envelope?
-    /// The content types that are accepted; others fail with `contentType`. Default: those of JSON if the output is
-    /// decoded, otherwise any. A response without a content type is accepted.
+    /// The accepted content types; others fail with `contentType`. Default: the JSON types if the output is
+    /// decoded, otherwise all types. A response without a content type is accepted.
     public var contentTypes: ContentTypes?
-    /// The part of the content that is decoded, seen from the payload of the envelope. Default: all of it.
+    /// The part of the content to decode, relative to the envelope's payload. Default: all of it.
     public var part: PayloadPath?
 
-    /// How a request body is compressed. Default: not at all.
+    /// The compression of request bodies. Default: none.
     public var compression: Compression?
-    /// Whether content codings are requested and decoded. Default true; see ``Request/decodesContent``.
+    /// Whether the client requests and decodes content codings. Default true; see ``Request/decodesContent``.
     public var decodesContent: Bool?
-    /// When the server is asked before a body is sent (`Expect: 100-continue`). Default never.
+    /// When a request asks the server before it sends its body (`Expect: 100-continue`). Default: never.
     public var continuePolicy: ContinuePolicy?
 
-    /// The parts of a request that the user sees. Default all: indicator, accessories, error tips.
+    /// The parts of a request that are visible to the user. Default: all (indicator, accessories, error
+    /// tips).
     public var presentation: Presentation?
-    /// Names by which ``Client/cancel(_:)`` finds requests, besides their URL and id, and ``ResponseCache/remove(_:)``
-    /// finds responses. An endpoint's tags are added to the client's.
+    /// The tags by which ``Client/cancel(_:)`` finds requests, besides their URL and id, and
+    /// ``ResponseCache/remove(_:)`` finds responses. An endpoint's tags are added to the client's.
     public var tags: Set<String> = []
-    /// Stages of your own. An endpoint's come after the client's.
+    /// The app's stages of the pipeline. An endpoint's interceptors come after the client's.
     public var interceptors = Interceptors()
 
-    /// Creates options; what is left out is as the client has it.
+    /// Creates options; an omitted option follows the client.
     public init(
         headers: Headers = [:], retry: RetryPolicy<NetworkError>? = nil, timeouts: Timeouts? = nil,
         hedging: Hedging? = nil, isIdempotent: Bool? = nil, server: ServerChoice? = nil,
@@ -95,7 +97,7 @@ public struct RequestOptions: Sendable {
         self.interceptors = interceptors
     }
 
-    /// These options, and `others` where these leave it open. The header fields stay apart.
+    /// These options, with `others` for every option left open here. Header fields are not merged.
     func over(_ others: RequestOptions) -> RequestOptions {
         var options = self
         options.retry = retry ?? others.retry

@@ -1,15 +1,16 @@
 public import RxHTTP
 
-/// A typed result next to the response it was made from.
+/// A typed result with the response that it was made from.
 public struct TypedResponse<Output: Sendable>: Sendable {
     /// The typed result.
     public let output: Output
-    /// The whole response, body included.
+    /// The whole response, including its body.
     public let response: Response
 }
 
 extension Endpoint {
-    /// Decoding, then the validator, whose errors tell of the response what they do not say themselves.
+    /// Decodes and validates the response. The response supplies the details that an error of the validator
+    /// lacks.
     func typedResponse(from response: Response) throws(NetworkError) -> TypedResponse<Output> {
         let typed = TypedResponse(output: try output(from: response), response: response)
         do throws(NetworkError) {
