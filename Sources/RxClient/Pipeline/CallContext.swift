@@ -6,26 +6,26 @@ import Synchronization
 
 /// State shared by all stages of one call, across its attempts.
 public final class CallContext: Sendable {
-    /// What kind of call it is.
+    /// The kind of the call.
     public let kind: CallKind
-    /// The endpoint; `nil` for a request made by hand.
+    /// The endpoint; `nil` for a handmade request.
     public let endpoint: (any Endpoint)?
-    /// What the call runs on. Interceptors that wait use its clock.
+    /// The scheduler of the call. Interceptors that wait use its clock.
     public var scheduler: any Scheduler { prepared.scheduler }
-    /// The number of the request, the same for all attempts.
+    /// The id of the request, the same for all attempts.
     public var id: RequestID { prepared.request.id }
-    /// Its tags.
+    /// The tags of the request.
     public var tags: Set<String> { prepared.options.tags }
-    /// How many attempts have been begun.
+    /// The number of attempts that have begun.
     public var attempt: Int { progress.withLock { $0.count } }
 
     let client: Client
     let prepared: PreparedRequest
     let settings: CallSettings
     let stages: [Stage]
-    /// The request before its attempts, or why it cannot be made.
+    /// The request before its attempts, or the error of making it.
     let request: Result<Request, NetworkError>
-    /// Who is told what happens, if anybody is.
+    /// Reports the events of the call, if there is a listener.
     let trace: Trace?
     let validation: Validation
     let replay = Replay()
@@ -33,19 +33,19 @@ public final class CallContext: Sendable {
 
     private struct Progress {
         var count = 0
-        /// As whom the request has been sent.
+        /// The version of the credential that the request was sent with.
         var stamp: CredentialVersion?
-        /// Where the last attempt went.
+        /// The host of the last attempt.
         var host: HostState?
-        /// Whether part of a response is out.
+        /// Whether part of a response has been delivered.
         var hasResponse = false
         var cached: CachedRequest?
-        /// When the time for all attempts is over.
+        /// The deadline of all attempts.
         var end: Duration?
         var values: [ObjectIdentifier: any Sendable] = [:]
     }
 
-    /// - Throws: what an endpoint's request cannot be prepared for; see ``PreparedRequest``.
+    /// - Throws: the error of preparing the endpoint's request; see ``PreparedRequest``.
     init<E: Endpoint>(
         _ kind: CallKind, _ endpoint: E, of client: Client, on scheduler: any Scheduler,
         _ settings: CallSettings
@@ -64,7 +64,7 @@ public final class CallContext: Sendable {
         validation = client.validation(for: E.kindOfOutput, prepared)
         do throws(NetworkError) {
             var request = try prepared.serialized()
-            // Another server and another signature make another URL; the resource that is changed is the same.
+            // Server and signature change the URL, but not the resource that the request changes.
             if !request.isSafe { request.resource = request.cacheURL }
             self.request = .success(request)
             trace = client.trace(of: request)
@@ -75,7 +75,7 @@ public final class CallContext: Sendable {
         progress = Mutex(Progress())
     }
 
-    /// A request made by hand.
+    /// A call for a handmade request.
     init(_ request: Request, of client: Client, on scheduler: any Scheduler, _ settings: CallSettings) {
         kind = .exchange
         endpoint = nil
@@ -89,18 +89,18 @@ public final class CallContext: Sendable {
         progress = Mutex(Progress())
     }
 
-    /// A value of the interceptors' own.
+    /// A value that interceptors store in the call.
     public subscript<Key: CallValueKey>(key: Key.Type) -> Key.Value {
         get { progress.withLock { $0.values[ObjectIdentifier(key)] as? Key.Value } ?? Key.initial }
         set { progress.withLock { $0.values[ObjectIdentifier(key)] = newValue } }
     }
 
-    /// The stream of all stages.
+    /// Runs all stages.
     func start() -> Observable<CallEvent, NetworkError> { Next(of: self)(prepared.request) }
 
-    // MARK: - What the stages of the client keep
+    // MARK: - State of the client's stages
 
-    /// What the cache has to do with it.
+    /// The request as the cache sees it.
     var cached: CachedRequest? {
         get { progress.withLock { $0.cached } }
         set { progress.withLock { $0.cached = newValue } }
@@ -116,31 +116,31 @@ public final class CallContext: Sendable {
         prepared.options.usesCookies != false && settings.usesCookies ? client.configuration.cookies : nil
     }
 
-    /// What the last attempt carried.
+    /// The version of the credential that the last attempt carried.
     var stamp: CredentialVersion? { progress.withLock { $0.stamp } }
 
-    /// Settles whose request it is.
+    /// Fixes the account of the request.
     func note(_ stamp: CredentialVersion?) {
         progress.withLock { $0.stamp = stamp ?? $0.stamp }
     }
 
-    /// The time for all attempts begins.
+    /// Starts the time limit of all attempts.
     func limit(to duration: Duration) {
         let end = scheduler.now + duration
         progress.withLock { $0.end = end }
     }
 
-    /// Part of a response is out: no further attempt can make up for it.
+    /// Records that part of a response has been delivered: no further attempt can make up for a failure.
     func noteResponse() {
         progress.withLock { $0.hasResponse = true }
         _ = replay.use()
     }
 
-    /// `request` as the next attempt sends it: to its server, and signed.
+    /// `request` for the next attempt: directed to its server and signed.
     ///
     /// - Parameters:
-    ///   - server: where it goes, if it goes to one of the service's.
-    ///   - host: what is known of where it goes.
+    ///   - server: the server of the attempt, if it goes to one of the service's.
+    ///   - host: the state of the attempt's host.
     func attempt(_ request: Request, at server: Server?, _ host: HostState?) throws(NetworkError) -> Request {
         let (count, stamp, cached) = progress.withLock { progress in
             progress.count += 1
@@ -150,14 +150,14 @@ public final class CallContext: Sendable {
         host?.budget?.noteRequest()
         var next = try prepared.signed(
             prepared.moved(request, to: server), from: self.request.get(), at: server)
-        // The first one goes as it is.
+        // The first attempt needs no change.
         if count > 1 { next.attempt = count }
         if let stamp { next.credentialVersion = stamp }
         cached?.noteFields(of: &next)
         return next
     }
 
-    /// The error as this request's, at the attempt that it has come to.
+    /// The error with this request and the number of its attempt.
     func attributed(_ error: NetworkError) -> NetworkError {
         guard case .success(var request) = request else { return error }
         let (count, stamp) = progress.withLock { ($0.count, $0.stamp) }
@@ -166,7 +166,7 @@ public final class CallContext: Sendable {
         return error.attributed(to: request)
     }
 
-    /// What to do after a failed attempt: as the request's policy says, but without waits that would outlast the
+    /// Decides about a failed attempt: by the request's policy, but without waits that would exceed the
     /// deadline, and within the host's budget.
     func decide(
         _ error: NetworkError, _ history: RetryHistory, by policy: RetryPolicy<NetworkError>
@@ -186,7 +186,7 @@ public final class CallContext: Sendable {
 }
 
 extension CallContext: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The request's number, the kind and the attempt.
+    /// The request's id, the kind and the attempt.
     public var description: String { "\(id), \(kind), attempt \(attempt)" }
 
     /// The same as ``description``.

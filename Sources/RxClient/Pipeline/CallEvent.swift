@@ -1,15 +1,16 @@
 public import RxHTTP
 
-/// What the stages of a call hand on.
+/// An event that the stages of a call pass on.
 public enum CallEvent: Sendable {
-    /// An event of a response on its way.
+    /// An event of a response in transfer.
     case transfer(TransferEvent)
     /// The whole response.
     indirect case response(Response)
-    /// What has been made of it: the output of an endpoint, an event of a download or of an event source.
+    /// A result made from the response: the output of an endpoint, an event of a download or of an event
+    /// source.
     case output(any Sendable)
 
-    /// The head of the response, where the event has it.
+    /// The head of the response, if the event contains it.
     public var head: ResponseHead? {
         switch self {
         case .transfer(.head(let head)): head
@@ -19,13 +20,13 @@ public enum CallEvent: Sendable {
     }
 }
 
-/// The event of a response on its way that a value is; `nil` for other values.
+/// The transfer event in a value; `nil` for other values.
 func transferEvent(in value: some Sendable) -> TransferEvent? {
     if case .transfer(let event) = value as? CallEvent { event } else { value as? TransferEvent }
 }
 
 extension CallEvent: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The event or the response without secrets; of an output its type.
+    /// The event or the response without secrets; for an output, its type.
     public var description: String {
         switch self {
         case .transfer(let event): "\(event)"

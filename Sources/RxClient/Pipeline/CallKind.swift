@@ -1,10 +1,10 @@
-/// The kinds of calls, each of which takes some of the stages.
+/// The kinds of calls, each of which goes through some of the stages.
 public enum CallKind: Int, Sendable, Hashable, CaseIterable {
-    /// ``Client/request(_:)``: a typed result. Pages are loaded like this, too.
+    /// ``Client/request(_:)``: a typed result. Pages are loaded in the same way.
     case request
-    /// ``Client/progress(of:)``: the same with its progress.
+    /// ``Client/progress(of:)``: a typed result with its progress.
     case progress
-    /// ``Client/response(_:from:)``: one attempt, whose stages follow by hand.
+    /// ``Client/response(_:from:)``: one attempt, with further stages chained by hand.
     case response
     /// ``Client/stream(_:)``: the events of the response.
     case stream
@@ -12,7 +12,7 @@ public enum CallKind: Int, Sendable, Hashable, CaseIterable {
     case download
     /// A connection of ``Client/events(_:lastEventID:limit:waits:)``.
     case events
-    /// ``Client/exchange(_:following:usesCookies:)``: a request made by hand.
+    /// ``Client/exchange(_:following:usesCookies:)``: a handmade request.
     case exchange
 
     /// Whether one value is the whole result.

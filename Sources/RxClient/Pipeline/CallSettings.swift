@@ -1,20 +1,20 @@
 import RxCache
 import RxHTTP
 
-/// What one call has of its own, besides its endpoint.
+/// The settings of one call, besides its endpoint.
 struct CallSettings: Sendable {
-    /// The server to use, in place of the endpoint's.
+    /// The server to use, instead of the endpoint's.
     var server: ServerChoice?
-    /// Which page of an endpoint that has several.
+    /// The page of an endpoint that has several.
     var page: PagePlacement?
-    /// Whether it renews what the cache keeps, and nobody waits for it.
+    /// Whether the call refreshes a stored response in the background.
     var isRefresh = false
-    /// Makes the output of a response.
+    /// Makes the output from a response.
     var decode: (@Sendable (Response) throws(NetworkError) -> any Sendable)?
-    /// What ``Reading`` does.
+    /// The interceptor at the place of ``Reading``.
     var reader: (any Interceptor)?
-    /// Which redirects are followed, in place of the client's policy.
+    /// The redirects to follow, instead of the client's policy.
     var redirects: RedirectPolicy?
-    /// Whether the jar takes part, if there is one.
+    /// Whether the call uses the cookie jar, if there is one.
     var usesCookies = true
 }

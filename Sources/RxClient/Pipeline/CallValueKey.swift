@@ -1,4 +1,4 @@
-/// Names a value that interceptors keep in a call; see ``CallContext/subscript(_:)``.
+/// The key of a value that interceptors store in a call; see ``CallContext/subscript(_:)``.
 ///
 /// ```swift
 /// enum StartOfWait: CallValueKey {

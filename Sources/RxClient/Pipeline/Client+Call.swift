@@ -2,10 +2,11 @@ import RxHTTP
 import RxLite
 
 extension Client {
-    /// A call at each subscription: what its stages make of the endpoint's request. Everything but
-    /// ``exchange(_:following:usesCookies:)`` is made of this.
+    /// Runs a call at each subscription: the stages applied to the endpoint's request. Everything except
+    /// ``exchange(_:following:usesCookies:)`` is built on this.
     ///
-    /// - Parameter result: what the subscriber gets of an event; `nil` for an event that no such call gives.
+    /// - Parameter result: the subscriber's value for an event; `nil` for an event that such a call does not
+    ///   emit.
     func call<T>(
         _ kind: CallKind, _ endpoint: some Endpoint, _ settings: CallSettings = CallSettings(),
         as result: @escaping @Sendable (CallEvent) -> T?
@@ -18,7 +19,7 @@ extension Client {
             } catch {
                 return observer.scope.perform { observer.fail(error) }
             }
-            // Not a `map`, which would have to be looked up for each type of result.
+            // Not a `map`, whose metadata the runtime would have to look up for each type of result.
             call.start().subscribe(
                 Observer(
                     scope: observer.scope,
@@ -46,7 +47,7 @@ extension Client {
         }
     }
 
-    /// The response to the request of `call`, asked for anew to renew what the cache keeps.
+    /// Repeats the request of `call`, to refresh the stored response.
     func refreshed(_ call: CallContext) -> Observable<Response, NetworkError> {
         guard let endpoint = call.endpoint else { return .empty() }
         return refreshed(endpoint, page: call.settings.page)
@@ -60,7 +61,7 @@ extension Client {
 }
 
 extension CallContext {
-    /// The error for an event that the kind of call does not have, which only an interceptor can have made.
+    /// The error for an event that the kind of call does not emit; only an interceptor can have made it.
     func misplaced(_ event: CallEvent) -> NetworkError {
         let kind =
             switch event {

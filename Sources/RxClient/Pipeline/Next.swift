@@ -6,10 +6,10 @@ public struct Next: Sendable {
     private let call: CallContext
     private let index: Int
     private let route: Route?
-    /// The request that a user's stage was given, where this is what it goes on with.
+    /// The request that an app's stage received, if this continues it.
     private let given: Request?
 
-    /// Where an attempt goes, and on whose behalf: what the stages above have decided.
+    /// The decisions of the earlier stages: the server and host of an attempt, and the request it belongs to.
     private final class Route: Sendable {
         let server: Server?
         let host: HostState?
@@ -25,7 +25,7 @@ public struct Next: Sendable {
         }
     }
 
-    /// All stages of a call.
+    /// Starts with the first stage of a call.
     init(of call: CallContext) { self.init(call, at: 0, nil) }
 
     private init(_ call: CallContext, at index: Int, _ route: Route?, given: Request? = nil) {
@@ -36,26 +36,26 @@ public struct Next: Sendable {
             self.index = index
             return
         }
-        // Nothing is sent where there is a response.
+        // With a given response nothing is sent.
         self.index = call.stages[index...].firstIndex { $0.readsResponse } ?? call.stages.endIndex
     }
 
-    /// Which server of the service the attempt goes to; `nil` for none of them, or while that is open.
+    /// The server of the service that the attempt goes to; `nil` for none of them, or before the choice.
     var server: Server? { route?.server }
 
-    /// What is known of the host that the attempt goes to.
+    /// The state of the host that the attempt goes to.
     var host: HostState? { route?.host }
 
     /// The request of the exchange whose redirects are followed.
     var first: Request? { route?.first }
 
-    /// Stands for the server's, where an interceptor responds.
+    /// The response of an interceptor, in place of the server's.
     var response: Response? { route?.response }
 
-    /// The stream that the later stages make of `request`. Each subscription runs them again.
+    /// The stream of the later stages for `request`. Each subscription runs them again.
     public func callAsFunction(_ request: Request) -> Observable<CallEvent, NetworkError> {
         let stage = call.stages[index]
-        // A stage of the client's does nothing before it is subscribed to; it can be asked at once.
+        // The client's stages do nothing before the subscription, so this can call them at once.
         guard stage.isDeferred else { return stage.interceptor.intercept(request, in: call, following()) }
         let request = strippingSecrets(request)
         return .deferred(on: call.scheduler) {
@@ -63,7 +63,8 @@ public struct Next: Sendable {
         }
     }
 
-    /// Without what was for the origin that the request had, where a user's stage has made it go to a strange one.
+    /// Removes the secrets of the previous origin if an app's stage has directed the request to an untrusted
+    /// one.
     private func strippingSecrets(_ request: Request) -> Request {
         guard let given, request.urlText != given.urlText, let origin = Origin(request.url),
             origin != Origin(given.url),
@@ -74,7 +75,7 @@ public struct Next: Sendable {
         return request
     }
 
-    /// The same as the events of one response.
+    /// The same as events of one response.
     func transfers(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         let stage = call.stages[index]
         if let exchange = stage.exchange, !stage.isDeferred {
@@ -86,25 +87,25 @@ public struct Next: Sendable {
         }
     }
 
-    /// A response in place of the server's: nothing is sent. What the later stages make of a response, such as a file,
-    /// they make of this one.
+    /// Responds in place of the server: the client sends nothing. The later stages process this response like
+    /// any other, for example into a file.
     ///
     /// ```swift
     /// guard isOpen else { return next.respond(with: Response(head: ResponseHead(status: .ok), request: request)) }
     /// ```
     public func respond(with response: Response) -> Observable<CallEvent, NetworkError> {
-        // What no server has sent is not for the cache.
+        // The cache does not store responses that no server has sent.
         (given ?? response.request).sentFields?.noteStandIn()
         let route = Route(server: server, host: host, first: first, response: response)
         return Next(call, at: index, route, given: given)(response.request)
     }
 
-    /// The remaining stages, for an attempt at `server`.
+    /// The later stages, for an attempt at `server`.
     func at(_ server: Server?, _ host: HostState?) -> Next {
         Next(call, at: index, Route(server: server, host: host, first: first, response: response))
     }
 
-    /// The same for `first` and what redirects of it lead to.
+    /// The same for `first` and the exchanges that its redirects lead to.
     func following(redirectsOf first: Request) -> Next {
         Next(call, at: index, Route(server: server, host: host, first: first, response: response))
     }
@@ -115,7 +116,7 @@ public struct Next: Sendable {
 }
 
 extension Next: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The names of the stages that follow.
+    /// The names of the later stages.
     public var description: String { call.stages[index...].map(\.name).joined(separator: ", ") }
 
     /// The same as ``description``.

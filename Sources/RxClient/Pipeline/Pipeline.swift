@@ -1,27 +1,27 @@
 import RxHTTP
 
-/// The stages that a request passes through, in order.
+/// The stages that a call passes through, in order.
 ///
-/// A stage gets the request and the later stages, and returns a stream. Everything that a client sends goes this way;
-/// the table says which kinds of calls have a stage.
+/// A stage gets the request and the later stages, and returns a stream. Everything that a client sends passes
+/// through the pipeline; the table lists the stages of each kind of call.
 struct Pipeline: Sendable {
-    /// Around the call.
+    /// The stages around the call.
     private static let call: [Entry] = [
         Entry(CallLifecycle(), for: .endpoints),
         Entry(ReachabilityCheck(), for: .endpoints, if: { $0.reachability != nil }),
         Entry(Serialization(), for: .endpoints),
         Entry(CallTracing(), for: .all),
         Entry(Decoding(), for: .typed),
-        // The users' interceptors around the call.
+        // The app's interceptors around the call.
         Entry(.call, for: .endpoints),
         Entry(PathReservation(), for: [.download]),
         Entry(StaleIfError(), for: .typed),
         Entry(Deadline(), for: .typed.union([.response, .stream, .download])),
-        // The look-up, and the joining of equal requests.
+        // The lookup, and the joining of equal requests.
         Entry(Caching(), for: .typed),
         Entry(Retrying(), for: .typed.union([.stream, .download])),
         Entry(Relogin(), for: .managed, if: { $0.session != nil }),
-        // Status, type of content, envelope.
+        // Status, content type, envelope.
         Entry(ResponseValidation(), for: .typed.union([.response])),
         Entry(Revalidation(), for: .typed),
         Entry(StreamOpening(), for: [.stream]),
@@ -29,7 +29,7 @@ struct Pipeline: Sendable {
         Entry(Reading(), for: [.download, .events]),
     ]
 
-    /// Around each attempt.
+    /// The stages around each attempt.
     private static let attempt: [Entry] = [
         Entry(ServerSelection(), for: .endpoints),
         Entry(HedgedAttempts(), for: [.request]),
@@ -37,19 +37,19 @@ struct Pipeline: Sendable {
         Entry(RequestLimiting(), for: .typed.union([.stream, .download]), if: { $0.isLimited }),
         // The signature and the session's credential.
         Entry(Authorization(), for: .endpoints),
-        // The users' interceptors around each attempt.
+        // The app's interceptors around each attempt.
         Entry(.attempt, for: .endpoints),
         Entry(ResponseGathering(), for: .typed.union([.response])),
         Entry(StatusCheck(), for: .managed),
         Entry(Reading(), for: [.progress]),
     ]
 
-    /// Around each exchange on the wire.
+    /// The stages around each exchange on the wire.
     private static let exchange: [Entry] = [
         Entry(Redirects(), for: .all),
         Entry(CacheInvalidation(), for: .all),
         Entry(CookieHandling(), for: .all, if: { $0.cookies != nil }),
-        // The users' interceptors around each exchange.
+        // The app's interceptors around each exchange.
         Entry(.exchange, for: .all),
         Entry(FieldNoting(), for: .all),
         Entry(ExchangeTracing(), for: .all),
@@ -58,7 +58,7 @@ struct Pipeline: Sendable {
 
     private let stages: [[Stage]]
 
-    /// The stages that a client's calls have where their endpoints add none.
+    /// The stages of a client's calls whose endpoints add none.
     init(_ configuration: ClientConfiguration) {
         stages = CallKind.allCases.map {
             Self.stages(for: $0, configuration, configuration.options.interceptors)
@@ -67,14 +67,14 @@ struct Pipeline: Sendable {
 
     func stages(for kind: CallKind) -> [Stage] { stages[kind.rawValue] }
 
-    /// The stages that a call has.
+    /// The stages of one call.
     static func stages(
         for kind: CallKind, _ configuration: ClientConfiguration, _ interceptors: Interceptors
     ) -> [Stage] {
         groups(of: kind, configuration, interceptors).flatMap(\.stages)
     }
 
-    /// The same as text.
+    /// The stages as text.
     static func description(
         of kind: CallKind, _ configuration: ClientConfiguration, _ interceptors: Interceptors
     ) -> String {
@@ -105,7 +105,7 @@ struct Pipeline: Sendable {
     }
 }
 
-/// A line of the table.
+/// A row of the table.
 private struct Entry: Sendable {
     enum Content {
         case stage(any Interceptor, isActive: @Sendable (ClientConfiguration) -> Bool)
@@ -123,7 +123,7 @@ private struct Entry: Sendable {
         self.kinds = kinds
     }
 
-    /// The place of users' interceptors.
+    /// The place of the app's interceptors.
     init(_ place: Interceptors.Place, for kinds: Set<CallKind>) {
         content = .users(place)
         self.kinds = kinds
@@ -135,11 +135,11 @@ extension ClientConfiguration {
 }
 
 extension Set<CallKind> {
-    /// Those with a typed result.
+    /// The kinds with a typed result.
     fileprivate static var typed: Self { [.request, .progress] }
-    /// Those whose attempts the pipeline manages: they are retried, or fail over, by themselves.
+    /// The kinds whose attempts the pipeline manages, with retries and failover.
     fileprivate static var managed: Self { typed.union([.stream, .download, .events]) }
-    /// Those that are made of an endpoint.
+    /// The kinds that take an endpoint.
     fileprivate static var endpoints: Self { managed.union([.response]) }
     fileprivate static var all: Self { Set(CallKind.allCases) }
 }

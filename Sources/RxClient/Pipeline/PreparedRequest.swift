@@ -4,38 +4,39 @@ import RxCache
 import RxHTTP
 import RxLite
 
-/// An endpoint's request with everything decided but its attempts.
+/// An endpoint's request, with everything decided except its attempts.
 final class PreparedRequest: Sendable {
-    /// At the main server, where it is at the service at all.
+    /// The request to the main server, unless its URL is outside of the service.
     let request: Request
-    /// The service's servers at the time.
+    /// The service's servers when the request was prepared.
     let servers: ServerPair
-    /// Which of them the endpoint wants.
+    /// The server that the endpoint chooses.
     let server: ServerChoice
-    /// The endpoint's, and the client's where the endpoint leaves it open.
+    /// The endpoint's options, merged with the client's.
     let options: RequestOptions
-    /// The content types that the endpoint accepts, if it says so.
+    /// The content types that the endpoint accepts, if it specifies any.
     let ownContentTypes: ContentTypes?
-    /// Whether the endpoint says how its responses are validated.
+    /// Whether the endpoint specifies how to validate its responses.
     let hasOwnValidation: Bool
-    /// Whether the endpoint has interceptors of its own.
+    /// Whether the endpoint has interceptors.
     let hasOwnInterceptors: Bool
     let scheduler: any Scheduler
-    /// Whether it is below a base URL, so that each of the servers has it; an absolute URL may be elsewhere.
+    /// Whether the URL is below a base URL and therefore valid at each of the servers; an absolute URL may be
+    /// elsewhere.
     let isAtService: Bool
     private let parameters: Parameters
     private let link: URL?
     private let signature: Signature?
     private let client: Client
 
-    /// Rewrites the endpoint's parameters and puts all but them together.
+    /// Rewrites the endpoint's parameters, and prepares everything else of the request.
     ///
     /// - Parameters:
-    ///   - client: whose configuration holds where the endpoint does not say.
-    ///   - scheduler: what everything that becomes of it runs on.
-    ///   - server: which of the servers it goes to; `nil` for the one that the endpoint wants.
-    ///   - page: which page of the endpoint, if it has pages.
-    /// - Throws: `invalidURL`, `invalidHeader` or `invalidParameters`; nothing has been sent then.
+    ///   - client: the client, whose configuration applies where the endpoint leaves an option open.
+    ///   - scheduler: the scheduler of the call.
+    ///   - server: the server of the request; `nil` for the endpoint's choice.
+    ///   - page: the page of the endpoint, if it has pages.
+    /// - Throws: `invalidURL`, `invalidHeader` or `invalidParameters`, before anything is sent.
     init(
         _ endpoint: some Endpoint, of client: Client, on scheduler: any Scheduler,
         at server: ServerChoice? = nil, page: PagePlacement? = nil
@@ -75,7 +76,7 @@ final class PreparedRequest: Sendable {
         signature = options.isSigned == false ? nil : client.configuration.signature
     }
 
-    /// A request made by hand, as it is.
+    /// A handmade request, unchanged.
     init(_ request: Request, of client: Client, on scheduler: any Scheduler) {
         self.client = client
         self.scheduler = scheduler
@@ -92,8 +93,8 @@ final class PreparedRequest: Sendable {
         signature = nil
     }
 
-    /// What the client has for all its requests, at the endpoint's path; and whether that is below the main server's
-    /// URL.
+    /// Applies the client's template to the endpoint's path; also returns whether the URL is below the main
+    /// server's URL.
     private static func request(
         _ endpoint: some Endpoint, of client: Client, at servers: ServerPair
     ) throws(NetworkError) -> (Request, isAtMain: Bool) {
@@ -106,8 +107,8 @@ final class PreparedRequest: Sendable {
         let urlAtMain = servers.url(url, at: servers.main)
         var request = try client.template.request(endpoint.method, at: urlAtMain ?? url)
         if servers.main.baseURL.isEmpty {
-            // There is no origin that the secrets of the configuration would be for. A jar knows the origins of its
-            // own.
+            // The configuration's secrets belong to no origin here. A cookie jar knows the origins of its
+            // cookies.
             request.dropSecretFields()
         } else if urlAtMain == nil, !servers.trusts(Origin(url)) {
             request.dropSecrets()
@@ -115,25 +116,25 @@ final class PreparedRequest: Sendable {
         return (request, urlAtMain != nil)
     }
 
-    /// Whether the request may carry what proves who asks. Without a base URL there is no origin that it would be for.
+    /// Whether the request may carry credentials. Without a base URL they belong to no origin.
     var carriesCredentials: Bool { !servers.main.baseURL.isEmpty }
 
     /// Whether each attempt is signed.
     var isSigned: Bool { signature != nil }
 
-    /// The request before its attempts; without a signature, which may differ from one time to the next.
+    /// The request before its attempts, without a signature, which may differ between attempts.
     ///
-    /// - Throws: `invalidParameters`, `invalidHeader`, or `paging` for a page on another origin that is not asked for by
-    ///   GET or HEAD.
+    /// - Throws: `invalidParameters`, `invalidHeader`, or `paging` for a page on another origin with a method
+    ///   other than GET and HEAD.
     func serialized() throws(NetworkError) -> Request { try serialized(parameters) }
 
-    /// `request`, signed if it is to be. Where the signature adds parameters, URL and body are made anew, and must be as
-    /// the endpoint has them.
+    /// Signs `request`, if the endpoint's requests are signed. If the signature adds parameters, this makes
+    /// URL and body again, and interceptors must not have changed them.
     ///
     /// - Parameters:
-    ///   - original: the same as ``serialized()`` gave it.
-    ///   - server: where it goes; the main server if it is `nil`.
-    /// - Throws: what the signature throws, or `invalidParameters`.
+    ///   - original: the request as ``serialized()`` returned it.
+    ///   - server: the server of the request; `nil` for the main server.
+    /// - Throws: the error of the signature, or `invalidParameters`.
     func signed(
         _ request: Request, from original: Request, at server: Server? = nil
     ) throws(NetworkError) -> Request {
@@ -141,7 +142,7 @@ final class PreparedRequest: Sendable {
         let content = Signature.Content(request: request, parameters: try signedPairs(of: request))
         let addition = try signature.sign(content)
         var signed = request
-        // Who sees a signature could send the request again.
+        // Anyone who can read a signature could replay the request.
         try signed.addSecrets { request throws(NetworkError) in
             if !addition.parameters.isEmpty {
                 guard request.urlText == moved(original, to: server).urlText,
@@ -162,7 +163,7 @@ final class PreparedRequest: Sendable {
         return signed
     }
 
-    /// The same request to another of the service's servers.
+    /// The same request to another server of the service.
     func moved(_ request: Request, to server: Server?) -> Request {
         guard let server, server !== servers.main, isAtService,
             let url = servers.url(request.url, at: server)
@@ -183,7 +184,7 @@ final class PreparedRequest: Sendable {
         return request
     }
 
-    /// Query and body in canonical order: of what is in the URL already, and of the body's members.
+    /// The pairs of query and body in canonical order, including the query that is part of the URL.
     private func signedPairs(of request: Request) throws(NetworkError) -> [ParameterPair] {
         var pairs = request.queryPairs
         if !request.body.isEmpty { pairs += try parameters.signedPairs(of: client) }
@@ -192,7 +193,7 @@ final class PreparedRequest: Sendable {
 }
 
 extension Body {
-    /// Whether it is certain that both are not the same.
+    /// Whether the two bodies are certain to differ.
     fileprivate func differs(from other: Body) -> Bool {
         switch other {
         case .empty, .bytes: !isSame(as: other)
@@ -202,9 +203,9 @@ extension Body {
 }
 
 extension Request {
-    /// Goes to the page that a link leads to.
+    /// Changes the URL to the page that a link leads to.
     ///
-    /// - Parameter servers: those of the service, if the page is at one of them.
+    /// - Parameter servers: the servers of the service, if the page is at one of them.
     fileprivate mutating func follow(_ link: URL, within servers: ServerPair?) throws(NetworkError) {
         guard let origin = Origin(link) else {
             throw NetworkError(
@@ -222,7 +223,7 @@ extension Request {
         if isElsewhere { dropSecrets() }
     }
 
-    /// The pairs of the URL's query, unescaped.
+    /// The unescaped pairs of the URL's query.
     fileprivate var queryPairs: [ParameterPair] {
         let parts = url.absoluteString.split(separator: "?", maxSplits: 1)
         guard parts.count == 2 else { return [] }

@@ -2,11 +2,11 @@ import FoundationEssentials
 import HTTPTypes
 import RxHTTP
 
-/// What all requests of a client begin as: made once, and shared by them until one is changed.
+/// The common base of all requests of a client: made once, and shared by the requests until one is changed.
 struct RequestTemplate: Sendable {
-    /// Goes nowhere yet.
+    /// A request without a destination.
     private let request: Request
-    /// What is wrong with the configuration's fields, for every request to fail with.
+    /// The error in the configuration's fields, which every request fails with.
     private let flaw: NetworkError?
 
     init(_ configuration: ClientConfiguration) {
@@ -28,7 +28,7 @@ struct RequestTemplate: Sendable {
         self.request = request
     }
 
-    /// - Throws: `invalidHeader` or `invalidParameters` for what the configuration has.
+    /// - Throws: `invalidHeader` or `invalidParameters` for errors in the configuration.
     func request(_ method: HTTPRequest.Method, at url: URLText) throws(NetworkError) -> Request {
         try checked(Request(like: request, method: method, url: url))
     }

@@ -1,15 +1,15 @@
 import RxHTTP
 import RxLite
 
-/// One place in the pipeline of a client, and who has it.
+/// One stage in the pipeline of a client, and its owner.
 final class Stage: Sendable {
     let interceptor: any Interceptor
-    /// The same, if it has to do with the events of one response only.
+    /// The same stage, if it handles only the events of one response.
     let exchange: (any TransferStage)?
-    /// Whether it is asked anew for each subscription, since it, or the stage before it, is a user's.
+    /// Whether the stage is called for each subscription, because it, or the stage before it, is the app's.
     let isDeferred: Bool
     let isUsers: Bool
-    /// Whether it makes something of a response, and so has to do with one that no server has sent.
+    /// Whether the stage processes responses, including those that no server has sent.
     let readsResponse: Bool
 
     init(_ interceptor: any Interceptor, isUsers: Bool = false, followsUsers: Bool = false) {
@@ -24,12 +24,12 @@ final class Stage: Sendable {
     var name: String { "\(type(of: interceptor))" }
 }
 
-/// A stage of the client's own that makes something of the response.
+/// A stage of the client that processes the response.
 protocol ResponseStage: Interceptor {}
 
-/// A stage of the client's own around one exchange: it sees the events of one response, whatever the call is.
+/// A stage of the client around one exchange: it sees the events of one response, for every kind of call.
 protocol TransferStage: Interceptor {
-    /// The same as `intercept`, as events of the response.
+    /// Like `intercept`, with the events of the response.
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<TransferEvent, NetworkError>

@@ -2,27 +2,29 @@ import HTTPTypes
 import RxHTTP
 import RxLite
 
-/// How responses are validated: an accepted status, an accepted type of content, and the envelope, which is taken off.
+/// The validation of responses: an accepted status, an accepted content type, and the envelope, which it
+/// removes.
 final class Validation: Sendable {
     let envelope: Envelope?
     private let contentTypes: ContentTypes
-    /// What may be decoded of a response that is itself the output; `nil` where nothing is looked at any more.
+    /// The decodable content types of a response that is itself the output; `nil` if no later check is
+    /// needed.
     private let decodableTypes: ContentTypes?
-    /// Takes the envelope off, and need not copy it for that.
+    /// Opens the envelope. Stored as a closure, so that validating needs no copy of the envelope.
     private let unwrap: (@Sendable (Response) throws(NetworkError) -> Response)?
 
-    /// What a response becomes.
+    /// The output that a response becomes.
     enum Output: Hashable {
         case response
         case decoded
-        /// Made by the endpoint.
+        /// An output that the endpoint makes.
         case other
     }
 
     /// - Parameters:
-    ///   - output: what the response becomes.
-    ///   - contentTypes: those that the endpoint accepts, if it says so.
-    ///   - decodable: those that are decoded.
+    ///   - output: the output that the response becomes.
+    ///   - contentTypes: the types that the endpoint accepts, if it specifies any.
+    ///   - decodable: the types that can be decoded.
     init(
         _ output: Output, _ envelope: Envelope?, accepting contentTypes: ContentTypes? = nil,
         decodable: ContentTypes
@@ -30,7 +32,8 @@ final class Validation: Sendable {
         let envelope = envelope?.isAbsent == true ? nil : envelope
         self.envelope = envelope
         self.contentTypes = contentTypes ?? (output == .decoded ? decodable : .any)
-        // Whoever decodes a response by hand gets what an endpoint with that output would.
+        // A response decoded by hand must pass the same check as the response of an endpoint with that
+        // output.
         decodableTypes = output == .response && contentTypes == nil ? decodable : nil
         if let envelope {
             unwrap = { response throws(NetworkError) in try envelope.open(response) }
@@ -50,8 +53,8 @@ final class Validation: Sendable {
 }
 
 extension Observable where Element == Response, Failure == NetworkError {
-    /// The same as `checkStatus(envelope:)`, `checkContentType(_:)` and `unwrap(_:)` one after the other; without a
-    /// validation, as they are.
+    /// Applies `checkStatus(envelope:)`, `checkContentType(_:)` and `unwrap(_:)` in turn; without a
+    /// validation, responses stay unchanged.
     func validated(by validation: Validation?) -> Observable {
         guard let validation else { return self }
         return process { response throws(NetworkError) in try validation.validate(response) }
@@ -67,7 +70,7 @@ extension Client {
     }
 }
 
-/// How a client validates the responses of endpoints that say nothing of their own.
+/// The client's validations for endpoints that specify none.
 struct Validations: Sendable {
     private let response: Validation
     private let decoded: Validation

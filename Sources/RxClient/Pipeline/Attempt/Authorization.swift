@@ -1,8 +1,8 @@
 import RxHTTP
 import RxLite
 
-/// Begins an attempt: the request goes to its server, signed, and with the session's credential of the moment, for which
-/// it may have to wait.
+/// Begins an attempt: directs the request to its server, signs it, and adds the session's current credential,
+/// for which it may have to wait.
 struct Authorization: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next

@@ -1,13 +1,13 @@
 import RxHTTP
 import RxLite
 
-/// Fails at once while the host's circuit is open; the outcome of each attempt counts.
+/// Fails at once while the host's circuit is open; counts the outcome of each attempt.
 struct CircuitBreaking: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
         guard let breaker = next.host?.breaker else { return next(request) }
-        // A connection of an event source ends some time, and that is no fault of the host's.
+        // The connection of an event source always ends at some point, which is not a failure of the host.
         return next(request).guarded(by: breaker, settlesWithHead: call.kind == .events) {
             call.attributed($0)
         }

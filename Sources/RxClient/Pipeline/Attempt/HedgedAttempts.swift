@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// Begins a second attempt beside one that takes long.
+/// Starts a second attempt in parallel to a slow one.
 struct HedgedAttempts: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next

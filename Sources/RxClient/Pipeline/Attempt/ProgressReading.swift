@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// Shows the progress of an exchange in both directions.
+/// Reports the progress of an exchange in both directions.
 struct ProgressReading: Interceptor {
     let upload: @Sendable (TransferProgress) -> Void
     let download: @Sendable (TransferProgress) -> Void

@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// Waits for a place within the client's limits, and holds it until the attempt has ended.
+/// Waits for a place within the client's limits, and holds it until the end of the attempt.
 struct RequestLimiting: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
@@ -21,7 +21,7 @@ struct RequestLimiting: Interceptor {
         return wait.then(on: call.scheduler) { waited in
             guard waited > .zero, let limit else { return next(request) }
             var request = request
-            // What is left of it for the transport's own queue.
+            // The rest of the time limit applies to the transport's queue.
             request.timeouts.queue = max(limit - waited, .nanoseconds(1))
             return next(request)
         }

@@ -1,14 +1,14 @@
 import RxHTTP
 import RxLite
 
-/// Decides which of the service's servers an attempt goes to, and goes to the standby server where the main one does not
-/// respond, by the rules of ``Failover``.
+/// Chooses the server of an attempt, and switches to the standby server when the main one does not respond,
+/// by the rules of ``Failover``.
 struct ServerSelection: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
         let (prepared, client) = (call.prepared, call.client)
-        // What an interceptor has sent elsewhere carries nothing of the service's.
+        // A request that an interceptor has redirected to another origin carries no data of the service.
         let isElsewhere = request.isCredentialFree && Origin(request.url) != prepared.servers.main.origin
         guard prepared.isAtService, !isElsewhere else {
             return next.at(nil, Origin(request.url).map { client.hosts[$0] })(request)

@@ -1,12 +1,13 @@
 import RxHTTP
 import RxLite
 
-/// Makes an error of a status that is no success, for the stages around attempts to see.
+/// Turns an unsuccessful status into an error, for the stages around attempts.
 struct StatusCheck: ResponseStage, TransferStage {
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<TransferEvent, NetworkError> {
-        // Where no such stage looks at the outcome, the validation of the whole response sees to it.
+        // If no stage looks at the outcome of attempts, the validation of the whole response checks the
+        // status.
         guard !call.kind.isWhole || call.looksAtAttempts else { return next.transfers(request) }
         let accepted: Set<Int> =
             switch call.kind {

@@ -2,19 +2,19 @@ import RxCache
 import RxHTTP
 import RxLite
 
-/// Looks for a stored response that may be used, and waits for the response of an equal request that is under way.
+/// Looks for a usable stored response, and joins an equal request in flight.
 struct Caching: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
         guard call.mayCache, let cached = call.cached(request) else { return next(request) }
         return Observable(scheduler: call.scheduler) { observer in
-            // Who listens hears of the start first.
+            // Listeners learn of the start first.
             if call.trace == nil, let hit = cached.hit() {
                 return Observable<Response, NetworkError>.just(hit).validated(by: call.validation)
                     .map { .response($0) }.subscribe(observer)
             }
-            // A request of the login joins none that may be waiting for that login.
+            // A request of the login does not join requests that may wait for that login.
             let joins = call.session?.isLoggingIn(observer.scope.lane) != true
             cached.respond(
                 joining: joins ? ClientStages(of: call).map { .client($0) } : nil, trace: call.trace,
@@ -26,7 +26,7 @@ struct Caching: Interceptor {
                 call.client.refreshed(call)
             }
             .map { response in
-                // Before interceptors around the call make another of it.
+                // Records the response before interceptors around the call change it.
                 cached.note(response)
                 return .response(response)
             }
@@ -39,12 +39,12 @@ extension CallContext {
     /// Whether responses may be stored.
     var mayCache: Bool { (prepared.options.cachePolicy ?? .never) != .never }
 
-    /// What the cache has to do with `request`; `nil` for nothing.
+    /// The cache's view of `request`; `nil` if the cache does not apply.
     fileprivate func cached(_ request: Request) -> CachedRequest? {
         let options = prepared.options
         var asker = CacheAsker()
         if let session, !request.isCredentialFree { asker = CacheAsker(session) }
-        // Responses that cookies had to do with are not those of a request without.
+        // Responses to requests with cookies are not reused for requests without cookies.
         if client.configuration.cookies != nil, options.usesCookies == false {
             asker.name += " without cookies"
         }

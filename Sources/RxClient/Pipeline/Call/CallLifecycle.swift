@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// Counts the call, calls its accessories, shows its failure, and lets it be cancelled through the client.
+/// Counts the call, calls its accessories, reports its failure to the user, and lets the client cancel it.
 struct CallLifecycle: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next

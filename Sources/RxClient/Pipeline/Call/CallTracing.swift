@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// Tells ``Client/traffic`` the start and the end of the call.
+/// Reports the start and the end of the call to ``Client/traffic``.
 struct CallTracing: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next

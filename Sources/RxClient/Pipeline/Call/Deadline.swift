@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// Ends with `totalTimeout` when the time for all attempts has passed.
+/// Fails with `totalTimeout` when the time limit of all attempts has passed.
 struct Deadline: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next

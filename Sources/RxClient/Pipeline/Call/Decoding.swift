@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// Makes the endpoint's output of the response, which is stored if it was of use.
+/// Makes the endpoint's output from the response, and stores the response if that succeeds.
 struct Decoding: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next

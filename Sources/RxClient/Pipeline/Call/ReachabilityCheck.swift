@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// Sends nothing while there is no network.
+/// Fails at once while there is no network.
 struct ReachabilityCheck: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next

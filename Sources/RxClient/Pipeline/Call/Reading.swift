@@ -1,7 +1,8 @@
 import RxHTTP
 import RxLite
 
-/// What one call does with the events of its response: puts them into a file, parses them, or shows its progress.
+/// Processes the events of the call's response: writes them to a file, parses them, or reports their
+/// progress.
 struct Reading: ResponseStage {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next

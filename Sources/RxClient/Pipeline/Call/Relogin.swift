@@ -1,8 +1,8 @@
 import RxHTTP
 import RxLite
 
-/// Has the session log in again when the server says that the login has expired, and proceeds once more. The rules are
-/// in `SessionState`.
+/// Lets the session log in again when the server says that the login has expired, and sends the request once
+/// more. `SessionState` has the rules.
 struct Relogin: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next

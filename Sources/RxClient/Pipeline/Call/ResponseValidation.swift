@@ -1,15 +1,15 @@
 import RxHTTP
 import RxLite
 
-/// Fails for a status that is no success, for other types of content than the accepted ones, and for what the envelope
-/// calls a failure; takes the envelope off.
+/// Fails for an unsuccessful status, for a content type that is not accepted, and for a failure in the
+/// envelope; otherwise removes the envelope.
 struct ResponseValidation: ResponseStage {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
         let (validation, session) = (call.validation, call.session)
         guard call.kind != .response else {
-            // What follows is chained by hand.
+            // For this kind of call, the user chains the validation by hand.
             return next(request).processResponse { response throws(NetworkError) in
                 try response.checkStatus(validation.envelope)
                 return .response(response)

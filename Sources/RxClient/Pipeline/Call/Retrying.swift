@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// Tries again after failures, by the call's ``RequestOptions/retry``. ``CallContext`` decides.
+/// Retries after failures, by the call's ``RequestOptions/retry``. ``CallContext`` decides.
 struct Retrying: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next

@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// Has the server confirm a stored response rather than send it anew (RFC 9111 §4.3).
+/// Asks the server to revalidate a stored response instead of sending it again (RFC 9111 §4.3).
 struct Revalidation: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next

@@ -1,8 +1,8 @@
 import RxHTTP
 import RxLite
 
-/// Goes on with a stored response where the server cannot be reached, or cannot respond, and `stale-if-error` of that
-/// response lets it (RFC 5861 §4).
+/// Falls back to a stored response if the server is unreachable or fails, and the `stale-if-error` of that
+/// response allows it (RFC 5861 §4).
 struct StaleIfError: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next

@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// Settles a stream with its head: from there on no further attempt can make up for a failure.
+/// Marks a stream as begun with its head: after that, no further attempt can make up for a failure.
 struct StreamOpening: ResponseStage {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next

@@ -2,7 +2,7 @@ import RxCache
 import RxHTTP
 import RxLite
 
-/// Tells the cache of what may change something at the server (RFC 9111 §4.4).
+/// Tells the cache about requests that may change a resource at the server (RFC 9111 §4.4).
 struct CacheInvalidation: TransferStage {
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next

@@ -2,12 +2,12 @@ import RxCookies
 import RxHTTP
 import RxLite
 
-/// Adds the jar's cookies, and stores those of the response (RFC 6265).
+/// Adds the jar's cookies to the request, and stores the cookies of the response (RFC 6265).
 struct CookieHandling: TransferStage {
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<TransferEvent, NetworkError> {
-        // What redirects lead to belongs to the account of the first request.
+        // The exchanges of a redirect belong to the account of the first request.
         let first = next.first ?? request
         guard let jar = call.cookies, !first.isCredentialFree else { return next.transfers(request) }
         let account = first.credentialVersion.flatMap { stamp in

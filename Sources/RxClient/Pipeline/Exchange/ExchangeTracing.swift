@@ -1,8 +1,8 @@
 import RxHTTP
 import RxLite
 
-/// Tells ``Client/traffic`` of the exchange. It stands next to the network, so that what is told is what is sent: every
-/// hop, with every field.
+/// Reports the exchange to ``Client/traffic``. It is the stage next to the network, so the report is exactly
+/// what is sent: every hop, with every field.
 struct ExchangeTracing: TransferStage {
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next

@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// Notes which header fields a request goes out with, for the cache to tell variants apart.
+/// Records the header fields that a request is sent with, by which the cache distinguishes variants.
 struct FieldNoting: TransferStage {
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next

@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// Follows redirects, and goes to https where a host is known to want that: each hop is an exchange.
+/// Follows redirects, and upgrades to https for hosts with HSTS: each hop is an exchange.
 struct Redirects: TransferStage {
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next
@@ -14,7 +14,7 @@ struct Redirects: TransferStage {
         .redirectsTraced(by: call.trace)
     }
 
-    /// The later stages as the transport whose redirects are followed.
+    /// The later stages, as the transport of the exchanges.
     private struct Hops: Transport {
         let transport: any Transport
         let next: Next

@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// Hands the request to the transport; or the response on that an interceptor has given in its place.
+/// Sends the request over the transport, or emits the response that an interceptor has given instead.
 struct Sending: TransferStage, ResponseStage {
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next
