@@ -1,15 +1,15 @@
 public import FoundationEssentials
 
-/// What proves who is asking: a token, and when it stops being good.
+/// The proof of identity in requests: a token, and its expiry.
 public struct Credential: Sendable, Hashable, Codable {
     /// The token that requests carry.
     public var token: String
-    /// The token that a new one is asked for with, if the server gives such.
+    /// The token for requesting a new one, if the server provides one.
     public var refreshToken: String?
-    /// When the token expires, if that is known. It is renewed ahead of that time.
+    /// The expiry of the token, if known. The session renews it ahead of that time.
     public var expires: Date?
-    /// A name of the account that is the same whenever it logs in, and no other's. With it what a cache keeps of the
-    /// account is found again by the next process.
+    /// A name of the account that is the same after each login, and unique. With it, the next process finds
+    /// the account's stored responses again.
     public var account: String?
 
     /// Creates a credential.
@@ -22,7 +22,7 @@ public struct Credential: Sendable, Hashable, Codable {
 }
 
 extension Credential: CustomStringConvertible, CustomReflectable {
-    /// Says nothing of the tokens.
+    /// A text without the tokens.
     public var description: String { "Credential(hidden)" }
 
     /// Empty, so that `dump` shows only ``description``.

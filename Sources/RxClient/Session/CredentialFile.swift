@@ -2,29 +2,30 @@ import FoundationEssentials
 public import RxHTTP
 public import RxLite
 
-/// A file that holds a session's credential: of mode 0600, replaced as a whole at each save and synced to the disk.
+/// A file with a session's credential, with mode 0600. Each save replaces the file atomically and syncs it to
+/// the disk.
 ///
-/// Its folder must exist. Two sessions, or two processes, must not share one file: each would write over what the
-/// other saved.
+/// Its folder must exist. Two sessions, or two processes, must not share one file: each would overwrite the
+/// changes of the other.
 public struct CredentialFile: CredentialStore {
     private let path: String
     private let files: any FileSystem
 
-    /// What a credential takes is far less; what has more is some other file.
+    /// A credential is much smaller; a larger file is something else.
     private static let limit = 1 << 20
 
     /// Creates a store.
     ///
     /// - Parameters:
-    ///   - path: the file; made by the first save.
-    ///   - files: where the file is.
+    ///   - path: the path of the file; the first save creates it.
+    ///   - files: the file system of the file.
     public init(_ path: String, on files: any FileSystem) {
         self.path = path
         self.files = files
     }
 
-    /// The credential in the file; `nil` where it holds none or is not there. Fails with `file` if it holds something else,
-    /// and with `untrustedFile` if it is a symbolic link or belongs to another user.
+    /// The credential in the file; `nil` if the file has none or does not exist. Fails with `file` for other
+    /// content, and with `untrustedFile` if the file is a symbolic link or belongs to another user.
     public func load() -> Observable<Credential?, NetworkError> {
         files.contents(of: path, limit: Self.limit)
             .mapError { $0.code == .tooLarge ? NetworkError(.file, $0.message) : $0 }
@@ -34,8 +35,8 @@ public struct CredentialFile: CredentialStore {
             }
     }
 
-    /// Writes the file anew; for `nil` with no credential in it, since a file that is only removed may come back
-    /// with a crash of the machine.
+    /// Replaces the file. For `nil` the new file contains no credential: a file that is only removed may
+    /// reappear after a crash of the machine.
     public func save(_ credential: Credential?) -> Observable<Void, NetworkError> {
         .deferred { [files, path] () throws(NetworkError) in
             files.replace(path, with: try SavedCredential(credential).bytes())
@@ -43,10 +44,10 @@ public struct CredentialFile: CredentialStore {
     }
 }
 
-/// The content of the file: JSON, so that later versions can add to it.
+/// The content of the file: JSON, which later versions can extend.
 private struct SavedCredential: Codable {
     var version = 1
-    /// One or none. A list, so that none is said and not merely left out.
+    /// One credential or none. A list states explicitly that there is none.
     let credentials: [Credential]
 
     init(_ credential: Credential?) { credentials = credential.map { [$0] } ?? [] }

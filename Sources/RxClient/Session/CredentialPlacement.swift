@@ -1,19 +1,20 @@
 import HTTPTypes
 public import RxHTTP
 
-/// Where a credential goes in a request.
+/// The place of a credential in a request.
 public struct CredentialPlacement: Sendable {
     let place: @Sendable (Credential, inout Request) throws(NetworkError) -> Void
 
-    /// Places it by a rule. Whatever the rule adds is as secret as `Authorization` is: hidden where the request is shown,
-    /// and kept from other origins. A rule that leads to another origin fails with `invalidURL`.
+    /// Places the credential by a rule. Everything that the rule adds is as secret as `Authorization`: hidden
+    /// wherever the request is shown, and withheld from other origins. A rule that changes the origin fails
+    /// with `invalidURL`.
     public init(_ place: @escaping @Sendable (Credential, inout Request) throws(NetworkError) -> Void) {
         self.place = { credential, request throws(NetworkError) in
             try request.addSecrets { request throws(NetworkError) in try place(credential, &request) }
         }
     }
 
-    /// Places it where it is secret anyway, or is made so by the rule itself.
+    /// Places the credential where it is secret anyway, or by a rule that marks it as secret itself.
     private init(
         secretly place: @escaping @Sendable (Credential, inout Request) throws(NetworkError) -> Void
     ) {
@@ -25,7 +26,7 @@ public struct CredentialPlacement: Sendable {
         try request.setField(.authorization, to: "Bearer " + credential.token)
     })
 
-    /// A header field of its own, kept as secret as `Authorization`.
+    /// A header field with this name, as secret as `Authorization`.
     public static func header(_ name: String) -> CredentialPlacement {
         CredentialPlacement(secretly: { credential, request throws(NetworkError) in
             try request.setField(name, to: credential.token)
@@ -33,15 +34,15 @@ public struct CredentialPlacement: Sendable {
         })
     }
 
-    /// A parameter in the URL's query, in the place of any of that name, kept as secret.
+    /// A secret parameter in the URL's query, which replaces parameters of the same name.
     public static func query(_ name: String) -> CredentialPlacement {
         CredentialPlacement({ credential, request throws(NetworkError) in
             try request.setQuery(name, to: credential.token)
         })
     }
 
-    /// A parameter in the place of any of that name, kept as secret: of the body where that is a form
-    /// (`application/x-www-form-urlencoded`), of the URL's query otherwise.
+    /// A secret parameter, which replaces parameters of the same name: in the body if that is a form
+    /// (`application/x-www-form-urlencoded`), otherwise in the URL's query.
     public static func parameter(_ name: String) -> CredentialPlacement {
         CredentialPlacement({ credential, request throws(NetworkError) in
             guard request.setFormMember(name, to: credential.token) else {
@@ -50,9 +51,10 @@ public struct CredentialPlacement: Sendable {
         })
     }
 
-    /// A cookie, before those of a jar and in the place of any of that name; kept as secret.
+    /// A secret cookie, before the cookies of a jar; it replaces cookies of the same name.
     ///
-    /// A token that holds what no cookie can (RFC 6265 §4.1.1), such as a semicolon, fails with `invalidHeader`.
+    /// A token with characters that a cookie cannot contain (RFC 6265 §4.1.1), such as a semicolon, fails
+    /// with `invalidHeader`.
     public static func cookie(_ name: String) -> CredentialPlacement {
         CredentialPlacement(secretly: { credential, request throws(NetworkError) in
             guard HTTPField.Name(name) != nil, credential.token.utf8.allSatisfy(\.isCookieOctet) else {
@@ -74,7 +76,7 @@ extension Request {
         try appendQuery("\(name.percentEncoded)=\(value.percentEncoded)")
     }
 
-    /// `false` if there is no form to set it in.
+    /// Returns `false` if the body is not a form.
     fileprivate mutating func setFormMember(_ name: String, to value: String) -> Bool {
         let type = MediaType(headerFields[.contentType]).name
         guard case .bytes(let bytes) = body, type == "application/x-www-form-urlencoded" else { return false }
@@ -90,7 +92,7 @@ extension Request {
 }
 
 extension UInt8 {
-    /// RFC 6265 §4.1.1.
+    /// Whether a cookie value may contain this byte (RFC 6265 §4.1.1).
     fileprivate var isCookieOctet: Bool {
         switch self {
         case 0x21, 0x23...0x2B, 0x2D...0x3A, 0x3C...0x5B, 0x5D...0x7E: true

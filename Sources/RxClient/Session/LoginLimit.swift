@@ -1,8 +1,9 @@
-/// How many logins a ``Session`` tries that do not help. A request that succeeds with what a login gave clears the count.
+/// The limit of unsuccessful logins of a ``Session``. A request that succeeds with a login's credential
+/// resets the count.
 public struct LoginLimit: Sendable, Hashable {
-    /// So many logins within ``window``; further requests fail with `loginExpired`.
+    /// The number of logins within ``window``; after that, requests fail with `loginExpired`.
     public var count: Int
-    /// The time that is looked back.
+    /// The length of time in which logins count.
     public var window: Duration
 
     /// Creates a limit. Default five logins within 30 seconds.

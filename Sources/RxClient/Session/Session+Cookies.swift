@@ -3,13 +3,13 @@ import RxHTTP
 import RxLite
 import Synchronization
 
-/// A jar that lives as long as its clients do.
+/// A jar that is kept alive by its clients, not by the session.
 struct WeakCookieJar {
     weak let jar: CookieJar?
 }
 
 extension Session {
-    /// Takes note of a client that has the session: of its time, and of the jar that holds the account's cookies.
+    /// Registers a client that uses the session: its clock, and the jar with the account's cookies.
     func attach(_ jar: CookieJar?, on scheduler: any Scheduler) {
         clock.adopt(scheduler)
         guard let jar else { return }
@@ -22,8 +22,9 @@ extension Session {
 }
 
 extension Session.Contents {
-    /// Hands the jars over to another account, in the same step as the session: no request is sent as one with the cookies
-    /// of the other. The jars have to be told of it outside the lock, by ``CookieJar/finishTurn()``.
+    /// Switches the jars to another account, in the same step as the session, so that no request is sent as
+    /// one account with the cookies of another. The caller must then notify the jars outside the lock, with
+    /// ``CookieJar/finishTurn()``.
     func turnJars(from former: Credential?, to credential: Credential?, _ seed: UInt64) -> [CookieJar] {
         let jars = jars.compactMap(\.jar)
         let isSame = former?.account != nil && former?.account == credential?.account

@@ -9,14 +9,15 @@ extension Session {
         contents.withLock { $0.loginLane }.map(lane.feeds) == true
     }
 
-    /// Whether a login runs and a request may be one of its own, which nothing may hold up that waits for the login.
+    /// Whether a login runs and a request may be part of it. Nothing that waits for the login may delay such
+    /// a request.
     func mayServeLogin(_ lane: Lane, usesSession: Bool) -> Bool {
         contents.withLock { $0.loginLane }.map { !usesSession || lane.feeds($0) } == true
     }
 
-    /// Asks the state what to do, and gives the login to wait for, if one is to be: one value when it has
-    /// succeeded or is no longer wanted, its error when it has failed. A new one is started; giving up
-    /// waiting leaves it alone.
+    /// Asks the state what to do, and returns the login to wait for, if there is one: one value when it has
+    /// succeeded or is no longer wanted, its error when it has failed. Starts a new login; cancelling the
+    /// wait does not affect it.
     func decide<Decision>(
         _ rule: (inout Contents) -> (Decision, SessionState.Login?)
     ) -> (Decision, login: Observable<Void, NetworkError>) {
@@ -62,15 +63,15 @@ extension Session {
         }
     }
 
-    /// The credential once it is in the store: a refresh token that is used up must not be all that is left of a
-    /// process that ends here.
+    /// The credential, once it is in the store: if the process ends here, the store must not be left with a
+    /// refresh token that has already been used.
     private func saved(
         _ credential: Credential, from number: Int
     ) -> Observable<Credential, NetworkError> {
         guard let stored else { return .just(credential) }
         let kept = contents.withLock { contents -> Credential? in
             guard contents.state.isRunning(number) else { return nil }
-            // A renewal rarely repeats whose token it is, and the next process has to know.
+            // A renewal rarely names the account again, but the next process needs the name.
             var credential = credential
             credential.account = credential.account ?? contents.state.credential?.account
             stored.note(credential)
@@ -109,9 +110,9 @@ extension Session {
         change?.tell(signal)
     }
 
-    /// What is to be done, outside the lock, about a login that has ended.
+    /// The work to do outside the lock after a login has ended.
     private struct Change {
-        /// The login, to be released.
+        /// The login, for release.
         let ended: Observable<Void, NetworkError>
         let event: SessionEvent?
         let jars: [CookieJar]
@@ -130,7 +131,7 @@ extension Session {
 }
 
 extension NetworkError {
-    /// Whether a login that failed so will fail again with the same credentials.
+    /// Whether a login that failed with this error will fail again with the same credentials.
     public var meansRejectedLogin: Bool {
         switch code {
         case .envelope, .loginExpired: true

@@ -4,12 +4,13 @@ public import RxLite
 import Synchronization
 
 extension Session {
-    /// `request` with the credential of the moment and its stamp; waits while a login runs, or the store is read. A
-    /// request that has a stamp already belongs to that account. One that may carry no credential
-    /// (``Request/isCredentialFree``) stays as it is.
+    /// `request` with the current credential and its version stamp; waits while a login runs or the store is
+    /// read. A request that already has a stamp belongs to that account. A request that must not carry a
+    /// credential (``Request/isCredentialFree``) stays unchanged.
     ///
-    /// A stage for chains made by hand: subscribe to it for each attempt, so that each has the credential of its
-    /// moment. A ``Observable/relogin(through:)`` further down knows by the stamp whether the credential is an old one.
+    /// A stage for chains made by hand: subscribe to it for each attempt, so that each attempt gets the
+    /// credential of that moment. From the stamp, ``Observable/relogin(through:)`` further down knows whether
+    /// the credential is outdated.
     public func authorize(_ request: Request) -> Observable<Request, NetworkError> {
         Observable { observer in
             guard !request.isCredentialFree, !self.isLoggingIn(observer.scope.lane) else {
@@ -22,7 +23,8 @@ extension Session {
         }
     }
 
-    /// What ``authorize(_:)`` gives, where nothing has to be waited for; `nil` where that has to find out.
+    /// The result of ``authorize(_:)``, if there is nothing to wait for; `nil` if ``authorize(_:)`` has to
+    /// decide.
     func authorized(_ request: Request) throws(NetworkError) -> Request? {
         if request.isCredentialFree { return request }
         let (date, mustLogIn) = (clock.date, mustLogIn(for: request))
@@ -35,7 +37,7 @@ extension Session {
         return try authorized(request, by: credential, stamp)
     }
 
-    /// Whether the request must not find out by a refusal that there is no credential.
+    /// Whether a login must come before the request, instead of after the server's refusal.
     private func mustLogIn(for request: Request) -> Bool { logsInFirst || !request.body.isReplayable }
 
     private func authorized(
@@ -87,13 +89,13 @@ extension Session {
         }
     }
 
-    /// Notes that the server has accepted what requests carry now.
+    /// Records that the server has accepted the current credential.
     func noteSuccess() {
         guard countsLogins.load(ordering: .relaxed) else { return }
         noteSuccess(of: contents.withLock { $0.state.stamp })
     }
 
-    /// Notes that the server has accepted what a request carried.
+    /// Records that the server has accepted the credential of a request.
     func noteSuccess(of stamp: CredentialVersion?) {
         guard let stamp, countsLogins.load(ordering: .relaxed) else { return }
         contents.withLock { contents in
@@ -106,8 +108,8 @@ extension Session {
         error.isReplayable && error.credentialVersion != nil && expiry.includes(error)
     }
 
-    /// One value when the request that failed with `error` may be sent again: what it will carry then. Else the error to
-    /// show.
+    /// One value when the request that failed with `error` may be sent again: the version of the credential
+    /// that it will carry. Otherwise the error to report.
     func recover(from error: NetworkError) -> Observable<CredentialVersion, NetworkError> {
         .deferred { () throws(NetworkError) in
             guard let stamp = error.credentialVersion else { throw error }

@@ -3,18 +3,18 @@ public import RxLite
 import Synchronization
 
 extension Session {
-    /// Takes in what the store holds; the first request does so as well. One value, then the end.
+    /// Loads the credential from the store; the first request does the same. One value, then completion.
     ///
-    /// What holds no credential, or cannot be read, counts as logged out and is told by ``events``: the next request
-    /// goes without credential, and the first that the server refuses logs in. An account that was logged in, or out,
-    /// before this has ended stays.
+    /// A store without a credential, or one that cannot be read, counts as logged out; ``events`` reports it.
+    /// The next request goes without a credential, and the first one that the server refuses logs in. An
+    /// account that was logged in, or out, before the load has completed stays.
     public func restore() -> Observable<Void, Never> {
         guard let stored, !isRestored else { return .just(()) }
         return stored.loaded.map { self.takeIn($0) }
     }
 
-    /// One value once every change so far is in the store, then the end; fails if it cannot be written. Without a
-    /// store there is nothing to wait for.
+    /// One value once every change so far is in the store, then completion; fails if a change cannot be
+    /// written. Without a store, it completes at once.
     public func flush() -> Observable<Void, NetworkError> { stored?.flush() ?? .just(()) }
 
     var isRestored: Bool { contents.withLock { $0.isRestored } }

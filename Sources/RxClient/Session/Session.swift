@@ -4,7 +4,7 @@ public import RxHTTP
 public import RxLite
 import Synchronization
 
-/// Who is logged in, and how to log in again when the server has forgotten.
+/// The login of one account, and the way to log in again when it has expired.
 ///
 /// ```swift
 /// let session = Session {
@@ -17,18 +17,20 @@ import Synchronization
 /// let client = Client(baseURL: url, configuration: configuration)
 /// ```
 ///
-/// However many requests find out at the same time that the login has expired, the session logs in once;
-/// each of them is then sent again, once. The login belongs to the session: it goes on when the request
-/// that started it is cancelled. Requests that the login makes bypass the session, even through a client
-/// that has it: they neither wait for themselves nor start another login. That holds for the stream that
-/// the login closure returns, and for what `async` and `create` in it await or subscribe to. Requests that it has made by
-/// others (a detached task, a queue of callbacks) need an endpoint whose ``RequestOptions/usesSession`` is false.
+/// When the login has expired, the session logs in once, however many requests find out at the same time;
+/// then each of them is sent again, once. The login belongs to the session: it continues when the request
+/// that started it is cancelled. Requests of the login itself bypass the session, even through a client that
+/// has it: they neither wait for themselves nor start another login. This applies to the stream that the
+/// login closure returns, and to everything that `async` and `create` in it await or subscribe to. Requests
+/// that the login starts elsewhere (a detached task, a queue of callbacks) need an endpoint whose
+/// ``RequestOptions/usesSession`` is false.
 ///
-/// A request belongs to the account that it was first sent, or kept waiting, as. When that account has gone
-/// it fails with `loginExpired`; no attempt of it goes out as another. The cookie jars of the session's clients belong to
-/// the account as well: they are emptied when it goes.
+/// A request belongs to the account at the time when it was first sent or began to wait. After that account
+/// has been logged out, the request fails with `loginExpired`; none of its attempts goes out as another
+/// account. The cookie jars of the session's clients belong to the account as well: they are emptied when it
+/// is logged out.
 ///
-/// A session can be shared by several clients. All of it is safe from any thread.
+/// Several clients can share a session. Safe from any thread.
 public final class Session: Sendable {
     let login: @Sendable () -> Observable<Credential, NetworkError>
     let renewal: (@Sendable (Credential) -> Observable<Credential, NetworkError>)?
@@ -38,21 +40,22 @@ public final class Session: Sendable {
     let placement: CredentialPlacement
     let logsInFirst: Bool
     let clock: SharedClock
-    /// Tells the accounts of this session from those of others, before this process and in it.
+    /// Distinguishes the accounts of this session from the accounts of other sessions, in this process and in
+    /// earlier ones.
     let seed = UInt64.random(in: 0 ... .max)
 
     struct Contents {
         var state: SessionState
-        /// Whether what the store held has been taken in.
+        /// Whether the stored credential has been loaded.
         var isRestored: Bool
-        /// The login that runs: one for all who wait, with its outcome kept for those who come late.
+        /// The login in progress: one for all waiting requests; it keeps its outcome for late subscribers.
         var run: Observable<Void, NetworkError> = .never()
-        /// Where it runs, to tell its own requests from others.
+        /// The lane of the login, which identifies its own requests.
         var loginLane: Lane?
-        /// The jars of the session's clients.
+        /// The cookie jars of the session's clients.
         var jars: [WeakCookieJar] = []
 
-        /// Forgets the login that has ended, and gives it away to be released outside the lock.
+        /// Removes the login that has ended, and returns it for release outside the lock.
         mutating func endLogin() -> Observable<Void, NetworkError> {
             defer { (run, loginLane) = (.never(), nil) }
             return run
@@ -60,8 +63,8 @@ public final class Session: Sendable {
     }
 
     let contents: Mutex<Contents>
-    /// Whether there are logins that have not helped so far. Written under the lock; read without, so that other requests
-    /// need not take it.
+    /// Whether there are logins that have not helped so far. Written under the lock; read without it, so that
+    /// other requests do not need to take it.
     let countsLogins = Atomic<Bool>(false)
     let signal = Signal<SessionEvent>()
     let accountChanged = Signal<Void>()
@@ -69,24 +72,27 @@ public final class Session: Sendable {
     /// Creates a session.
     ///
     /// - Parameters:
-    ///   - credential: what is known from before. Without one, the first request the server refuses logs in.
-    ///   - store: where the credential outlives the process. What it holds is taken in, over `credential`, before the
-    ///     first request goes out. Default: nowhere.
-    ///   - expiry: how an expired login shows. Default: status 401.
-    ///   - isRejection: whether a failed login means that the credentials are wrong, and not that the
-    ///     network is. Default: an envelope failure, or a status from 400 to 499 that is not transient.
-    ///   - placement: where the credential goes. Default: `Authorization: Bearer`.
-    ///   - leeway: how long before its expiry a credential is renewed: at most this, and at most half of its
-    ///     life. Default 30 s. When such a renewal fails and the credential is still good, it is used on. One that was
-    ///     over when it came, by the clock of this machine, is renewed when the server refuses it.
-    ///   - logsInFirst: whether the first request without a credential waits for a login. Default no: it goes without, and
-    ///     the server's refusal logs in. A request whose body can be sent only once waits in any case, since it could not be
-    ///     sent again.
-    ///   - loginLimit: how many logins are tried that do not help. Default five in 30 s.
-    ///   - clock: keeps the time that logins are counted and expiry dates measured by. Default: the virtual time of the
-    ///     session's first client, if it has such, otherwise the system's.
-    ///   - renewal: makes a new credential of the one in use, by its refresh token for one. Where that is refused
-    ///     (see `isRejection`), or there is no credential, `login` is asked. Default: `login` alone.
+    ///   - credential: the credential from earlier. Without one, the first request that the server refuses
+    ///     logs in.
+    ///   - store: the persistent storage of the credential. Its credential replaces `credential` before the
+    ///     first request is sent. Default `nil`: the credential is kept in memory.
+    ///   - expiry: how to detect an expired login. Default: status 401.
+    ///   - isRejection: whether a failed login means that the credentials are wrong, as opposed to a network
+    ///     failure. Default: an envelope failure, or a status from 400 to 499 that is not transient.
+    ///   - placement: the place of the credential in a request. Default: `Authorization: Bearer`.
+    ///   - leeway: how long before its expiry a credential is renewed: at most this long, and at most half of
+    ///     its lifetime. Default 30 s. If the renewal fails and the credential is still valid, it stays in
+    ///     use. A credential that was already expired on arrival, by the clock of this machine, is renewed
+    ///     when the server refuses it.
+    ///   - logsInFirst: whether the first request without a credential waits for a login. Default false: it
+    ///     is sent without one, and the server's refusal starts the login. A request whose body can be sent
+    ///     only once always waits, because it could not be sent again.
+    ///   - loginLimit: the limit of unsuccessful logins. Default: five in 30 s.
+    ///   - clock: the clock for the login limit and expiry dates. Default: the virtual time of the session's
+    ///     first client, if it has one, otherwise the system clock.
+    ///   - renewal: makes a new credential from the current one, for example by its refresh token. If the
+    ///     server refuses that (see `isRejection`), or there is no credential, the session calls `login`.
+    ///     Default `nil`: always `login`.
     ///   - login: gets a credential. Its first value counts.
     public init(
         credential: Credential? = nil,
@@ -113,30 +119,32 @@ public final class Session: Sendable {
         contents = Mutex(Contents(state: state, isRestored: store == nil))
     }
 
-    /// The credential in use. With a store there is none before ``restore()``, or the first request, has ended.
+    /// The current credential. With a store it is `nil` until ``restore()``, or the first request, has
+    /// completed.
     public var credential: Credential? { contents.withLock { $0.state.credential } }
 
-    /// Whose requests go out now: the number counts the session's accounts, the name is no other account's, nor that of
-    /// requests without a credential. It outlives the process where the credential says whose it is.
+    /// The account of requests sent now: its number within the session, and a name that differs from the
+    /// names of other accounts and of requests without a credential. The name outlives the process if the
+    /// credential names its account.
     var account: (number: Int, name: String) {
         let (number, credential) = contents.withLock { ($0.state.identity, $0.state.credential) }
         guard let credential else { return (number, "session \(seed) \(number) logged out") }
         return (number, credential.account.map { "account " + $0 } ?? "session \(seed) \(number)")
     }
 
-    /// What happens to the session, from the time of subscription on.
+    /// The events of the session, from the time of subscription.
     public var events: Observable<SessionEvent, Never> { signal.observable }
 
-    /// Makes `credential`'s account the one requests are sent as. Requests that wait for a login of the
-    /// account before fail; they are never sent as this one. The cookies of that account go; where there was none, those that
-    /// have been set in this process stay, such as what the login itself set.
+    /// Makes the account of `credential` the current one. Requests that wait for a login of the previous
+    /// account fail; they are never sent as this one. The cookies of the previous account are removed. If
+    /// there was none, the cookies set in this process stay, such as the cookies of the login itself.
     public func logIn(with credential: Credential) {
         change(to: credential)
         signal.send(.loggedIn)
     }
 
-    /// Forgets the account, and its cookies in the jars of the session's clients. Requests that wait for a login fail, and
-    /// nothing logs in again until ``logIn(with:)``.
+    /// Logs out: removes the account, and its cookies from the jars of the session's clients. Requests that
+    /// wait for a login fail, and there is no further login until ``logIn(with:)``.
     public func logOut() {
         change(to: nil)
         signal.send(.loggedOut(nil))

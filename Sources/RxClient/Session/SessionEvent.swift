@@ -1,15 +1,15 @@
 public import RxHTTP
 
-/// What happens to a session.
+/// An event of a session.
 public enum SessionEvent: Sendable {
-    /// An account has been logged in: by ``Session/logIn(with:)``, or by the session's login where there was none before, or
-    /// another one.
+    /// An account has been logged in: by ``Session/logIn(with:)``, or by the session's login if there was no
+    /// account before, or another one.
     case loggedIn
-    /// The credential has been renewed, by the session's login.
+    /// The session's login has renewed the credential.
     case renewed
-    /// There is no account any more; the error says why, unless it was ``Session/logOut()``: the login was refused, or
-    /// what the store had kept was none.
+    /// The account has been logged out. The error says why, unless ``Session/logOut()`` was called: the login
+    /// was refused, or the store had no valid credential.
     case loggedOut(NetworkError?)
-    /// The credential could not be saved. It is used all the same, and saved with the next change.
+    /// The credential could not be saved. It stays in use, and is saved with the next change.
     case storageFailed(NetworkError)
 }

@@ -1,16 +1,17 @@
 import HTTPTypes
 public import RxHTTP
 
-/// Tells an expired login from other failures.
+/// Distinguishes an expired login from other failures.
 public struct SessionExpiry: Sendable {
     let includes: @Sendable (NetworkError) -> Bool
 
-    /// By a rule.
+    /// Detects an expired login by a rule.
     public static func when(_ includes: @escaping @Sendable (NetworkError) -> Bool) -> SessionExpiry {
         SessionExpiry(includes: includes)
     }
 
-    /// The status 401, what the envelope calls ``Envelope/loginExpired``, or one of these codes in the envelope.
+    /// Detects the status 401, the envelope's ``Envelope/loginExpired``, or one of these codes in the
+    /// envelope.
     public static func unauthorized(envelopeCodes: Set<String> = []) -> SessionExpiry {
         when { error in
             if error.status?.code == 401 { return true }

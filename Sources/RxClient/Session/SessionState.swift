@@ -1,45 +1,46 @@
 import FoundationEssentials
 import RxHTTP
 
-/// The rules of single-flight relogin, as a pure state machine: events in, what is to be done out.
+/// The rules of single-flight relogin, as a pure state machine: events in, actions out.
 struct SessionState {
     enum Phase {
         case idle
-        /// A login runs; the number tells it from earlier ones.
+        /// A login runs; the number distinguishes it from earlier ones.
         case renewing(login: Int)
-        /// There was an account and there is none: nothing logs in but the user.
+        /// The account has been logged out: only the user can log in again.
         case loggedOut(NetworkError?)
     }
 
-    /// What an attempt that is about to be sent shall do.
+    /// The action for an attempt that is about to be sent.
     enum Authorization {
         case send(Credential?, CredentialVersion)
-        /// For the login, and then ask again, as the account that the stamp names.
+        /// Wait for the login, and then ask again, as the account of the stamp.
         case wait(Login, CredentialVersion)
-        /// The request belongs to an account that is no longer there; the error says why, if its login was refused.
+        /// The request belongs to an account that has been logged out; the error says why, if its login was
+        /// refused.
         case refuse(NetworkError?)
-        /// No login may be tried any more, and the request must not go without one.
+        /// No further login is allowed, and the request must not go without one.
         case fail(NetworkError)
     }
 
-    /// A login to wait for. Who gets a new one starts it.
+    /// A login to wait for. The caller that receives a new one starts it.
     struct Login {
         let number: Int
         let isNew: Bool
-        /// Whether the credential was still good when the login began.
+        /// Whether the credential was still valid when the login began.
         let isAhead: Bool
     }
 
-    /// What an attempt that the server did not authenticate shall do.
+    /// The action for an attempt that the server did not authenticate.
     enum Remedy {
         case replay
         case wait(Login)
         case fail(NetworkError)
     }
 
-    /// What a login's credential has changed.
+    /// The effect of a login's credential.
     enum Arrival {
-        /// The credential came too late: the account has changed meanwhile.
+        /// The credential came too late: the account has changed in the meantime.
         case unwanted
         case renewed
         /// There was no account before, or another one.
@@ -50,16 +51,16 @@ struct SessionState {
     private let leeway: TimeInterval
     private(set) var credential: Credential?
     private(set) var phase = Phase.idle
-    /// From when on the credential is renewed ahead of its expiry; `nil` for never.
+    /// The time from which the credential is renewed ahead of its expiry; `nil` for never.
     private(set) var renewal: Date?
-    /// What a request would carry now.
+    /// The version of the credential that a request would carry now.
     private(set) var stamp = CredentialVersion(identity: 0, generation: 0)
-    /// The last login that failed, if none has succeeded since, and the generations such logins were meant
-    /// to renew.
+    /// The last login that failed, if none has succeeded since, and the generations that such logins were
+    /// meant to renew.
     private var failure: (generations: ClosedRange<Int>, error: NetworkError)?
     /// The account whose login was refused last.
     private var rejection: (identity: Int, error: NetworkError)?
-    /// When the logins began that have not helped so far.
+    /// The start times of the logins that have not helped so far.
     private var loginDates: [Date] = []
     private var loginCount = 0
     private var isLoginAhead = false
@@ -70,26 +71,27 @@ struct SessionState {
         hold(credential, obtained: nil)
     }
 
-    /// What is known from before has been read, and nothing has happened meanwhile.
+    /// The stored credential has been read, and nothing has happened in the meantime.
     mutating func restore(_ credential: Credential?) { hold(credential, obtained: nil) }
 
-    /// - Parameter date: when the credential came, if this session saw it come.
+    /// - Parameter date: the time when the credential arrived, if this session received it.
     private mutating func hold(_ credential: Credential?, obtained date: Date?) {
         self.credential = credential
         renewal = credential?.expires.flatMap { expires in
             guard let date else { return expires - leeway }
             let life = expires.timeIntervalSince(date)
-            // Over before it came: the server's clock is another one. The server says when to renew it.
+            // The credential was expired on arrival, so the server's clock differs. The server says when to
+            // renew it.
             return life > 0 ? expires - min(leeway, life / 2) : nil
         }
     }
 
-    /// An attempt is about to be sent. A credential that is soon to expire is renewed first; if that
-    /// has failed, one that is still good is used up as it is.
+    /// Decides about an attempt that is about to be sent. A credential that expires soon is renewed first; if
+    /// that has failed, a credential that is still valid stays in use.
     ///
     /// - Parameters:
-    ///   - identity: whose request it is, where that is settled.
-    ///   - mustLogIn: whether it must not go without a credential where a login could get one.
+    ///   - identity: the account of the request, if it is already fixed.
+    ///   - mustLogIn: whether the request must not go without a credential if a login could get one.
     mutating func authorize(
         for identity: Int? = nil, mustLogIn: Bool = false, renewsAhead: Bool = true, date: Date
     ) -> Authorization {
@@ -110,7 +112,7 @@ struct SessionState {
         return .send(credential, stamp)
     }
 
-    /// What an attempt would carry at `date`, where nothing has to be waited for.
+    /// The credential of an attempt at `date`, if there is nothing to wait for.
     func settled(at date: Date, mustLogIn: Bool) -> (Credential?, CredentialVersion)? {
         switch phase {
         case .renewing: return nil
@@ -121,17 +123,17 @@ struct SessionState {
         }
     }
 
-    /// Counts the accounts.
+    /// The number of the account.
     var identity: Int { stamp.identity }
 
-    /// Whether the account is still the one that `identity` counts.
+    /// Whether `identity` is still the current account.
     func isCurrent(_ identity: Int) -> Bool { identity == stamp.identity }
 
     private func rejectionError(of identity: Int) -> NetworkError? {
         rejection.flatMap { $0.identity == identity ? $0.error : nil }
     }
 
-    /// The server did not accept the credential that `carried` stands for.
+    /// The server did not accept the credential with the version `carried`.
     mutating func authenticationFailed(
         carried: CredentialVersion, error: NetworkError, date: Date
     ) -> Remedy {
@@ -160,7 +162,7 @@ struct SessionState {
     private func running(_ login: Int) -> Login { Login(number: login, isNew: false, isAhead: isLoginAhead) }
 
     private mutating func startLogin(_ date: Date, isAhead: Bool) -> Login? {
-        // What lies ahead is from before the clock was put back.
+        // Dates in the future are from before the clock was set back.
         loginDates.removeAll { !(0..<(limit.window / .seconds(1))).contains(date.timeIntervalSince($0)) }
         guard loginDates.count < limit.count else { return nil }
         loginDates.append(date)
@@ -170,15 +172,16 @@ struct SessionState {
         return Login(number: loginCount, isNew: true, isAhead: isAhead)
     }
 
-    /// Whether there are logins of which nobody knows that they have helped.
+    /// Whether there are logins that are not known to have helped.
     var countsLogins: Bool { !loginDates.isEmpty }
 
-    /// A request that carried `carried` has succeeded: if that is what the last login gave, it has helped.
+    /// A request that carried `carried` has succeeded: if the last login provided that credential, it has
+    /// helped.
     mutating func requestSucceeded(carried: CredentialVersion) {
         if carried == stamp, failure == nil { loginDates = [] }
     }
 
-    /// A login gave a credential.
+    /// A login has provided a credential.
     mutating func loginSucceeded(_ login: Int, _ credential: Credential, date: Date) -> Arrival {
         guard isRunning(login) else { return .unwanted }
         let former = self.credential
@@ -193,8 +196,8 @@ struct SessionState {
         return former == nil || isOther ? .loggedIn : .renewed
     }
 
-    /// A login failed. Rejected credentials end the session; anything else keeps it. `false` if the login
-    /// is no longer wanted.
+    /// A login has failed. Rejected credentials end the session; other failures keep it. Returns `false` if
+    /// the login is no longer wanted.
     mutating func loginFailed(_ login: Int, _ error: NetworkError, isRejection: Bool) -> Bool {
         guard isRunning(login) else { return false }
         let first = failure?.generations.lowerBound ?? stamp.generation
@@ -209,12 +212,12 @@ struct SessionState {
         return true
     }
 
-    /// Whether a login is under way and still wanted.
+    /// Whether a login is running and still wanted.
     func isRunning(_ login: Int) -> Bool {
         if case .renewing(login) = phase { true } else { false }
     }
 
-    /// The user has logged in, or out with `nil`. Whatever was under way belongs to somebody else now.
+    /// The user has logged in, or out with `nil`. Work in progress now belongs to another account.
     mutating func change(to credential: Credential?, date: Date) {
         rejection = nil
         leave(for: credential, at: date)
@@ -231,7 +234,7 @@ struct SessionState {
 }
 
 extension NetworkError {
-    /// `loginExpired`, with what is known of the request from the error that revealed it.
+    /// The error `loginExpired`, with the details of the request from the error that revealed it.
     static func loginExpired(_ message: String, because cause: NetworkError) -> NetworkError {
         var error = cause
         error.code = .loginExpired
@@ -239,7 +242,7 @@ extension NetworkError {
         return error
     }
 
-    /// What becomes of a request of an account that is no longer there.
+    /// The error for a request of an account that has been logged out.
     static func accountChanged(because cause: NetworkError) -> NetworkError {
         .loginExpired("the account has changed meanwhile", because: cause)
     }

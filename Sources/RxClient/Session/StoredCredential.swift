@@ -2,8 +2,8 @@ import RxHTTP
 import RxLite
 import Synchronization
 
-/// A session's credential as its store has it: loaded once, written in the order of the changes, of those that wait
-/// only the newest.
+/// A session's credential in its store: loaded once, and saved in the order of the changes. Of the waiting
+/// changes only the newest is saved.
 final class StoredCredential: Sendable {
     private struct Contents {
         var saving = WriteCoalescer()
@@ -14,10 +14,10 @@ final class StoredCredential: Sendable {
     private let store: any CredentialStore
     private let events: Signal<SessionEvent>
 
-    /// What was saved last, loaded once however many ask; an error where that cannot be read.
+    /// The saved credential, loaded once for all subscribers; an error if it cannot be read.
     let loaded: Observable<Result<Credential?, NetworkError>, Never>
 
-    /// - Parameter events: told of what cannot be saved.
+    /// - Parameter events: receives the failures of saving.
     init(in store: any CredentialStore, events: Signal<SessionEvent>) {
         self.store = store
         self.events = events
@@ -25,7 +25,8 @@ final class StoredCredential: Sendable {
             .share(replay: 1, reset: [])
     }
 
-    /// Takes note of a change; ``write()`` is to follow. Calls nobody, so that it can be done under a lock.
+    /// Records a change; the caller must then call ``write()``. Calls no other code, so it is safe under a
+    /// lock.
     func note(_ credential: Credential?) {
         contents.withLock { contents in
             contents.latest = credential
@@ -33,7 +34,7 @@ final class StoredCredential: Sendable {
         }
     }
 
-    /// One value once every change so far is safe, then the end; its error if it cannot be written.
+    /// One value once every change so far is saved, then completion; fails if a change cannot be written.
     func flush() -> Observable<Void, NetworkError> {
         .create { emitter in
             guard self.contents.withLock({ $0.saving.wait(emitter) }) else {
@@ -44,13 +45,13 @@ final class StoredCredential: Sendable {
         }
     }
 
-    /// Writes what has changed; while a write runs it is followed by the next.
+    /// Writes the latest change; a change during a write is written after it.
     func write() {
         let next = contents.withLock { contents in
             contents.saving.beginWriting().map { (change: $0, credential: contents.latest) }
         }
         guard let next else { return }
-        // What is read is not written before it has been read.
+        // Nothing is written before the store has been read.
         loaded.flatMap(.concat) { [store] _ in
             store.save(next.credential).ignoreElements(as: Void.self).asResult()
                 .ifEmpty(default: .success(()))
