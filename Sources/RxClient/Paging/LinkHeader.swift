@@ -4,8 +4,8 @@ import RxHTTP
 
 /// The links of a `Link` field (RFC 8288 §3).
 ///
-/// What is not well-formed is passed over; the links around it still count. A link with an `anchor` is about
-/// another document than the one that brought it, and has no relation here (RFC 8288 §3.2).
+/// Malformed links are skipped; the links around them still count. A link with an `anchor` concerns another
+/// document, and its relation is ignored here (RFC 8288 §3.2).
 struct LinkHeader: Equatable {
     struct Link: Equatable {
         var target: String
@@ -19,9 +19,10 @@ struct LinkHeader: Equatable {
         while let link = scanner.nextLink() { links.append(link) }
     }
 
-    /// The target of the first link with a relation, made absolute against the URL that responded.
+    /// The target of the first link with a relation, as an absolute URL resolved against the URL of the
+    /// response.
     ///
-    /// - Throws: `paging` if that target is no http or https URL.
+    /// - Throws: `paging` if the target is not an http or https URL.
     func target(of relation: String, in response: Response) throws(NetworkError) -> URL? {
         guard let link = links.first(where: { $0.relations.contains(relation.lowercased()) }) else {
             return nil
@@ -44,7 +45,7 @@ struct LinkHeader: Equatable {
 
         private var current: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-        /// The next `<target>; name=value; …`, whatever stands before it.
+        /// The next `<target>; name=value; …`; skips any text before it.
         mutating func nextLink() -> Link? {
             while let byte = current, byte != UInt8(ascii: "<") {
                 if byte == UInt8(ascii: "\"") {
@@ -62,7 +63,7 @@ struct LinkHeader: Equatable {
             var hasAnchor = false
             while let (name, value) = nextParameter() {
                 if name == "anchor" { hasAnchor = true }
-                // Of several rel parameters only the first counts (RFC 8288 §3.3).
+                // Only the first of several rel parameters counts (RFC 8288 §3.3).
                 guard name == "rel", !hasRelation else { continue }
                 hasRelation = true
                 link.relations = value.lowercased().split(separator: " ").map(String.init)
@@ -90,7 +91,7 @@ struct LinkHeader: Equatable {
             return (name.trimmingBlanks().lowercased(), String(value.trimmingBlanks()))
         }
 
-        /// The text up to where `isEnd` says.
+        /// The text up to the first byte for which `isEnd` returns true.
         private mutating func text(until isEnd: (UInt8) -> Bool) -> String {
             let start = index
             while let byte = current, !isEnd(byte) { index += 1 }

@@ -2,8 +2,9 @@ public import RxHTTP
 public import RxLite
 
 extension Observable where Element == PagingCommand, Failure == Never {
-    /// Accumulates pages from any source into the state of one list, as the commands ask for them. It is the operator
-    /// behind ``Client/pages(_:_:options:on:)``, for pages of a database, of a chain of operators, or of a test.
+    /// Accumulates pages from any source into the state of one list, as the commands request them. It is the
+    /// operator behind ``Client/pages(_:_:options:on:)``, for pages from a database, a chain of operators, or
+    /// a test.
     ///
     /// ```swift
     /// commands.accumulatePages(.offset(size: 20)) { placement in
@@ -11,14 +12,15 @@ extension Observable where Element == PagingCommand, Failure == Never {
     /// }
     /// ```
     ///
-    /// Subscribing loads the first page. One page is loaded at a time: `next` while loading is ignored, `reload` while
-    /// loading wins. After a failed page the items stay, and `next` tries again. The list never fails and never ends;
-    /// when the commands end it stays unchanged.
+    /// A subscription loads the first page. One page is loaded at a time: the list ignores `next` while it
+    /// loads, and `reload` replaces a load in progress. After a failed page the items stay, and `next` tries
+    /// the page again. The list never fails and never ends; when the commands end, it stays unchanged.
     ///
     /// - Parameters:
     ///   - rule: how the list is divided into pages.
     ///   - options: deduplication, limits, window, prefetch distance and start.
-    ///   - scheduler: runs the list. Default `nil`: the scheduler of the commands, if they have one.
+    ///   - scheduler: the scheduler of the list. Default `nil`: the scheduler of the commands, if they have
+    ///     one.
     ///   - load: a stream of the page at a placement. Its first value is the page.
     public func accumulatePages<Item>(
         _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
@@ -41,13 +43,13 @@ extension Observable where Failure == NetworkError {
     /// }
     /// ```
     ///
-    /// The next page is loaded when the items of the last have been taken, or as far ahead as ``PagingOptions/ahead``
-    /// says. The first failure ends the stream.
+    /// The stream loads the next page when the items of the previous one have been taken, or as far ahead as
+    /// ``PagingOptions/ahead`` says. The first failure ends the stream.
     ///
     /// - Parameters:
     ///   - rule: how the list is divided into pages.
     ///   - options: deduplication, limits, pages ahead and start.
-    ///   - scheduler: runs the stream. Default `nil`: the threads that the pages arrive on.
+    /// - scheduler: the scheduler of the stream. Default `nil`: the threads on which the pages arrive.
     ///   - load: a stream of the page at a placement. Its first value is the page.
     public static func items(
         _ rule: PagingRule, options: PagingOptions<Element> = PagingOptions(),

@@ -1,6 +1,6 @@
 public import RxHTTP
 
-/// One page of a list, as its source gave it.
+/// One page of a list, as its source returned it.
 public struct Page<Item: Sendable>: Sendable {
     /// The items.
     public var items: [Item]
@@ -8,12 +8,12 @@ public struct Page<Item: Sendable>: Sendable {
     public var total: Int?
     /// The total number of pages, if the server sends it.
     public var totalPages: Int?
-    /// The cursor of the next page, if it is in the content; `nil` or empty at the end.
+    /// The cursor of the next page, if the content has one; `nil` or empty at the end.
     public var nextCursor: String?
-    /// The cursor of the page before, likewise.
+    /// The cursor of the previous page, if the content has one; `nil` or empty at the start.
     public var previousCursor: String?
-    /// The response with the page, for rules that read its header fields or resolve a URL against its own
-    /// (``PagingRule/link``, ``PagingRule/nextURL``). `nil` for a page that no response brought.
+    /// The response with the page, for rules that read its header fields or resolve a URL against its URL
+    /// (``PagingRule/link``, ``PagingRule/nextURL``). `nil` for a page that did not come from a response.
     public var response: Response?
 
     /// Creates a page.
@@ -31,9 +31,9 @@ public struct Page<Item: Sendable>: Sendable {
 }
 
 extension Page: CustomStringConvertible, CustomReflectable {
-    /// How many items it has; cursors can hold what is secret.
+    /// The number of items. Cursors are omitted, because they can contain secrets.
     public var description: String { "page of \(items.count) items" }
 
-    /// The items, and nothing else.
+    /// Only the items.
     public var customMirror: Mirror { Mirror(self, children: ["items": items]) }
 }

@@ -1,14 +1,14 @@
 public import RxHTTP
 
-/// A page that has arrived, as a rule sees it.
+/// A loaded page, as a rule sees it.
 public struct PageArrival: Sendable {
-    /// Where the page is; `nil` for the first, where that is as the endpoint says.
+    /// The position of the page; `nil` for a first page whose position is the endpoint's.
     public var position: PagePosition?
-    /// How many items it has.
+    /// The number of items in the page.
     public var itemCount: Int
-    /// The most items that a page before this one had; 0 for the first.
+    /// The greatest number of items in a page before this one; 0 for the first page.
     public var largestPage: Int
-    /// How many items the list has up to and with this page.
+    /// The number of items in the list, up to and including this page.
     public var itemsSoFar: Int
     /// The total number of items, if the server sends it.
     public var total: Int?
@@ -18,12 +18,12 @@ public struct PageArrival: Sendable {
     public var nextCursor: String?
     /// The cursor of the previous page, if the content has one.
     public var previousCursor: String?
-    /// The response with the page; `nil` for a page that no response brought.
+    /// The response with the page; `nil` for a page that did not come from a response.
     public var response: Response?
 }
 
 extension PageArrival: CustomStringConvertible, CustomReflectable {
-    /// How many items it has; cursors can hold what is secret.
+    /// The number of items. Cursors are omitted, because they can contain secrets.
     public var description: String {
         response.map { "page of \(itemCount) items, \($0)" } ?? "page of \(itemCount) items"
     }

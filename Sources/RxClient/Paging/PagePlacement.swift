@@ -1,13 +1,14 @@
 public import FoundationEssentials
 import RxHTTP
 
-/// How to ask for one page: by its position, with additional parameters, or with another URL.
+/// How to request one page: by its position, with additional parameters, or at another URL.
 public struct PagePlacement: Sendable {
-    /// Where the page is. Default `nil`: the first page of a rule whose endpoint says where that is.
+    /// The position of the page. Default `nil`: the first page of a rule that leaves its position to the
+    /// endpoint.
     public var position: PagePosition?
-    /// Parameters to add to the endpoint's own, in the query or in the body.
+    /// The parameters to add to the endpoint's, in the query or in the body.
     public var parameters: Parameters.Values
-    /// The URL to go to in place of the endpoint's.
+    /// The URL of the page, instead of the endpoint's. Default `nil`: the endpoint's URL.
     public var link: URL?
 
     /// Creates a placement.

@@ -1,20 +1,21 @@
 public import FoundationEssentials
 import RxHTTP
 
-/// Where a page is. Can be saved, to continue there later: ``PagingState/position``, ``PagingOptions/start``.
+/// The position of a page. Save it to continue there later: ``PagingState/position``,
+/// ``PagingOptions/start``.
 public enum PagePosition: Hashable, Codable, Sendable {
-    /// The page of that number.
+    /// The page with this number.
     case number(Int)
-    /// The page that begins after so many items.
+    /// The page that begins after this number of items.
     case offset(Int)
-    /// The page that the server named so.
+    /// The page with this cursor of the server.
     case cursor(String)
     /// The page at this URL.
     case link(URL)
 }
 
 extension PagePosition: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The place; of a link without user info and query, of a cursor nothing.
+    /// The position; a link without user info and query, a cursor without its text.
     public var description: String {
         switch self {
         case .number(let number): "page \(number)"

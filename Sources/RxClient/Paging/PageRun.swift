@@ -2,37 +2,36 @@ import FoundationEssentials
 import HTTPTypes
 import RxHTTP
 
-/// One run through the pages of a list: where it is, and what it has gathered.
+/// One run through the pages of a list: its position, and the gathered items.
 struct PageRun<Item: Sendable> {
     private(set) var items: [Item] = []
     private(set) var pageCount = 0
     private(set) var total: Int?
-    /// Where the next page is; `nil` for where the endpoint says.
+    /// The position of the next page; `nil` for the endpoint's position.
     private(set) var position: PagePosition?
     private(set) var hasMore = false
-    /// The page that came last, as the rule saw it.
+    /// The latest page, as the rule saw it.
     private(set) var latest: PageArrival?
 
-    /// Where the page before the first is, if there is one.
+    /// The position of the page before the first, if there is one.
     private var before: PagePosition?
     private let rule: PagingRule
     private let options: PagingOptions<Item>
     private let maxPages: Int
     private let maxItems: Int
     private var received: Int
-    /// The most items that a page had.
+    /// The greatest number of items in a page.
     private var largestPage = 0
-    /// How many items there were before the first of `items`; less than none after going back from a start in the
-    /// middle.
+    /// The number of items before the first of `items`; negative after going back from a start in the middle.
     private var taken = 0
-    /// The same for pages, and how many of them `items` come from.
+    /// The number of pages before `items`, and of the pages in `items`.
     private var takenPages = 0
     private var heldPages = 0
-    /// Where items are, counted as `taken` is.
+    /// The places of the items by their identity, counted like `taken`.
     private var places: [AnyHashable: Int] = [:]
-    /// The pages in `items`, where these are limited to so many.
+    /// The pages in `items`, if a window limits their number.
     private var pages: [HeldPage] = []
-    /// Where pages came from that could come round again.
+    /// The positions of visited pages that a server could name again.
     private var visited: Set<PagePosition> = []
 
     private struct HeldPage {
@@ -50,14 +49,15 @@ struct PageRun<Item: Sendable> {
         hasMore = !isFull
     }
 
-    /// How to ask for the next page.
+    /// The placement of the next page.
     var placement: PagePlacement { placement(at: position) }
-    /// Where the page before the first is, if there is one and it may be loaded. One that has been there may.
+    /// The position of the page before the first, if there is one and it may be loaded. It may have been
+    /// visited before.
     var previous: PagePosition? { takenPages > 0 || !isFull ? before : nil }
-    /// How to ask for the page before the first.
+    /// The placement of the page before the first.
     var previousPlacement: PagePlacement { placement(at: previous) }
 
-    /// How to ask for the page at a position.
+    /// The placement of a position.
     func placement(at position: PagePosition?) -> PagePlacement {
         guard let position else { return PagePlacement() }
         var placement = rule.placement(position)
@@ -65,10 +65,10 @@ struct PageRun<Item: Sendable> {
         return placement
     }
 
-    /// Takes in the next page and moves on.
+    /// Adds the next page and moves on.
     ///
-    /// - Throws: `paging` if the server names no page that can come after this one, or one that has been there. The
-    ///   page has been taken in nevertheless, and there are no more.
+    /// - Throws: `paging` if the server names no valid page after this one, or one that has been visited. The
+    ///   page has been added nevertheless, and there are no more.
     mutating func receive(_ page: Page<Item>) throws(NetworkError) {
         let (count, _) = received.addingReportingOverflow(page.items.count)
         received = count
@@ -99,19 +99,20 @@ struct PageRun<Item: Sendable> {
         hasMore = position != nil
     }
 
-    /// Whether the failure of the next page says that there is none.
+    /// Whether the failure of the next page means that there is none.
     func isEnd(_ error: NetworkError) -> Bool {
         guard pageCount > 0, error.code == .status, let status = error.status else { return false }
         return rule.endStatuses.contains(status.code)
     }
 
-    /// There is no next page.
+    /// Records that there is no next page.
     mutating func end() {
         position = nil
         hasMore = false
     }
 
-    /// Where a page is expected after the one there, before that has come; `nil` beyond an end that is known.
+    /// The expected position after the page at `here`, before that page has arrived; `nil` beyond a known
+    /// end.
     func expectedNext(after here: PagePosition) -> PagePosition? {
         guard let next = rule.expectedNext(here, latest), next != here else { return nil }
         guard let position else { return next }
@@ -119,7 +120,7 @@ struct PageRun<Item: Sendable> {
         return itemCount.addingClamped(between) < maxItems ? next : nil
     }
 
-    /// Takes in the page before the first.
+    /// Adds the page before the first.
     mutating func receivePrevious(_ page: Page<Item>) throws(NetworkError) {
         guard let here = before else { return }
         pageCount += 1
@@ -198,10 +199,10 @@ struct PageRun<Item: Sendable> {
         for item in dropped { places[identity(item)] = nil }
     }
 
-    /// Of those that are here, and those that were before them.
+    /// The number of items, both current and earlier.
     private var itemCount: Int { max(0, taken) + items.count }
 
-    /// How many of the last items are more than may be kept.
+    /// The number of items at the end that exceed the limit.
     private var surplus: Int { min(items.count, max(0, itemCount - maxItems)) }
 
     private var isFull: Bool {
@@ -217,8 +218,8 @@ struct PageRun<Item: Sendable> {
         if place >= taken { items[place - taken] = item }
     }
 
-    /// Takes out what has been gathered, for those who pass it on at once. Of an item that comes again
-    /// later nothing is seen.
+    /// Removes and returns the gathered items, for callers that pass them on at once. Later duplicates of
+    /// these items are dropped.
     mutating func takeItems() -> [Item] {
         defer {
             taken += items.count
@@ -229,7 +230,7 @@ struct PageRun<Item: Sendable> {
 }
 
 extension PagePosition {
-    /// Whether a server could name it twice; numbers and offsets only grow.
+    /// Whether a server could name the position twice; numbers and offsets only grow.
     fileprivate var canComeAgain: Bool {
         switch self {
         case .number, .offset: false

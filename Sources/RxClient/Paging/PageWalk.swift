@@ -1,12 +1,12 @@
 import RxHTTP
 import RxLite
 
-/// All pages of a list in their order, as fast as they are taken, some of them fetched ahead.
+/// Loads all pages of a list in order, as fast as the subscriber takes them, some of them ahead.
 final class PageWalk<Item: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
-    /// A page that has been asked for.
+    /// A page that has been requested.
     private final class Slot: @unchecked Sendable {
-        // Unchecked: as the walk.
+        // Unchecked: runs only inside the walk's lane, which is serial.
         let position: PagePosition?
         let scope: Scope
         var result: Result<Page<Item>?, NetworkError>?
@@ -22,9 +22,10 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
     private let load: Paging<Item>.Load
     private let observer: Observer<[Item], NetworkError>
     private var run: PageRun<Item>
-    /// The page that is next, and those after it as far as they are expected.
+    /// The next page, and the pages after it that are expected.
     private var slots: [Slot] = []
-    /// Why there is no page after the last one; told when the items of that one have been taken.
+    /// The reason why there is no page after the last one; reported when the items of the last page have been
+    /// taken.
     private var failure: NetworkError?
     private var isAdvancing = false
 
@@ -44,7 +45,8 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
         advance()
     }
 
-    /// Takes and loads pages in a loop while they come at once, so that the stack does not grow with their number.
+    /// Takes and loads pages in a loop while they arrive synchronously, so that the stack does not grow with
+    /// their number.
     private func advance() {
         guard !isAdvancing else { return }
         isAdvancing = true
@@ -53,7 +55,7 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
             if let failure { return end(.failed(failure)) }
             guard run.hasMore else { return end(.finished) }
             ask()
-            // A page that came at once may have filled the consumer.
+            // A page that arrived synchronously may have filled the subscriber's buffer.
             guard observer.scope.isOpen, let result = slots.first?.result else { return }
             slots.removeFirst()
             switch result {
@@ -65,7 +67,7 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Asks for the next page and, where their places are known, for those after it.
+    /// Requests the next page and, if their positions are known, the pages after it.
     private func ask() {
         if slots.isEmpty { load(run.position) }
         while slots.count <= ahead, run.pageCount + slots.count < maxPages,
@@ -103,7 +105,7 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
         } catch {
             failure = error
         }
-        // What was fetched for another place is of no use.
+        // Pages requested for other positions are useless now.
         if let slot = slots.first, !run.hasMore || slot.position != run.position { dropAll() }
         observer.next(run.takeItems())
     }

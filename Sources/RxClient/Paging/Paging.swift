@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// A list under way: loads pages when it is told to, one at a time.
+/// A running list: loads pages on command, one at a time.
 final class Paging<Item: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     typealias Load = @Sendable (PagePlacement) -> Observable<Page<Item>, NetworkError>
@@ -10,14 +10,14 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
     private let load: Load
     private let observer: Observer<PagingState<Item>, Never>
     private var state = PagingState<Item>()
-    /// The run that is being extended; after a reload a new one, whose items are shown once it has any.
+    /// The run that is being extended; after a reload a new one, whose items are shown once there are any.
     private var run: PageRun<Item>
     private var loading: Scope?
     private let options: PagingOptions<Item>
-    /// The item that is on the screen, as far as is known.
+    /// The index of the visible item, as far as known.
     private var visible: Int?
 
-    /// Where a page is added.
+    /// The end of the list where a page is added.
     private enum Side {
         case after, before
     }
@@ -33,12 +33,13 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
         run = PageRun(rule, options)
     }
 
-    /// Loads the first page before it listens: a command that is there already must find it loading.
+    /// Loads the first page before it subscribes to the commands: a command emitted at once must find the
+    /// list loading.
     func start(_ commands: Observable<PagingCommand, Never>) {
         observer.scope.perform { self.loadPage() }
         guard observer.scope.isOpen else { return }
         let scope = observer.scope.child()
-        // Who tells nothing more leaves the list as it is.
+        // When the commands end, the list stays unchanged.
         commands.subscribe(Observer(scope: scope, next: { self.obey($0) }, end: { _ in scope.close() }))
     }
 
@@ -71,7 +72,7 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Drops the page on its way, if any, and begins anew, with the first page of all.
+    /// Cancels a load in progress, and starts over with the first page.
     private func reload() {
         loading?.close()
         loading = nil
@@ -124,7 +125,7 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
         state.total = run.total
         state.position = run.hasMore ? run.position : nil
         state.hasPrevious = run.previous != nil
-        // The index is another item's now.
+        // The index now belongs to another item.
         if side == .before || options.window != nil { visible = nil }
         show(phase)
         if phase.error == nil { loadWhatIsNear() }

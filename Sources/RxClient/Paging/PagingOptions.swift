@@ -1,22 +1,23 @@
-/// Options of a list of pages.
+/// The options of a paged list.
 public struct PagingOptions<Item: Sendable>: Sendable {
-    /// Tells items apart. One that comes again takes the place of the one before. Default: all are kept.
+    /// The identity of an item. A repeated item replaces the earlier one. Default `nil`: all items are kept.
     public var identity: (@Sendable (Item) -> AnyHashable)?
-    /// The most pages that are loaded; then the list is at its end, in both directions. Default no limit.
+    /// The maximum number of loaded pages; then the list is at its end, in both directions. Default: no
+    /// limit.
     public var maxPages: Int?
-    /// The most items of the list; at that number it ends in both directions. Those that a ``window`` has dropped
-    /// count. Default no limit.
+    /// The maximum number of items; then the list is at its end, in both directions. Items that a ``window``
+    /// has dropped count. Default: no limit.
     public var maxItems: Int?
-    /// The most pages that are held at a time: a page loaded at one end drops the one at the other, which can be loaded
-    /// again by going back. Default no limit.
+    /// The maximum number of pages held at a time: loading a page at one end drops the page at the other end,
+    /// which can be loaded again by going back. Default: no limit.
     public var window: Int?
-    /// How near to the end the item of ``PagingCommand/visible(_:)`` lets more be loaded, in items. Default 5.
+    /// The distance from an end, in items, at which ``PagingCommand/visible(_:)`` loads more. Default 5.
     public var prefetchDistance = 5
-    /// The number of pages that `items` fetches ahead, in parallel, if the rule knows their positions (by number, by
-    /// offset). The order is kept. Default 0.
+    /// The number of pages that `items` loads ahead, in parallel, if the rule knows their positions (by
+    /// number, by offset). The order is preserved. Default 0.
     public var ahead = 0
-    /// Where to begin, such as a saved ``PagingState/position``. Default `nil`: at the rule's first page, where a
-    /// reload begins in any case.
+    /// The start position, such as a saved ``PagingState/position``. Default `nil`: the rule's first page,
+    /// where a reload always begins.
     public var start: PagePosition?
 
     /// Creates options.

@@ -1,18 +1,19 @@
 extension PagingRule {
     /// Pages by number: `page=1&pageSize=20`, `page=2&pageSize=20` …
     ///
-    /// The last page is the one that completes the total, by items or by pages, if the server sends it; else the one
-    /// that `last` defines; an empty page always. The parameters travel with the endpoint's own, in the query or in the
-    /// body.
+    /// The last page is the one that completes the total, by items or by pages, if the server sends a total;
+    /// otherwise the page that `last` defines. An empty page is always the last. The parameters are sent with
+    /// the endpoint's, in the query or in the body.
     ///
     /// - Parameters:
-    ///   - size: items a page.
+    ///   - size: the number of items per page.
     ///   - first: the number of the first page. Default 1.
     ///   - pageKey: the name of the page number. Default `page`.
     ///   - sizeKey: the name of the size. Default `pageSize`.
-    ///   - startKey: the name under which the number of items before the page is sent (such as `page_start`), if at
-    ///     all.
-    ///   - last: which page is the last without totals. Default ``LastPage/short``: one after the first
+    ///   - startKey: the name of a parameter with the number of items before the page, such as `page_start`.
+    ///     Default `nil`: it is not sent.
+    ///   - last: how to recognize the last page without totals. Default ``LastPage/short``: a page after the
+    ///     first that is shorter than `size` and than a page before it.
     ///     page that is shorter than `size` and than a page before it.
     public static func numbered(
         size: Int, from first: Int = 1, pageKey: String = "page", sizeKey: String = "pageSize",
@@ -53,16 +54,16 @@ extension PagingRule {
 
     /// Pages by the number of items before them: `offset=0&limit=20`, `offset=20&limit=20` …
     ///
-    /// The next page begins after the items that have come, also where they were fewer than asked for. The last page is
-    /// found as in ``numbered(size:from:pageKey:sizeKey:startKey:last:)``.
+    /// The next page begins after the received items, even if a page was shorter than requested. The last
+    /// page is recognized as in ``numbered(size:from:pageKey:sizeKey:startKey:last:)``.
     ///
     /// - Parameters:
-    ///   - size: items a page.
+    ///   - size: the number of items per page.
     ///   - first: the offset of the first page. Default 0.
     ///   - offsetKey: the name of the offset. Default `offset`.
     ///   - limitKey: the name of the size. Default `limit`.
-    ///   - last: which page is the last without totals. Default ``LastPage/short``: one after the first
-    ///     page that is shorter than `size` and than a page before it.
+    ///   - last: how to recognize the last page without totals. Default ``LastPage/short``: a page after the
+    ///     first that is shorter than `size` and than a page before it.
     public static func offset(
         size: Int, from first: Int = 0, offsetKey: String = "offset", limitKey: String = "limit",
         last: LastPage = .short
@@ -103,13 +104,13 @@ extension PageArrival {
 }
 
 extension PageArrival? {
-    /// How many items the server gives a page, as far as is known.
+    /// The number of items per page that the server sends, as far as known.
     fileprivate func pageSize(atMost size: Int) -> Int {
         map { min(size, max($0.largestPage, $0.itemCount)) } ?? size
     }
 }
 
-// Positions come from outside too, where they have been saved: no number may trap.
+// Positions can come from saved data, so no number may trap.
 extension Int {
     func addingClamped(_ other: Int) -> Int {
         let (sum, overflow) = addingReportingOverflow(other)

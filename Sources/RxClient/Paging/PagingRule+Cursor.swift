@@ -3,22 +3,23 @@ public import HTTPTypes
 import RxHTTP
 
 extension PagingRule {
-    /// Pages by a cursor that each page names for the next: `limit=20`, then `cursor=abc&limit=20` …
+    /// Pages by a cursor: each page contains the cursor of the next. `limit=20`, then `cursor=abc&limit=20` …
     ///
-    /// The last page has no cursor, or an empty one, or no items. The first page is requested without a cursor. A
-    /// cursor that has been there before fails with `paging`.
+    /// The last page has no cursor, an empty cursor, or no items. The first request has no cursor. A repeated
+    /// cursor fails with `paging`.
     ///
     /// - Parameters:
-    ///   - size: items a page; `nil` sends no size.
+    ///   - size: the number of items per page; `nil` sends no size.
     ///   - cursorKey: the name of the cursor in requests. Default `cursor`.
     ///   - sizeKey: the name of the size. Default `limit`.
-    ///   - header: the field of the response with the next cursor. Default `nil`: the content has it, as
+    ///   - header: the response field with the next cursor. Default `nil`: the content has it, as
+    ///     ``Page/nextCursor``.
     ///     ``Page/nextCursor``.
     public static func cursor(
         size: Int? = nil, cursorKey: String = "cursor", sizeKey: String = "limit",
         inHeader header: HTTPField.Name? = nil
     ) -> PagingRule {
-        // An empty cursor stands for none, so that the first page has a size too.
+        // An empty cursor stands for none, so that the first request has a size too.
         var rule = PagingRule(first: .cursor("")) { position in
             guard case .cursor(let cursor) = position else { return PagePlacement() }
             var parameters: Parameters.Values = [:]
@@ -35,12 +36,13 @@ extension PagingRule {
         return rule
     }
 
-    /// Pages joined by `Link: <…>; rel="next"` (RFC 8288). The last has no such link; `rel="prev"` leads back.
+    /// Pages joined by `Link: <…>; rel="next"` (RFC 8288). The last page has no such link; `rel="prev"` leads
+    /// back.
     ///
-    /// A link to another origin is followed without credentials: without `Authorization`, `Cookie`,
-    /// `Proxy-Authorization`, the fields marked secret and the session's credential. The request's method, its body and
-    /// all its other header fields go along. Only GET and HEAD are sent there; with another method such a link fails
-    /// with `paging`, and so does a link that is not an http or https URL.
+    /// Links to another origin are followed without credentials: without `Authorization`, `Cookie`,
+    /// `Proxy-Authorization`, the fields marked secret and the session's credential. The request keeps its
+    /// method, its body and all other header fields. Only GET and HEAD requests are sent to another origin;
+    /// with another method such a link fails with `paging`. So does a link that is not an http or https URL.
     public static let link: PagingRule = {
         var rule = PagingRule(first: nil) { position in
             guard case .link(let url) = position else { return PagePlacement() }
@@ -54,11 +56,12 @@ extension PagingRule {
 }
 
 extension PagingRule {
-    /// Pages whose content has the URL of the next, as ``Page/nextCursor``: `next` of Django REST framework, `next_url`
-    /// of datasette. The last page has no URL, or an empty one; ``Page/previousCursor`` leads back.
+    /// Pages whose content has the URL of the next page, as ``Page/nextCursor``: `next` in Django REST
+    /// framework, `next_url` in datasette. The last page has no URL, or an empty one; ``Page/previousCursor``
+    /// leads back.
     ///
-    /// A relative URL is resolved against the URL of the response (RFC 3986 §5). One of another origin is followed as
-    /// with ``link``, without credentials. Other URLs than http and https fail with `paging`.
+    /// A relative URL is resolved against the URL of the response (RFC 3986 §5). A URL of another origin is
+    /// followed without credentials, as with ``link``. URLs other than http and https fail with `paging`.
     ///
     /// ```swift
     /// client.items(Users(), .nextURL) { Page($0.results, total: $0.count, nextCursor: $0.next) }
@@ -72,7 +75,7 @@ extension PagingRule {
 }
 
 extension PageArrival {
-    /// The page at a URL of the content.
+    /// The position of a URL in the content.
     fileprivate func page(at text: String?) throws(NetworkError) -> PagePosition? {
         guard let text, !text.isEmpty else { return nil }
         let url = response.map { URL(reference: text, base: $0.url) } ?? URL(string: text)

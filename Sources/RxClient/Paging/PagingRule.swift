@@ -2,7 +2,7 @@ public import RxHTTP
 
 /// How a server divides a list into pages: the first request, and the positions after and before a page.
 ///
-/// The rules of most servers are here. Another is a value of closures:
+/// The rules of most servers are available as static members. Another rule is a value of closures:
 ///
 /// ```swift
 /// let byDay = PagingRule(first: .cursor("today")) { position in
@@ -13,21 +13,22 @@ public import RxHTTP
 /// }
 /// ```
 public struct PagingRule: Sendable {
-    /// Where the first page is. `nil`: as the endpoint says.
+    /// The position of the first page. `nil`: the endpoint's.
     public var first: PagePosition?
-    /// How to ask for a page.
+    /// The placement of a position: how to request that page.
     public var placement: @Sendable (PagePosition) -> PagePlacement
-    /// Where the page after one is; `nil` after the last. Throws `paging` if the server says what cannot be.
+    /// The position after a page; `nil` after the last. Throws `paging` if the server names an invalid
+    /// position.
     public var next: @Sendable (PageArrival) throws(NetworkError) -> PagePosition?
-    /// Where the page before one is; `nil` before the first. Default: nowhere.
+    /// The position before a page; `nil` before the first. Default: always `nil`.
     public var previous: @Sendable (PageArrival) throws(NetworkError) -> PagePosition? = { _ in nil }
-    /// The position after a page that has not arrived yet, if that page will be full; `nil` if it cannot be known, and
-    /// beyond an end that the newest page, the second argument, shows. Default: nobody can tell.
+    /// The position after a page that has not arrived yet, provided that page is full; `nil` if it cannot be
+    /// known, and beyond an end that the newest page, the second argument, shows. Default: always `nil`.
     public var expectedNext: @Sendable (PagePosition, PageArrival?) -> PagePosition? = { _, _ in nil }
-    /// Statuses that say of a page after the first that it is beyond the end, such as 404. Default none: they are
-    /// failures.
+    /// The statuses that mean that a page after the first is beyond the end, such as 404. Default: empty, so
+    /// that all of them are failures.
     public var endStatuses: Set<Int> = []
-    /// How many items come before a page, where that is known. Default 0.
+    /// The number of items before a page, if known. Default 0.
     public var itemsBefore: @Sendable (PagePosition) -> Int = { _ in 0 }
 
     /// Creates a rule.
@@ -40,12 +41,12 @@ public struct PagingRule: Sendable {
         self.next = next
     }
 
-    /// How the last page is recognized if the server sends no total.
+    /// How to recognize the last page if the server sends no total.
     public enum LastPage: Sendable {
-        /// The first after the first page that is shorter than was asked for, and shorter than one before it: servers
-        /// that give fewer items a page than were asked for give as many each time.
+        /// The first page after the first one that is shorter than requested, and shorter than a page before
+        /// it: servers that send fewer items per page than requested send the same number each time.
         case short
-        /// The first that is empty: for servers that filter pages after they have cut them.
+        /// The first empty page: for servers that filter pages after dividing the list.
         case empty
     }
 }

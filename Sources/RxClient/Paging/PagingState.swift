@@ -2,9 +2,9 @@ public import RxHTTP
 
 /// A list that is loaded page by page, as a view renders it.
 public struct PagingState<Item: Sendable>: Sendable {
-    /// What the list is doing.
+    /// The activity of the list.
     public enum Phase: Sendable {
-        /// Nothing; there is more to load.
+        /// Idle; there is more to load.
         case idle
         /// Loading the first page. After a reload the old items stay until the first page has arrived.
         case loadingFirst
@@ -12,8 +12,8 @@ public struct PagingState<Item: Sendable>: Sendable {
         case loadingMore
         /// Loading the page before the first one in the list.
         case loadingPrevious
-        /// The last load failed. The items are still in the list; `next` tries the same page again. After `paging`,
-        /// when the server names no valid next page, only a reload continues.
+        /// The last load failed. The items are still in the list; `next` tries the same page again. After
+        /// `paging`, when the server names no valid next page, only a reload continues.
         case failed(NetworkError)
         /// Everything has been loaded.
         case end
@@ -21,24 +21,24 @@ public struct PagingState<Item: Sendable>: Sendable {
 
     /// All items so far.
     public var items: [Item] = []
-    /// How many pages have come.
+    /// The number of loaded pages.
     public var page = 0
-    /// What the list is doing.
+    /// The current activity of the list.
     public var phase = Phase.loadingFirst
     /// The total number of items, if the server sends it.
     public var total: Int?
-    /// Where the next page is: save it to continue there with ``PagingOptions/start``. `nil` at the end, and before the
-    /// first page has come.
+    /// The position of the next page: save it to continue there with ``PagingOptions/start``. `nil` at the
+    /// end, and before the first page has arrived.
     public var position: PagePosition?
     /// Whether there is a page before the first of `items`, for ``PagingCommand/previous``.
     public var hasPrevious = false
 
-    /// Creates the state of a list before anything has come.
+    /// Creates the state of a list before its first page.
     public init() {}
 }
 
 extension PagingState.Phase {
-    /// Whether a load is under way.
+    /// Whether a page is being loaded.
     public var isLoading: Bool {
         switch self {
         case .loadingFirst, .loadingMore, .loadingPrevious: true
@@ -46,7 +46,7 @@ extension PagingState.Phase {
         }
     }
 
-    /// Why the last load failed, if it did.
+    /// The failure of the last load, if it failed.
     public var error: NetworkError? {
         if case .failed(let error) = self { error } else { nil }
     }
@@ -55,7 +55,7 @@ extension PagingState.Phase {
 extension PagingState: Equatable where Item: Equatable {}
 
 extension PagingState.Phase: Equatable {
-    /// Failures are equal when their codes and messages are.
+    /// Failures are equal if their codes and messages are equal.
     public static func == (one: Self, other: Self) -> Bool {
         switch (one, other) {
         case (.idle, .idle), (.loadingFirst, .loadingFirst), (.loadingMore, .loadingMore),

@@ -8,7 +8,7 @@ public enum SessionEvent: Sendable {
     /// The session's login has renewed the credential.
     case renewed
     /// The account has been logged out. The error says why, unless ``Session/logOut()`` was called: the login
-    /// was refused, or the store had no valid credential.
+    /// was refused, or the stored credential could not be read.
     case loggedOut(NetworkError?)
     /// The credential could not be saved. It stays in use, and is saved with the next change.
     case storageFailed(NetworkError)
