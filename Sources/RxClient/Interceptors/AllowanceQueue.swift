@@ -3,9 +3,9 @@ import RxHTTP
 import RxLite
 import Synchronization
 
-/// The requests to one server, in the order of their arrival.
+/// The requests to one server, in order of arrival.
 final class AllowanceQueue: Sendable {
-    /// A request's place: in the queue, and then among those under way.
+    /// A request's ticket: first in the queue, then among the requests in flight.
     final class Ticket: Sendable {
         fileprivate let begin: @Sendable () -> Void
 
@@ -14,7 +14,7 @@ final class AllowanceQueue: Sendable {
 
     private enum Place {
         case waiting(WaitingList<Ticket>.Ticket)
-        /// Admitted, and its response has not begun.
+        /// The request has been admitted, and its response has not begun.
         case running
     }
 
@@ -24,7 +24,8 @@ final class AllowanceQueue: Sendable {
         var places: [ObjectIdentifier: Place] = [:]
         var timer: (any Cancellable)?
 
-        /// Takes those out that may go now; and says when to look again.
+        /// Removes and returns the tickets that may proceed now, with the time until the next look at the
+        /// queue.
         mutating func admit(at now: Duration) -> (admitted: [Ticket], wait: Duration?) {
             var admitted: [Ticket] = []
             while !waiting.isEmpty {
@@ -36,7 +37,7 @@ final class AllowanceQueue: Sendable {
             return (admitted, nil)
         }
 
-        /// Gives a place back. Whether that may change something for those who wait.
+        /// Releases a ticket. Returns whether this may change anything for the waiting ones.
         mutating func leave(_ ticket: Ticket, _ head: ResponseHead?, at now: Duration, _ date: Date) -> Bool {
             switch places.removeValue(forKey: ObjectIdentifier(ticket)) {
             case .running:
@@ -44,7 +45,7 @@ final class AllowanceQueue: Sendable {
                 return true
             case .waiting(let place):
                 _ = waiting.remove(place)
-                // Without anybody the timer has nothing to do.
+                // With no waiting tickets the timer has nothing to do.
                 return waiting.isEmpty
             case nil: return false
             }
@@ -56,7 +57,7 @@ final class AllowanceQueue: Sendable {
 
     init(on clock: any Scheduler) { self.clock = clock }
 
-    /// Whether something would be forgotten with it.
+    /// Whether dropping the queue would lose anything.
     var isInUse: Bool {
         let now = clock.now
         return contents.withLock { !$0.places.isEmpty || $0.allowance.isLimited(at: now) }
@@ -77,19 +78,20 @@ final class AllowanceQueue: Sendable {
             return (isFirst, wait)
         }
         guard let (isFirst, wait) = arrival else { return nil }
-        // Behind others it waits for their timer.
+        // Behind other tickets, it waits for their timer.
         if isFirst { goOn() }
         return min(wait, contents.withLock { $0.allowance.certainWait(at: now) })
     }
 
-    /// A response has begun, or there will be none; or the request has waited enough. Costs the same however many wait.
+    /// Releases a ticket because its response has begun, or there will be none, or it has waited long enough.
+    /// Takes constant time, regardless of the number of waiting tickets.
     func leave(_ ticket: Ticket, _ head: ResponseHead?) {
         let now = clock.now
         let date = clock.currentDate
         if contents.withLock({ $0.leave(ticket, head, at: now, date) }) { goOn() }
     }
 
-    /// Lets those go that may, and sees to it that the next ones are looked at in time.
+    /// Admits the tickets that may proceed, and sets the timer for the next ones.
     private func goOn() {
         let now = clock.now
         let (admitted, wait, passed) = contents.withLock { contents in

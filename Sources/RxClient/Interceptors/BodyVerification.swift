@@ -4,7 +4,7 @@ import RawStructuredFieldValues
 import RxHTTP
 import Synchronization
 
-/// One body on its way, and the digests that it should have.
+/// The verification of one body in transfer against its digests.
 final class BodyVerification: Sendable {
     private struct Digest: Sendable {
         let name: String
@@ -51,7 +51,8 @@ final class BodyVerification: Sendable {
         throw error
     }
 
-    /// The most bytes of a field that are looked at: parsing takes time by the square of its members.
+    /// The maximum number of bytes of a field to parse: the time to parse grows with the square of its
+    /// members.
     private static let fieldLimit = 2048
 
     private static func digests(of head: ResponseHead) -> [Digest] {
@@ -75,7 +76,7 @@ final class BodyVerification: Sendable {
 }
 
 extension ResponseHead {
-    /// Whether digests are of what follows: the content of a success or an error.
+    /// Whether a body with content follows, of a success or an error.
     fileprivate var hasBody: Bool {
         ![.noContent, .resetContent, .notModified].contains(status) && status.kind != .redirection
     }

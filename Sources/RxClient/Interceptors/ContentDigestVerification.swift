@@ -2,25 +2,28 @@ import HTTPTypes
 public import RxHTTP
 public import RxLite
 
-/// Compares bodies, while they stream, with the digests that the server sends of them (RFC 9530): `Content-Digest`, and
-/// `Repr-Digest` where the body is the whole representation. A body with another digest fails with `digestMismatch`.
+/// Verifies streamed bodies against the digests that the server sends (RFC 9530): `Content-Digest`, and
+/// `Repr-Digest` if the body is the whole representation. A body with another digest fails with
+/// `digestMismatch`.
 ///
 /// ```swift
 /// configuration.options.interceptors.exchange.append(ContentDigestVerification())
 /// ```
 ///
-/// It belongs around exchanges. It requests SHA-256 and SHA-512 digests and disables content coding, because digests cover
-/// the bytes on the wire. A body that is coded all the same, or has no digest, counts as unverified. Stored responses
-/// with `Vary: Accept-Encoding` are not reused, since the cache does not know of the changed field.
+/// Place it around exchanges. It requests SHA-256 and SHA-512 digests and disables content coding, because
+/// digests cover the bytes on the wire. A body that is coded nevertheless, or has no digest, counts as
+/// unverified. Stored responses with `Vary: Accept-Encoding` are not reused, because the cache does not know
+/// about the changed field.
 public struct ContentDigestVerification: Interceptor {
     private let isRequired: Bool
 
     /// Creates an interceptor.
     ///
-    /// - Parameter isRequired: whether an unverified body of a success fails with `digestMismatch`. Default false.
+    /// - Parameter isRequired: whether an unverified body of a successful response fails with
+    ///   `digestMismatch`. Default false.
     public init(isRequired: Bool = false) { self.isRequired = isRequired }
 
-    /// Goes on, and compares what comes.
+    /// Proceeds, and verifies the body as it arrives.
     public func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {

@@ -3,14 +3,14 @@ public import HTTPTypes
 public import RxHTTP
 public import RxLite
 
-/// Gives each call that must not be carried out twice an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header),
-/// the same for all its attempts, so that it is retried like any other.
+/// Adds an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header) to each call whose method is not
+/// idempotent, the same for all its attempts, so that it can be retried like any other.
 ///
 /// ```swift
 /// configuration.options.interceptors.call.append(IdempotencyKeys())
 /// ```
 ///
-/// It belongs around the call. A key that the request has already stays.
+/// Place it around the call. A key that the request already has stays.
 public struct IdempotencyKeys: Interceptor {
     private let methods: Set<HTTPRequest.Method>
     private let makeKey: @Sendable () -> String
@@ -18,7 +18,7 @@ public struct IdempotencyKeys: Interceptor {
     /// Creates an interceptor.
     ///
     /// - Parameters:
-    ///   - methods: the methods that get a key. Default POST and PATCH.
+    ///   - methods: the methods that get a key. Default: POST and PATCH.
     ///   - makeKey: makes a key. Default: a random UUID.
     public init(
         for methods: Set<HTTPRequest.Method> = [.post, .patch],
@@ -28,7 +28,7 @@ public struct IdempotencyKeys: Interceptor {
         self.makeKey = makeKey
     }
 
-    /// Goes on with a key.
+    /// Proceeds with a key.
     public func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
@@ -36,7 +36,7 @@ public struct IdempotencyKeys: Interceptor {
             return next(request)
         }
         var request = request
-        // A structured field's string (RFC 9651 §3.3.3).
+        // A string of a structured field (RFC 9651 §3.3.3).
         let key = makeKey()
         do throws(NetworkError) { try request.setField("Idempotency-Key", to: "\"\(key)\"") } catch {
             return .fail(error)

@@ -1,9 +1,10 @@
 import RxHTTP
 import RxLite
 
-/// One request, from its place in a server's queue to its end.
+/// One request, from its place in an allowance queue to its end.
 final class PacedRequest: @unchecked Sendable {
-    // Unchecked: runs only inside the subscription's lane, which is serial; the queue lets it in through that door.
+    // Unchecked: runs only inside the subscription's lane, which is serial; the queue admits it through that
+    // lane.
     private let request: Request
     private let queue: AllowanceQueue
     private let observer: Observer<CallEvent, NetworkError>
@@ -54,7 +55,7 @@ final class PacedRequest: @unchecked Sendable {
                 }))
     }
 
-    /// The first time counts.
+    /// Only the first call has an effect.
     private func leave(_ head: ResponseHead?) {
         timer?.cancel()
         guard let ticket else { return }

@@ -2,32 +2,32 @@ public import RxHTTP
 public import RxLite
 import Synchronization
 
-/// Sends no more requests to a server than its responses allow: those that would be too many wait, in their order.
+/// Sends no more requests to a server than its responses allow: excess requests wait, in order of arrival.
 ///
 /// ```swift
 /// configuration.options.interceptors.attempt.append(RateLimitFollower())
 /// ```
 ///
 /// It reads `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), their predecessors
-/// `RateLimit-Remaining` and `X-RateLimit-Remaining` with `-Reset` and `-Limit`, and `Retry-After` of 429 and 503 (RFC
-/// 9110 §10.2.3). It belongs around attempts, and to one client.
+/// `RateLimit-Remaining` and `X-RateLimit-Remaining` with `-Reset` and `-Limit`, and the `Retry-After` of 429
+/// and 503 (RFC 9110 §10.2.3). Place it around attempts, and use it with one client only.
 public final class RateLimitFollower: Interceptor {
     private struct Contents {
         var queues: [Origin: AllowanceQueue] = [:]
-        /// How many there may be before the idle ones are forgotten.
+        /// The number of queues kept before idle ones are dropped.
         var limit = 1024
     }
 
     private let longestWait: Duration
     private let contents = Mutex(Contents())
 
-    /// Creates a follower that knows of no limits.
+    /// Creates a follower without known limits.
     ///
-    /// - Parameter longestWait: a request that would have to wait for longer, or for longer than ``Timeouts/queue``,
-    ///   fails with `queueTimeout`; at once where that is certain. Default 60 s.
+    /// - Parameter longestWait: the longest wait. A request that would have to wait longer, or longer than
+    ///   ``Timeouts/queue``, fails with `queueTimeout`; at once if that is certain. Default 60 s.
     public init(longestWait: Duration = .seconds(60)) { self.longestWait = longestWait }
 
-    /// Goes on when the server allows it.
+    /// Proceeds when the server allows it.
     public func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {

@@ -3,44 +3,45 @@ import HTTPTypes
 import RawStructuredFieldValues
 import RxHTTP
 
-/// How many requests a server allows until when, as its responses have it.
+/// The number of requests that a server still allows, according to its responses.
 struct RequestAllowance {
-    /// As of the last response; `nil` for any number.
+    /// The number left at the last response; `nil` for no limit.
     private var remaining: Int?
-    /// When there are more again, if that is known.
+    /// The time of the next reset, if known.
     private var reset: Duration?
-    /// How many there are then.
+    /// The number allowed after the reset.
     private var quota: Int?
-    /// Before that there are none.
+    /// The time until which no requests are allowed.
     private var pauseEnd = Duration.zero
-    /// Those whose responses have not begun.
+    /// The number of requests whose responses have not begun.
     private var running = 0
 
-    /// Whether there is something to be remembered.
+    /// Whether there is a limit to remember.
     func isLimited(at now: Duration) -> Bool { now < pauseEnd || reset.map { now < $0 } ?? false }
 
-    /// How long a request has to wait whatever other responses say.
+    /// The time that a request must wait regardless of other responses.
     func certainWait(at now: Duration) -> Duration {
         if now < pauseEnd { return pauseEnd - now }
         if let reset, now < reset, remaining == 0 { return reset - now }
         return .zero
     }
 
-    /// Lets a request go; or says for how long it has to wait, if no response changes that.
+    /// Admits a request, or returns how long it must wait unless a response changes that.
     mutating func enter(at now: Duration) -> Duration? {
         if now < pauseEnd { return pauseEnd - now }
         if let reset, now >= reset { (remaining, self.reset) = (quota, nil) }
-        // After a reset the responses say how many there are; until then the quota is for those under way.
+        // After a reset the responses state the number left; until then the quota covers the requests in
+        // flight.
         if let remaining, remaining <= running { return reset.map { $0 - now } ?? .seconds(1) }
         running += 1
         return nil
     }
 
-    /// A response has begun, or there will be none.
+    /// Records that a response has begun, or that there will be none.
     mutating func leave(_ head: ResponseHead?, at now: Duration, _ date: Date) {
         running = max(running - 1, 0)
         guard let head, let said = RateLimitFields(head, at: date) else {
-            // It counts at the server, too.
+            // The request counts at the server, too.
             if reset != nil { remaining = remaining.map { max($0 - 1, 0) } }
             return notePause(head, at: now, date)
         }
@@ -60,10 +61,10 @@ struct RequestAllowance {
     }
 }
 
-/// What a response says about the next requests.
+/// The limits in a response for the next requests.
 struct RateLimitFields: Equatable {
     var remaining: Int
-    /// In how long there are more.
+    /// The time until the reset.
     var reset: Duration
     var quota: Int?
 
@@ -82,7 +83,7 @@ struct RateLimitFields: Equatable {
         self.quota = quota.map { Int(min(max($0, 1), 1 << 31)) }
     }
 
-    /// `"name";r=3;t=20`, of which the tightest counts; with the quota of the policy of that name.
+    /// Reads `"name";r=3;t=20`; the tightest limit counts, with the quota of the policy of that name.
     private static func list(_ head: ResponseHead) -> RateLimitFields? {
         var tightest: (name: String, said: RateLimitFields)?
         for item in items(head, "RateLimit") {
@@ -102,7 +103,7 @@ struct RateLimitFields: Equatable {
     }
 
     private static func items(_ head: ResponseHead, _ name: String) -> [Item] {
-        // Parsing takes time by the square of the members.
+        // The time to parse grows with the square of the members.
         guard let name = HTTPField.Name(name), let value = head[name], value.utf8.count <= 2048 else {
             return []
         }
@@ -115,8 +116,8 @@ struct RateLimitFields: Equatable {
         if case .integer(let number) = item.rfc9651Parameters[key] { number } else { nil }
     }
 
-    /// A field for each number. A reset that is larger than a year is a date in seconds since 1970, as some servers have
-    /// it.
+    /// Reads a separate field for each number. A reset of more than a year is a date in seconds since 1970,
+    /// as some servers send it.
     private static func single(_ head: ResponseHead, _ prefix: String, at date: Date) -> RateLimitFields? {
         func number(_ name: String) -> Double? {
             guard let name = HTTPField.Name(prefix + name), let value = head[name],
@@ -126,7 +127,7 @@ struct RateLimitFields: Equatable {
         }
         guard let remaining = number("Remaining"), let reset = number("Reset") else { return nil }
         let seconds = reset > 86_400 * 365 ? reset - date.timeIntervalSince1970 : reset
-        // What is years ahead is no time in seconds.
+        // A value of more than a year is not a number of seconds.
         guard seconds < 86_400 * 365 else { return nil }
         return RateLimitFields(
             remaining: Int64(min(max(remaining, 0), 1e9)), seconds: seconds,

@@ -1,6 +1,6 @@
-/// What a circuit breaker does: a pure state machine.
+/// The rules of a circuit breaker, as a pure state machine.
 struct Circuit: Sendable {
-    /// What becomes of a request.
+    /// The decision about a request.
     enum Passage: Sendable, Equatable {
         case passed(epoch: Int)
         case refused(since: Duration, until: Duration)
@@ -8,11 +8,11 @@ struct Circuit: Sendable {
 
     private let policy: CircuitBreaker.Policy
     private(set) var state = CircuitState.closed
-    /// Counts the changes of the state: what began in another one does not count.
+    /// The number of state changes: a request that began in an earlier state does not count.
     private var epoch = 0
-    /// Requests, and those that failed.
+    /// The counts of requests and of failures.
     private var counts: SlidingCounts
-    /// Since when it has not been closed.
+    /// The time at which the circuit left the closed state.
     private var openSince = Duration.zero
     private var probing = 0
     private var succeeded = 0

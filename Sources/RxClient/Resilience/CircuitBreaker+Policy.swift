@@ -1,16 +1,16 @@
 extension CircuitBreaker {
     /// When a circuit opens, and for how long.
     public struct Policy: Sendable, Hashable {
-        /// The share of failures that opens it, from 0 to 1. Default 0.5.
+        /// The share of failures that opens the circuit, from 0 to 1. Default 0.5.
         public var failureRatio: Double
-        /// How many requests there must have been within the window. Default 20.
+        /// The minimum number of requests in the window. Default 20.
         public var minimumRequests: Int
         /// The length of the window, which slides in tenths. Default 10 s.
         public var window: Duration
-        /// How long it is open before it is probed. Default 30 s.
+        /// How long the circuit stays open before it is probed. Default 30 s.
         public var openDuration: Duration
-        /// How many requests are let through at a time to probe, and must succeed to close it; one failure opens it
-        /// again. Default 1.
+        /// The number of requests admitted at a time as probes, all of which must succeed to close the
+        /// circuit; one failure opens it again. Default 1.
         public var probes: Int
 
         /// Creates a policy.

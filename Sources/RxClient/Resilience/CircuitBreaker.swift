@@ -2,39 +2,41 @@ import RxHTTP
 public import RxLite
 import Synchronization
 
-/// Spares a host that is in trouble: when too many requests fail, further ones are not sent for a while, and fail at
-/// once with ``NetworkError/Code/circuitOpen``. Then a few probe whether the host is well again.
+/// Protects a failing host: when too many requests fail, further ones fail at once with
+/// ``NetworkError/Code/circuitOpen`` for a while, and nothing is sent. Then a few requests probe whether the
+/// host has recovered.
 ///
 /// ```swift
 /// configuration.circuitBreaker = CircuitBreaker.Policy(failureRatio: 0.5, minimumRequests: 20)
 /// ```
 ///
-/// A client with a policy has a breaker for each host; ``Client/circuitBreaker(of:)`` returns it. Errors of the
-/// transport and statuses from 500 on are failures. A refusal by the server (400 to 499), an error of the client itself
-/// (an invalid request, a full queue) and a cancellation are not. Safe from any thread.
+/// A client with a policy has a breaker for each host; ``Client/circuitBreaker(of:)`` returns it. Errors of
+/// the transport and statuses from 500 on are failures. A refusal by the server (400 to 499), an error of the
+/// client itself (an invalid request, a full queue) and a cancellation are not. Safe from any thread.
 public final class CircuitBreaker: Sendable {
     private let clock: any Scheduler
     private let circuit: Mutex<Circuit>
 
     private let shownState = State(CircuitState.closed)
 
-    /// Where the circuit is. It opens and closes with the requests that pass, and is half-open from the first probe on.
+    /// The state of the circuit. It opens and closes with the outcomes of requests, and is half-open from the
+    /// first probe on.
     public var state: Property<CircuitState> { Property(shownState) }
 
     /// Creates a closed breaker.
     ///
     /// - Parameters:
-    ///   - policy: when it opens and for how long.
-    ///   - clock: keeps the time. Default: a clock of the library's.
+    ///   - policy: when the circuit opens and for how long.
+    ///   - clock: the clock of the breaker. Default: the library's shared clock.
     public init(_ policy: Policy = Policy(), clock: any Scheduler = ActorScheduler.shared) {
         self.clock = clock
         circuit = Mutex(Circuit(policy))
     }
 
-    /// Closes the circuit and forgets what was counted.
+    /// Closes the circuit and resets the counts.
     public func reset() { change { $0.reset() } }
 
-    /// Asks for a request to be let through; throws `circuitOpen` if it is not.
+    /// Admits a request, or throws `circuitOpen`.
     func enter() throws(NetworkError) -> Circuit.Passage {
         let now = clock.now
         let passage = change { $0.enter(at: now) }
@@ -48,13 +50,13 @@ public final class CircuitBreaker: Sendable {
         throw error
     }
 
-    /// Notes how the request ended; `nil` where that says nothing about the host.
+    /// Records how the request ended; `nil` for an outcome that says nothing about the host.
     func leave(_ passage: Circuit.Passage, isFailure: Bool?) {
         let now = clock.now
         change { $0.leave(passage, isFailure: isFailure, at: now) }
     }
 
-    /// Whether a request is a probe of a circuit that is half-open.
+    /// Whether a request is a probe of a half-open circuit.
     func isProbe(_ passage: Circuit.Passage) -> Bool { circuit.withLock { $0.isProbe(passage) } }
 
     @discardableResult
@@ -63,7 +65,7 @@ public final class CircuitBreaker: Sendable {
             let before = circuit.state
             return (change(&circuit), before != circuit.state)
         }
-        // Read again at each step, so that the last of several threads shows what is true.
+        // Reads the state again at each step, so that the last of several threads publishes the latest one.
         if isChanged { shownState.update { shown in shown = circuit.withLock { $0.state } } }
         return result
     }

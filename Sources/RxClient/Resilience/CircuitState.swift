@@ -1,9 +1,9 @@
-/// Where a circuit is.
+/// The state of a circuit.
 public enum CircuitState: Sendable, Hashable {
-    /// Requests pass, and failures are counted.
+    /// Requests pass, and their failures are counted.
     case closed
-    /// Nothing passes until the time of the second value; both are on the breaker's clock.
+    /// No requests pass until the second time; both times are on the breaker's clock.
     case open(since: Duration, until: Duration)
-    /// A few requests pass to find out whether it can be closed.
+    /// A few requests pass, to probe whether the circuit can close.
     case halfOpen
 }

@@ -1,6 +1,6 @@
 extension Client {
     /// The circuit breaker of a server's host; `nil` if the configuration has no
-    /// ``ClientConfiguration/circuitBreaker``, or the client no such server.
+    /// ``ClientConfiguration/circuitBreaker``, or the client has no such server.
     ///
     /// ```swift
     /// client.circuitBreaker()?.state.observable.subscribe { state in lamp.show(state) }
@@ -9,6 +9,7 @@ extension Client {
         servers.pair[server]?.host?.breaker
     }
 
-    /// The limiter of ``ClientConfiguration/limits`` and ``ClientConfiguration/hostLimits``; `nil` without limits.
+    /// The limiter for ``ClientConfiguration/limits`` and ``ClientConfiguration/hostLimits``; `nil` without
+    /// limits.
     public var limiter: RequestLimiter? { hosts.limiter }
 }

@@ -2,8 +2,8 @@ import HTTPTypes
 import RxHTTP
 
 extension Endpoint {
-    /// Whether its requests may be sent twice, by their method (RFC 9110 §9.2.2), ``RequestOptions/isIdempotent`` or an
-    /// `Idempotency-Key`, and have a replayable body.
+    /// Whether the endpoint's requests may be sent twice, by their method (RFC 9110 §9.2.2),
+    /// ``RequestOptions/isIdempotent`` or an `Idempotency-Key`, and have a replayable body.
     public var isRepeatable: Bool {
         switch method {
         case .get, .head, .options, .trace, .put, .delete: parameters.isReplayable

@@ -1,11 +1,11 @@
-/// When a second attempt is sent beside one that takes long.
+/// When a second attempt is sent in parallel to a slow one.
 ///
 /// ```swift
 /// configuration.hedging = .percentile(0.95)
 /// ```
 ///
-/// The first response counts and the other attempt is cancelled. Only requests that may be sent twice and whose body
-/// can be are hedged, and each hedge is taken from the ``RetryBudget``.
+/// The first response counts, and the other attempt is cancelled. Only requests that may be repeated and
+/// whose body is replayable are hedged, and each hedge is taken from the ``RetryBudget``.
 public struct Hedging: Sendable, Hashable {
     private enum Rule: Sendable, Hashable {
         case never
@@ -18,22 +18,23 @@ public struct Hedging: Sendable, Hashable {
     /// No second attempt.
     public static let never = Hedging(rule: .never)
 
-    /// After so long.
+    /// Sends a second attempt after this delay.
     public static func after(_ delay: Duration) -> Hedging { Hedging(rule: .fixed(delay)) }
 
-    /// When an attempt takes longer than that share of the recent ones to the same host.
+    /// Sends a second attempt when the first takes longer than this share of the recent attempts to the same
+    /// host.
     ///
     /// - Parameters:
-    ///   - share: from 0 to 1. Default 0.95: one in twenty.
+    ///   - share: from 0 to 1. Default 0.95: one attempt in twenty is hedged.
     ///   - initially: the delay until ten attempts are known. Default 1 s.
     public static func percentile(_ share: Double = 0.95, initially: Duration = .seconds(1)) -> Hedging {
         Hedging(rule: .percentile(share, initially: initially))
     }
 
-    /// Whether there is any second attempt.
+    /// Whether there are second attempts at all.
     var isOn: Bool { rule != .never }
 
-    /// How long the first attempt may take alone.
+    /// The delay before the second attempt.
     func delay(_ latencies: RecentLatencies) -> Duration? {
         switch rule {
         case .never: nil

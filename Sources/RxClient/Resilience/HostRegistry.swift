@@ -2,12 +2,13 @@ import RxHTTP
 import RxLite
 import Synchronization
 
-/// The hosts that a client sends requests to. A server holds its own, so that they are looked up for other URLs only.
+/// The hosts that a client sends requests to. A server keeps a reference to its host, so only other URLs need
+/// a lookup.
 final class HostRegistry: Sendable {
-    /// How many are kept before the idle ones are forgotten.
+    /// The number of hosts kept before idle ones are dropped.
     private static let limit = 1024
 
-    /// Who lets requests in, if they are limited.
+    /// The limiter of requests, if they are limited.
     let limiter: RequestLimiter?
     private let budget: RetryBudget?
     private let circuitBreaker: CircuitBreaker.Policy?

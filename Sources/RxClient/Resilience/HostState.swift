@@ -1,10 +1,10 @@
 import RxLite
 
-/// What a client knows of one host that it sends requests to.
+/// The state of one host that a client sends requests to.
 final class HostState: Sendable {
     let budget: RetryBudget.Account?
     let breaker: CircuitBreaker?
-    /// Its queue, if requests are limited.
+    /// The host's place in the queue, if requests are limited.
     let place: RequestLimiter.Place?
     let latencies = RecentLatencies()
 
@@ -14,6 +14,6 @@ final class HostState: Sendable {
         self.place = place
     }
 
-    /// Whether nothing would be lost with it that matters.
+    /// Whether the state can be dropped without losing anything relevant.
     var isIdle: Bool { breaker?.state.value ?? .closed == .closed }
 }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// How long the last requests took, for ``Hedging/percentile(_:initially:)``. Safe from any thread.
+/// The latencies of recent requests, for ``Hedging/percentile(_:initially:)``. Safe from any thread.
 public final class RecentLatencies: Sendable {
-    /// How many are remembered.
+    /// The number of latencies kept.
     private static let capacity = 128
-    /// How few say nothing.
+    /// The minimum number of latencies for a percentile.
     private static let least = 10
-    /// They are sorted anew after so many.
+    /// The number of new latencies after which they are sorted again.
     private static let batch = 8
 
     private struct Contents {
@@ -18,10 +18,10 @@ public final class RecentLatencies: Sendable {
 
     private let contents = Mutex(Contents())
 
-    /// Creates an empty memory.
+    /// Creates an empty record.
     public init() {}
 
-    /// Notes how long a request took, or how long it had taken when it was given up.
+    /// Records the latency of a request, or the time until it was given up.
     public func note(_ latency: Duration) {
         contents.withLock { contents in
             contents.unsorted += 1
@@ -31,7 +31,8 @@ public final class RecentLatencies: Sendable {
         }
     }
 
-    /// The time that so large a share of the last 128 did not exceed; `nil` while there are fewer than ten. The last
+    /// The latency that this share of the last 128 requests did not exceed; `nil` while there are fewer than
+    /// ten. The last seven may not be counted yet.
     /// seven may not count yet.
     ///
     /// - Parameter share: from 0 to 1.

@@ -2,15 +2,15 @@ import RxHTTP
 import RxLite
 
 extension RequestLimiter {
-    /// Who is in, who waits, and until when. Touched only under the limiter's lock.
+    /// The requests that run or wait, and the timer. Accessed only under the limiter's lock.
     struct Contents {
         var queue: FairQueue<Waiter>
         var places: [String: Place] = [:]
         /// The rate of all hosts together.
         private var total: RateGate
-        /// Whether nobody is let in anywhere.
+        /// Whether all hosts are held.
         private var isTotalHeld = false
-        /// Places without a token, and closed ones.
+        /// The places without a token, and the paused ones.
         private var held: [Place] = []
         private var alarm: (due: Due, timer: (any Cancellable)?)?
         private var alarmCount = 0
@@ -20,7 +20,7 @@ extension RequestLimiter {
             self.total = RateGate(total.rate)
         }
 
-        /// Notes that `waiter` is in, at the cost of a token here and in all.
+        /// Admits `waiter`, which takes a token of its host and one of the total.
         mutating func admit(_ waiter: Waiter, at now: Duration) {
             waiter.isIn = true
             waiter.place.gate.take(at: now)
@@ -38,7 +38,7 @@ extension RequestLimiter {
             place.isHeld = true
         }
 
-        /// Lets go of what has a token again.
+        /// Releases the places that have a token again.
         mutating func release(at now: Duration) {
             if isTotalHeld, total.wait(at: now) <= .zero {
                 isTotalHeld = false
@@ -52,9 +52,10 @@ extension RequestLimiter {
             held.removeAll { !$0.isHeld }
         }
 
-        // MARK: - The alarm
+        // MARK: - Timer
 
-        /// When it has to be looked at next, if that is not seen to already, and a timer that is needed no more.
+        /// The next time to look at the queue, unless a timer is set for it, and a timer that is no longer
+        /// needed.
         mutating func renewAlarm(at now: Duration) -> (due: Due?, passed: (any Cancellable)?) {
             guard queue.waitingCount > 0 else {
                 defer { alarm = nil }
@@ -72,14 +73,14 @@ extension RequestLimiter {
             return (due, passed)
         }
 
-        /// Keeps the timer for it; gives it back if another one has taken its place.
+        /// Stores the timer for `due`; returns it if another timer has replaced it.
         mutating func keep(_ timer: any Cancellable, for due: Due) -> (any Cancellable)? {
             guard alarm?.due.number == due.number else { return timer }
             alarm?.timer = timer
             return nil
         }
 
-        /// Its time has come.
+        /// Removes the timer for `due`, which has fired.
         mutating func forget(_ due: Due) {
             if alarm?.due.number == due.number { alarm = nil }
         }
@@ -91,9 +92,9 @@ extension RequestLimiter {
         let number: Int
     }
 
-    /// One host's part.
+    /// The share of one host.
     final class Place: @unchecked Sendable {
-        // Unchecked: all but the constant is touched only under the limiter's lock.
+        // Unchecked: everything except the constant is accessed only under the limiter's lock.
         fileprivate(set) var gate: RateGate
         let origin: FairQueue<Waiter>.Origin
         fileprivate var isHeld = false
@@ -103,17 +104,17 @@ extension RequestLimiter {
             gate = RateGate(rate)
         }
 
-        /// Whether nobody is there and nothing keeps anybody out.
+        /// Whether the place has no requests and nothing holds it.
         var isIdle: Bool { origin.isIdle && !isHeld }
 
         func close(until time: Duration) { gate.close(until: time) }
     }
 
-    /// One request that wants in.
+    /// One request that asks for a place.
     final class Waiter: @unchecked Sendable {
-        // Unchecked: the variables are touched only under the limiter's lock.
+        // Unchecked: the variables are accessed only under the limiter's lock.
         let place: Place
-        /// Called once it is in, if it had to wait; on any thread, without the lock.
+        /// Called when the request has been admitted after a wait; on any thread, without the lock.
         let start: @Sendable () -> Void
         var isIn = false
         var ticket: WaitingList<Waiter>.Ticket?
@@ -125,7 +126,7 @@ extension RequestLimiter {
     }
 }
 
-/// A token bucket that can be closed for a while; without a rate there are always tokens.
+/// A token bucket that can be paused; without a rate there is always a token.
 struct RateGate: Sendable {
     private var bucket: TokenBucket?
     private var closedUntil = Duration.zero
@@ -136,7 +137,7 @@ struct RateGate: Sendable {
 
     mutating func close(until time: Duration) { closedUntil = max(closedUntil, time) }
 
-    /// How long it takes until somebody may pass; zero if that is now.
+    /// The time until a request may pass; zero if it may pass now.
     mutating func wait(at now: Duration) -> Duration {
         max(bucket?.wait(at: now) ?? .zero, closedUntil - now, .zero)
     }

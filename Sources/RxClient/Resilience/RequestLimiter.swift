@@ -4,21 +4,21 @@ import RxHTTP
 public import RxLite
 import Synchronization
 
-/// Lets requests begin within limits; further requests wait for their turn. Hosts take turns, and for each host the
-/// order is that of arrival.
+/// Limits the requests that run; further requests wait for their turn. Hosts take turns, and the requests to
+/// one host are served in order of arrival.
 ///
 /// ```swift
 /// let limiter = RequestLimiter(perHost: RequestLimits(concurrency: 4, rate: .perSecond(10, burst: 20)))
 /// client.response(GoodsList(keyword: "tea")).limited(by: limiter, host: "api.example.com")
 /// ```
 ///
-/// A client has one if its configuration has limits. A 429 with `Retry-After` (RFC 6585 §4) holds all requests to its
-/// host until then, for at most ``longestPause``. Safe from any thread.
+/// A client has a limiter if its configuration has limits. A 429 with `Retry-After` (RFC 6585 §4) holds all
+/// requests to its host until then, for at most ``longestPause``. Safe from any thread.
 public final class RequestLimiter: Sendable {
-    /// How many hosts are remembered before the idle ones are forgotten.
+    /// The number of hosts kept before idle ones are dropped.
     private static let placeLimit = 1024
 
-    /// How long a 429 may close a host; zero for not at all.
+    /// The maximum time for which a 429 holds a host; zero disables it.
     public let longestPause: Duration
 
     let clock: any Scheduler
@@ -29,11 +29,11 @@ public final class RequestLimiter: Sendable {
     /// Creates a limiter with all places free.
     ///
     /// - Parameters:
-    ///   - total: for all hosts together.
-    ///   - perHost: for each host.
-    ///   - longestPause: how long a 429 may close a host. Default 30 s.
-    ///   - clock: keeps the time. Default: a clock of the library's.
-    ///   - currentDate: what a `Retry-After` date is measured against. Default: the date by the clock.
+    ///   - total: the limits of all hosts together.
+    ///   - perHost: the limits of each host.
+    ///   - longestPause: the maximum time for which a 429 holds a host. Default 30 s.
+    ///   - clock: the clock of the limiter. Default: the library's shared clock.
+    ///   - currentDate: the current date, for a `Retry-After` with a date. Default: the date of the clock.
     public init(
         total: RequestLimits = RequestLimits(), perHost: RequestLimits = RequestLimits(),
         longestPause: Duration = .seconds(30), clock: any Scheduler = ActorScheduler.shared,
@@ -46,10 +46,10 @@ public final class RequestLimiter: Sendable {
         contents = Mutex(Contents(total: total, perHost: perHost))
     }
 
-    /// How many requests wait at the moment.
+    /// The number of requests that are waiting.
     public var waitingCount: Int { contents.withLock { $0.queue.waitingCount } }
 
-    /// The place of a host, made now if it is not there.
+    /// The place of a host, created if it does not exist.
     func place(of host: String) -> Place {
         contents.withLock { contents in
             if let place = contents.places[host] { return place }
@@ -62,9 +62,9 @@ public final class RequestLimiter: Sendable {
         }
     }
 
-    /// Lets `waiter` in, or has it wait.
+    /// Admits `waiter`, or adds it to the queue.
     ///
-    /// - Returns: whether it is in.
+    /// - Returns: whether it has been admitted.
     func enter(_ waiter: Waiter) -> Bool {
         let now = clock.now
         return change(at: now) { contents in
@@ -77,7 +77,7 @@ public final class RequestLimiter: Sendable {
         }
     }
 
-    /// Gives the place back, or leaves the queue.
+    /// Releases the waiter's place, or removes the waiter from the queue.
     func leave(_ waiter: Waiter) {
         change(at: clock.now) { contents in
             if waiter.isIn {
@@ -88,7 +88,7 @@ public final class RequestLimiter: Sendable {
         }
     }
 
-    /// Closes a host for as long as its response asks for.
+    /// Holds a host for as long as its response asks.
     func pause(_ place: Place, because error: NetworkError) {
         guard error.code == .status, error.status?.code == 429,
             let wait = error.retryAfter(now: currentDate()), min(wait, longestPause) > .zero
@@ -100,7 +100,7 @@ public final class RequestLimiter: Sendable {
         }
     }
 
-    /// Changes the contents, lets in who finds a place then, and sees to it that the next one is.
+    /// Changes the contents, then admits waiters that have a place now, and sets the timer for the next ones.
     @discardableResult
     private func change<Result: Sendable>(at now: Duration, _ change: (inout Contents) -> Result) -> Result {
         let (result, admitted, alarm) = contents.withLock { contents in

@@ -1,8 +1,8 @@
-/// How many requests may run at a time, and how many may begin in a time.
+/// The limits of concurrent requests and of their rate.
 public struct RequestLimits: Sendable, Hashable {
-    /// The most that run at the same time; at least 1. `nil` is no limit.
+    /// The maximum number of concurrent requests; at least 1. `nil`: no limit.
     public var concurrency: Int?
-    /// How many may begin. `nil` is no limit.
+    /// The rate at which requests may begin. `nil`: no limit.
     public var rate: RequestRate?
 
     /// Creates limits.

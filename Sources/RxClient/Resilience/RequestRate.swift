@@ -1,19 +1,20 @@
-/// How many requests may begin in a time: a token bucket, which fills steadily up to its burst, and of which each
-/// request takes one token.
+/// The rate at which requests may begin: a token bucket, which fills steadily up to its burst. Each request
+/// takes one token.
 public struct RequestRate: Sendable, Hashable {
-    /// How many tokens come in a second.
+    /// The number of tokens added per second.
     public var perSecond: Double
-    /// How many there are at most, and at first.
+    /// The capacity of the bucket, which starts full.
     public var burst: Int
 
     /// A number of requests per second.
     ///
-    /// - Parameter burst: how many may begin at once after a pause. Default 1: evenly spaced.
+    /// - Parameter burst: the number of requests that may begin at once after a pause. Default 1: evenly
+    ///   spaced.
     public static func perSecond(_ count: Double, burst: Int = 1) -> RequestRate {
         RequestRate(perSecond: count, burst: burst)
     }
 
-    /// A number of requests in a time.
+    /// A number of requests per length of time.
     public static func count(_ count: Int, per time: Duration, burst: Int = 1) -> RequestRate {
         RequestRate(perSecond: Double(count) / max(time / .seconds(1), 1e-9), burst: burst)
     }

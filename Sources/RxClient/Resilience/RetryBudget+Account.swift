@@ -2,16 +2,17 @@ import RxLite
 import Synchronization
 
 extension RetryBudget {
-    /// The budget of one host: the allowance by its requests, and the use by its retries. Safe from any thread.
+    /// The budget of one host: earned by its requests, spent by its retries. Safe from any thread.
     public final class Account: Sendable {
         private struct Contents {
-            /// Requests, and retries.
+            /// The counts of requests and of retries.
             var counts: SlidingCounts
-            /// Retries that were allowed and whose request has not been counted, since it is no first one.
+            /// Retries that were allowed and whose requests have not been counted; a retry earns no budget.
             var expected = 0
         }
 
-        /// So many requests are counted together, since reading the clock costs more than counting.
+        /// The number of requests that are counted together, because reading the clock costs more than
+        /// counting.
         private static let batch = 16
 
         private let ratio: Double
@@ -27,13 +28,13 @@ extension RetryBudget {
             contents = Mutex(Contents(counts: SlidingCounts(window: window)))
         }
 
-        /// Counts a request that is sent to the host: a client does so for each, also for those of
-        /// ``Client/response(_:from:)``. Up to 15 are counted a little later, with the next ones.
+        /// Counts a request that is sent to the host. A client counts every request, including those of
+        /// ``Client/response(_:from:)``. Up to 15 requests are counted a little later, with the next ones.
         public func noteRequest() {
             if uncounted.add(1, ordering: .relaxed).newValue >= Self.batch { count(at: clock.now) }
         }
 
-        /// Takes one retry, if there is one left.
+        /// Spends one retry, if the budget allows it.
         public func withdraw() -> Bool {
             let now = clock.now
             count(at: now)
@@ -47,7 +48,7 @@ extension RetryBudget {
             }
         }
 
-        /// Whether nothing of the last while is known.
+        /// Whether the window has no counts.
         var isEmpty: Bool {
             let now = clock.now
             count(at: now)

@@ -2,17 +2,17 @@ public import RxHTTP
 public import RxLite
 import Synchronization
 
-/// Keeps retries and hedges from becoming most of the load of a failing host: of the requests to one host in the last
-/// ten seconds at most so many may be repetitions. When the budget is spent, the first error stands.
+/// Limits the load of retries and hedges on a failing host: only a share of the requests to one host in the
+/// last ten seconds may be repetitions. When the budget is spent, the first error is final.
 ///
 /// ```swift
 /// configuration.retryBudget = RetryBudget(ratio: 0.1)
 /// ```
 ///
-/// Clients have one by default. Several share one that they are given; each host has its own account. Safe from any
-/// thread.
+/// Each client has a budget by default. Several clients can share one; each host has a separate account. Safe
+/// from any thread.
 public final class RetryBudget: Sendable {
-    /// How many are kept before those without any count are forgotten.
+    /// The number of accounts kept before those without counts are dropped.
     private static let accountLimit = 1024
 
     private let ratio: Double
@@ -24,12 +24,12 @@ public final class RetryBudget: Sendable {
     /// Creates a budget.
     ///
     /// - Parameters:
-    ///   - ratio: how many retries there may be for each request. Default 0.2.
-    ///   - floor: how many there may be per second however few the requests are, taken over the whole window.
+    ///   - ratio: the number of retries allowed per request. Default 0.2.
+    ///   - floor: the number of retries per second that are always allowed, summed over the whole window.
     ///     Default 10, which is 100 in ten seconds.
     ///   - window: the length of the window, which slides in tenths. Default 10 s.
-    ///   - clock: keeps the time. Default: that of the first client that sends something to a host, else a clock of
-    ///     the library's.
+    ///   - clock: the clock of the budget. Default: the clock of the first client that sends a request to a
+    ///     host, otherwise the library's shared clock.
     public init(
         ratio: Double = 0.2, floor: Double = 10, window: Duration = .seconds(10),
         clock: (any Scheduler)? = nil

@@ -3,14 +3,14 @@ public import RxHTTP
 public import RxLite
 
 extension RetryPolicy<NetworkError> {
-    /// The same policy within a budget: when the budget of the host that an error came from is spent, it stands.
+    /// The same policy within a budget: no retries once the budget of the error's host is spent.
     ///
     /// ```swift
     /// client.response(GoodsList(keyword: "tea"))
     ///     .retry(.exponentialBackoff().limited(by: budget))
     /// ```
     ///
-    /// The requests that the budget is a part of are counted where they are sent: by the client, if `budget` is its
+    /// The requests that earn the budget are counted when they are sent: by the client, if `budget` is its
     /// ``ClientConfiguration/retryBudget``.
     public func limited(by budget: RetryBudget) -> RetryPolicy {
         RetryPolicy(

@@ -1,11 +1,11 @@
-/// Two counters over a window of time that slides in tenths of its length.
+/// Two counters over a sliding window, in steps of a tenth of its length.
 struct SlidingCounts: Sendable {
     private static let slots = 10
 
     private var counts = [(first: Int, second: Int)](repeating: (0, 0), count: slots)
     private(set) var first = 0
     private(set) var second = 0
-    /// The number of the slot that was written last, from the beginning of time.
+    /// The number of the slot written last, counted from time zero.
     private var latest: UInt64 = 0
     /// The length of a slot in nanoseconds.
     private let length: UInt64
@@ -23,7 +23,7 @@ struct SlidingCounts: Sendable {
         self.second += second
     }
 
-    /// Forgets what is too old. A time before the last one counts as that.
+    /// Drops outdated counts. A time before the latest one counts as the latest.
     mutating func slide(to now: Duration) {
         let number = Self.nanoseconds(now) / length
         guard number > latest else { return }
@@ -41,7 +41,7 @@ struct SlidingCounts: Sendable {
         (first, second) = (0, 0)
     }
 
-    /// From 0 to 292 years.
+    /// The nanoseconds of a duration, from 0 to 292 years.
     private static func nanoseconds(_ duration: Duration) -> UInt64 {
         guard duration > .zero else { return 0 }
         guard duration < .nanoseconds(Int64.max) else { return UInt64(Int64.max) }

@@ -1,6 +1,6 @@
-/// What is left of a ``RequestRate`` at the moment.
+/// The current state of a ``RequestRate``.
 struct TokenBucket: Sendable {
-    /// The longest time between two tokens: a rate of nothing at all would never let anybody through.
+    /// The longest time between two tokens, in seconds: with a rate of zero no request would ever begin.
     private static let longestGap = 86400.0
 
     private let gap: Double
@@ -15,16 +15,16 @@ struct TokenBucket: Sendable {
         tokens = burst
     }
 
-    /// Takes a token, which must be there.
+    /// Takes a token, which must be available.
     mutating func take(at now: Duration) {
         fill(at: now)
         tokens -= 1
     }
 
-    /// How long it takes until there is a token; zero if there is one.
+    /// The time until a token is available; zero if there is one.
     mutating func wait(at now: Duration) -> Duration {
         fill(at: now)
-        // A rounding error is no reason to wait.
+        // A rounding error must not cause a wait.
         guard tokens < 1 - 1e-9 else { return .zero }
         return max(.nanoseconds(1), .seconds((1 - tokens) * gap))
     }
