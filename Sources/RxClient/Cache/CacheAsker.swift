@@ -3,22 +3,22 @@ import RxCache
 import RxCookies
 import RxHTTP
 
-/// The account and the cookies that a request goes out with, as far as responses must be kept apart by them. The one
-/// place where a cache learns whose a response is.
+/// The account and the cookies of a request, as far as they separate responses. This is the only place where
+/// the cache determines the owner of a response.
 struct CacheAsker: Sendable {
-    /// The caller's name for whoever asks; empty for nobody.
+    /// The caller's name for the requester; empty for none.
     var name = ""
-    /// Places the credential, if there is one.
+    /// The session that adds the credential, if there is one.
     var session: Session?
     /// The number of the session's account.
     var account: Int?
-    /// Adds cookies, if there are any.
+    /// The jar that adds cookies, if there is one.
     var jar: CookieJar?
-    /// The service whose servers have their cookies in common.
+    /// The service whose servers share their cookies.
     var servers: ServerPair?
 
-    /// A name for whoever asks by `request`: the account that is logged in, and a digest of what the request has of its
-    /// own in `Authorization`, `Cookie`, `Proxy-Authorization` and its secret fields, and of the user and password for a
+    /// The identity of the requester: the account that is logged in, and a digest of the request's
+    /// `Authorization`, `Cookie`, `Proxy-Authorization` and secret fields, and of the user and password for a
     /// digest challenge.
     func identity(of request: Request) -> String {
         let fields = request.headerFields
@@ -35,8 +35,8 @@ struct CacheAsker: Sendable {
         return name + "/" + HexDigest.sha256(text.utf8)
     }
 
-    /// The header fields that `request` would be sent with at this moment; `nil` while a login or the reading of stored
-    /// cookies has to be waited for.
+    /// The header fields that `request` would be sent with now; `nil` while a login is running or stored
+    /// cookies are being read.
     func fields(of request: Request) -> HTTPFields? {
         var sent = request
         if let session, !request.isCredentialFree {
@@ -49,7 +49,7 @@ struct CacheAsker: Sendable {
         return jar.isRestored ? jar.adding(to: sent, at: origin, isSent: false)?.request.headerFields : nil
     }
 
-    /// The cookies that the jar would add to `request` at this moment.
+    /// The cookies that the jar would add to `request` now.
     func cookies(of request: Request) -> String {
         guard let jar, !request.isCredentialFree, let origin = cookieOrigin(of: request) else { return "" }
         return jar.adding(to: request, at: origin, isSent: false)?.added ?? ""
@@ -62,7 +62,7 @@ struct CacheAsker: Sendable {
 }
 
 extension CacheAsker {
-    /// The account that is logged in.
+    /// The requester for the account that is logged in.
     init(_ session: Session) {
         let account = session.account
         self.session = session

@@ -4,7 +4,7 @@ import RxCache
 import RxHTTP
 import Synchronization
 
-/// One request that may change what is at its URL, as the cache hears of it (RFC 9111 §4.4).
+/// One request that may change the resource at its URL, as the cache sees it (RFC 9111 §4.4).
 final class CacheChange: Sendable {
     private let request: Request
     private let cache: ResponseCache
@@ -13,8 +13,10 @@ final class CacheChange: Sendable {
     private let isOver = Atomic<Bool>(false)
 
     /// - Parameters:
-    ///   - servers: the service, whose resources the cache knows by their URLs at the main server.
-    ///   - mayBeUpgraded: whether what is sent to https may have been asked for, and cached, by an http URL (RFC 6797).
+    ///   - servers: the servers of the service. The cache identifies their resources by the URLs at the main
+    ///     server.
+    ///   - mayBeUpgraded: whether a request sent to https may have been made, and cached, with an http URL
+    ///     (RFC 6797).
     init(
         _ request: Request, in cache: ResponseCache, at servers: ServerPair? = nil,
         mayBeUpgraded: Bool = false
@@ -25,18 +27,18 @@ final class CacheChange: Sendable {
         self.mayBeUpgraded = mayBeUpgraded
     }
 
-    /// The request is sent: what was asked for before may be out of date when it comes.
+    /// Records that the request is sent: responses to earlier requests may be outdated when they arrive.
     func begin() { note() }
 
-    /// The request has ended. Without a head nobody knows what it has done.
+    /// Records that the request has ended. Without a head its effect is unknown.
     func end() {
         if !isOver.exchange(true, ordering: .relaxed) { note() }
     }
 
-    /// The head of the response has come. A success removes what is stored of the URL, and of those of the same origin
-    /// that the response names.
+    /// Records the head of the response. A success removes the stored responses of the URL, and of the URLs
+    /// of the same origin that the response names.
     ///
-    /// - Parameter url: the URL that responded, if it is not the request's. Default `nil`.
+    /// - Parameter url: the URL that responded, if it is not the request's. Default `nil`: the request's URL.
     func end(with head: ResponseHead, from url: URL? = nil) {
         guard !isOver.exchange(true, ordering: .relaxed) else { return }
         guard [.successful, .redirection].contains(head.status.kind) else { return note() }
@@ -54,7 +56,7 @@ final class CacheChange: Sendable {
         withPlain([request.resource ?? request.cacheURL, resource(request.url)])
     }
 
-    /// The URLs, and the http ones that may have become https ones of them.
+    /// The URLs, and the http URLs that may have been upgraded to them.
     private func withPlain(_ urls: [String]) -> Set<String> {
         let upgraded = mayBeUpgraded ? urls.filter { $0.hasPrefix("https://") } : []
         return Set(urls).union(upgraded.map { "http://" + $0.dropFirst("https://".count) })
@@ -65,7 +67,7 @@ final class CacheChange: Sendable {
         return origin == own || servers.map { $0.contains(own) && $0.contains(origin) } == true
     }
 
-    /// The URL by which the cache knows what is at `url`.
+    /// The URL that identifies the resource at `url` in the cache.
     private func resource(_ url: URL) -> String {
         (servers.flatMap { $0.url(url, at: $0.main) } ?? url).cacheText
     }

@@ -3,34 +3,37 @@ import RxHTTP
 import RxLite
 import Synchronization
 
-/// The requests that are under way and that others for the same may join.
+/// The requests in flight that equal requests may join.
 final class CacheFlights: Sendable {
-    /// What is equal where two requests are one. A request gets the response of another only where everything that
-    /// shapes the outcome up to the response is in here, so what is not part of it must come after the joining.
+    /// The properties by which two requests are equal. A request gets the response of another only if
+    /// everything that affects the outcome up to the response is in here; everything else must come after the
+    /// joining.
     struct ID: Hashable {
         let key: CacheKey
-        /// The number of the session's account. The key has its name, which stays the same when it logs in anew.
+        /// The number of the session's account. The key has the account's name, which stays the same after a
+        /// new login.
         let account: Int?
         /// The request before signature, credential and cookies.
         let request: Request.Shape
         let mode: CacheMode
         let lifetime: Duration?
         let tags: Set<String>
-        /// What the response goes through before it is given to all.
+        /// The stages of the response before it is shared.
         let stages: Stages
     }
 
-    /// What a response goes through before it is given to all who wait for it.
+    /// The stages that a response goes through before it is shared with all waiting requests.
     enum Stages: Hashable {
-        /// A closure of the caller's: that of the first one is run.
+        /// A closure of the caller: the first caller's closure runs.
         case byHand
         case client(ClientStages)
     }
 
-    /// One request that several wait for. It does not hold its response, which holds the requests that wait.
+    /// One request that several subscribers wait for. It does not retain its response, which retains the
+    /// waiting requests.
     final class Flight: Sendable {
         fileprivate let number: Int
-        /// When the first one began.
+        /// The time at which the first request began.
         let start: CacheHistory.Moment
         private let isKept = Atomic<Bool>(false)
         private let sentFields = Mutex<SentFields?>(nil)
@@ -40,13 +43,13 @@ final class CacheFlights: Sendable {
             self.start = start
         }
 
-        /// `true` for the first who wants to keep the response.
+        /// Returns `true` to the first caller that wants to store the response.
         func claimKeeping() -> Bool { !isKept.exchange(true, ordering: .relaxed) }
 
-        /// Notes where the cookies of the next exchange will be told.
+        /// Sets the record for the cookies of the next exchange.
         func note(_ fields: SentFields) { sentFields.withLock { $0 = fields } }
 
-        /// Whether it has been sent without these cookies.
+        /// Whether the request has been sent with other cookies than these.
         fileprivate func isSentWithout(_ cookies: String) -> Bool {
             guard let sent = sentFields.withLock({ $0 })?.cookies else { return false }
             return sent != cookies
@@ -60,14 +63,16 @@ final class CacheFlights: Sendable {
 
     private let contents = Mutex(Contents())
 
-    /// The flight of `id`, which is `response` if there is none. Its transfer ends with its last subscriber.
+    /// The flight of `id`; `response` starts one if there is none. Its transfer ends with its last
+    /// subscriber.
     ///
-    /// A flight is forgotten before its response goes out, so that whoever begins after a response gets another one.
+    /// A flight is removed before its response is delivered, so that a request that begins after a response
+    /// gets another one.
     ///
     /// - Parameters:
-    ///   - cookies: what would be sent now; a flight with others is not joined.
-    ///   - start: when the request began.
-    ///   - history: tells of changes since a flight began, after which it is not joined (RFC 9111 §4.4).
+    ///   - cookies: the cookies that would be sent now; a flight with other cookies is not joined.
+    ///   - start: the time at which the request began.
+    ///   - history: the changes since a flight began, after which it is not joined (RFC 9111 §4.4).
     func join(
         _ id: ID, cookies: String = "", since start: CacheHistory.Moment, in history: CacheHistory,
         or response: Observable<Response, NetworkError>
@@ -84,7 +89,8 @@ final class CacheFlights: Sendable {
             let landing = response.handleEvents(
                 onNext: { _ in self.land(id, number) }, onEnd: { _ in self.land(id, number) },
                 onCancel: { self.land(id, number) })
-            // Who has found the flight before it landed, and subscribes after that, gets the response all the same.
+            // A request that has found the flight before its end, and subscribes later, still gets the
+            // response.
             let flight = Flight(number, start)
             let shared = landing.share(replay: 1, reset: .unused)
             contents.flights[id] = (flight, shared)

@@ -7,14 +7,15 @@ import RxLite
 extension CachedRequest {
     typealias Responses = Observable<Response, NetworkError>
 
-    /// The response: the stored one, where that may be used, or what `ask` gets.
+    /// The response: the stored one, if it may be used, or the response of `ask`.
     ///
     /// - Parameters:
-    ///   - stages: what must be equal besides the request where two are one; `nil` for one that joins no other.
-    ///   - trace: who is told what the cache had to do with it.
-    ///   - validation: what a response goes through that `ask` does not give.
-    ///   - ask: asks the server, to confirm an entry if there is one.
-    ///   - refresh: has an entry renewed, and the response stored.
+    ///   - stages: the stages that must be equal for two requests to be joined; `nil` for a request that
+    ///     joins no other.
+    ///   - trace: receives the use of the cache.
+    ///   - validation: validates a response that does not come from `ask`.
+    ///   - ask: asks the server, to revalidate an entry if there is one.
+    ///   - refresh: revalidates an entry, and stores the response.
     func respond(
         joining stages: CacheFlights.Stages?, trace: Trace? = nil,
         validation: Validation? = nil,
@@ -36,7 +37,7 @@ extension CachedRequest {
                     return Responses.just(self.gatewayTimeout).validated(by: validation)
                 }
                 self.noteKept(entry)
-                // A GET's conditions are no HEAD's.
+                // The conditions of a GET do not apply to a HEAD.
                 return self.joined(stages, trace, ask(self.request.method == .head ? nil : entry))
             }
         }
@@ -48,12 +49,12 @@ extension CachedRequest {
         return .just(response(from: entry, use, at: cache.currentDate()))
     }
 
-    /// The response where the server may not be asked and nothing is stored (RFC 9111 §5.2.1.7).
+    /// The response if the server must not be asked and nothing is stored (RFC 9111 §5.2.1.7).
     private var gatewayTimeout: Response {
         Response(head: ResponseHead(status: .gatewayTimeout), request: request, decoder: decoder)
     }
 
-    /// `response`, or that of another request for the same which is under way.
+    /// `response`, or the response to an equal request in flight.
     private func joined(
         _ stages: CacheFlights.Stages?, _ trace: Trace?, _ response: Responses
     ) -> Responses {
@@ -85,10 +86,10 @@ extension CachedRequest {
             }
     }
 
-    /// What `send` gets, or the entry where a 304 confirms it. Where the 304 means another one, `send` is asked again
-    /// without conditions.
+    /// The response of `send`, or the entry if a 304 confirms it. If the 304 is for another response, `send`
+    /// runs again without conditions.
     ///
-    /// - Parameter send: sends the request as it is prepared.
+    /// - Parameter send: sends the prepared request.
     func confirm(
         _ entry: CacheEntry?, trace: Trace? = nil,
         _ send: @escaping @Sendable (@escaping @Sendable (inout Request) -> Void) -> Responses
@@ -105,14 +106,14 @@ extension CachedRequest {
         }
     }
 
-    /// The entry to use where the response says that the server has failed, or where there is none.
+    /// The entry to use when the response shows a failure of the server, or when there is no response.
     func fallingBack(_ trace: Trace?) -> Responses? {
         fallback.map { use($0, .stale, trace) }
     }
 }
 
 extension Observable<Response, NetworkError> {
-    /// Stores the responses that the rules allow to be stored.
+    /// Stores the responses that the rules allow.
     func kept(in cached: CachedRequest) -> Observable {
         map { response in
             cached.keep(response)
@@ -120,7 +121,7 @@ extension Observable<Response, NetworkError> {
         }
     }
 
-    /// Tells the cache of a request that is sent by hand, and may change something, what becomes of it.
+    /// Informs the cache about the outcome of a handmade request that may change something.
     func changing(_ cache: ResponseCache, by request: Request) -> Observable {
         guard !request.isSafe else { return self }
         let change = CacheChange(request, in: cache)
@@ -132,13 +133,13 @@ extension Observable<Response, NetworkError> {
 }
 
 extension NetworkError {
-    /// Whether the server could not be reached, or could not respond.
+    /// Whether the server was unreachable or unable to respond.
     var isServerFailure: Bool {
         code == .status ? status?.isServerFailure == true : code.remedies.contains(.staleResponse)
     }
 }
 
 extension HTTPResponse.Status {
-    /// RFC 5861 §4.
+    /// Whether `stale-if-error` applies to the status (RFC 5861 §4).
     var isServerFailure: Bool { [500, 502, 503, 504].contains(code) }
 }

@@ -5,34 +5,34 @@ import RxHTTP
 import RxLite
 import Synchronization
 
-/// One request as the cache sees it: which stored response it may get, and what becomes of a new one.
+/// One request as the cache sees it: the stored response that it may get, and the handling of a new one.
 final class CachedRequest: Sendable {
     let cache: ResponseCache
-    /// Before signature, credential and cookies.
+    /// The request before signature, credential and cookies.
     let request: Request
     let key: CacheKey
     let mode: CacheMode
     let demand: CacheDemand
-    /// For how long its response is stored, where the app says so.
+    /// How long the response is stored, if the app specifies it.
     let lifetime: Duration?
     let tags: Set<String>
     let decoder: JSONDecoder
     let asker: CacheAsker
-    /// When it began.
+    /// The time at which the request began.
     let start: CacheHistory.Moment
     private let progress = Mutex(Progress())
 
     private struct Progress {
-        /// What is kept, and may be used if the server fails.
+        /// The stored entry, which may be used if the server fails.
         var kept: CacheEntry?
-        /// The response, until it has turned out to be of use.
+        /// The response, until it has been accepted.
         var response: Response?
-        /// What the server is asked to confirm.
+        /// The entry that the server is asked to revalidate.
         var confirmable: CacheEntry?
         var flight: CacheFlights.Flight?
     }
 
-    /// `nil` where `policy` has nothing to do with such a request.
+    /// Returns `nil` if `policy` does not apply to such a request.
     init?(
         _ request: Request, in cache: ResponseCache, _ policy: CachePolicy, _ mode: CacheMode,
         asker: CacheAsker, tags: Set<String>, decoder: JSONDecoder
@@ -61,9 +61,9 @@ final class CachedRequest: Sendable {
         self.decoder = decoder
     }
 
-    // MARK: - What is kept
+    // MARK: - Lookup
 
-    /// What is kept for the request, if there is anything.
+    /// The stored entry for the request, if there is one.
     func find() -> Observable<CacheEntry?, NetworkError> {
         cache.store.entries(for: key)
             .catch { _ -> Observable<[CacheEntry], NetworkError> in
@@ -80,7 +80,8 @@ final class CachedRequest: Sendable {
             }
     }
 
-    /// The stored response, where it is at hand and may be used as it is; `nil` where ``find()`` has to look.
+    /// The stored response, if it is in memory and may be used unchanged; `nil` if ``find()`` has to look it
+    /// up.
     func hit() -> Response? {
         guard demand.readsStore, let entry = cache.store.entriesAtHand(for: key).flatMap(fitting) else {
             return nil
@@ -103,12 +104,13 @@ final class CachedRequest: Sendable {
         }
     }
 
-    /// Whether the app's own time for a stored response is over: then it is dropped, and not merely stale.
+    /// Whether the app's storage time for a stored response is over: then the response is dropped, not just
+    /// stale.
     private func isOver(_ entry: CacheEntry, at now: Date) -> Bool {
         lifetime != nil && entry.metadata.terms.age(at: now) >= entry.metadata.terms.lifetime
     }
 
-    /// The response that is made of an entry.
+    /// Makes the response from an entry.
     func response(from entry: CacheEntry, _ use: CacheUse, at now: Date) -> Response {
         cache.count { if use == .stale { $0.staleServed += 1 } else { $0.hits += 1 } }
         let age = entry.metadata.terms.age(at: now)
@@ -119,18 +121,18 @@ final class CachedRequest: Sendable {
         return response
     }
 
-    /// The changes that concern it.
+    /// The selections of changes that concern the request.
     private var names: Set<CacheSelection> { CacheSelection.names(of: key, tags: tags) }
 
-    /// Whether the response that it waits for was asked for before a change (RFC 9111 §4.4).
+    /// Whether the flight that the request waits for began before a change (RFC 9111 §4.4).
     private var isOvertaken: Bool {
         cache.history.hasChanged(names, since: progress.withLock { $0.flight }?.start ?? start)
     }
 
-    /// Notes what may be used if the server fails.
+    /// Records the entry that may be used if the server fails.
     func noteKept(_ entry: CacheEntry?) { progress.withLock { $0.kept = entry } }
 
-    /// What may be used now that the server has failed (RFC 5861 §4).
+    /// The entry that may be used now that the server has failed (RFC 5861 §4).
     var fallback: CacheEntry? {
         guard let entry = progress.withLock({ $0.kept }), !cache.history.hasRemoved(names, since: start),
             entry.metadata.terms.isUsableOnError(for: demand, at: cache.currentDate())
@@ -138,27 +140,28 @@ final class CachedRequest: Sendable {
         return entry
     }
 
-    /// Waits for the same response as others.
+    /// Records the flight that the request waits for.
     func note(_ flight: CacheFlights.Flight) { progress.withLock { $0.flight = flight } }
 
-    // MARK: - Asking the server
+    // MARK: - Revalidation
 
-    /// What the server is asked to confirm, if anything.
+    /// The entry that the server is asked to revalidate, if any.
     var confirmable: CacheEntry? {
         get { progress.withLock { $0.confirmable } }
         set { progress.withLock { $0.confirmable = newValue } }
     }
 
-    /// Has the fields noted that an attempt is sent with.
+    /// Requests that the fields of each attempt be recorded.
     func noteFields(of request: inout Request) {
         let sentFields = SentFields()
         request.sentFields = sentFields
         progress.withLock { $0.flight }?.note(sentFields)
-        // Whoever sends by hand may not note them.
+        // A handmade `fetch` may not record the fields.
         if asker.servers == nil, let fields = asker.fields(of: request) { sentFields.note(fields) }
     }
 
-    /// Adds what makes the server confirm an entry instead of sending it anew (RFC 9111 §4.3.1).
+    /// Adds the conditions that let the server confirm an entry instead of sending it again (RFC 9111
+    /// §4.3.1).
     func prepare(_ request: inout Request, confirming entry: CacheEntry?) {
         if lifetime != nil, request.method == .post { request.isDeclaredSafe = true }
         guard key.rules == .http else { return }
@@ -170,10 +173,10 @@ final class CachedRequest: Sendable {
         }
     }
 
-    /// The stored response, updated by a 304 (RFC 9111 §4.3.4); `nil` if that means another one, or has more fields
-    /// than go together.
+    /// The stored response, updated by a 304 (RFC 9111 §4.3.4); `nil` if the 304 is for another response, or
+    /// the combined fields exceed the limit.
     func confirm(_ entry: CacheEntry, with response: Response) -> Response? {
-        // What a redirect led to speaks of another URL.
+        // A response after a redirect concerns another URL.
         guard !response.isRedirected else { return nil }
         guard entry.metadata.head.hasSameTag(as: response.head),
             let head = entry.metadata.head.updated(by: response.head)
@@ -198,12 +201,12 @@ final class CachedRequest: Sendable {
         return confirmed
     }
 
-    // MARK: - Keeping
+    // MARK: - Storing
 
-    /// Notes the response as it came, to be kept if it is of use.
+    /// Records the unchanged response, to be stored if it is accepted.
     func note(_ response: Response) { progress.withLock { $0.response = response } }
 
-    /// Keeps the response that has been noted.
+    /// Stores the recorded response.
     func keepNoted() {
         let response = progress.withLock { progress in
             defer { progress.response = nil }
@@ -212,8 +215,8 @@ final class CachedRequest: Sendable {
         if let response { keep(response) }
     }
 
-    /// Stores the server's response, where the rules allow it, it is complete, and nothing has been changed since it
-    /// was asked for.
+    /// Stores the server's response, if the rules allow it, the response is complete, and nothing has changed
+    /// since it was requested.
     func keep(_ response: Response) {
         let flight = progress.withLock { $0.flight }
         guard demand.writesStore, request.method != .head, !response.isFromCache, response.isWhole,
@@ -231,7 +234,7 @@ final class CachedRequest: Sendable {
             guard response.status.kind == .successful else { return nil }
             terms = CacheTerms(date: cache.currentDate(), lifetime: lifetime / .seconds(1))
         } else {
-            // What a redirect led to is the response of another URL.
+            // A response after a redirect belongs to another URL.
             guard !response.isRedirected, response.head.isStorable else { return nil }
             terms = self.terms(of: head, response)
         }
@@ -246,20 +249,20 @@ final class CachedRequest: Sendable {
             now: now)
     }
 
-    /// The variant that a response is, by the request fields that were sent.
+    /// The variant of a response, by the request fields that were sent.
     private func variant(of head: ResponseHead, _ response: Response) -> CacheVariant? {
         let sent = response.request.sentFields?.last ?? asker.fields(of: request)
         let secret = request.identifyingFields
         guard let sent,
             let variant = CacheVariant(head, sent: sent, secret: secret, ignoringAny: lifetime != nil)
         else { return nil }
-        // Nobody knows beforehand which of these would go to where a redirect leads.
+        // Which of these fields a redirect would carry to its target is unknown in advance.
         return response.isRedirected && variant.dependsOn(secret) ? nil : variant
     }
 }
 
 extension Response {
-    /// Whether the body is as long as announced.
+    /// Whether the body has the announced length.
     fileprivate var isWhole: Bool {
         guard let length = head.contentLength, !head.isCoded else { return true }
         return length == body.count

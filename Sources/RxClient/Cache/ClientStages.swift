@@ -1,10 +1,10 @@
 import RxHTTP
 
-/// The stages of a client that a response goes through before it is given to all who wait for the same, as far as
-/// endpoints can choose them: with all of it equal, one set of stages serves for all.
+/// The stages of a client that a response goes through before it is shared with equal requests, as far as
+/// endpoints can choose them: requests with equal stages can share one run.
 ///
-/// Closures cannot be compared. A retry policy or an envelope of an endpoint's own counts as equal where the endpoints
-/// are (`Hashable`); other endpoints that have one share with nobody.
+/// Closures cannot be compared. A retry policy or an envelope of an endpoint counts as equal if the endpoints
+/// are equal (`Hashable`); other endpoints with such options share with no request.
 struct ClientStages: Hashable, Sendable {
     private let client: ObjectIdentifier
     private let main: ObjectIdentifier
@@ -17,10 +17,10 @@ struct ClientStages: Hashable, Sendable {
     private let contentTypes: ContentTypes?
     private let output: Validation.Output
     private let hasEnvelope: Bool
-    /// The endpoint, if it has closures of its own.
+    /// The endpoint, if its options contain closures.
     private let endpoint: EndpointValue?
 
-    /// `nil` for stages that can be nobody else's.
+    /// Returns `nil` for stages that cannot be shared.
     init?(of call: CallContext) {
         guard call.kind == .request, let endpoint = call.endpoint else { return nil }
         self.init(of: endpoint, call)
@@ -51,10 +51,10 @@ struct ClientStages: Hashable, Sendable {
 
 /// An endpoint that can be compared.
 private struct EndpointValue: Hashable, Sendable {
-    // The value is an endpoint, and those are Sendable.
+    // The value is an endpoint, and endpoints are Sendable.
     private nonisolated(unsafe) let value: AnyHashable
 
-    /// `nil` for an endpoint that cannot be compared.
+    /// Returns `nil` for an endpoint that cannot be compared.
     init?(_ endpoint: some Endpoint) {
         guard let value = endpoint as? any Hashable else { return nil }
         unsafe self.value = AnyHashable(value)

@@ -1,7 +1,7 @@
 import RxCache
 
 extension ResponseCache: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// How much is stored.
+    /// The amount of stored data.
     public var description: String {
         "cache of \(store.usage.entries) entries, \(store.usage.bytes) bytes"
     }

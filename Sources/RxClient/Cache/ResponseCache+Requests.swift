@@ -6,28 +6,29 @@ public import RxHTTP
 public import RxLite
 
 extension ResponseCache {
-    /// The response to a request made by hand: a stored one, if the rules allow its use, or that of `fetch`.
+    /// The response to a handmade request: a stored one, if the rules allow its use, or the response of
+    /// `fetch`.
     ///
     /// ```swift
     /// cache.response(to: request) { request in client.exchange(request).response(to: request) }
     /// ```
     ///
-    /// `fetch` gets the request with the conditions that revalidate a stored response, and may return any status; a 304
-    /// to these conditions becomes the stored response. The policy decides what is stored; with ``CachePolicy/http``
-    /// that can be an error status, as in RFC 9111. Equal requests that are under way at the same time are fetched
-    /// once, by the `fetch` of the first one. An unsafe request that gets a response of 2xx or 3xx removes the stored
-    /// responses of its URL (RFC 9111 §4.4).
+    /// `fetch` receives the request with the conditions that revalidate a stored response, and may return any
+    /// status; a 304 to these conditions becomes the stored response. The policy decides which responses are
+    /// stored; with ``CachePolicy/http`` that can include an error status, as in RFC 9111. Equal requests in
+    /// flight at the same time are fetched once, by the `fetch` of the first one. An unsafe request whose
+    /// response has a status of 2xx or 3xx removes the stored responses of its URL (RFC 9111 §4.4).
     ///
     /// - Parameters:
     ///   - request: the request.
-    ///   - policy: the responses that are stored. Default those of RFC 9111.
-    ///   - mode: the use of the cache by this request. Default as the policy says.
-    ///   - identity: the requester, if the request does not show it: responses of one are never given to another.
-    ///     Default empty.
-    ///   - tags: names by which the response can be removed.
+    ///   - policy: the responses that are stored. Default: those that RFC 9111 allows.
+    ///   - mode: the use of the cache by this request. Default: as the policy says.
+    ///   - identity: the requester, if the request does not identify it: responses of one requester are never
+    ///     given to another. Default: empty.
+    ///   - tags: the tags by which the response can be removed.
     ///   - jar: the jar that `fetch` takes the request's cookies from, for responses that vary by them.
-    ///   - joins: whether it joins a request for the same. Default yes.
-    ///   - decoder: decodes the response's JSON.
+    ///   - joins: whether the request joins an equal request in flight. Default true.
+    ///   - decoder: the decoder of the response's JSON.
     ///   - fetch: sends a request.
     public func response(
         to request: Request, policy: CachePolicy = .http, mode: CacheMode = .standard, identity: String = "",

@@ -3,7 +3,7 @@ import RxHTTP
 import RxLite
 
 extension ResponseCache {
-    /// Hands a response to the store, unless something has been changed since `start`.
+    /// Writes a response to the store, unless something has changed since `start`.
     func store(_ entry: CacheEntry, since start: CacheHistory.Moment) {
         let id = entry.metadata.id
         guard history.beginStoring(entry.metadata, since: start) else { return }

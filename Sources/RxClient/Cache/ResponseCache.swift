@@ -11,7 +11,7 @@ import Synchronization
 /// configuration.cachePolicy = .http
 /// ```
 ///
-/// A cache can be shared by several clients: it keeps accounts apart. All of it is safe from any thread.
+/// Several clients can share a cache: it keeps accounts apart. Safe from any thread.
 public final class ResponseCache: Sendable {
     /// The storage of the responses.
     public let store: any CacheStore
@@ -25,8 +25,8 @@ public final class ResponseCache: Sendable {
     ///
     /// - Parameters:
     ///   - store: the storage of the responses. Default: in memory, up to 32 MiB.
-    ///   - currentDate: what their age is measured with. Default: the virtual date of the cache's first client, if it
-    ///     has such, otherwise the system's.
+    /// - currentDate: the current date, which determines the age of responses. Default: the virtual date of
+    ///   the cache's first client, if it has one, otherwise the system date.
     public init(
         store: any CacheStore = MemoryCacheStore(),
         currentDate: (@Sendable () -> Date)? = nil
@@ -37,20 +37,20 @@ public final class ResponseCache: Sendable {
 
     func currentDate() -> Date { clock.date }
 
-    /// The counts of the cache so far, and its contents.
+    /// The statistics of the cache so far, and its size.
     public var statistics: CacheStatistics {
         var statistics = counters.withLock { $0 }
         statistics.usage = store.usage
         return statistics
     }
 
-    /// Removes responses. One value when it is done: how many there were.
+    /// Removes responses. One value on completion: the number of removed responses.
     ///
     /// ```swift
     /// cache.remove(.tag("cart")).subscribe()
     /// ```
     ///
-    /// Responses that are under way are not stored, and later requests do not join theirs.
+    /// Responses in flight are not stored, and later requests do not join theirs.
     public func remove(_ selection: CacheSelection) -> Observable<Int, NetworkError> {
         .deferred {
             self.history.noteRemoval(of: selection)
@@ -60,13 +60,13 @@ public final class ResponseCache: Sendable {
 
     func count(_ event: (inout CacheStatistics) -> Void) { counters.withLock { event(&$0) } }
 
-    /// Has the store do something that nobody waits for.
+    /// Runs an operation of the store in the background.
     func perform(_ operation: Observable<some Sendable, NetworkError>) {
         operation.subscribe(onNext: { _ in }, onFailure: { _ in self.count { $0.storeFailures += 1 } })
     }
 
-    /// Runs a request that renews what is kept under a key, unless one runs already. It belongs to nobody, and its
-    /// failure is the next one's to find out.
+    /// Runs a request that refreshes the stored response of a key, unless such a request is already running.
+    /// It has no subscriber; a later request reports its failure, if that persists.
     func refresh(_ key: CacheKey, by request: Observable<some Sendable, NetworkError>) {
         guard refreshing.withLock({ $0.insert(key).inserted }) else { return }
         request.finally { _ = self.refreshing.withLock { $0.remove(key) } }.subscribe()

@@ -1,27 +1,27 @@
 extension Envelope {
-    /// A set of codes: a number, a text, a Bool, a range, several of them, or a rule.
+    /// A set of codes: a number, a string, a Bool, a range, several of them, or a rule.
     ///
     /// ```swift
     /// let success: Envelope.Codes = 200
     /// let several: Envelope.Codes = [0, "OK", .range(200...299)]
     /// ```
     ///
-    /// A code is compared as text, in which form it comes does not matter.
+    /// Codes are compared as text, regardless of their JSON type.
     public struct Codes: Sendable {
-        /// `nil` where there is no code.
+        /// Whether the set contains a code; `nil` for a missing code.
         let includes: @Sendable (_ code: String?) -> Bool
 
-        /// By a rule.
+        /// The codes that match a rule.
         public static func when(_ includes: @escaping @Sendable (_ code: String) -> Bool) -> Codes {
             Codes { $0.map(includes) ?? false }
         }
 
-        /// Whole numbers from the lower bound to the upper one.
+        /// The whole numbers of a range.
         public static func range(_ range: ClosedRange<Int>) -> Codes {
             when { code in Int(code).map(range.contains) ?? false }
         }
 
-        /// No code at all, or `null`: for servers that send one only when something is wrong.
+        /// A missing code, or `null`: for servers that send a code only with failures.
         public static let absent = Codes { $0 == nil }
     }
 }
@@ -36,7 +36,7 @@ extension Envelope.Codes: ExpressibleByIntegerLiteral, ExpressibleByBooleanLiter
     /// `true` or `false`.
     public init(booleanLiteral value: Bool) { self.init(value ? "true" : "false") }
 
-    /// One text.
+    /// One string.
     public init(stringLiteral value: String) { self.init(value) }
 
     /// Any of several codes; an empty list matches no code.
@@ -44,6 +44,6 @@ extension Envelope.Codes: ExpressibleByIntegerLiteral, ExpressibleByBooleanLiter
         self.init { code in codes.contains { $0.includes(code) } }
     }
 
-    /// One code.
+    /// One code, as text.
     public init(_ text: String) { self.init { $0 == text } }
 }

@@ -1,12 +1,12 @@
 extension Envelope {
-    /// Where something may be in an envelope: the first of several places where there is something counts.
+    /// The possible places of a value in an envelope: the first place with a value counts.
     ///
     /// ```swift
     /// let nested: Envelope.Keys = "result.data"
     /// let either: Envelope.Keys = ["errcode", "error.code"]
     /// ```
     public struct Keys: Sendable, Equatable {
-        /// The places, in the order in which they are looked at.
+        /// The places, in the order of the lookup.
         public var paths: [PayloadPath]
 
         /// Creates keys from places.

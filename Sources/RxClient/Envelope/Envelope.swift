@@ -1,6 +1,6 @@
 import RxHTTP
 
-/// The wrapping that many servers put around every response, such as `{"errcode":200,"msg":"ok","data":…}`.
+/// The wrapper that a service puts around each payload, such as `{"errcode":200,"msg":"ok","data":…}`.
 ///
 /// ```swift
 /// Envelope(code: "errcode", message: "msg", payload: "data", success: 200)
@@ -10,27 +10,29 @@ import RxHTTP
 ///     loginExpired: [11010, "TOKEN_GONE"], noContent: 20404, retryLater: 50301, retryDelay: "error.seconds")
 /// ```
 ///
-/// A code counts the same as number, Bool or string. Other keys are ignored.
+/// A code is the same as a number, Bool or string. Other keys are ignored.
 public struct Envelope: Sendable {
-    /// Where the code is.
+    /// The place of the code.
     public var code: Keys { didSet { lookup = paths } }
-    /// Where the server's message is.
+    /// The place of the server's message.
     public var message: Keys { didSet { lookup = paths } }
-    /// The place of the content; `""` for an envelope whose keys are among those of the content.
+    /// The place of the payload; `""` for an envelope whose keys are beside those of the content.
     public var payload: Keys { didSet { lookup = paths } }
-    /// Which codes mean success. All others are failures.
+    /// The codes that mean success. All other codes are failures.
     public var success: Codes
-    /// Which failures mean that the login has expired: they are of the kind `loginExpired`, and a session that goes by
-    /// ``SessionExpiry/unauthorized(envelopeCodes:)`` logs in again. Default none.
+    /// The failure codes that mean that the login has expired: their errors are of the kind `loginExpired`,
+    /// and a session with ``SessionExpiry/unauthorized(envelopeCodes:)`` logs in again. Default: no codes.
     public var loginExpired: Codes
-    /// The codes of failures that mean no content: they are of the kind `noContent`. Default none.
+    /// The failure codes that mean that there is no content: their errors are of the kind `noContent`.
+    /// Default: no codes.
     public var noContent: Codes
-    /// Which failures mean that the request is to be sent again later: they are of the kind `retryLater`, which retry
-    /// policies try again where that is safe. Default none.
+    /// The failure codes that ask to send the request again later: their errors are of the kind `retryLater`,
+    /// after which retry policies try again if that is safe. Default: no codes.
     public var retryLater: Codes
-    /// Where such a failure says how many seconds to wait, as number or string. Default nowhere.
+    /// The place of the number of seconds to wait after such a failure, as a number or string. Default: no
+    /// place.
     public var retryDelay: Keys { didSet { lookup = paths } }
-    /// No envelope: the body is the content. For an endpoint of a client that has one.
+    /// No envelope: the body is the content. For an endpoint whose client has an envelope.
     public static let absent: Envelope = {
         var envelope = Envelope()
         envelope.isAbsent = true
@@ -38,7 +40,7 @@ public struct Envelope: Sendable {
     }()
     private(set) var isAbsent = false
 
-    /// All places, in the order of the keys above: made once, and not for each response.
+    /// All places, in the order of the keys above: computed once, not for each response.
     private(set) var lookup: [[String]] = []
 
     /// Creates an envelope from its keys and the meaning of its codes.
@@ -61,7 +63,7 @@ public struct Envelope: Sendable {
         (code.paths + message.paths + payload.paths + retryDelay.paths).map(\.keys)
     }
 
-    /// What kind of failure a code is.
+    /// The kind of error for a code; `nil` for success.
     func failure(_ code: String?) -> NetworkError.Code? {
         if loginExpired.includes(code) { return .loginExpired }
         if noContent.includes(code) { return .noContent }

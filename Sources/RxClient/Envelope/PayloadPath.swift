@@ -1,4 +1,4 @@
-/// Where something is in a JSON document: the keys that lead there from the outermost object.
+/// A path to a place in a JSON document: the keys from the outermost object on.
 ///
 /// ```swift
 /// let count: PayloadPath = "data.count"
@@ -14,12 +14,12 @@ public struct PayloadPath: Sendable, Hashable {
 }
 
 extension PayloadPath: ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
-    /// Keys joined by dots; an empty text for the whole document.
+    /// Keys joined by dots; an empty string for the whole document.
     public init(stringLiteral text: String) {
         self.init(text.split(separator: ".", omittingEmptySubsequences: true).map(String.init))
     }
 
-    /// Literal keys, outermost first.
+    /// The keys, outermost first.
     public init(arrayLiteral keys: String...) { self.init(keys) }
 }
 

@@ -3,9 +3,8 @@ public import HTTPTypes
 public import RxHTTP
 public import RxLite
 
-/// Adds an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header) to each call whose method is not
-/// idempotent, the same for all its attempts, so that it can be retried like any other.
-///
+/// Adds an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header) to each call that must not be
+/// executed twice, the same for all its attempts, so that it can be retried like any other.
 /// ```swift
 /// configuration.options.interceptors.call.append(IdempotencyKeys())
 /// ```
