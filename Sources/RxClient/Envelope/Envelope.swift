@@ -63,7 +63,7 @@ public struct Envelope: Sendable {
         (code.paths + message.paths + payload.paths + retryDelay.paths).map(\.keys)
     }
 
-    /// The kind of error for a code; `nil` for success.
+    /// The kind of error that the sets above assign to a code; `nil` for none.
     func failure(_ code: String?) -> NetworkError.Code? {
         if loginExpired.includes(code) { return .loginExpired }
         if noContent.includes(code) { return .noContent }

@@ -5,6 +5,7 @@ public import RxLite
 
 /// Adds an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header) to each call that must not be
 /// executed twice, the same for all its attempts, so that it can be retried like any other.
+///
 /// ```swift
 /// configuration.options.interceptors.call.append(IdempotencyKeys())
 /// ```

@@ -27,7 +27,7 @@ extension Response {
 }
 
 extension NetworkError {
-    /// The same error; what it leaves open comes from a response.
+    /// The same error, with missing details taken from a response.
     func concerning(_ response: Response) -> NetworkError {
         var error = requestID == nil ? attributed(to: response.request) : self
         error.head = error.head ?? response.head

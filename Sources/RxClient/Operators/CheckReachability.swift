@@ -2,12 +2,12 @@ public import RxHTTP
 public import RxLite
 
 extension Observable where Failure == NetworkError {
-    /// Fails with `unreachable`, and starts nothing, while the machine has no network; `unknown` counts as a network.
-    /// Checks at each subscription.
+    /// Fails with `unreachable`, without starting the stream, while the machine has no network; `unknown`
+    /// counts as reachable. Checks at each subscription.
     ///
     /// - Parameters:
-    ///   - reachability: the source of network status. `nil` disables the check.
-    ///   - request: whose failure it is, for the error.
+    ///   - reachability: the source of the network status. `nil` disables the check.
+    ///   - request: the request, for the error.
     public func checkReachability(
         by reachability: (any Reachability)?, of request: Request? = nil
     ) -> Observable {

@@ -6,14 +6,15 @@ public import RxLite
 extension Observable where Element == Response, Failure == NetworkError {
     /// Fails with `status` unless the response's status is a success (200 to 299).
     ///
-    /// The error keeps the body. Its message is the server's own if the body is JSON of up to 256 KiB with a message
-    /// under `envelope`'s keys or one of the usual names: those of problem details (RFC 9457), and the forms of Django
-    /// REST framework and FastAPI, with the errors of several fields one after the other. If the envelope declares a
-    /// kind for the code, the error has that kind, whatever the status. Larger bodies are not parsed.
+    /// The error keeps the body. Its message is the server's message if the body is JSON of up to 256 KiB
+    /// with a message under the keys of `envelope` or one of the usual names: problem details (RFC 9457),
+    /// Django REST framework and FastAPI, including a list of the errors of several fields. If the envelope
+    /// assigns a kind to the code, the error has that kind, regardless of the status. Larger bodies are not
+    /// parsed.
     ///
     /// - Parameters:
     ///   - envelope: the keys of the server's code and message.
-    ///   - accepted: further statuses that do not fail.
+    /// - accepted: additional statuses that do not fail.
     public func checkStatus(
         envelope: Envelope? = nil, accepting accepted: Set<Int> = []
     ) -> Observable<Response, NetworkError> {
@@ -30,7 +31,7 @@ extension Response {
         var error = NetworkError(.status, status.reasonPhrase, request: request)
         error.head = head
         error.body = body
-        // A body that is not JSON, or too large to be parsed on the stream's scheduler, has no message.
+        // A body that is not JSON, or too large to parse on the stream's scheduler, has no message.
         if body.count <= Response.inPlaceLimit, var reader = ErrorMessageReader(body) {
             let isProblem = MediaType(head[.contentType]).name == "application/problem+json"
             error.message = reader.message(at: envelope?.message, isProblem: isProblem) ?? error.message
@@ -41,7 +42,7 @@ extension Response {
 }
 
 extension Envelope {
-    /// Adds the code of the envelope in a refused request's body to its error.
+    /// Adds the envelope's code in the body of an error response to its error.
     fileprivate func explain(_ error: inout NetworkError, by reader: ErrorMessageReader) {
         guard let code = reader.scalar(at: code) else { return }
         error.envelopeCode = code

@@ -3,12 +3,12 @@ public import RxHTTP
 public import RxLite
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
-    /// Fails with `status`, once the body has arrived, unless the response's status is a success (200 to 299); none of
-    /// its events are sent. Like `checkStatus(envelope:)`, for a response as a stream.
+    /// Fails with `status`, once the body has arrived, unless the response's status is a success (200 to
+    /// 299); none of its events are emitted. Like `checkStatus(envelope:)`, for a response as a stream.
     ///
     /// - Parameters:
     ///   - request: the request of the response, for the error.
-    ///   - accepted: further statuses that do not fail.
+    /// - accepted: additional statuses that do not fail.
     ///   - envelope: the keys of the server's code and message.
     public func checkStatus(
         of request: Request, accepting accepted: Set<Int> = [], envelope: Envelope? = nil
@@ -17,7 +17,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     }
 }
 
-/// Lets the events of a success through, and makes an error of everything else.
+/// Passes on the events of a success, and turns any other response into an error.
 private final class StatusGate: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     private var request: Request
@@ -25,7 +25,7 @@ private final class StatusGate: @unchecked Sendable {
     private let envelope: Envelope?
     private let observer: Observer<TransferEvent, NetworkError>
     private let source: Scope
-    /// Gathers what the server says about its refusal.
+    /// Gathers the body of an error response.
     private var refusal: Observer<TransferEvent, NetworkError>?
 
     init(

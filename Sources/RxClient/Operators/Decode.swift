@@ -4,13 +4,14 @@ import RxJSON
 public import RxLite
 
 extension Observable where Element == Response, Failure == NetworkError {
-    /// The content as a value: JSON decoded with the client's decoder, at the envelope's payload where one
-    /// was unwrapped.
+    /// The content as a value: JSON decoded with the client's decoder, at the envelope's payload if an
+    /// envelope was opened.
     ///
-    /// A document that does not fit fails with `decoding`, which names the place and keeps the body. The response of a
-    /// ``InlineEndpoint`` without content types must have one of the client's (``RequestOptions/contentTypes``), like that
-    /// of an endpoint; other types fail with `contentType`. For a 204 or 205 an optional is `nil`. Bodies above 256 KiB
-    /// are decoded off the stream's scheduler, so that its other streams continue.
+    /// A document that does not match the type fails with `decoding`; the error names the place and keeps the
+    /// body. The response of an ``InlineEndpoint`` without content types must have one of the client's
+    /// content types (``RequestOptions/contentTypes``), like the response of an endpoint; other types fail
+    /// with `contentType`. For a 204 or 205 an optional is `nil`. Bodies above 256 KiB are decoded off the
+    /// stream's scheduler, so that its other streams continue.
     public func decode<T: Decodable & Sendable>(
         _ type: T.Type = T.self
     ) -> Observable<T, NetworkError> {
@@ -19,7 +20,7 @@ extension Observable where Element == Response, Failure == NetworkError {
 }
 
 extension Response {
-    /// The largest body, in bytes, that is decoded on the stream's own scheduler.
+    /// The maximum size, in bytes, of a body that is decoded on the stream's scheduler.
     static let inPlaceLimit = 256 << 10
 
     /// The content as a value, decoded from JSON.
@@ -46,7 +47,7 @@ extension Response {
         return tape.values(at: [payloadPath], in: body)[0].map { JSONPart(tape, at: $0) }
     }
 
-    /// What a missing payload is: `nil` where the output is optional.
+    /// The value of a missing payload: `nil` for an optional output.
     private func absentPayload<T>() throws -> T {
         guard try JSONPart(wholeOf: body).kind.isObject else { throw Misfit("the body is no object", at: "") }
         if let absent: T = absentOutput() { return absent }
@@ -54,13 +55,13 @@ extension Response {
         throw Misfit("the envelope has no \(path)", at: path)
     }
 
-    /// `nil` as an output that is optional; no value at all for any other.
+    /// `nil` for an optional output; no value for any other.
     private func absentOutput<T>() -> T? {
         guard let type = T.self as? any ExpressibleByNilLiteral.Type else { return nil }
         return type.init(nilLiteral: ()) as? T
     }
 
-    /// The error for a body that does not fit.
+    /// The error for a body that does not match the type.
     func decodingError(_ underlying: any Error) -> NetworkError {
         let misfit =
             switch underlying {
@@ -80,10 +81,10 @@ extension Response {
     }
 }
 
-/// Why a body is not what is wanted, and where in it.
+/// The reason why a body does not match the type, and its place.
 struct Misfit: Error {
     let description: String
-    /// `data.goods[3].price`, empty for the top of the document; `nil` where it is about no place.
+    /// `data.goods[3].price`, empty for the top of the document; `nil` if the error has no place.
     let path: String?
 
     init(_ description: String, at path: String? = nil) {
@@ -91,7 +92,7 @@ struct Misfit: Error {
         self.path = path
     }
 
-    /// - Parameter keys: what leads to the value that was decoded.
+    /// - Parameter keys: the path to the decoded value.
     fileprivate init(_ error: DecodingError, below keys: [String]) {
         let (path, description) = error.place
         let joint = keys.isEmpty || path.isEmpty || path.hasPrefix("[") ? "" : "."

@@ -1,34 +1,34 @@
 import RxHTTP
 import RxJSON
 
-/// Finds in the JSON body of a refusal the server's reason, for a person.
+/// Finds a human-readable reason in the JSON body of an error response.
 ///
-/// It reads the tape of the document, each part of it a bounded number of times, so that its time is linear in the size
+/// It visits each part of the document a bounded number of times, so its running time is linear in the size
 /// of the body.
 struct ErrorMessageReader {
     private let tape: JSONTape
     private let bytes: [UInt8]
-    /// How many values have been looked at.
+    /// The number of values visited.
     private(set) var steps = 0
 
-    /// Where servers usually say what is wrong. RFC 9457 has `detail` and `title`; Django REST framework `detail` and
-    /// `non_field_errors`; FastAPI `detail`.
+    /// The usual keys of error messages: `detail` and `title` in RFC 9457; `detail` and `non_field_errors` in
+    /// Django REST framework; `detail` in FastAPI.
     private static let usualKeys = [
         "message", "msg", "error_description", "errmsg", "detail", "title", "error", "errors",
         "non_field_errors",
     ]
-    /// Fields whose name says nothing about the error.
+    /// The fields whose names say nothing about the error.
     private static let generalFields: Set<String> = [
         "non_field_errors", "detail", "error", "errors", "__all__",
     ]
-    /// The most errors of one message.
+    /// The maximum number of errors in a message.
     private static let entryLimit = 32
-    /// How deep the errors of fields nest.
+    /// The maximum nesting depth of field errors.
     private static let depthLimit = 8
 
-    /// `nil` for what is no JSON.
+    /// Returns `nil` if the body is not JSON.
     init?(_ body: [UInt8]) {
-        // Whatever is wrong with it: then it has no message.
+        // Any error means that there is no message.
         guard let tape = try? JSONPart(wholeOf: body).tape else { return nil }
         self.tape = tape
         bytes = body
@@ -37,8 +37,9 @@ struct ErrorMessageReader {
     /// The reason, if there is one.
     ///
     /// - Parameters:
-    ///   - keys: where it is looked for first.
-    ///   - isProblem: whether the document is one of RFC 9457, in which `detail` and `title` come first.
+    ///   - keys: the keys to look up first.
+    ///   - isProblem: whether the document is a problem document (RFC 9457), in which `detail` and `title`
+    ///     come first.
     mutating func message(at keys: Envelope.Keys?, isProblem: Bool = false) -> String? {
         for place in places(at: keys) where place != JSONTape.root {
             if tape.kind(at: place).isObject { return message(at: place) }
@@ -48,7 +49,7 @@ struct ErrorMessageReader {
         return message(at: JSONTape.root, first: isProblem ? ["detail", "title"] : [])
     }
 
-    /// The string, number or Bool at the first of several places that has one, as text.
+    /// The string, number or Bool at the first of several places that has a value, as text.
     func scalar(at keys: Envelope.Keys) -> String? { places(at: keys).lazy.compactMap(scalar).first }
 
     private func places(at keys: Envelope.Keys?) -> [Int] {
@@ -72,7 +73,7 @@ struct ErrorMessageReader {
         let members = members(of: place)
         for key in keys + Self.usualKeys {
             guard let value = members[key] else { continue }
-            // Who says it in an object says it there or nowhere.
+            // If the value is an object, the message is in it or nowhere.
             if tape.kind(at: value).isObject { return message(at: value) }
             if let text = message(at: value) { return text }
         }
@@ -91,8 +92,8 @@ struct ErrorMessageReader {
         return found
     }
 
-    /// The messages of a list: of texts, or of objects that say which part of the request they are about (`loc`, as
-    /// FastAPI has it, or `pointer`, as RFC 9457 does).
+    /// The messages of a list of texts, or of objects that name the part of the request they concern (`loc`
+    /// in FastAPI, `pointer` in RFC 9457).
     private mutating func list(_ place: Int) -> String? {
         var entries: [String] = []
         for element in tape.elements(of: place).prefix(Self.entryLimit) {
@@ -105,7 +106,8 @@ struct ErrorMessageReader {
         return entries.isEmpty ? nil : Self.join(entries)
     }
 
-    /// The errors of an object that has nothing but fields with lists of them, as Django REST framework sends them.
+    /// Adds the errors of an object that contains only fields with lists of errors, as Django REST framework
+    /// sends them.
     ///
     /// - Returns: whether it is such an object.
     private mutating func addFields(
@@ -120,7 +122,7 @@ struct ErrorMessageReader {
         return true
     }
 
-    /// The errors of one field: texts, or fields of its own.
+    /// Adds the errors of one field: texts, or nested fields.
     private mutating func addErrors(
         at place: Int, of path: [String], to entries: inout [String]
     ) -> Bool {

@@ -3,7 +3,8 @@ public import RxHTTP
 public import RxLite
 
 extension Observable where Failure == NetworkError {
-    /// Fails with `circuitOpen`, without being started, while the breaker is open; otherwise its outcome counts.
+    /// Fails with `circuitOpen`, without starting the stream, while the breaker is open; otherwise the
+    /// outcome of the stream counts.
     ///
     /// ```swift
     /// client.response(GoodsList(keyword: "tea")).guarded(by: breaker)
@@ -12,7 +13,7 @@ extension Observable where Failure == NetworkError {
 
     /// - Parameters:
     ///   - settlesWithHead: whether a response is a success as soon as it begins.
-    ///   - attribute: tells the error of an open circuit which request it is about.
+    /// - attribute: adds the request to the error of an open circuit.
     func guarded(
         by breaker: CircuitBreaker, settlesWithHead: Bool = false,
         attributing attribute: @escaping @Sendable (NetworkError) -> NetworkError
@@ -28,7 +29,7 @@ extension Observable where Failure == NetworkError {
     }
 }
 
-/// One request that a breaker has let through.
+/// One request that a breaker has admitted.
 private final class GuardedPassage<Element: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     private let breaker: CircuitBreaker
@@ -67,8 +68,8 @@ private final class GuardedPassage<Element: Sendable>: @unchecked Sendable {
                 }))
     }
 
-    /// A value is a success. A transfer counts when it is whole; but a probe has been successful with its head, for its
-    /// body may last for ever.
+    /// Records a success for a value. A transfer counts when it is complete; but a probe succeeds with its
+    /// head, because its body may never end.
     private func note(_ event: TransferEvent?) {
         switch event {
         case nil: leave(isFailure: false)
@@ -80,7 +81,7 @@ private final class GuardedPassage<Element: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// The first outcome counts.
+    /// Only the first outcome counts.
     private func leave(isFailure: Bool?) {
         guard let passage else { return }
         self.passage = nil
@@ -89,7 +90,7 @@ private final class GuardedPassage<Element: Sendable>: @unchecked Sendable {
 }
 
 extension NetworkError {
-    /// Whether the host is to blame: `nil` where it had no chance to respond.
+    /// Whether the failure is the host's; `nil` if the host had no chance to respond.
     fileprivate var isHostFailure: Bool? {
         code.remedies.contains(.circuitBreaker) ? true : status.map { $0.code >= 500 }
     }

@@ -2,21 +2,21 @@ public import RxHTTP
 public import RxLite
 
 extension Observable where Failure == NetworkError {
-    /// Starts the stream a second time when the first has sent nothing for a while; the one that sends the first value
-    /// is the stream from then on, and the other is cancelled.
+    /// Subscribes to the stream a second time when the first subscription has been silent for a while; the
+    /// attempt that emits the first value continues, and the other is cancelled.
     ///
     /// ```swift
     /// client.response(goods).hedge(.after(.milliseconds(80)), if: goods.isRepeatable)
     /// ```
     ///
-    /// A failure before the second attempt fails the stream; later the stream waits for the other attempt, and the last
-    /// failure stands.
+    /// A failure before the second attempt begins fails the stream; after that, the stream waits for the
+    /// other attempt, and the last failure is final.
     ///
     /// - Parameters:
-    ///   - hedging: how long the first attempt may take alone.
+    ///   - hedging: the rule for the delay before the second attempt.
     ///   - isRepeatable: whether the request may be sent twice.
-    ///   - latencies: what percentiles are taken of. Default: those of this stream.
-    ///   - budget: each second attempt is taken from it. Default none.
+    ///   - latencies: the latencies for percentiles. Default: those of this stream.
+    ///   - budget: the budget that second attempts are taken from. Default `nil`: no limit.
     public func hedge(
         _ hedging: Hedging, if isRepeatable: Bool, among latencies: RecentLatencies = RecentLatencies(),
         within budget: RetryBudget.Account? = nil
@@ -36,7 +36,7 @@ extension Observable where Failure == NetworkError {
     }
 }
 
-/// One attempt, and the one beside it.
+/// One attempt and its hedge.
 private final class HedgedRun<Element: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     private let stream: Observable<Element, NetworkError>
@@ -93,7 +93,7 @@ private final class HedgedRun<Element: Sendable>: @unchecked Sendable {
                 }))
     }
 
-    /// The others are given up; how long they had taken counts all the same, since they are the slow ones.
+    /// Cancels the other attempts; the time they have taken is recorded too, because they are the slow ones.
     private func win(_ winner: Scope) {
         guard !hasWinner else { return }
         hasWinner = true

@@ -2,16 +2,16 @@ public import RxHTTP
 public import RxLite
 
 extension Observable where Failure == NetworkError {
-    /// Waits for its turn before it begins, and holds its place until it has ended.
+    /// Waits for its turn before the stream starts, and holds its place until the stream has ended.
     ///
     /// ```swift
     /// client.response(GoodsList(keyword: "tea")).limited(by: limiter, host: "api.example.com")
     /// ```
     ///
     /// - Parameters:
-    ///   - limiter: who says when.
-    ///   - host: whose limits and whose queue these are.
-    ///   - limit: the longest wait; beyond it the stream fails with `queueTimeout`. Default none.
+    ///   - limiter: the limiter.
+    ///   - host: the host whose limits and queue apply.
+    ///   - limit: the longest wait; after it the stream fails with `queueTimeout`. Default `nil`: no limit.
     public func limited(
         by limiter: RequestLimiter, host: String = "", within limit: Duration? = nil
     ) -> Observable {
@@ -22,19 +22,19 @@ extension Observable where Failure == NetworkError {
     }
 }
 
-/// How a request waits for its turn.
+/// The wait of a request for its turn.
 struct QueueWait: Sendable {
     let limiter: RequestLimiter
     let place: RequestLimiter.Place
     let limit: Duration?
-    /// Whether it goes ahead of everybody rather than wait.
+    /// Whether the request skips the queue.
     var isExempt: @Sendable (Scope) -> Bool = { _ in false }
-    /// Told when it begins to wait, and when it has waited for so long.
+    /// Called when the wait begins, and with its duration when it ends.
     var onWait: @Sendable (_ waited: Duration?) -> Void = { _ in }
-    /// Tells an error which request it is about.
+    /// Adds the request to an error.
     var attribute: @Sendable (NetworkError) -> NetworkError = { $0 }
 
-    /// What `make` returns, once there is a place for it; `make` is told how long that took.
+    /// The stream of `make`, once there is a place for it; `make` receives the time waited.
     func then<T>(
         on scheduler: any Scheduler, _ make: @escaping @Sendable (Duration) -> Observable<T, NetworkError>
     ) -> Observable<T, NetworkError> {
@@ -42,9 +42,10 @@ struct QueueWait: Sendable {
     }
 }
 
-/// One request in the queue, and then at its place.
+/// One request, first in the queue and then at its place.
 private final class LimitedRun<Element: Sendable>: @unchecked Sendable {
-    // Unchecked: runs only inside the subscription's lane, which is serial; the limiter lets it in through that door.
+    // Unchecked: runs only inside the subscription's lane, which is serial; the limiter admits it through
+    // that lane.
     private let wait: QueueWait
     private let observer: Observer<Element, NetworkError>
     private let scope: Scope

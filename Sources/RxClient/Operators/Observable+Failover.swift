@@ -10,14 +10,14 @@ extension Observable where Failure == NetworkError {
     ///     .failover(to: client.response(goods, from: .standby), through: client.servers)
     /// ```
     ///
-    /// At each subscription `servers` says which of the two begins; what becomes of it is noted there. Without
+    /// At each subscription, `servers` decides where to begin, and the outcome is recorded there. Without
     /// ``ClientConfiguration/failover`` only the active server is used.
     ///
     /// - Parameters:
-    ///   - standby: the same of the standby server.
-    ///   - servers: knows which server is active.
-    ///   - mayProbe: whether a subscription may find out whether the main server is back. Say no for requests that must
-    ///     not be sent twice. Default yes.
+    ///   - standby: the same request at the standby server.
+    ///   - servers: the servers and their state.
+    ///   - mayProbe: whether a subscription may probe the main server. Pass false for requests that must not
+    ///     be sent twice. Default true.
     public func failover(
         to standby: Observable, through servers: Servers, mayProbe: Bool = true
     ) -> Observable {
@@ -48,7 +48,7 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
     private let trace: Trace?
     private let observer: Observer<Element, NetworkError>
     private let scope: Scope
-    /// What is noted if nobody waits for a response any more; `nil` once something has been noted.
+    /// The outcome recorded on cancellation; `nil` once an outcome has been recorded.
     private var outcome: FailoverState.Outcome? = .unknown
 
     init(
@@ -99,7 +99,7 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
         run(visit.role.other)
     }
 
-    /// The first note counts.
+    /// Only the first outcome counts.
     private func note(_ outcome: FailoverState.Outcome) {
         guard self.outcome != nil else { return }
         self.outcome = nil
@@ -107,7 +107,7 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
     }
 }
 
-/// Whether a value shows that the server has responded: any does but the first events of a transfer.
+/// Whether a value shows that the server has responded: any value except the first events of a transfer.
 func showsResponse(_ value: some Sendable) -> Bool {
     guard let event = transferEvent(in: value) else { return true }
     switch event {
@@ -117,7 +117,7 @@ func showsResponse(_ value: some Sendable) -> Bool {
 }
 
 extension NetworkError {
-    /// Whether the server gave a response that the other one would not better.
+    /// Whether the server gave a response that the other server would not improve.
     fileprivate var isResponse: Bool { head != nil && !callsForOtherServer }
 
     /// Whether the request may be sent to the other server, and that may help.

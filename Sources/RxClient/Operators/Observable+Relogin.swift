@@ -3,8 +3,8 @@ public import RxLite
 import Synchronization
 
 extension Observable where Failure == NetworkError {
-    /// When the server says that the login has expired, has `session` log in again, once for all who find
-    /// out, and sends the request once more. A second refusal stands.
+    /// When the server says that the login has expired, lets `session` log in again, once for all requests
+    /// that find out, and sends the request once more. A second refusal is final.
     public func relogin(through session: Session) -> Observable {
         Observable(scheduler: scheduler) { observer in
             self.handleEvents(onNext: { _ in session.noteSuccess() })
@@ -12,7 +12,7 @@ extension Observable where Failure == NetworkError {
         }
     }
 
-    /// The same, with a replay that all attempts of one request share.
+    /// The same, with a replay shared by all attempts of one request.
     func relogin(through session: Session?, replay: Replay, trace: Trace? = nil) -> Observable {
         guard let session else { return self }
         return self.catch { error in
@@ -26,12 +26,12 @@ extension Observable where Failure == NetworkError {
     }
 }
 
-/// The one replay that a request has.
+/// The single replay of a request.
 final class Replay: Sendable {
     private let used = Atomic<Bool>(false)
 
     var isUsed: Bool { used.load(ordering: .relaxed) }
 
-    /// `true` the first time.
+    /// Returns `true` the first time.
     func use() -> Bool { !used.exchange(true, ordering: .relaxed) }
 }

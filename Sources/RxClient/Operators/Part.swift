@@ -2,7 +2,7 @@ public import RxHTTP
 public import RxLite
 
 extension Observable where Element == Response, Failure == NetworkError {
-    /// Makes a part of the content the content: what `path` leads to from there.
+    /// Replaces the content by a part of it, at `path`.
     ///
     /// ```swift
     /// client.get("/goods").unwrap(envelope).part("page.count").decode(Int.self)

@@ -2,7 +2,7 @@ import RxHTTP
 import RxLite
 
 extension Observable where Element == Response, Failure == NetworkError {
-    /// Each response through `transform`; off the stream's scheduler where the body is large.
+    /// Transforms each response; off the stream's scheduler if the body is large.
     func process<T: Sendable>(
         _ transform: @escaping @Sendable (Response) throws(NetworkError) -> T
     ) -> Observable<T, NetworkError> {
@@ -19,7 +19,7 @@ extension Observable where Element == Response, Failure == NetworkError {
 }
 
 extension Observable where Element == CallEvent, Failure == NetworkError {
-    /// The same with whole responses; other events stay as they are.
+    /// The same for whole responses; other events stay unchanged.
     func processResponse(
         _ transform: @escaping @Sendable (Response) throws(NetworkError) -> CallEvent
     ) -> Observable {
@@ -39,7 +39,7 @@ extension Observable where Element == CallEvent, Failure == NetworkError {
         }
     }
 
-    /// The whole responses, where there is nothing else.
+    /// The whole responses of a stream that has no other events.
     func responses(of call: CallContext) -> Observable<Response, NetworkError> {
         map { event throws(NetworkError) in
             guard case .response(let response) = event else { throw call.misplaced(event) }
@@ -48,14 +48,14 @@ extension Observable where Element == CallEvent, Failure == NetworkError {
     }
 }
 
-/// Responses on their way through a transformation, in their order.
+/// Transforms responses in their order.
 private final class Processing<T: Sendable>: @unchecked Sendable {
     // Unchecked, and spared the checks of exclusivity: runs only inside the subscription's lane, which is serial.
     private let transform: @Sendable (Response) throws(NetworkError) -> T
     let observer: Observer<T, NetworkError>
-    /// Whether a large one is being transformed elsewhere; the source is paused meanwhile.
+    /// Whether a large response is being transformed elsewhere; the source is paused meanwhile.
     @safe @exclusivity(unchecked) private var isBusy = false
-    /// What came all the same.
+    /// The responses that arrived despite the pause.
     @safe @exclusivity(unchecked) private var waiting: [Response] = []
     @safe @exclusivity(unchecked) private var hasEnded = false
 
@@ -83,8 +83,8 @@ private final class Processing<T: Sendable>: @unchecked Sendable {
     }
 
     private func transformElsewhere(_ response: Response) {
-        // On the runtime's pool of threads, with nothing of whoever receives: a clock, or an event loop, would stand
-        // still.
+        // Runs on the runtime's thread pool, without the receiver's context: otherwise a clock or an event
+        // loop would block.
         Task.detached {
             let result: Result<T, NetworkError>
             do throws(NetworkError) {

@@ -4,23 +4,26 @@ public import RxHTTP
 public import RxLite
 
 extension RetryPolicy<NetworkError> {
-    /// Never again.
+    /// Never retries.
     public static var never: RetryPolicy { RetryPolicy { _, _ in .stop } }
 
-    /// Again after failures that pass, with growing waits.
+    /// Retries after transient failures, with growing waits.
     ///
-    /// Tried again are requests that may be sent twice (see ``Request/isIdempotent``): after a broken connection, a
-    /// first byte, idle or attempt timeout, and the statuses 408, 425, 429, 500, 502, 503, 504, and 413 where the
-    /// server says when, or an envelope that says `retryLater`; and any request that was certainly not sent, unless it
-    /// was held up in the queue. A server's `Retry-After` (RFC 9110 §10.2.3) is the least wait. The last error stands,
-    /// with the number of attempts.
+    /// It retries requests that may be repeated (see ``Request/isIdempotent``) after a broken connection;
+    /// after a first byte, idle or attempt timeout; after the statuses 408, 425, 429, 500, 502, 503 and 504,
+    /// and 413 if the server gives a wait; and after an envelope failure that means `retryLater`. It also
+    /// retries any request that was certainly not sent, unless it timed out in the queue. A server's
+    /// `Retry-After` (RFC 9110 §10.2.3) is the minimum wait. The last error is final; it includes the number
+    /// of attempts.
     ///
     /// - Parameters:
-    ///   - maxRetries: attempts after the first. Default 2.
-    ///   - backoff: the wait if the server names none. Default full jitter from 300 ms up to 30 s.
-    ///   - maxDelay: a server that asks for a longer wait is not tried again. Default 30 s.
-    ///   - random: numbers from 0 up to 1 for the jitter.
-    ///   - currentDate: what a `Retry-After` date is measured against. Default: the date by the clock of the retry.
+    ///   - maxRetries: the number of attempts after the first. Default 2.
+    ///   - backoff: the wait if the server gives none. Default: full jitter from 300 ms up to 30 s.
+    ///   - maxDelay: the longest acceptable wait; if the server asks for a longer one, there is no retry.
+    ///     Default 30 s.
+    ///   - random: random numbers from 0 up to 1 for the jitter.
+    ///   - currentDate: the current date, for a `Retry-After` with a date. Default: the date of the retry's
+    ///     clock.
     public static func exponentialBackoff(
         maxRetries: Int = 2, backoff: Backoff = .fullJitter(), maxDelay: Duration = .seconds(30),
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
@@ -39,7 +42,7 @@ extension RetryPolicy<NetworkError> {
 }
 
 extension NetworkError {
-    /// Whether trying again is safe and may help.
+    /// Whether a retry is safe and may help.
     public var isTransient: Bool {
         guard isReplayable else { return false }
         if code == .status { return isIdempotent && hasTransientStatus }
@@ -55,8 +58,8 @@ extension NetworkError {
         }
     }
 
-    /// The wait that the server asks for: in its envelope, or in `Retry-After` as seconds or as a date; zero for a date
-    /// in the past; `nil` for none and for what cannot be read.
+    /// The wait that the server asks for: in its envelope, or in `Retry-After` as seconds or as a date. Zero
+    /// for a date in the past; `nil` if there is none, or an invalid one.
     func retryAfter(now: Date) -> Duration? {
         if let retryDelay { return min(max(retryDelay, .zero), Self.longestWait) }
         guard let value = head?[.retryAfter] else { return nil }
@@ -67,6 +70,6 @@ extension NetworkError {
         return min(.seconds(max(0, date.timeIntervalSince(now))), Self.longestWait)
     }
 
-    /// 68 years: any clock can keep it, and it is over any sensible cap.
+    /// 68 years: every clock can represent it, and it exceeds any sensible limit.
     private static let longestWait = Duration.seconds(1 << 31)
 }

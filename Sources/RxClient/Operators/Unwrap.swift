@@ -4,11 +4,12 @@ import RxJSON
 public import RxLite
 
 extension Observable where Element == Response, Failure == NetworkError {
-    /// Opens the envelope: success lets the response through with its content marked for decoding, failure
-    /// becomes an error with the server's code and message: `envelope`, or what the envelope says of that code.
+    /// Opens the envelope. A success passes the response on, with its content marked for decoding. A failure
+    /// becomes an error with the server's code and message, of the kind `envelope` or the kind that the
+    /// envelope assigns to the code.
     ///
-    /// A body that is no such envelope fails with `decoding`. Without an envelope everything is let through, and so is
-    /// a 204 or 205, which has no body to hold one.
+    /// A body without this envelope fails with `decoding`. Without an envelope every response is passed on,
+    /// and so is a 204 or 205, whose body is empty.
     public func unwrap(_ envelope: Envelope?) -> Observable<Response, NetworkError> {
         guard let envelope else { return self }
         return process { response throws(NetworkError) in try envelope.open(response) }
@@ -16,8 +17,8 @@ extension Observable where Element == Response, Failure == NetworkError {
 }
 
 extension Envelope {
-    /// Finds code, message and content in one pass over the body. The content is left to whoever decodes it, without
-    /// another pass.
+    /// Finds code, message and content in one pass over the body. The content can be decoded without another
+    /// pass.
     func open(_ response: Response) throws(NetworkError) -> Response {
         if response.hasNoContent { return response }
         let label: Label
@@ -35,7 +36,7 @@ extension Envelope {
 
     private struct Label {
         var failure: NetworkError?
-        /// Which of the payload's places is the one, and where that is in the body.
+        /// The payload's place that has the content, and its location in the body.
         let path: [String]
         let payload: JSONPart?
     }
@@ -73,14 +74,14 @@ extension Envelope {
 }
 
 extension ArraySlice<JSONPart?> {
-    /// Takes away the places of some keys.
+    /// Removes and returns the places of some keys.
     fileprivate mutating func split(_ keys: Envelope.Keys) -> ArraySlice {
         let places = prefix(keys.paths.count)
         self = dropFirst(keys.paths.count)
         return places
     }
 
-    /// The first string, number or Bool among the places.
+    /// The first string, number or Bool at the places.
     fileprivate func firstScalar(of response: Response) throws -> String? {
         for place in self {
             if let place, let text = try response.scalarText(at: place) { return text }
@@ -90,14 +91,14 @@ extension ArraySlice<JSONPart?> {
 }
 
 extension Response {
-    /// The string, number or Bool that stands there, as text; `nil` for anything else.
+    /// The string, number or Bool at this place, as text; `nil` for other values.
     fileprivate func scalarText(at part: JSONPart) throws -> String? {
         switch part.kind {
         case .null, .array, .object, .mixedObject: return nil
         case .true: return "true"
         case .false: return "false"
         case .integer where part.literal.count <= 18 && body[part.literal.lowerBound] != UInt8(ascii: "-"):
-            // What a code mostly is: as it stands there.
+            // The common case for a code: the literal text.
             return String(decoding: body[part.literal], as: UTF8.self)
         case .ascii, .plain, .escaped:
             return try JSONDecoder().decode(String.self, quicklyFrom: body, at: part)
@@ -108,7 +109,8 @@ extension Response {
 }
 
 extension Duration {
-    /// The seconds that a server asks for; none for what is no number. 68 years at most, which any clock can keep.
+    /// The number of seconds that a server asks for; `nil` if the text is not a number. At most 68 years,
+    /// which every clock can represent.
     init?(asked text: String) {
         guard let seconds = Double(text), seconds.isFinite else { return nil }
         self = .seconds(min(max(seconds, 0), Double(1 << 31)))

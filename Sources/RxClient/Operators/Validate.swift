@@ -10,7 +10,7 @@ extension Observable where Failure == NetworkError {
     /// }
     /// ```
     ///
-    /// Endpoints do the same by ``Endpoint/validate(_:)``.
+    /// Endpoints do the same with ``Endpoint/validate(_:)``.
     public func validate(
         _ check: @escaping @Sendable (Element) throws(NetworkError) -> Void
     ) -> Observable {
