@@ -25,8 +25,8 @@ public final class ResponseCache: Sendable {
     ///
     /// - Parameters:
     ///   - store: the storage of the responses. Default: in memory, up to 32 MiB.
-    /// - currentDate: the current date, which determines the age of responses. Default: the virtual date of
-    ///   the cache's first client, if it has one, otherwise the system date.
+    ///   - currentDate: the current date, which determines the age of responses. Default: the virtual date of
+    ///     the cache's first client, if it has one, otherwise the system date.
     public init(
         store: any CacheStore = MemoryCacheStore(),
         currentDate: (@Sendable () -> Date)? = nil

@@ -2,11 +2,11 @@ import HTTPTypes
 import RxHTTP
 import RxLite
 
-/// Parses the response as events: one connection of an event source.
+/// Parses the response as server-sent events: one connection of an event source.
 struct EventReading: Interceptor {
     let lastEventID: String
     let limit: Int
-    /// Whether silence ends the connection.
+    /// Whether the idle timeout applies to the connection.
     let endsSilence: Bool
 
     func intercept(

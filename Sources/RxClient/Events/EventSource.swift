@@ -2,15 +2,15 @@ import HTTPTypes
 import RxHTTP
 import RxLite
 
-/// One running event source: connects, and connects again.
+/// One running event source: connects, and reconnects.
 final class EventSource: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
 
-    /// What a connection tells.
+    /// An event of a connection.
     enum ConnectionEvent: Sendable {
         case open(ResponseHead)
         case found(EventStreamParser.Output)
-        /// The server wants no further connection.
+        /// The server asks for no further connection.
         case stop
         case reconnecting(after: Duration)
 
@@ -24,9 +24,9 @@ final class EventSource: @unchecked Sendable {
     private var reconnectionTime: Duration
     /// Whether the request may be sent again.
     private let isRepeatable: Bool
-    /// Why the last connection ended, if not in order.
+    /// The error that ended the last connection, if there was one.
     private var cause: NetworkError?
-    /// Connections in a row that did not open.
+    /// The number of consecutive connections that did not open.
     private var failures = 0
     private var isOpen = false
 
@@ -65,7 +65,7 @@ final class EventSource: @unchecked Sendable {
         if !isOpen { failures += 1 }
         let base = max(reconnectionTime, waits.shortest)
         let backoff = min(base * (1 << min(max(failures - 1, 0), 16)), max(base, waits.longest))
-        // Nothing is sent before an open circuit lets it through.
+        // While the circuit is open, nothing is sent before it admits a request.
         let delay = max(backoff, (cause?.openCircuit?.until ?? clock.now) - clock.now)
         return .concat([
             .just(.reconnecting(after: delay)),
@@ -102,9 +102,10 @@ final class EventSource: @unchecked Sendable {
 }
 
 extension NetworkError {
-    /// Whether another connection may fare better.
+    /// Whether another connection may succeed.
     fileprivate var mayPass: Bool {
-        // What libcurl could not read as HTTP may pass; a response of the wrong type stays what it is.
+        // A response that libcurl could not read as HTTP may be temporary; a response of the wrong type is
+        // final.
         code.remedies.contains(.reconnection) || code == .invalidResponse && curlCode != nil
     }
 }

@@ -1,10 +1,10 @@
-/// How long an event source waits before it connects again.
+/// The waits of an event source before it reconnects.
 public struct EventSourceWaits: Sendable, Hashable {
-    /// The wait until the server says something else (`retry`). Default 3 s.
+    /// The wait until the server sends a reconnection time (`retry`). Default 3 s.
     public var first: Duration
-    /// The shortest wait, also if the server asks for less. Default 0.1 s.
+    /// The shortest wait, even if the server asks for less. Default 0.1 s.
     public var shortest: Duration
-    /// The longest wait after connections that failed, unless the server's own is longer. Default 60 s.
+    /// The longest wait after failed connections, unless the server's time is longer. Default 60 s.
     public var longest: Duration
 
     /// Creates waits.

@@ -14,7 +14,7 @@ extension Observable where Element == Response, Failure == NetworkError {
     ///
     /// - Parameters:
     ///   - envelope: the keys of the server's code and message.
-    /// - accepted: additional statuses that do not fail.
+    ///   - accepted: additional statuses that do not fail.
     public func checkStatus(
         envelope: Envelope? = nil, accepting accepted: Set<Int> = []
     ) -> Observable<Response, NetworkError> {

@@ -8,7 +8,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     ///
     /// - Parameters:
     ///   - request: the request of the response, for the error.
-    /// - accepted: additional statuses that do not fail.
+    ///   - accepted: additional statuses that do not fail.
     ///   - envelope: the keys of the server's code and message.
     public func checkStatus(
         of request: Request, accepting accepted: Set<Int> = [], envelope: Envelope? = nil

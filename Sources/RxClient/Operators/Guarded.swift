@@ -13,7 +13,7 @@ extension Observable where Failure == NetworkError {
 
     /// - Parameters:
     ///   - settlesWithHead: whether a response is a success as soon as it begins.
-    /// - attribute: adds the request to the error of an open circuit.
+    ///   - attribute: adds the request to the error of an open circuit.
     func guarded(
         by breaker: CircuitBreaker, settlesWithHead: Bool = false,
         attributing attribute: @escaping @Sendable (NetworkError) -> NetworkError

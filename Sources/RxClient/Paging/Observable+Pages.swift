@@ -49,7 +49,7 @@ extension Observable where Failure == NetworkError {
     /// - Parameters:
     ///   - rule: how the list is divided into pages.
     ///   - options: deduplication, limits, pages ahead and start.
-    /// - scheduler: the scheduler of the stream. Default `nil`: the threads on which the pages arrive.
+    ///   - scheduler: the scheduler of the stream. Default `nil`: the threads on which the pages arrive.
     ///   - load: a stream of the page at a placement. Its first value is the page.
     public static func items(
         _ rule: PagingRule, options: PagingOptions<Element> = PagingOptions(),

@@ -2,7 +2,7 @@ import FoundationEssentials
 import RxHTTP
 
 extension JSONEncoder {
-    /// The document for `model`, or `invalidParameters` naming what cannot be encoded.
+    /// Encodes `model`; throws `invalidParameters`, which names the value that cannot be encoded.
     func data(of model: some Encodable) throws(NetworkError) -> Data {
         do {
             return try encode(model)
@@ -13,7 +13,7 @@ extension JSONEncoder {
         }
     }
 
-    /// The document for `model` as a tree.
+    /// Encodes `model` as a tree.
     func tree(of model: some Encodable) throws(NetworkError) -> JSONValue {
         let data = try data(of: model)
         do {
@@ -23,7 +23,7 @@ extension JSONEncoder {
         }
     }
 
-    /// The values of a dictionary as trees, its keys as they are.
+    /// Encodes the values of a dictionary as trees, with unchanged keys.
     func trees(of values: [String: ParameterValue]) throws(NetworkError) -> [String: JSONValue] {
         var trees = values.compactMapValues(\.scalar)
         guard trees.count < values.count else { return trees }
@@ -34,7 +34,7 @@ extension JSONEncoder {
 }
 
 extension NetworkError {
-    /// Names the place and not the value, which may be, or hold, a secret.
+    /// An error that names the place and not the value, which may be, or contain, a secret.
     static func unencodable(_ context: EncodingError.Context) -> NetworkError {
         NetworkError(
             .invalidParameters,

@@ -1,9 +1,9 @@
-/// Any JSON document, as a tree.
+/// A JSON value as a tree.
 enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
     case integer(Int64)
-    /// Above what `integer` holds.
+    /// An integer greater than the maximum of `integer`.
     case unsigned(UInt64)
     case number(Double)
     case string(String)
@@ -14,7 +14,7 @@ enum JSONValue: Sendable, Equatable {
         if case .object(let members) = self { members[key] } else { nil }
     }
 
-    /// A string, number or Bool as text; `nil` for anything else.
+    /// A string, number or Bool as text; `nil` for other values.
     var scalarText: String? {
         switch self {
         case .null, .array, .object: nil
@@ -28,7 +28,7 @@ enum JSONValue: Sendable, Equatable {
 }
 
 extension JSONValue: Decodable {
-    /// Texts first: they are the most, and each wrong guess costs an error that is thrown away.
+    /// Tries strings first: they are the most frequent, and each failed attempt costs a thrown error.
     init(from decoder: any Decoder) throws {
         let scalar = try? decoder.singleValueContainer()
         if let text = try? scalar?.decode(String.self) {

@@ -1,14 +1,14 @@
-/// How parameters travel: for a whole client by ``ClientConfiguration/parameterFormat``, for one request by
-/// ``Parameters/sent(as:)``.
+/// The format of parameters: of a whole client with ``ClientConfiguration/parameterFormat``, of one request
+/// with ``Parameters/sent(as:)``.
 public enum ParameterFormat: Sendable {
-    /// As a JSON body.
+    /// A JSON body.
     case json
-    /// As an `application/x-www-form-urlencoded` body.
+    /// An `application/x-www-form-urlencoded` body.
     case form
-    /// In the URL's query.
+    /// The URL's query.
     case query
-    /// As a `multipart/form-data` body, where each value is a text.
+    /// A `multipart/form-data` body, with each value as a text part.
     case multipart
-    /// As a body by a custom serializer.
+    /// A body of a custom serializer.
     case custom(ParameterSerializer)
 }

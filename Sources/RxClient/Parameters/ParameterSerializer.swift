@@ -1,6 +1,6 @@
 import RxHTTP
 
-/// Writes parameters as a body, for servers that read neither JSON nor forms.
+/// Writes parameters as a body in a custom format, for servers that read neither JSON nor forms.
 ///
 /// ```swift
 /// let packed = ParameterSerializer(contentType: "application/msgpack") { value in
@@ -16,9 +16,9 @@ public struct ParameterSerializer: Sendable {
     ///
     /// - Parameters:
     ///   - contentType: the MIME type of the content.
-    ///   - write: gets the model, or where parameters have been added or taken out, a tree of the same content. A
-    ///     thrown error fails the request with `invalidParameters`, unless it is a ``NetworkError``; nothing is sent
-    ///     then.
+    ///   - write: receives the model or, if parameters have been added or removed, a tree with the same
+    ///     content. A thrown error fails the request with `invalidParameters`, unless it is a
+    ///     ``NetworkError``; nothing is sent then.
     public init(
         contentType: String, _ write: @escaping @Sendable (any Encodable & Sendable) throws -> [UInt8]
     ) {
@@ -34,7 +34,7 @@ public struct ParameterSerializer: Sendable {
         } catch EncodingError.invalidValue(_, let context) {
             throw .unencodable(context)
         } catch {
-            // The error may tell the value, which may be a secret.
+            // The error may contain the value, which may be secret.
             throw NetworkError(
                 .invalidParameters, "the parameters cannot be written as \(contentType): \(type(of: error))")
         }

@@ -1,6 +1,6 @@
 public import RxHTTP
 
-/// How lists and nested objects are written where there are only names and values: in queries and forms.
+/// How lists and nested objects are written as names and values: in queries and forms.
 public struct ParameterStyle: Sendable {
     /// How a list is written.
     public enum Lists: Sendable {
@@ -22,13 +22,13 @@ public struct ParameterStyle: Sendable {
         case dots
     }
 
-    /// How a list is written. Default repeated.
+    /// How a list is written. Default: repeated.
     public var lists: Lists
-    /// How a member of an object is named. Default in brackets.
+    /// How a member of an object is named. Default: brackets.
     public var objects: Objects
 
-    /// Writes a query from its pairs, for servers with special rules. Default `nil`: `name=value`, each escaped down to
-    /// RFC 3986's unreserved characters, joined by `&`.
+    /// Writes a query from its pairs, for servers with special rules. Default `nil`: `name=value` pairs
+    /// joined by `&`, with every character escaped except RFC 3986's unreserved ones.
     public var query: (@Sendable ([ParameterPair]) throws(NetworkError) -> String)?
 
     /// Creates a style.
@@ -45,7 +45,7 @@ public struct ParameterStyle: Sendable {
         guard !pairs.isEmpty else { return "" }
         guard let query else { return pairs.encodedAsQuery }
         let text = try query(pairs)
-        // RFC 3986 §3.4, and what servers take besides.
+        // The characters of RFC 3986 §3.4, and others that servers accept.
         guard text.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "#") }) else {
             throw NetworkError(
                 .invalidParameters, "the query is written with a # or with what is no visible ASCII character"
@@ -56,7 +56,7 @@ public struct ParameterStyle: Sendable {
 }
 
 extension JSONValue {
-    /// The scalars in the tree, each under its full name. `null` is left out; keys are in order.
+    /// The scalars in the tree, each with its full name, in the order of the keys. `null` is omitted.
     func pairs(_ style: ParameterStyle) -> [ParameterPair] { pairs(style, named: "") }
 
     private func pairs(_ style: ParameterStyle, named name: String) -> [ParameterPair] {
@@ -101,7 +101,7 @@ extension ParameterStyle.Objects {
     }
 }
 
-/// One name and its value, before either is escaped.
+/// A name and its value, both unescaped.
 public typealias ParameterPair = (name: String, value: String)
 
 extension [ParameterPair] {

@@ -1,5 +1,5 @@
-/// A value of any type. Encoded through a container, so that the encoder's strategies hold for it; and as a
-/// value of a dictionary, so that they leave its key alone.
+/// A value of any type. It is encoded through a container, so that the encoder's strategies apply to it; and
+/// as the value of a dictionary, so that they leave its key unchanged.
 struct ParameterValue: Encodable, Sendable {
     let value: any Encodable & Sendable
 
@@ -8,7 +8,8 @@ struct ParameterValue: Encodable, Sendable {
         try container.encode(value)
     }
 
-    /// A text, whole number or truth value, which every encoder writes the same way, so that none has to be asked.
+    /// A string, integer or Bool, which every encoder writes in the same way, so that encoding needs no
+    /// encoder.
     var scalar: JSONValue? {
         switch value {
         case let text as String: .string(text)

@@ -1,7 +1,7 @@
 import RxHTTP
 
 extension Parameters: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Kind and names, and nothing of the values.
+    /// The kind and the names, without the values.
     public var description: String {
         let kind =
             switch format {
@@ -24,7 +24,7 @@ extension Parameters: CustomStringConvertible, CustomDebugStringConvertible, Cus
         return text
     }
 
-    /// Whether there is nothing at all.
+    /// Whether there are no parameters.
     var isEmpty: Bool {
         guard case .query = format else { return false }
         return content == nil && additions.isEmpty && urlQuery.isEmpty

@@ -1,11 +1,11 @@
 extension Parameters.Values {
-    /// Those that are there: neither `nil`, nor an optional that is.
+    /// The members without `nil` and optionals that contain `nil`.
     var present: Parameters.Members {
         var members: Parameters.Members = [:]
         members.reserveCapacity(count)
         for case (let name, let value?) in self {
             switch value {
-            // As most are; these casts take no search.
+            // The most frequent types first; these casts are fast.
             case is String, is Int, is Bool: members[name] = value
             default: if (value as? any Absentable)?.isAbsent != true { members[name] = value }
             }
@@ -14,7 +14,7 @@ extension Parameters.Values {
     }
 }
 
-/// An optional, whatever it wraps.
+/// An optional of any wrapped type.
 private protocol Absentable {
     var isAbsent: Bool { get }
 }

@@ -3,9 +3,9 @@ import HTTPTypes
 import RxHTTP
 
 extension Parameters {
-    /// Puts the parameters into a request.
+    /// Adds the parameters to a request.
     ///
-    /// - Throws: `invalidParameters`, naming what cannot be encoded.
+    /// - Throws: `invalidParameters`, which names the parameter that cannot be encoded.
     func apply(to request: inout Request, of client: Client) throws(NetworkError) {
         if !secrets.isEmpty { request.secretParameters.formUnion(secrets) }
         let style = style ?? client.configuration.parameterStyle
@@ -27,7 +27,7 @@ extension Parameters {
             try request.appendQuery(try style.write(try pairs(encoder, style)))
         case .multipart(let parts):
             let form = Multipart(self.parts(parts, and: try pairs(encoder, style)))
-            // Whatever the endpoint says, only this names the boundary.
+            // Replaces any content type of the endpoint, because only this one has the boundary.
             request.headerFields[.contentType] = form.contentType
             request.body = try form.body()
         case .custom(let serializer):
@@ -48,8 +48,8 @@ extension Parameters {
         }
     }
 
-    /// The members of the body as they are signed: every scalar under its full name, of a multipart form the texts;
-    /// none of a list at the top, or of a body that has no members.
+    /// The members of the body to sign: every scalar with its full name, and the texts of a multipart form.
+    /// Empty for a list at the top level, and for a body without members.
     func signedPairs(of client: Client) throws(NetworkError) -> [ParameterPair] {
         let style = style ?? client.configuration.parameterStyle
         switch format {
@@ -64,13 +64,13 @@ extension Parameters {
         }
     }
 
-    /// The parts of a form without those taken out, and with what was added in place of those of the same name.
+    /// The parts of a form, without the removed ones; added parts replace parts of the same name.
     private func parts(_ parts: [Part], and pairs: [ParameterPair]) -> [Part] {
         let replaced = removals.union(additions.keys)
         return parts.filter { !replaced.contains($0.name) } + pairs.map { Part.text($0.name, $0.value) }
     }
 
-    /// What is encoded if nothing has been added or taken out.
+    /// The model to encode if nothing has been added or removed.
     private var unchangedModel: (any Encodable & Sendable)? {
         guard additions.isEmpty, removals.isEmpty, let content else { return nil }
         return switch content {
@@ -86,7 +86,7 @@ extension Parameters {
         return try namedTree(encoder).pairs(style)
     }
 
-    /// The pairs where each value is a scalar, for which neither encoder nor style is asked.
+    /// The pairs if each value is a scalar, which needs neither encoder nor style.
     private var scalarPairs: [ParameterPair]? {
         guard additions.isEmpty, removals.isEmpty else { return nil }
         guard let content else { return [] }
@@ -108,7 +108,7 @@ extension Parameters {
         return tree
     }
 
-    /// All parameters as one JSON object; `nil` for a model that is none.
+    /// All parameters as one JSON object; `nil` for a model that is not an object.
     private func tree(_ encoder: JSONEncoder) throws(NetworkError) -> JSONValue? {
         var members: [String: JSONValue] = [:]
         switch content {

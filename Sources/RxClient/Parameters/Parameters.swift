@@ -2,7 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 public import RxHTTP
 
-/// The parameters of a request: what they are and how they travel.
+/// The parameters of a request, and the format in which they are sent.
 ///
 /// ```swift
 /// .query(["page": 1, "keyword": "green tea"])   // ?keyword=green%20tea&page=1
@@ -12,14 +12,14 @@ public import RxHTTP
 /// ["id": 7]                                      // as the client's format says
 /// ```
 ///
-/// Values are a dictionary or any `Encodable` model and follow the client's encoder, which does not change the keys of
-/// a dictionary. `nil` values of a dictionary are left out. In a query or a form, so is `null`, names go out in
-/// alphabetical order, and lists and nested objects are written as the ``ParameterStyle`` says: this one's, or else the
-/// client's.
+/// Values are a dictionary or any `Encodable` model, encoded with the client's encoder, which does not change
+/// the keys of a dictionary. `nil` values of a dictionary are omitted. In a query or a form, `null` is
+/// omitted too, names are sorted alphabetically, and lists and nested objects follow the ``ParameterStyle``
+/// of the parameters or, without one, of the client.
 public struct Parameters: Sendable {
-    /// The names and values of parameters given in place. One whose value is `nil` is left out, in JSON as well.
+    /// The names and values of inline parameters. A `nil` value is omitted, in JSON as well.
     public typealias Values = [String: (any Encodable & Sendable)?]
-    /// The same without `nil`.
+    /// The parameters without `nil` values.
     typealias Members = [String: any Encodable & Sendable]
 
     enum Format {
@@ -55,7 +55,7 @@ public struct Parameters: Sendable {
     private(set) var removals: Set<String> = []
     private(set) var style: ParameterStyle?
     private(set) var secrets: Set<String> = []
-    /// What goes into the URL's query besides the body.
+    /// The parameters for the URL's query, in addition to the body.
     private(set) var urlQuery: Values = [:]
 
     private init(_ format: Format, _ content: Content? = nil) {
@@ -63,7 +63,7 @@ public struct Parameters: Sendable {
         self.content = content
     }
 
-    /// Whether what they make can be sent more than once.
+    /// Whether the body can be sent more than once.
     var isReplayable: Bool {
         switch format {
         case .body(let body, _): body.isReplayable
@@ -72,73 +72,76 @@ public struct Parameters: Sendable {
         }
     }
 
-    // The overloads for models yield to those for dictionaries, so that a literal whose values are of one type is no
-    // model: of that `nil` would be sent as `null`.
+    // The overloads for models are disfavored, so that a dictionary literal with values of one type is not a
+    // model: a model would send its `nil` as `null`.
 
     /// No parameters.
     public static let none = Parameters(.query)
 
-    /// As the client's ``ClientConfiguration/parameterFormat`` says; into the query with GET, HEAD and DELETE.
+    /// Parameters in the client's ``ClientConfiguration/parameterFormat``; in the query for GET, HEAD and
+    /// DELETE.
     public static func standard(_ values: Values) -> Parameters {
         Parameters(.standard, .values(values.present))
     }
 
-    /// As the client's ``ClientConfiguration/parameterFormat`` says; into the query with GET, HEAD and DELETE.
+    /// Parameters in the client's ``ClientConfiguration/parameterFormat``; in the query for GET, HEAD and
+    /// DELETE.
     @_disfavoredOverload
     public static func standard(_ model: some Encodable & Sendable) -> Parameters {
         Parameters(.standard, .model(model))
     }
 
-    /// Into the URL's query, after what is there.
+    /// Parameters in the URL's query, after any that the path contains.
     public static func query(_ values: Values) -> Parameters { Parameters(.query, .values(values.present)) }
 
-    /// Into the URL's query, after what is there.
+    /// Parameters in the URL's query, after any that the path contains.
     @_disfavoredOverload
     public static func query(_ model: some Encodable & Sendable) -> Parameters {
         Parameters(.query, .model(model))
     }
 
-    /// As a JSON body.
+    /// Parameters in a JSON body.
     public static func json(_ values: Values) -> Parameters { Parameters(.json, .values(values.present)) }
 
-    /// As a JSON body.
+    /// Parameters in a JSON body.
     @_disfavoredOverload
     public static func json(_ model: some Encodable & Sendable) -> Parameters {
         Parameters(.json, .model(model))
     }
 
-    /// As an `application/x-www-form-urlencoded` body.
+    /// Parameters in an `application/x-www-form-urlencoded` body.
     public static func form(_ values: Values) -> Parameters { Parameters(.form, .values(values.present)) }
 
-    /// As an `application/x-www-form-urlencoded` body.
+    /// Parameters in an `application/x-www-form-urlencoded` body.
     @_disfavoredOverload
     public static func form(_ model: some Encodable & Sendable) -> Parameters {
         Parameters(.form, .model(model))
     }
 
-    /// As a `text/plain` body, unchanged.
+    /// An unchanged `text/plain` body.
     public static func text(_ text: String) -> Parameters { Parameters(.text(text)) }
 
-    /// As a `multipart/form-data` body: texts, bytes and files, which are read from the disk while they are sent.
+    /// A `multipart/form-data` body: texts, bytes and files, which are read from the disk while they are
+    /// sent.
     public static func multipart(_ parts: [Part]) -> Parameters { Parameters(.multipart(parts)) }
 
-    /// As the unchanged body: a file, a stream, bytes.
+    /// An unchanged body: a file, a stream, bytes.
     ///
-    /// - Parameter contentType: its MIME type. Default none: then it is for the header fields to say.
+    /// - Parameter contentType: the MIME type. Default `nil`: the header fields specify it.
     public static func body(_ body: Body, contentType: String? = nil) -> Parameters {
         Parameters(.body(body, contentType: contentType))
     }
 
     /// A file as the body, read from the disk while it is sent.
     ///
-    /// - Parameter contentType: its MIME type. Default `application/octet-stream`.
+    /// - Parameter contentType: the MIME type. Default `application/octet-stream`.
     public static func file(
         _ path: String, contentType: String = "application/octet-stream"
     ) -> Parameters {
         body(.file(path), contentType: contentType)
     }
 
-    /// The same with `values` in the URL's query in addition, whatever the parameters are.
+    /// The same parameters with additional `values` in the URL's query, regardless of the format.
     ///
     /// ```swift
     /// .json(goods).query(["dryRun": true])
@@ -149,8 +152,9 @@ public struct Parameters: Sendable {
         return parameters
     }
 
-    /// The same with `values` added, which replace members of the same name; `nil` values are skipped. In a multipart
-    /// form they are texts; beside a text, a file or another body they go into the query.
+    /// The same parameters with `values` added, which replace members of the same name; `nil` values are
+    /// skipped. In a multipart form they are text parts; with a text, a file or another body they are added
+    /// to the query.
     public func adding(_ values: Values) -> Parameters {
         var parameters = self
         let members = values.present
@@ -159,7 +163,7 @@ public struct Parameters: Sendable {
         return parameters
     }
 
-    /// The same without the members called `names`.
+    /// The same parameters without the members with these names.
     public func removing(_ names: String...) -> Parameters {
         var parameters = self
         parameters.removals.formUnion(names)
@@ -167,8 +171,8 @@ public struct Parameters: Sendable {
         return parameters
     }
 
-    /// The same in this format, regardless of the client's format and the method. A text, a file or another body stays
-    /// what it is.
+    /// The same parameters in this format, regardless of the client's format and the method. A text, a file
+    /// or another body stays unchanged.
     ///
     /// ```swift
     /// client.post("/photos", .standard(["title": title]).sent(as: .multipart))
@@ -182,15 +186,15 @@ public struct Parameters: Sendable {
         return parameters
     }
 
-    /// The same, with lists and nested objects written in another way than the client's.
+    /// The same parameters with a style for lists and nested objects, in place of the client's.
     public func styled(_ style: ParameterStyle) -> Parameters {
         var parameters = self
         parameters.style = style
         return parameters
     }
 
-    /// The same with secret values for these names: no log, error or export shows them, in the request or in its
-    /// response.
+    /// The same parameters with secret values for these names: no log, error or export shows them, in the
+    /// request or in its response.
     ///
     /// ```swift
     /// .form(["user": "anna", "pin": pin]).hiding("pin")
@@ -203,8 +207,8 @@ public struct Parameters: Sendable {
 }
 
 extension Parameters: ExpressibleByDictionaryLiteral {
-    /// As the client's ``ClientConfiguration/parameterFormat`` says; into the query with GET, HEAD and DELETE. Of
-    /// several values for one name the last counts.
+    /// Parameters in the client's ``ClientConfiguration/parameterFormat``; in the query for GET, HEAD and
+    /// DELETE. The last of several values for one name counts.
     public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
         self = .standard(Values(elements) { $1 })
     }

@@ -3,17 +3,18 @@ import RxHTTP
 /// The values of a path's placeholders, such as `["id": 7]` for `/users/{id}`.
 public typealias PathValues = [String: any CustomStringConvertible & Sendable]
 
-/// A path with placeholders: RFC 6570's simple expansion, where each value is one path segment or part of one.
+/// A path with placeholders: RFC 6570's simple expansion, where each value is a path segment or part of one.
 struct PathTemplate {
     private let text: String
 
     init(_ text: String) { self.text = text }
 
-    /// The path with every placeholder replaced by its value, escaped so that it adds no `?` or `#`.
+    /// Replaces every placeholder by its value, escaped so that it adds no `?` or `#`.
     ///
-    /// - Throws: `invalidParameters` for a placeholder without a value, a value without a placeholder, and an empty
-    ///   value; `invalidURL` for a value with a `/` or `\`, also as an escape, or as the escape of one: servers decode a
-    ///   path before they look for its segments, as nginx does, and what stands behind them may do so again.
+    /// - Throws: `invalidParameters` for a placeholder without a value, a value without a placeholder, and an
+    ///   empty value; `invalidURL` for a value with a `/` or `\`, also if escaped once or repeatedly: servers
+    ///   such as nginx decode a path before they split it into segments, and servers behind them may decode
+    ///   it again.
     func expanded(with values: PathValues) throws(NetworkError) -> String {
         guard !values.isEmpty || text.utf8.contains(UInt8(ascii: "{")) else { return text }
         var path = ""
@@ -49,9 +50,9 @@ struct PathTemplate {
 }
 
 extension String {
-    /// Whether the path, up to a query or fragment, has a segment `.` or `..`, which servers take for a way to
-    /// somewhere else (RFC 3986 §5.2.4, WHATWG URL §4.1): in plain, escaped, between escaped separators, or with
-    /// parameters behind a semicolon (RFC 3986 §3.3).
+    /// Whether the path, up to a query or fragment, has a segment `.` or `..`, which servers resolve to
+    /// another path (RFC 3986 §5.2.4, WHATWG URL §4.1): plain, escaped, between escaped separators, or with
+    /// parameters after a semicolon (RFC 3986 §3.3).
     var hasDotSegments: Bool {
         guard utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }) else {
             return false
@@ -66,6 +67,6 @@ extension String {
 }
 
 extension UInt8 {
-    /// Whether it ends a path segment, for browsers and some servers also if it is a `\`.
+    /// Whether the byte ends a path segment; browsers and some servers include `\`.
     fileprivate var isSeparator: Bool { self == UInt8(ascii: "/") || self == UInt8(ascii: "\\") }
 }

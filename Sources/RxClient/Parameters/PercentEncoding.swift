@@ -1,13 +1,13 @@
 import RxHTTP
 
 extension String {
-    /// Every byte but RFC 3986's unreserved ones as `%XX`.
+    /// Escapes every byte except RFC 3986's unreserved ones as `%XX`.
     var percentEncoded: String { encoded(keeping: { $0.isUnreserved }, spaceAs: nil) }
 
-    /// As `application/x-www-form-urlencoded` has it (WHATWG URL §5.2): space as `+`.
+    /// Escapes the text for `application/x-www-form-urlencoded` (WHATWG URL §5.2): a space becomes `+`.
     var formEncoded: String { encoded(keeping: { $0.isPlainInForms }, spaceAs: UInt8(ascii: "+")) }
 
-    /// With every `%XX` as its byte; what is no such escape stays, bytes that are no UTF-8 become U+FFFD.
+    /// Replaces every `%XX` by its byte. Invalid escapes stay; bytes that are not UTF-8 become U+FFFD.
     var percentDecoded: String {
         guard utf8.contains(UInt8(ascii: "%")) else { return self }
         var output: [UInt8] = []
@@ -25,14 +25,13 @@ extension String {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// The bytes with every `%XX` decoded, and what comes out of that again, until no escape is left. Takes linear
-    /// time.
+    /// The bytes with every `%XX` decoded repeatedly, until no escape is left. Takes linear time.
     var fullyUnescaped: [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(utf8.count)
         for byte in utf8 {
             output.append(byte)
-            // What an escape stands for may complete another one.
+            // A decoded byte may complete another escape.
             while output.count >= 3, output[output.count - 3] == UInt8(ascii: "%"),
                 let high = output[output.count - 2].hexDigitValue,
                 let low = output[output.count - 1].hexDigitValue
@@ -68,7 +67,7 @@ extension String {
 }
 
 extension UInt8 {
-    /// ASCII only.
+    /// Whether the byte is an ASCII letter or digit.
     fileprivate var isAlphanumeric: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -78,7 +77,7 @@ extension UInt8 {
         }
     }
 
-    /// RFC 3986 §2.3.
+    /// Whether the byte is unreserved (RFC 3986 §2.3).
     fileprivate var isUnreserved: Bool {
         switch self {
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true

@@ -3,7 +3,7 @@ import HTTPTypes
 import RxHTTP
 
 extension Request {
-    /// Adds encoded pairs to the query.
+    /// Appends encoded pairs to the query.
     mutating func appendQuery(_ query: String) throws(NetworkError) {
         guard !query.isEmpty, !appendEscapedQuery(query) else { return }
         var text = url.absoluteString
@@ -17,7 +17,7 @@ extension Request {
         self.url = url
     }
 
-    /// Takes the parameters called `name` out of the query.
+    /// Removes the parameters with this name from the query.
     mutating func removeQuery(named name: String) {
         let parts = url.absoluteString.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return }

@@ -1,6 +1,6 @@
 public import RxHTTP
 
-/// Signs requests: sees what is about to be sent, and says what to add to it.
+/// Signs requests: receives the final content of a request, and returns the additions to it.
 ///
 /// ```swift
 /// configuration.signature = Signature { content in
@@ -8,18 +8,19 @@ public import RxHTTP
 /// }
 /// ```
 ///
-/// It runs last, over the final parameters, and again for each attempt, so that a time or a nonce in it is fresh. The
-/// session's credential is put in afterwards and is not signed.
+/// The rule runs last, over the final parameters, and again for each attempt, so that a time or a nonce in it
+/// is fresh. The session's credential is added afterwards and is not signed.
 public struct Signature: Sendable {
     /// The content to sign.
     public struct Content: Sendable {
-        /// The request as it would be sent without a signature.
+        /// The request without a signature, as it would be sent.
         public let request: Request
-        /// All parameters of query and body, unescaped, in the order of their names' and values' bytes. The
-        /// members of a JSON body count, each scalar under its full name, such as `user[name]`.
+        /// All parameters of query and body, unescaped, sorted by the bytes of their names and values. The
+        /// members of a JSON body are included, each scalar with its full name, such as `user[name]`.
         public let parameters: [ParameterPair]
 
-        /// The parameters as `name=value` joined by `&`, escaped down to RFC 3986's unreserved characters.
+        /// The parameters as `name=value` pairs joined by `&`, with every character escaped except RFC 3986's
+        /// unreserved ones.
         public var canonicalQuery: String { parameters.encodedAsQuery }
     }
 
@@ -28,7 +29,7 @@ public struct Signature: Sendable {
         var parameters: Parameters.Values = [:]
         var headers: Headers = [:]
 
-        /// Parameters, which travel as the request's own do.
+        /// Parameters, sent in the same format as the request's parameters.
         public static func parameters(_ values: Parameters.Values) -> Addition {
             Addition(parameters: values)
         }
@@ -39,12 +40,12 @@ public struct Signature: Sendable {
 
     let sign: @Sendable (Content) throws(NetworkError) -> Addition
 
-    /// Creates a signature from its rule.
+    /// Creates a signature from a rule.
     public init(_ sign: @escaping @Sendable (Content) throws(NetworkError) -> Addition) { self.sign = sign }
 }
 
 extension Signature.Content: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The names of the parameters, and nothing of their values.
+    /// The names of the parameters, without the values.
     public var description: String {
         "\(request) with " + parameters.map(\.name).joined(separator: ", ")
     }
