@@ -3,7 +3,8 @@ import Synchronization
 
 /// The paths that this process is downloading to.
 ///
-/// Those of different file systems are different; file systems that are no objects are one per type.
+/// The same path on different file systems counts as different; file systems that are not objects count as
+/// one per type.
 enum BusyPaths {
     private struct Place: Hashable {
         let system: ObjectIdentifier
@@ -12,7 +13,7 @@ enum BusyPaths {
 
     private static let places = Mutex<Set<Place>>([])
 
-    /// Takes a path; `nil` if somebody has it. What is returned gives it back.
+    /// Reserves a path and returns a closure that releases it; `nil` if the path is already reserved.
     static func take(_ path: String, in files: any FileSystem) -> (@Sendable () -> Void)? {
         let type = type(of: files)
         let system = type is AnyClass ? ObjectIdentifier(files as AnyObject) : ObjectIdentifier(type)

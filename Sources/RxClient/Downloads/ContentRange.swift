@@ -1,11 +1,11 @@
 /// The value of a `Content-Range` field (RFC 9110 §14.4): `bytes 10-19/100`, `bytes 10-19/*`, `bytes */100`.
 struct ContentRange: Equatable {
-    /// Which bytes are in the response; `nil` where none could be.
+    /// The range of bytes in the response; `nil` if the range is unsatisfiable.
     let bytes: ClosedRange<Int64>?
-    /// How many bytes there are; `nil` where the server does not know.
+    /// The total number of bytes; `nil` if the server does not know it.
     let total: Int64?
 
-    /// `nil` for what is none, or contradicts itself.
+    /// Returns `nil` for an invalid or contradictory value.
     init?(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }

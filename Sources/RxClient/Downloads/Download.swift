@@ -2,17 +2,17 @@ import FoundationEssentials
 import RxHTTP
 import RxLite
 
-/// A download to a path: where its files are, and one attempt after the other.
+/// A download to a path: the locations of its files, and its attempts.
 struct Download: Sendable {
     let path: String
     let files: any FileSystem
     let clock: any Scheduler
-    /// Where the file is from, as it is recorded.
+    /// The URL of the file, as stored in the record.
     let url: String
-    /// Whether part of a response can be asked for.
+    /// Whether the request can ask for part of a response.
     let isResumable: Bool
 
-    /// Sends the request after it has been prepared; every status but successes and 416 is a failure by then.
+    /// Sends the prepared request; every status except successes and 416 becomes a failure.
     typealias Send =
         @Sendable (
             _ prepare: @escaping @Sendable (inout Request) -> Void
@@ -21,18 +21,18 @@ struct Download: Sendable {
     private var draft: String { Self.draft(of: path) }
     private var sidecar: String { Self.record(of: path) }
 
-    /// Where the bytes are until they are whole.
+    /// The path of the partial file.
     static func draft(of path: String) -> String { path + ".part" }
 
-    /// Where it says what they are.
+    /// The path of the record about the partial file.
     static func record(of path: String) -> String { path + ".part.json" }
 
-    /// One attempt. What it leaves when it fails, the next one goes on from.
+    /// Runs one attempt. After a failure, the next attempt continues from its partial file.
     func attempt(_ send: @escaping Send) -> Observable<DownloadEvent, NetworkError> {
         plan.flatMap(.concat) { plan in attempt(plan, send) }
     }
 
-    // MARK: What is there
+    // MARK: Local state
 
     private var plan: Observable<DownloadPlan, NetworkError> {
         guard isResumable else { return .just(.fromTheStart) }
@@ -53,7 +53,7 @@ struct Download: Sendable {
             }
     }
 
-    // MARK: What comes
+    // MARK: Response
 
     private enum Step: Sendable {
         case event(DownloadEvent)
@@ -88,14 +88,15 @@ struct Download: Sendable {
             }
     }
 
-    /// The record is never that of a later version than the bytes: first these go, then it comes, then they do.
+    /// The record must never describe a later version than the partial file: so the old bytes are removed
+    /// first, then the record is written, then the new bytes follow.
     private func begin(
         _ body: Observable<TransferEvent, NetworkError>, of head: ResponseHead, total: Int64?
     ) -> Observable<Step, NetworkError> {
         let record =
             isResumable && !head.isCoded ? DownloadRecord(of: url, from: head, length: total) : nil
         return .concat([
-            // Not removed, since it is locked.
+            // Truncates the file instead of removing it, because it is locked.
             files.append(.empty(), to: draft, at: 0).flatMap { _ in .empty() },
             .deferred { () throws(NetworkError) in
                 guard let record else { return files.remove(sidecar).flatMap { _ in .empty() } }
@@ -123,7 +124,7 @@ struct Download: Sendable {
                 progress,
                 .deferred { () throws(NetworkError) in
                     if let end, written.size < end { throw written.incomplete }
-                    // A server may give less than what is missing.
+                    // A server may send less than the requested part.
                     guard written.size == total ?? written.size else { return .just(.attempt(nil)) }
                     return place(head, size: written.size, from: offset)
                 },
@@ -131,7 +132,7 @@ struct Download: Sendable {
         }
     }
 
-    /// Nothing is to be added. What an earlier process wrote may still have to be synced.
+    /// Completes the file. Bytes that an earlier process has written may still need a sync.
     private func finish(
         _ head: ResponseHead, size: Int64, from offset: Int64
     ) -> Observable<Step, NetworkError> {
@@ -155,7 +156,7 @@ struct Download: Sendable {
     }
 }
 
-/// How much of a file has been written, and how much may be.
+/// The number of bytes written to a file, and the maximum.
 private final class WrittenSize: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     var size: Int64
@@ -170,7 +171,7 @@ private final class WrittenSize: @unchecked Sendable {
         self.head = head
     }
 
-    /// Fails before the first byte too many.
+    /// Fails before the first byte beyond the maximum.
     func limit(_ chunks: Observable<[UInt8], NetworkError>) -> Observable<[UInt8], NetworkError> {
         guard let end else { return chunks }
         return chunks.map { bytes throws(NetworkError) in

@@ -2,20 +2,21 @@ public import RxHTTP
 
 /// An event of a download.
 public enum DownloadEvent: Sendable {
-    /// The bytes of the file on the disk, including those of earlier runs.
+    /// The bytes of the file on the disk, including the bytes of earlier downloads.
     case progress(TransferProgress)
-    /// The file is at its place, whole and synced. The last value.
+    /// The complete file is at its path, synced to the disk. The last value.
     case finished(DownloadedFile)
 }
 
 /// A file that has been downloaded.
 public struct DownloadedFile: Sendable {
-    /// Where it is.
+    /// The path of the file.
     public var path: String
     /// Its size in bytes.
     public var size: Int64
-    /// How many of these were there before the last request.
+    /// The number of bytes that were on the disk before the last request.
     public var resumedFrom: Int64
-    /// The last response: 200 for the whole, 206 for what was missing, 416 where nothing was.
+    /// The head of the last response: 200 for the whole file, 206 for a missing part, 416 if nothing was
+    /// missing.
     public var head: ResponseHead
 }

@@ -1,21 +1,21 @@
 import HTTPTypes
 import RxHTTP
 
-/// The rules of one attempt at a download: what is asked for, and what a response means.
+/// The rules of one attempt at a download: the request to send, and the meaning of the response.
 struct DownloadPlan: Equatable, Sendable {
-    /// The first `offset` bytes of what `record` names are there.
+    /// The first `offset` bytes of the version in `record` are already on the disk.
     struct Start: Equatable, Sendable {
         var record: DownloadRecord
         var offset: Int64
     }
 
-    /// Where to go on; `nil` to begin.
+    /// The start of the missing part; `nil` for a new download.
     let start: Start?
 
     /// - Parameters:
-    ///   - url: where the download is from now.
-    ///   - record: what stands beside the half file, if anything readable does.
-    ///   - size: the size of the half file.
+    ///   - url: the current URL of the download.
+    ///   - record: the record beside the partial file, if it is readable.
+    ///   - size: the size of the partial file.
     init(url: String, record: DownloadRecord?, size: Int64) {
         if let record, record.url == url, size > 0, size <= record.length ?? .max {
             start = Start(record: record, offset: size)
@@ -24,29 +24,29 @@ struct DownloadPlan: Equatable, Sendable {
         }
     }
 
-    /// To begin, whatever is there.
+    /// A new download, regardless of any partial file.
     static let fromTheStart = DownloadPlan(url: "", record: nil, size: 0)
 
-    /// Asks for what is missing, and that only of the same version (RFC 9110 §13.1.5, §14.2).
+    /// Requests only the missing part, and only of the same version (RFC 9110 §13.1.5, §14.2).
     func prepare(_ request: inout Request) {
         request.headerFields[.acceptEncoding] = "identity"
         request.headerFields[.range] = start.map { "bytes=\($0.offset)-" }
         request.headerFields[.ifRange] = start?.record.validator
     }
 
-    /// What is to be done with a response.
+    /// The action for a response.
     enum Decision: Equatable {
-        /// The body goes behind what is there, up to `end`; the whole has `total` bytes.
+        /// Append the body to the partial file, up to `end`; the whole file has `total` bytes.
         case append(at: Int64, end: Int64, total: Int64)
-        /// The body is the whole, of `total` bytes where that is known.
+        /// The body is the whole file, with `total` bytes if known.
         case begin(total: Int64?)
-        /// All of it is there already.
+        /// The partial file is already complete.
         case complete(total: Int64)
-        /// What is there is of no use: ask for the whole.
+        /// The partial file is useless: request the whole file.
         case startOver
-        /// Nobody asked for this.
+        /// Fail: the response does not match the request.
         case refuse
-        /// There is nothing to put into a file.
+        /// Fail: the response has no content for a file.
         case nothing
     }
 

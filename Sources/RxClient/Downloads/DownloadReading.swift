@@ -3,10 +3,10 @@ import HTTPTypes
 import RxHTTP
 import RxLite
 
-/// Puts the response into a file, from where an earlier attempt has left off.
+/// Writes the response to a file, after the bytes of an earlier attempt.
 struct DownloadReading: Interceptor {
     let path: String
-    /// Names of query parameters that do not say which file it is.
+    /// The names of query parameters that do not identify the file.
     let ignored: Set<String>
     let files: (any FileSystem)?
 
@@ -36,7 +36,7 @@ struct DownloadReading: Interceptor {
         .mapError { $0.naming(request) }
     }
 
-    /// What has come is not the file: nothing may be added to it.
+    /// Removes the partial file, because the received bytes do not belong to the file.
     private func discard(
         with error: NetworkError, in files: any FileSystem
     ) -> Observable<DownloadEvent, NetworkError> {
@@ -45,7 +45,7 @@ struct DownloadReading: Interceptor {
 }
 
 extension NetworkError {
-    /// The same error; of one that knows no request, about this one.
+    /// The same error, with this request if it has none.
     func naming(_ request: Request) -> NetworkError {
         guard requestID == nil else { return self }
         var error = self
@@ -60,10 +60,10 @@ extension NetworkError {
 }
 
 extension URL {
-    /// Without user info, fragment and the query parameters of these names.
+    /// The URL without user info, fragment and the query parameters with these names.
     fileprivate func identifying(ignoring names: Set<String>) -> String {
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
-            // What cannot be taken apart is recorded as nothing that another URL could be.
+            // A URL that cannot be parsed is recorded as a digest, which no other URL matches.
             return "sha256 " + HexDigest.sha256(absoluteString.utf8)
         }
         (parts.user, parts.password, parts.fragment) = (nil, nil, nil)

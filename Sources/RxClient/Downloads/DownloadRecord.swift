@@ -2,24 +2,24 @@ import FoundationEssentials
 import HTTPTypes
 import RxHTTP
 
-/// What is known of a file that is half downloaded: stands as JSON beside it.
+/// The metadata of a partial file, stored as JSON beside it.
 struct DownloadRecord: Codable, Equatable, Sendable {
-    /// Where it comes from, without what signs the request.
+    /// The URL of the file, without the parameters of a signature.
     let url: String
-    /// The strong entity tag, if it has one.
+    /// The strong entity tag, if there is one.
     let etag: String?
-    /// The `Last-Modified`, if it has no entity tag and that is a strong validator.
+    /// The `Last-Modified` date, if there is no entity tag and the date is a strong validator.
     let lastModified: String?
-    /// The length of the whole, if it is known.
+    /// The length of the whole file, if known.
     let length: Int64?
 
-    /// More is no record.
+    /// The maximum size of a record, in bytes.
     static let sizeLimit = 64 << 10
 
-    /// The record of a response, if its content can be told from another version of it.
+    /// The record of a response, if a validator distinguishes the versions of its content.
     ///
-    /// A weak entity tag does not do, and rules out the date (RFC 9110 §13.1.5). A date does only if the response
-    /// is at least a second younger (§8.8.2.2).
+    /// A weak entity tag is not sufficient, and rules out the date (RFC 9110 §13.1.5). A date is sufficient
+    /// only if the response is at least a second younger (§8.8.2.2).
     init?(of url: String, from head: ResponseHead, length: Int64?) {
         self.url = url
         self.length = length
@@ -34,10 +34,10 @@ struct DownloadRecord: Codable, Equatable, Sendable {
         }
     }
 
-    /// The record that `bytes` hold; `nil` for what is none.
+    /// The record in `bytes`; `nil` if they are not a valid record.
     init?(_ bytes: [UInt8]) {
         guard bytes.count <= Self.sizeLimit,
-            // Whatever else is wrong with it: then there is nothing to go on from.
+            // Any error means that there is nothing to resume.
             let record = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
             record.length ?? 0 >= 0
         else { return nil }
@@ -59,16 +59,16 @@ struct DownloadRecord: Codable, Equatable, Sendable {
         }
     }
 
-    /// What `If-Range` carries.
+    /// The value of `If-Range`.
     var validator: String? { etag ?? lastModified }
 
-    /// Whether a response is about the same version, as far as it says.
+    /// Whether a response is for the same version, as far as its validators show.
     func matches(_ head: ResponseHead) -> Bool {
         if let etag { return head[.eTag].map { $0 == etag } ?? true }
         return head[.lastModified].map { $0 == lastModified } ?? true
     }
 
-    /// `"` etagc* `"` (RFC 9110 §8.8.3), in ASCII.
+    /// Whether a tag is `"` etagc* `"` (RFC 9110 §8.8.3), in ASCII.
     private static func isStrongTag(_ tag: String) -> Bool {
         let bytes = Array(tag.utf8)
         return bytes.count >= 2 && bytes.first == UInt8(ascii: "\"") && bytes.last == UInt8(ascii: "\"")

@@ -1,7 +1,7 @@
 import RxHTTP
 import RxLite
 
-/// Keeps other downloads away from the path of this one, from its first attempt to its end.
+/// Reserves the path of a download from its first attempt to its end.
 struct PathReservation: ResponseStage {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
@@ -14,7 +14,7 @@ struct PathReservation: ResponseStage {
 }
 
 extension Observable where Failure == NetworkError {
-    /// Fails while another download to the path runs.
+    /// Fails while another download to the path is running.
     fileprivate func alone(
         at path: String, in files: any FileSystem, for request: Request
     ) -> Observable {
@@ -25,7 +25,7 @@ extension Observable where Failure == NetworkError {
                 return observer.scope.perform { observer.fail(error) }
             }
             let scope = observer.scope.child()
-            // A download that follows from the end of this one finds the path free.
+            // Releases the path at the end, so that a subsequent download finds it free.
             scope.onClose(leave)
             let lock: Observable<@Sendable () -> Void, NetworkError> =
                 files.lock(Download.draft(of: path)).mapError { $0.naming(request) }

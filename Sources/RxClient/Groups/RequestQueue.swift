@@ -1,7 +1,7 @@
 public import RxLite
 import Synchronization
 
-/// Streams that run some at a time, added whenever there are more.
+/// Runs streams with limited concurrency; streams can be added at any time.
 ///
 /// ```swift
 /// let uploads = RequestQueue(limit: 2)
@@ -11,23 +11,23 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Subscribing to a stream of `queued(in:)` adds it: the stream waits until it is its turn, first come, first served. A
-/// cancel takes it out. For the queue it ends when its subscriber has received the end. Safe from any thread, for
-/// streams of any client and any scheduler.
+/// A subscription to a stream of `queued(in:)` adds it to the queue: the stream waits for its turn, first
+/// come, first served. Cancelling removes it. For the queue, a stream ends when its subscriber has received
+/// the end. Safe from any thread, for streams of any client and any scheduler.
 public final class RequestQueue: Sendable {
-    /// How many run at the same time at most.
+    /// The maximum number of streams that run at the same time.
     public let limit: Int
-    /// How many wait or run: what an indicator follows.
+    /// The number of waiting and running streams, for a loading indicator.
     public var count: Property<Int> { Property(shownCount) }
     private let shownCount = State(0)
 
     private struct Contents {
         var runningCount = 0
-        /// What begins those that wait, by ticket.
+        /// The closures that start waiting streams, by ticket.
         var waiting: [UInt64: @Sendable () -> Void] = [:]
         var firstTicket: UInt64 = 0
         var nextTicket: UInt64 = 0
-        /// Whether somebody is beginning what waits.
+        /// Whether a thread is starting waiting streams.
         var isStarting = false
     }
 
@@ -35,10 +35,11 @@ public final class RequestQueue: Sendable {
 
     /// Creates an empty queue.
     ///
-    /// - Parameter limit: how many run at the same time; one if it is less. Default all.
+    /// - Parameter limit: the maximum number of streams that run at the same time; values below one count as
+    ///   one. Default: no limit.
     public init(limit: Int = .max) { self.limit = max(1, limit) }
 
-    /// One value each time when everything that has been added so far has ended. Never ends.
+    /// Emits a value each time when all streams added so far have ended. Never ends.
     public var allComplete: Observable<Void, Never> {
         count.observable.pairwise().filter { before, now in before > 0 && now == 0 }.map { _ in }
     }
@@ -62,7 +63,8 @@ public final class RequestQueue: Sendable {
         startWaiting()
     }
 
-    /// Begins what has its turn, in a loop: what ends at once leads back here, and is seen by the next round.
+    /// Starts the streams whose turn it is, in a loop: a stream that ends at once calls this again, and the
+    /// next iteration handles it.
     fileprivate func startWaiting() {
         let isFirst = contents.withLock { contents in
             defer { contents.isStarting = true }
@@ -84,14 +86,15 @@ public final class RequestQueue: Sendable {
         return nil
     }
 
-    /// Read again at each step, so that the last of several threads shows what is true.
+    /// Reads the count again at each step, so that the last of several threads publishes the latest one.
     private func showCount() {
         shownCount.update { shown in shown = contents.withLock { $0.runningCount + $0.waiting.count } }
     }
 }
 
 extension Observable {
-    /// The same stream, which begins when `queue` has a place for it and keeps that until its end or its cancel.
+    /// The same stream, which starts when `queue` has a place for it and holds the place until it ends or is
+    /// cancelled.
     public func queued(in queue: RequestQueue) -> Observable {
         Observable(scheduler: scheduler) { observer in
             let scope = observer.scope

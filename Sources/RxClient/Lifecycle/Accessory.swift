@@ -1,6 +1,6 @@
 public import RxHTTP
 
-/// Closures that accompany requests: a spinner, a measurement, a line in a journal.
+/// Closures that accompany requests, for example to show a spinner, measure time or write a log.
 ///
 /// ```swift
 /// configuration.accessories = [
@@ -8,20 +8,21 @@ public import RxHTTP
 /// ]
 /// ```
 ///
-/// For each request, however many attempts, logins and redirects it takes, there is exactly one ``willStart``, then
-/// one ``willStop``, then one ``didStop``: on success, failure and cancel. An endpoint leaves them out by its
-/// ``RequestOptions/presentation``. They run within the request's stream and hold it up, on the transport's scheduler; what
-/// takes its time or belongs elsewhere goes there.
+/// For each request, regardless of its attempts, logins and redirects, there is exactly one ``willStart``,
+/// then one ``willStop``, then one ``didStop``: on success, failure and cancellation. An endpoint can disable
+/// them with ``RequestOptions/presentation``. The closures run within the request's stream, on the
+/// transport's scheduler, and block it; move slow work, and work for another thread, elsewhere.
 public struct Accessory: Sendable {
-    /// Before anything is sent. The request has its id, method and URL; parameters and credentials come later.
+    /// Called before anything is sent. The request has its id, method and URL; parameters and credentials
+    /// come later.
     public var willStart: @Sendable (Request) -> Void
-    /// When the outcome is known, and before the subscriber gets it.
+    /// Called when the outcome is known, before the subscriber receives it.
     public var willStop: @Sendable (Request, RequestOutcome) -> Void
-    /// When the transfer is closed, and the subscriber has got everything; or what is left to it, where an operator
-    /// such as `take(1)` leaves the request before it hands the value on.
+    /// Called when the transfer is closed and the subscriber has received everything. An operator that leaves
+    /// the request early, such as `take(1)`, may emit its value after this call.
     public var didStop: @Sendable (Request, RequestOutcome) -> Void
 
-    /// Creates an accessory; what is left out does nothing.
+    /// Creates an accessory; an omitted closure does nothing.
     public init(
         willStart: @escaping @Sendable (Request) -> Void = { _ in },
         willStop: @escaping @Sendable (Request, RequestOutcome) -> Void = { _, _ in },

@@ -2,12 +2,12 @@ public import RxHTTP
 public import RxLite
 
 extension Observable where Failure == NetworkError {
-    /// Calls accessories around the request that this stream is: one ``Accessory/willStart``, one
-    /// ``Accessory/willStop`` and one ``Accessory/didStop`` for each subscription, however it ends.
+    /// Calls accessories around the request of this stream: one ``Accessory/willStart``, one
+    /// ``Accessory/willStop`` and one ``Accessory/didStop`` for each subscription, for any outcome.
     ///
     /// - Parameters:
     ///   - accessories: the closures to call.
-    ///   - request: the request that they get.
+    ///   - request: the request that the closures receive.
     ///   - isWhole: whether one value is the whole result, so that the outcome is known with it. Default true.
     public func accompanied(
         by accessories: [Accessory], as request: Request, isWhole: Bool = true
@@ -18,11 +18,11 @@ extension Observable where Failure == NetworkError {
         }
     }
 
-    /// Counts the request that this stream is, calls its accessories and lets it be cancelled through the client.
+    /// Counts the request of this stream, calls its accessories and lets the client cancel it.
     ///
     /// - Parameters:
     ///   - isWhole: whether one value is the whole result, so that the outcome is known with it.
-    ///   - presentation: what a person is shown of it.
+    ///   - presentation: the parts of the request that are visible to the user.
     func attended(
         as request: Request, tags: Set<String>, in client: Client, isWhole: Bool,
         _ presentation: Presentation
@@ -42,16 +42,16 @@ extension Observable where Failure == NetworkError {
     }
 }
 
-/// One request under way: counted, accompanied, and to be found by those who want to cancel it.
+/// One running request: counted, accompanied, and registered for cancellation.
 private final class Attendance<Element: Sendable>: @unchecked Sendable {
-    // Unchecked, and spared the checks of exclusivity: runs only inside the subscription's lane, which is serial; what
-    // cancels from elsewhere enters it.
+    // Unchecked, and without exclusivity checks: runs only inside the subscription's lane, which is serial; a
+    // cancellation from elsewhere enters that lane.
     private let request: Request
     private let accessories: [Accessory]
     private let isWhole: Bool
     private let observer: Observer<Element, NetworkError>
     private let scope: Scope
-    /// Whose requests it is one of, if it has been entered there.
+    /// The client that the request is registered with, if it is.
     private let client: Client?
     private let presentation: Presentation
     @safe @exclusivity(unchecked) private var outcome: RequestOutcome?
@@ -72,7 +72,7 @@ private final class Attendance<Element: Sendable>: @unchecked Sendable {
     }
 
     func start(_ stream: Observable<Element, NetworkError>) {
-        // Closed after the end has been delivered, or by a cancel, when the transfer is closed already.
+        // Runs after the end has been delivered, or on a cancellation, when the transfer is already closed.
         observer.scope.onClose { self.stop() }
         for accessory in accessories { accessory.willStart(request) }
         guard scope.isOpen else { return }
@@ -102,13 +102,13 @@ private final class Attendance<Element: Sendable>: @unchecked Sendable {
         observer.end(completion)
     }
 
-    /// From any thread.
+    /// Cancels the request. Safe from any thread.
     func cancel() {
         scope.cancel()
         observer.scope.enter {
             guard !self.hasEnded else { return }
             self.hasEnded = true
-            // Who has the whole result has nothing left to be cancelled.
+            // A request whose whole result has been delivered has nothing left to cancel.
             if self.outcome != nil { return self.observer.finish() }
             self.settle(.cancelled)
             self.observer.fail(

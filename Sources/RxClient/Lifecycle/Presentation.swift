@@ -1,20 +1,20 @@
-/// The parts of a request that the user sees while it runs and when it fails.
+/// The parts of a request that are visible to the user while it runs and when it fails.
 public struct Presentation: OptionSet, Sendable {
-    /// The bits.
+    /// The raw bits.
     public let rawValue: Int
 
-    /// Takes the bits.
+    /// Creates a set from raw bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// It counts in ``Client/activity``.
+    /// The request counts in ``Client/activity``.
     public static let indicator = Presentation(rawValue: 1 << 0)
-    /// The client's ``ClientConfiguration/accessories`` accompany it.
+    /// The client's ``ClientConfiguration/accessories`` accompany the request.
     public static let accessories = Presentation(rawValue: 1 << 1)
-    /// Its failure is sent by ``Client/errorTips``.
+    /// ``Client/errorTips`` emits the request's failure.
     public static let errorTips = Presentation(rawValue: 1 << 2)
 
-    /// All of it.
+    /// All parts.
     public static let all: Presentation = [.indicator, .accessories, .errorTips]
-    /// Nothing: it runs in the background.
+    /// No parts: the request runs in the background.
     public static let hidden: Presentation = []
 }

@@ -1,12 +1,11 @@
 public import RxHTTP
 
-/// How a request ended.
+/// The outcome of a request.
 public enum RequestOutcome: Sendable {
-    /// The subscriber got its result.
+    /// The subscriber received the result.
     case succeeded
-    /// The subscriber got an error.
+    /// The subscriber received an error.
     indirect case failed(NetworkError)
-    /// Nobody wanted the result any more: its subscription was cancelled, or the request itself by
-    /// ``Client/cancel(_:)``.
+    /// The subscription was cancelled, or the request was cancelled by ``Client/cancel(_:)``.
     case cancelled
 }

@@ -1,14 +1,14 @@
 public import RxHTTP
 
-/// Which of a client's running requests are meant.
+/// A selection of a client's running requests.
 public enum RequestSelection: Sendable, Hashable {
-    /// All of them.
+    /// All requests.
     case all
-    /// The one of this id.
+    /// The request with this id.
     case id(RequestID)
     /// All requests to this URL, or to this path below the client's base URL, with any query.
     case url(String)
-    /// All that have this among their ``RequestOptions/tags``.
+    /// All requests with this tag among their ``RequestOptions/tags``.
     case tag(String)
 }
 

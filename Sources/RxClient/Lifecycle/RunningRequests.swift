@@ -3,13 +3,13 @@ import RxHTTP
 import RxLite
 import Synchronization
 
-/// The requests of a client that have begun and not ended.
+/// The running requests of a client.
 final class RunningRequests: Sendable {
     struct Entry: Sendable {
         let request: Request
         let tags: Set<String>
         let presentation: Presentation
-        /// Ends the request with `cancelled`. From any thread.
+        /// Ends the request with `cancelled`. Safe from any thread.
         let cancel: @Sendable () -> Void
     }
 
@@ -19,7 +19,7 @@ final class RunningRequests: Sendable {
     }
 
     private let contents = Mutex(Contents())
-    /// How many of them show the indicator.
+    /// The number of requests that show the indicator.
     let shownCount = State(0)
 
     func insert(_ entry: Entry) {
@@ -39,13 +39,13 @@ final class RunningRequests: Sendable {
         if let entry { show(entry) }
     }
 
-    /// The count is read again at each step, so that the last of several threads shows what is true.
+    /// Reads the count again at each step, so that the last of several threads publishes the latest one.
     private func show(_ entry: Entry) {
         guard entry.presentation.contains(.indicator) else { return }
         shownCount.update { shown in shown = contents.withLock { $0.shownCount } }
     }
 
-    /// Those that `selection` means; `url` is the one it names.
+    /// The requests that `selection` matches; `url` is the URL that the selection names.
     func entries(_ selection: RequestSelection, url: URL?) -> [Entry] {
         contents.withLock { contents in
             switch selection {
@@ -61,7 +61,7 @@ final class RunningRequests: Sendable {
 }
 
 extension URL {
-    /// Whether both are the same up to the query.
+    /// Whether both URLs are equal up to the query.
     fileprivate func hasSamePlace(as other: URL) -> Bool { place == other.place }
 
     private var place: Substring { absoluteString.prefix { $0 != "?" && $0 != "#" } }

@@ -1,7 +1,7 @@
 import RxHAR
 
 extension HARRecording: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// How many entries there are.
+    /// The number of entries.
     public var description: String { "\(archive.log.entries.count) entries" }
 
     /// The same as ``description``.

@@ -4,7 +4,7 @@ import RxHTTP
 public import RxLite
 import Synchronization
 
-/// Writes a client's exchanges down, to look at them in a browser's developer tools.
+/// Records a client's exchanges, for viewing in a browser's developer tools.
 ///
 /// ```swift
 /// let recording = HARRecording(of: client.traffic)
@@ -12,8 +12,8 @@ import Synchronization
 /// try recording.archive.encoded().write(to: file)
 /// ```
 ///
-/// Each hop of each attempt is an entry. Secrets are replaced before anything is recorded; values of cookies always.
-/// When there are more entries than wanted, or they hold more than wanted, the oldest go. Safe from any thread.
+/// Each hop of each attempt is an entry. Secrets are replaced before anything is recorded; the values of
+/// cookies always are. When a limit is exceeded, the oldest entries are dropped. Safe from any thread.
 public final class HARRecording: Sendable {
     private struct Contents {
         var drafts: [TrafficEvent.ExchangeID: HARDraft] = [:]
@@ -25,13 +25,13 @@ public final class HARRecording: Sendable {
     private let contents: Mutex<Contents>
     private let subscription = Mutex<Subscription?>(nil)
 
-    /// Begins to record, until ``stop()``, or until the client or the recording is released.
+    /// Starts a recording, which runs until ``stop()``, or until the client or the recording is released.
     ///
     /// - Parameters:
-    ///   - traffic: what is recorded: ``Client/traffic``, or a part of it.
-    ///   - bodyLimit: the most bytes recorded of each body. Default 0: bodies are not recorded.
-    ///   - entryLimit: the most entries. Default 1000.
-    ///   - byteLimit: the most bytes in all entries together, about. Default 16 MiB.
+    ///   - traffic: the traffic to record: ``Client/traffic``, or a part of it.
+    ///   - bodyLimit: the maximum number of bytes recorded of each body. Default 0: bodies are not recorded.
+    ///   - entryLimit: the maximum number of entries. Default 1000.
+    ///   - byteLimit: the approximate maximum number of bytes in all entries together. Default 16 MiB.
     public init(
         of traffic: Observable<TrafficEvent, Never>, bodyLimit: Int = 0, entryLimit: Int = 1000,
         byteLimit: Int = 16 << 20
@@ -47,7 +47,7 @@ public final class HARRecording: Sendable {
     /// The recording so far: the exchanges that have ended.
     public var archive: HAR { HAR(contents.withLock { $0.entries.all }) }
 
-    /// Ends the recording. Recorded exchanges stay.
+    /// Stops the recording. Recorded exchanges stay.
     public func stop() {
         subscription.withLock { $0.take() }?.cancel()
     }

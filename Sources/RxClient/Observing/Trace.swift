@@ -3,19 +3,19 @@ import RxHTTP
 import RxLite
 import Synchronization
 
-/// Tells the listeners of a client what happens to one request. There is none for requests that began while
-/// nobody listened.
+/// Reports the events of one request to the subscribers of a client's traffic. Requests that began without a
+/// subscriber have no trace.
 final class Trace: Sendable {
     private struct Progress {
         var request: Request
         var exchange = 0
-        /// The exchanges that have not come to their end.
+        /// The exchanges that have not ended.
         var running: Set<Int> = []
         var status: HTTPResponse.Status?
         var bytesReceived: Int64 = 0
         var start: Duration
         var hasResult = false
-        /// Nothing more is told. What goes on for others who wait for the same response is theirs.
+        /// Whether reporting has ended. Exchanges that continue for other waiting requests belong to those.
         var hasEnded = false
     }
 
@@ -29,7 +29,7 @@ final class Trace: Sendable {
         progress = Mutex(Progress(request: request, start: scheduler.now))
     }
 
-    /// Tells.
+    /// Reports an event.
     func tell(_ kind: TrafficEvent.Kind) {
         let (request, exchange) = progress.withLock { ($0.request, $0.exchange) }
         tell(kind, of: request, exchange)
@@ -40,7 +40,7 @@ final class Trace: Sendable {
         send(kind, of: request, exchange)
     }
 
-    /// Tells what a cache has to do with the response.
+    /// Reports the use of the cache for the response.
     func tellCached(_ use: CacheUse, _ head: ResponseHead?) {
         if let head { progress.withLock { $0.status = head.status } }
         tell(.cached(use, head))
@@ -53,7 +53,7 @@ final class Trace: Sendable {
                 date: scheduler.currentDate))
     }
 
-    /// The exchange of `request` with what happens to it told.
+    /// The exchange of `request`, with its events reported.
     func exchange(
         _ request: Request, _ events: Observable<TransferEvent, NetworkError>
     ) -> Observable<TransferEvent, NetworkError> {
@@ -77,14 +77,14 @@ final class Trace: Sendable {
                     self.tell(.broken(error), of: request, exchange)
                 },
                 onCancel: {
-                    // Who has the complete response may leave before the stream says that there is no more.
+                    // A subscriber that has the complete response may cancel before the stream completes.
                     guard self.end(exchange) else { return }
                     self.tell(.abandoned, of: request, exchange)
                 })
         }
     }
 
-    /// Whether the exchange had not come to its end before.
+    /// Records the end of an exchange. Returns whether it had not ended before.
     @discardableResult
     private func end(_ exchange: Int) -> Bool { progress.withLock { $0.running.remove(exchange) != nil } }
 
@@ -97,12 +97,12 @@ final class Trace: Sendable {
         }
     }
 
-    /// The subscriber has got what it wanted; leaving is no cancelling from now on.
+    /// Records that the subscriber has received the result; leaving is not a cancellation from now on.
     fileprivate func noteResult() { progress.withLock { $0.hasResult = true } }
 
     fileprivate func end(_ completion: Completion<NetworkError>?) {
         let now = scheduler.now
-        // Others may go on waiting for the exchange.
+        // Other requests may continue to wait for the exchange.
         let (last, running) = progress.withLock { progress in
             defer { progress.running = [] }
             return (progress.request, progress.running.sorted())
@@ -127,17 +127,18 @@ final class Trace: Sendable {
 }
 
 extension Client {
-    /// Who is told of the request; `nil` if nobody listens.
+    /// The trace of a request; `nil` if there is no subscriber.
     func trace(of request: Request) -> Trace? {
-        // A failable initialiser would allocate first.
+        // A failable initializer would allocate first.
         trafficHub.isObserved ? Trace(request, in: self) : nil
     }
 }
 
 extension Observable where Failure == NetworkError {
-    /// Tells the start and the end of the request that this stream is.
+    /// Reports the start and the end of the request of this stream.
     ///
-    /// - Parameter isWhole: whether one value is the whole result, so that who leaves after it has all.
+    /// - Parameter isWhole: whether one value is the whole result, so that a subscriber that leaves after it
+    ///   has received everything.
     func traced(by trace: Trace?, isWhole: Bool = true) -> Observable {
         guard let trace else { return self }
         return handleEvents(
@@ -147,7 +148,7 @@ extension Observable where Failure == NetworkError {
 }
 
 extension Observable<TransferEvent, NetworkError> {
-    /// Tells of the redirects that are followed.
+    /// Reports followed redirects.
     func redirectsTraced(by trace: Trace?) -> Observable {
         guard let trace else { return self }
         return handleEvents(onNext: { event in

@@ -2,90 +2,90 @@ public import FoundationEssentials
 public import HTTPTypes
 public import RxHTTP
 
-/// One thing that happened to one request of a client: what logs, recordings and indicators are made of.
+/// An event of a client's request, the source of logs, recordings and indicators.
 ///
-/// For each request that begins while ``Client/traffic`` is listened to there is one ``Kind/started``, then what
-/// happens to it in the order in which it happens, then one ``Kind/ended(_:)``, whether it succeeds, fails or is
-/// cancelled. Each hop of each attempt is a separate exchange: ``Kind/sent``, then ``Kind/transfer(_:)`` for the
-/// transport's events, then its end, which is `transfer(.finished)`, ``Kind/broken(_:)`` or ``Kind/abandoned``.
+/// Each request that begins while ``Client/traffic`` has a subscriber emits one ``Kind/started``, then its
+/// events in order, then one ``Kind/ended(_:)``, whether it succeeds, fails or is cancelled. Each hop of each
+/// attempt is a separate exchange: ``Kind/sent``, then ``Kind/transfer(_:)`` for the transport's events, then
+/// its end, which is `transfer(.finished)`, ``Kind/broken(_:)`` or ``Kind/abandoned``.
 ///
-/// The events hold unchanged requests and responses, including credentials. Show what you show of them through
-/// ``Request/redaction``.
+/// The events contain unchanged requests and responses, including credentials. Apply ``Request/redaction`` to
+/// everything that is shown.
 public struct TrafficEvent: Sendable {
-    /// What happened.
+    /// The kind of an event.
     public enum Kind: Sendable {
-        /// The request is made, and nothing sent.
+        /// The request has been made; nothing has been sent.
         case started
-        /// An exchange begins: the request goes to the transport with everything in it.
+        /// An exchange begins: the complete request is passed to the transport.
         case sent
-        /// An event of the transport: the head, the chunks, the end. Also that a redirect is followed, with the request
-        /// that comes next.
+        /// An event of the transport: the head, the chunks, the end; also a followed redirect, with the next
+        /// request.
         case transfer(TransferEvent)
         /// The exchange broke off.
         case broken(NetworkError)
-        /// The exchange was given up: cancelled, out of time, or a redirect whose body is of no interest.
+        /// The exchange was abandoned: cancelled, timed out, or a redirect whose body is not needed.
         case abandoned
-        /// The session logs in again, and the request is then repeated.
+        /// The session logs in again; the request is then repeated.
         case relogin(because: NetworkError)
-        /// The request is tried again after a wait.
+        /// The request is retried after a wait.
         case retry(after: Duration, because: NetworkError)
-        /// The cache provides the response with this head; or, with ``CacheUse/joined``, the request waits for
-        /// the response to another one.
+        /// The cache provides the response with this head; or, with ``CacheUse/joined``, the request waits
+        /// for the response to another request.
         case cached(CacheUse, ResponseHead?)
-        /// The request would be tried again, but the host's ``RetryBudget`` is spent: the error stands.
+        /// The request would be retried, but the host's ``RetryBudget`` is spent: the error is final.
         case retryRefused(because: NetworkError)
-        /// The request waits for its turn in the client's ``ClientConfiguration/limits``.
+        /// The request waits for its turn within the client's ``ClientConfiguration/limits``.
         case queued
-        /// Its turn has come, or it has been cancelled.
+        /// The request's turn has come, or it has been cancelled.
         case admitted(after: Duration)
-        /// The attempt takes long, and a second one is begun beside it.
+        /// The attempt is slow, and a second one begins in parallel.
         case hedged(after: Duration)
-        /// The server did not respond, and the request goes to this server of the service.
+        /// The server did not respond, and the request is sent to this server of the service.
         case failover(to: ServerRole, because: NetworkError)
-        /// Nothing more happens to this request.
+        /// The last event of the request.
         case ended(Summary)
     }
 
-    /// What happened.
+    /// The kind of the event.
     public let kind: Kind
     /// The current state of the request. Its ``Request/id`` is the same in all events of one request.
     public let request: Request
-    /// Counts the exchanges of the request from 1; 0 before the first.
+    /// The number of the exchange within the request, from 1; 0 before the first.
     public let exchange: Int
-    /// When, on the clock of the client's transport.
+    /// The time of the event, on the clock of the client's transport.
     public let time: Duration
-    /// The same as a date.
+    /// The time of the event as a date.
     public let date: Date
 }
 
 extension TrafficEvent {
     /// The outcome and duration of a request.
     public struct Summary: Sendable {
-        /// How it ended.
+        /// The outcome of a request.
         public enum Outcome: Sendable {
-            /// The subscriber got its result.
+            /// The subscriber received the result.
             case succeeded
-            /// The subscriber got an error.
+            /// The subscriber received an error.
             case failed(NetworkError)
-            /// The subscriber left.
+            /// The subscription was cancelled.
             case cancelled
         }
 
-        /// How it ended.
+        /// The outcome of the request.
         public var outcome: Outcome
-        /// The status of the last response, if one had begun.
+        /// The status of the last response, if one has begun.
         public var status: HTTPResponse.Status?
-        /// Decoded bytes of body received, of all exchanges.
+        /// The number of decoded body bytes received in all exchanges.
         public var bytesReceived: Int64
-        /// How many attempts were begun.
+        /// The number of attempts that have begun.
         public var attempts: Int
-        /// From the start to the end, waits included.
+        /// The time from the start to the end, including waits.
         public var duration: Duration
     }
 }
 
 extension TrafficEvent {
-    /// Names an exchange among those of all requests.
+    /// Identifies an exchange among the exchanges of all requests.
     struct ExchangeID: Hashable {
         let request: RequestID
         let number: Int
@@ -95,7 +95,7 @@ extension TrafficEvent {
 }
 
 extension TrafficEvent: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// One line without secrets: what happened, to which request.
+    /// One line without secrets: the event and the request.
     public var description: String {
         let word =
             switch kind {

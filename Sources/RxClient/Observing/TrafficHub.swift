@@ -1,18 +1,18 @@
 public import RxLite
 import Synchronization
 
-/// Where the events of all requests of a client come together.
+/// Distributes the events of all requests of a client.
 ///
-/// While nobody listens, a request costs one look at ``isObserved``.
+/// Without subscribers, the cost of a request is one read of ``isObserved``.
 final class TrafficHub: Sendable {
     private let signal = Signal<TrafficEvent>()
     private let isClosed = State(false)
     private let listeners = Atomic<Int>(0)
 
-    /// Whether anybody listens.
+    /// Whether there is a subscriber.
     var isObserved: Bool { listeners.load(ordering: .relaxed) > 0 }
 
-    /// The events from the time of subscription on, until the client is gone.
+    /// The events from the time of subscription on, until the client is released.
     var events: Observable<TrafficEvent, Never> {
         Observable { observer in
             self.listeners.add(1, ordering: .relaxed)
@@ -29,15 +29,15 @@ final class TrafficHub: Sendable {
 }
 
 extension Client {
-    /// Everything that happens to the requests of this client which begin from the subscription on: the one place
-    /// that logs, recordings and indicators listen to.
+    /// All events of the client's requests that begin after the subscription: the common source of logs,
+    /// recordings and indicators.
     ///
     /// ```swift
     /// client.traffic.log(to: Logger(label: "api"))
     /// ```
     ///
-    /// Events arrive on the request's thread, those of one request in order. A subscriber blocks that thread, so put a
-    /// slow one behind `observe(on:)`. Ends when the client is released. Without listeners it costs
-    /// nothing.
+    /// Events arrive on the request's thread; the events of one request arrive in order. A subscriber blocks
+    /// that thread, so put a slow one behind `observe(on:)`. Ends when the client is released. Without
+    /// subscribers it costs nothing.
     public var traffic: Observable<TrafficEvent, Never> { trafficHub.events }
 }

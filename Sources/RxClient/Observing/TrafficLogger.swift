@@ -5,7 +5,7 @@ public import RxLite
 import Synchronization
 
 extension Observable where Element == TrafficEvent, Failure == Never {
-    /// Writes what happens into a log, until the subscription is cancelled or the client released.
+    /// Writes the events to a log, until the subscription is cancelled or the client is released.
     ///
     /// ```swift
     /// client.traffic.log(to: Logger(label: "api"))
@@ -17,11 +17,11 @@ extension Observable where Element == TrafficEvent, Failure == Never {
     }
 }
 
-/// Turns the events of requests into lines.
+/// Formats the events of requests as log lines.
 private final class TrafficLogger: Sendable {
     private let logger: Logger
     private let style: TrafficLog
-    /// What has come of the bodies that are to be shown, of exchanges that have not ended.
+    /// The beginnings of the bodies to show, for exchanges that have not ended.
     private let bodies = Mutex<[TrafficEvent.ExchangeID: ResponseBody]>([:])
 
     init(_ logger: Logger, _ style: TrafficLog) {
@@ -145,7 +145,7 @@ private final class TrafficLogger: Sendable {
     private func show(_ error: NetworkError) -> String { style.bodyLimit > 0 ? "\(error)" : error.shown }
 }
 
-/// As much of a response's body as is to be shown.
+/// The beginning of a response's body, up to the limit.
 private struct ResponseBody {
     let head: ResponseHead
     var start: [UInt8] = []
@@ -164,7 +164,7 @@ extension Request {
 }
 
 extension Body {
-    /// The bytes, where they are at hand.
+    /// The bytes of the body, if they are in memory.
     var known: [UInt8] {
         guard case .bytes(let bytes) = self else { return [] }
         return bytes

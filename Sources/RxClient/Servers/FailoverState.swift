@@ -1,28 +1,28 @@
-/// Which server is active, and who is looking whether the main one is back: a pure state machine.
+/// The active server, and the probes of the main one: a pure state machine.
 struct FailoverState: Sendable {
-    /// One attempt on its way.
+    /// One attempt in progress.
     struct Visit: Sendable, Equatable {
-        /// Where it goes first.
+        /// The server that the attempt goes to first.
         let role: ServerRole
         let isProbe: Bool
         fileprivate let epoch: Int
     }
 
-    /// How it ended.
+    /// The outcome of an attempt.
     enum Outcome: Sendable {
-        /// The first server responded, or nothing says that it could not have.
+        /// The first server responded, or nothing shows that it could not.
         case responded
-        /// The first server did not, and the other did.
+        /// The first server did not respond, and the other one did.
         case otherResponded
-        /// Neither did, or the first did not and the other was not asked.
+        /// Neither server responded, or the first did not and the other was not asked.
         case noResponse
-        /// Nobody waited for a response, or it broke off in the middle.
+        /// The attempt was cancelled, or the response broke off.
         case unknown
     }
 
     private let failover: Failover
     private(set) var active = ServerRole.main
-    /// Counts the changes: who began before the last one knows nothing about what is now.
+    /// The number of changes: an attempt that began before the latest change does not affect the state.
     private var epoch = 0
     private var nextProbe = Duration.zero
     private var isProbing = false
@@ -51,7 +51,7 @@ struct FailoverState: Sendable {
         }
     }
 
-    /// Makes `role` the active one, whatever is under way.
+    /// Makes `role` the active server, regardless of attempts in progress.
     mutating func use(_ role: ServerRole, at now: Duration) {
         active = role
         epoch += 1

@@ -1,19 +1,19 @@
 import FoundationEssentials
 import RxHTTP
 
-/// One server of a service, with its base URL read once.
+/// One server of a service, with its parsed base URL.
 final class Server: Sendable {
-    /// As it was given.
+    /// The base URL as given.
     let baseURL: String
-    /// The same without a slash at its end: what the URLs of its paths begin with.
+    /// The base URL without a trailing slash: the start of the URLs of its paths.
     let stem: String
-    /// The same where nothing in it has to be escaped, and paths can be appended.
+    /// The same, if it contains nothing to escape and paths can be appended.
     private let stemText: URLText?
-    /// `nil` if the base URL is no absolute http or https URL.
+    /// The origin; `nil` if the base URL is not an absolute http or https URL.
     let origin: Origin?
-    /// Whether paths can be appended: it has neither query nor fragment.
+    /// Whether paths can be appended: the base URL has neither query nor fragment.
     let takesPaths: Bool
-    /// What the client knows of the host, if it is one.
+    /// The client's state of the host, if there is a valid origin.
     let host: HostState?
 
     init(_ baseURL: String, in hosts: HostRegistry) {
@@ -25,12 +25,13 @@ final class Server: Sendable {
         stemText = origin != nil && takesPaths ? URLText(stem) : nil
     }
 
-    /// The URL of a path below the base URL that begins with a slash and holds nothing to be escaped; `nil` for others.
+    /// The URL of a path below the base URL that begins with a slash and contains nothing to escape; `nil`
+    /// for other paths.
     func plainURL(of path: String) -> URLText? {
         path.hasDotSegments ? nil : stemText?.appending(path)
     }
 
-    /// What of `url` comes after the base URL, if it is below it.
+    /// The part of `url` after the base URL; `nil` if `url` is not below it.
     func path(of url: String) -> Substring? {
         guard origin != nil, takesPaths, url.utf8.starts(with: stem.utf8) else { return nil }
         let rest = Substring(url.utf8.dropFirst(stem.utf8.count))

@@ -1,6 +1,7 @@
-/// Which server an endpoint's requests go to.
+/// The server that an endpoint's requests go to.
 public enum ServerChoice: Sendable, Hashable {
-    /// The active server (``Servers/active``); with a ``Failover``, also the other one if the first does not respond.
+    /// The active server (``Servers/active``); with a ``Failover``, also the other server if the active one
+    /// does not respond.
     case active
     /// Always the main server.
     case main

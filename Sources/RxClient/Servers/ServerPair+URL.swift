@@ -2,7 +2,8 @@ import FoundationEssentials
 import RxHTTP
 
 extension ServerPair {
-    /// The URL that a path stands for: below the main server's base URL, or an absolute one of the service's origins.
+    /// The URL of a path: below the main server's base URL, or an absolute URL at one of the service's
+    /// origins.
     func url(for path: String, allowingOtherOrigins allowsOtherOrigins: Bool) throws(NetworkError) -> URL {
         guard !path.hasDotSegments else {
             throw NetworkError(.invalidURL, "\(path.withoutSecrets) has a segment . or ..")

@@ -2,27 +2,27 @@ import FoundationEssentials
 import RxCookies
 import RxHTTP
 
-/// The servers of a service as they are when a request begins: for all of its attempts.
+/// The servers of a service at the time when a request begins: they apply to all of its attempts.
 struct ServerPair: Sendable {
     let main: Server
     let standby: Server?
 
     subscript(role: ServerRole) -> Server? { role == .main ? main : standby }
 
-    /// Whether the origin may see what belongs to the service: it is one of its own, and reached over TLS if the main
-    /// server is.
+    /// Whether the origin may receive the service's secrets: it is an origin of the service, and uses TLS if
+    /// the main server does.
     func trusts(_ origin: Origin?) -> Bool {
         contains(origin) && (main.origin?.scheme != "https" || origin?.scheme == "https")
     }
 
-    /// Whether the origin is one of the service's.
+    /// Whether the origin is an origin of the service.
     func contains(_ origin: Origin?) -> Bool {
         guard let origin else { return false }
         return origin == main.origin || origin == standby?.origin
     }
 
-    /// Where a request goes as far as cookies care. They belong to the service: at the standby server they are those of
-    /// the same place at the main one; `Secure` cookies only if both are reached by https.
+    /// The origin of a request for cookies, which belong to the service: a URL at the standby server has the
+    /// cookies of the corresponding URL at the main one; `Secure` cookies only if both use https.
     func cookieOrigin(of url: URL) -> CookieOrigin? {
         let origin = CookieOrigin(url)
         guard let standby, let origin, standby.path(of: url.absoluteString) != nil,
@@ -31,7 +31,7 @@ struct ServerPair: Sendable {
         return place.asSecure(as: origin)
     }
 
-    /// The same resource at `server`; `nil` if `url` is below no base URL of the service.
+    /// The same resource at `server`; `nil` if `url` is not below a base URL of the service.
     func url(_ url: URL, at server: Server) -> URL? {
         let text = url.absoluteString
         if server.path(of: text) != nil { return url }

@@ -1,8 +1,8 @@
-/// Which of a service's two servers is meant.
+/// The roles of a service's two servers.
 public enum ServerRole: Sendable, Hashable {
-    /// The one that the service usually is at.
+    /// The primary server of the service.
     case main
-    /// The server that replaces it, or has the rest of the API.
+    /// The server that replaces the main one, or provides the rest of the API.
     case standby
 
     var other: ServerRole { self == .main ? .standby : .main }

@@ -1,15 +1,15 @@
 public import RxLite
 import Synchronization
 
-/// Where a client's service is: its main server, the standby server if there is one, and which of them is active.
+/// The servers of a client's service: the main server, the standby server if there is one, and which of them
+/// is active.
 ///
 /// ```swift
 /// client.servers.main = "https://staging.example.com/v1"
 /// client.servers.active.observable.subscribe { role in badge.isHidden = role == .main }
 /// ```
 ///
-/// Requests that begin after a change use it; those under way keep the servers they began with. All of it is safe
-/// from any thread.
+/// Requests that begin after a change use it; requests in flight keep their servers. Safe from any thread.
 public final class Servers: Sendable {
     private struct Contents {
         var pair: ServerPair
@@ -17,10 +17,10 @@ public final class Servers: Sendable {
     }
 
     private let shownRole = State(ServerRole.main)
-    /// The server of the requests whose endpoint leaves it open (``ServerChoice/active``). Changes with ``use(_:)`` and
-    /// with a failover.
+    /// The server for requests whose endpoint makes no choice (``ServerChoice/active``). Changes with
+    /// ``use(_:)`` and with a failover.
     public var active: Property<ServerRole> { Property(shownRole) }
-    /// When the other server takes over; `nil`: only by ``use(_:)``.
+    /// When the other server takes over. `nil`: only ``use(_:)`` changes the active server.
     public let failover: Failover?
 
     private let hosts: HostRegistry
@@ -35,7 +35,7 @@ public final class Servers: Sendable {
         contents = Mutex(Contents(pair: pair, state: FailoverState(failover ?? Failover())))
     }
 
-    /// The base URL of the main server, such as `https://api.example.com/v1`. A new one is active at once.
+    /// The base URL of the main server, such as `https://api.example.com/v1`. A new URL takes effect at once.
     public var main: String {
         get { pair.main.baseURL }
         set {
@@ -47,7 +47,8 @@ public final class Servers: Sendable {
         }
     }
 
-    /// The base URL of the standby server; `nil` removes it, and makes the main server the active one.
+    /// The base URL of the standby server; `nil` removes the server, and makes the main server the active
+    /// one.
     public var standby: String? {
         get { pair.standby?.baseURL }
         set {
@@ -59,8 +60,8 @@ public final class Servers: Sendable {
         }
     }
 
-    /// Makes one of the two the active server by hand. With a ``Failover`` a standby server so chosen is left again as
-    /// if it had taken over by itself. Without a standby server nothing changes.
+    /// Makes one of the two servers the active one. With a ``Failover``, a standby server activated here is
+    /// probed and replaced as if it had taken over automatically. Without a standby server nothing changes.
     public func use(_ role: ServerRole) {
         let now = clock.now
         change { contents in
@@ -73,7 +74,7 @@ public final class Servers: Sendable {
 
     var pair: ServerPair { contents.withLock { $0.pair } }
 
-    /// The server for an attempt that cannot go to the other.
+    /// The server for an attempt that cannot switch to the other server.
     func role(for choice: ServerChoice) -> ServerRole {
         switch choice {
         case .main: .main
@@ -82,15 +83,15 @@ public final class Servers: Sendable {
         }
     }
 
-    /// Where an attempt begins that may go on to the other server.
+    /// Begins an attempt that may switch to the other server.
     ///
-    /// - Parameter mayProbe: whether it may be the one that finds out about the main server.
+    /// - Parameter mayProbe: whether the attempt may probe the main server.
     func begin(mayProbe: Bool) -> FailoverState.Visit {
         let now = clock.now
         return contents.withLock { $0.state.begin(mayProbe: mayProbe, at: now) }
     }
 
-    /// Notes how a visit ended.
+    /// Records the outcome of an attempt.
     func end(_ visit: FailoverState.Visit, _ outcome: FailoverState.Outcome) {
         let now = clock.now
         change { $0.state.end(visit, outcome, at: now) }
@@ -103,7 +104,7 @@ public final class Servers: Sendable {
             return (before, contents.state.active)
         }
         guard before != after else { return }
-        // Read again at each step, so that the last of several threads shows what is true.
+        // Reads the state again at each step, so that the last of several threads publishes the latest one.
         shownRole.update { shown in shown = contents.withLock { $0.state.active } }
     }
 }
