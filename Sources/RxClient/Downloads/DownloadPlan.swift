@@ -44,7 +44,7 @@ struct DownloadPlan: Equatable, Sendable {
         case complete(total: Int64)
         /// The partial file is useless: request the whole file.
         case startOver
-        /// Fail: the response does not match the request.
+        /// Fail: the response is a part that was not requested.
         case refuse
         /// Fail: the response has no content for a file.
         case nothing
