@@ -80,7 +80,7 @@ final class CachedRequest: Sendable {
             }
     }
 
-    /// The stored response, if it is in memory and may be used unchanged; `nil` if ``find()`` has to look it
+    /// The stored response, if it is immediately available and may be used unchanged; `nil` if ``find()`` has to look it
     /// up.
     func hit() -> Response? {
         guard demand.readsStore, let entry = cache.store.entriesAtHand(for: key).flatMap(fitting) else {

@@ -33,7 +33,7 @@ extension Envelope.Codes: ExpressibleByIntegerLiteral, ExpressibleByBooleanLiter
     /// One number.
     public init(integerLiteral value: Int) { self.init(String(value)) }
 
-    /// `true` or `false`.
+    /// The code `true` or `false`.
     public init(booleanLiteral value: Bool) { self.init(value ? "true" : "false") }
 
     /// One string.

@@ -21,7 +21,7 @@ public struct TrafficEvent: Sendable {
         /// An event of the transport: the head, the chunks, the end; also a followed redirect, with the next
         /// request.
         case transfer(TransferEvent)
-        /// The exchange broke off.
+        /// The exchange failed before its end.
         case broken(NetworkError)
         /// The exchange was abandoned: cancelled, timed out, or a redirect whose body is not needed.
         case abandoned

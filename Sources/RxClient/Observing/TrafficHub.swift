@@ -24,7 +24,7 @@ final class TrafficHub: Sendable {
 
     func send(_ event: TrafficEvent) { signal.send(event) }
 
-    /// Ends the events.
+    /// Ends the stream of events.
     func close() { isClosed.value = true }
 }
 

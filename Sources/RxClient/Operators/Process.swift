@@ -50,7 +50,7 @@ extension Observable where Element == CallEvent, Failure == NetworkError {
 
 /// Transforms responses in their order.
 private final class Processing<T: Sendable>: @unchecked Sendable {
-    // Unchecked, and spared the checks of exclusivity: runs only inside the subscription's lane, which is serial.
+    // Unchecked, and without exclusivity checks: runs only inside the subscription's lane, which is serial.
     private let transform: @Sendable (Response) throws(NetworkError) -> T
     let observer: Observer<T, NetworkError>
     /// Whether a large response is being transformed elsewhere; the source is paused meanwhile.

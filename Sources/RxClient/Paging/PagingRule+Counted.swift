@@ -14,7 +14,6 @@ extension PagingRule {
     ///     Default `nil`: it is not sent.
     ///   - last: how to recognize the last page without totals. Default ``LastPage/short``: a page after the
     ///     first that is shorter than `size` and than a page before it.
-    ///     page that is shorter than `size` and than a page before it.
     public static func numbered(
         size: Int, from first: Int = 1, pageKey: String = "page", sizeKey: String = "pageSize",
         startKey: String? = nil, last: LastPage = .short

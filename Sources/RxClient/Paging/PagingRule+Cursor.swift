@@ -14,7 +14,6 @@ extension PagingRule {
     ///   - sizeKey: the name of the size. Default `limit`.
     ///   - header: the response field with the next cursor. Default `nil`: the content has it, as
     ///     ``Page/nextCursor``.
-    ///     ``Page/nextCursor``.
     public static func cursor(
         size: Int? = nil, cursorKey: String = "cursor", sizeKey: String = "limit",
         inHeader header: HTTPField.Name? = nil

@@ -8,7 +8,7 @@ public struct PagingState<Item: Sendable>: Sendable {
         case idle
         /// Loading the first page. After a reload the old items stay until the first page has arrived.
         case loadingFirst
-        /// Loading a further page.
+        /// Loading another page.
         case loadingMore
         /// Loading the page before the first one in the list.
         case loadingPrevious

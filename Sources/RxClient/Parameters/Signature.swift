@@ -34,7 +34,7 @@ public struct Signature: Sendable {
             Addition(parameters: values)
         }
 
-        /// Header fields.
+        /// Header fields to add.
         public static func headers(_ fields: Headers) -> Addition { Addition(headers: fields) }
     }
 

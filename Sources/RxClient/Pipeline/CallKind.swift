@@ -8,9 +8,9 @@ public enum CallKind: Int, Sendable, Hashable, CaseIterable {
     case response
     /// ``Client/stream(_:)``: the events of the response.
     case stream
-    /// ``Client/download(_:to:ignoringQuery:in:)``.
+    /// ``Client/download(_:to:ignoringQuery:in:)``: the response in a file.
     case download
-    /// A connection of ``Client/events(_:lastEventID:limit:waits:)``.
+    /// ``Client/events(_:lastEventID:limit:waits:)``: one connection of an event source.
     case events
     /// ``Client/exchange(_:following:usesCookies:)``: a handmade request.
     case exchange

@@ -25,7 +25,7 @@ struct Pipeline: Sendable {
         Entry(ResponseValidation(), for: .typed.union([.response])),
         Entry(Revalidation(), for: .typed),
         Entry(StreamOpening(), for: [.stream]),
-        // Into a file, or as events.
+        // The writing to a file, or the parsing of events.
         Entry(Reading(), for: [.download, .events]),
     ]
 

@@ -15,7 +15,7 @@ public struct Hedging: Sendable, Hashable {
 
     private let rule: Rule
 
-    /// No second attempt.
+    /// Never sends a second attempt.
     public static let never = Hedging(rule: .never)
 
     /// Sends a second attempt after this delay.

@@ -33,7 +33,6 @@ public final class RecentLatencies: Sendable {
 
     /// The latency that this share of the last 128 requests did not exceed; `nil` while there are fewer than
     /// ten. The last seven may not be counted yet.
-    /// seven may not count yet.
     ///
     /// - Parameter share: from 0 to 1.
     public func percentile(_ share: Double) -> Duration? {

@@ -26,7 +26,7 @@ public final class RequestLimiter: Sendable {
     private let perHost: RequestLimits
     private let contents: Mutex<Contents>
 
-    /// Creates a limiter with all places free.
+    /// Creates a limiter without running requests.
     ///
     /// - Parameters:
     ///   - total: the limits of all hosts together.

@@ -26,7 +26,7 @@ import Synchronization
 /// ``RequestOptions/usesSession`` is false.
 ///
 /// A request belongs to the account at the time when it was first sent or began to wait. After that account
-/// has been logged out, the request fails with `loginExpired`; none of its attempts goes out as another
+/// has been logged out, the request fails with `loginExpired`; none of its attempts is sent as another
 /// account. The cookie jars of the session's clients belong to the account as well: they are emptied when it
 /// is logged out.
 ///
