@@ -80,8 +80,8 @@ final class CachedRequest: Sendable {
             }
     }
 
-    /// The stored response, if it is immediately available and may be used unchanged; `nil` if ``find()`` has to look it
-    /// up.
+    /// The stored response, if it is immediately available and may be used unchanged; `nil` if ``find()`` has to
+    /// look it up.
     func hit() -> Response? {
         guard demand.readsStore, let entry = cache.store.entriesAtHand(for: key).flatMap(fitting) else {
             return nil
@@ -124,7 +124,7 @@ final class CachedRequest: Sendable {
     /// The selections of changes that concern the request.
     private var names: Set<CacheSelection> { CacheSelection.names(of: key, tags: tags) }
 
-    /// Whether the flight that the request waits for began before a change (RFC 9111 §4.4).
+    /// Whether anything has changed since the awaited response was requested (RFC 9111 §4.4).
     private var isOvertaken: Bool {
         cache.history.hasChanged(names, since: progress.withLock { $0.flight }?.start ?? start)
     }

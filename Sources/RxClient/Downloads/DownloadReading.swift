@@ -36,7 +36,7 @@ struct DownloadReading: Interceptor {
         .mapError { $0.naming(request) }
     }
 
-    /// Removes the record, so that no attempt continues from the partial file, whose bytes are not of the file.
+    /// Removes the record, so that no attempt continues from the partial file: its bytes are wrong.
     private func discard(
         with error: NetworkError, in files: any FileSystem
     ) -> Observable<DownloadEvent, NetworkError> {

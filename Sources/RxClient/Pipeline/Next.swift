@@ -36,7 +36,7 @@ public struct Next: Sendable {
             self.index = index
             return
         }
-        // With a given response nothing is sent.
+        // Nothing is sent if there is a response already.
         self.index = call.stages[index...].firstIndex { $0.readsResponse } ?? call.stages.endIndex
     }
 

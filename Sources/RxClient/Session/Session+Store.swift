@@ -5,9 +5,9 @@ import Synchronization
 extension Session {
     /// Loads the credential from the store; the first request does the same. One value, then completion.
     ///
-    /// A store that cannot be read, or whose content is not a credential, counts as logged out; ``events`` reports
-    /// it. The next request goes without a credential, and the first one that the server refuses logs in. An
-    /// account that was logged in, or out, before the load has completed stays.
+    /// A store that cannot be read, or whose content is not a credential, counts as logged out; ``events``
+    /// reports it. The next request goes without a credential, and the first one that the server refuses logs
+    /// in. An account that was logged in, or out, before the load has completed stays.
     public func restore() -> Observable<Void, Never> {
         guard let stored, !isRestored else { return .just(()) }
         return stored.loaded.map { self.takeIn($0) }

@@ -4,7 +4,7 @@ public import RxHTTP
 public import RxLite
 import Synchronization
 
-/// The login of one account, and the way to log in again when it has expired.
+/// The login of one account, shared by any number of requests, and the way to log in again when it has expired.
 ///
 /// ```swift
 /// let session = Session {
