@@ -2,7 +2,7 @@ import RxNetworking
 import Shop
 
 let arguments = CommandLine.arguments.dropFirst()
-guard let baseURL = arguments.first else { fatalError("usage: App BASE-URL [KEYWORD]") }
+let baseURL = arguments.first ?? "http://localhost:8080"
 
 let client = Client(configuration: .shop(at: baseURL))
 let search = GoodsSearch(keyword: arguments.dropFirst().first ?? "tea")
