@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the compiler no longer checks has a comment that names what does.
+/// Each mark that turns a check of the compiler off has a comment that names the guard.
 @Suite struct GuardTests {
     static let unchecked = [
         "@unchecked Sendable", "try!", "fatalError(", "nonisolated(unsafe)",

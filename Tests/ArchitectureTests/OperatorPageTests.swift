@@ -87,7 +87,7 @@ import Testing
         return calls
     }
 
-    /// What RxLite and RxTesting declare, and the labels of all functions of that name.
+    /// The names that RxLite and RxTesting declare, each with the labels of all functions of that name.
     static let labels = Result {
         let files = try SourceFile.all(in: "Sources/RxLite") + SourceFile.all(in: "Sources/RxTesting")
         return files.flatMap(Declaration.all).reduce(into: [String: Set<String>]()) {

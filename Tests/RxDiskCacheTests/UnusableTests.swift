@@ -21,7 +21,7 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// What stands in the place of a database.
+    /// Something else in the place of the database.
     enum Stranger: CaseIterable {
         case text, otherDatabase, laterVersion, directory, link, otherTotals
 

@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// What a heading is called in a link: lower case, hyphens for spaces, and neither points nor brackets.
+    /// The anchors of the headings: lower case, hyphens for spaces, and neither points nor brackets.
     static func anchors(in text: String) -> Set<String> {
         Set(
             withoutBlocks(text).filter { $0.hasPrefix("#") }.map { heading in

@@ -12,7 +12,7 @@ package final class CookieBench: Sendable {
     package let storage: ScriptedStorage
     private let log = Mutex<[String]>([])
 
-    /// What happened to the jar so far: `+ name=value`, `- name`, `! reason`.
+    /// The events of the jar so far: `+ name=value`, `- name`, `! reason`.
     package var events: [String] { log.withLock { $0 } }
 
     package static let suffixes = PublicSuffixes { domain in

@@ -8,7 +8,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// What is kept for one is not given to another.
+/// Responses stored for one account are not given to another.
 @Suite struct CacheAccountTests {
     private typealias Goods = CacheBench.Goods
 
