@@ -34,21 +34,21 @@ func askFirst() {
     show(configuration)
 }
 
-func compress(with client: Client) {
+func compress(with client: Client) async throws {
     let log = Parameters.file("/var/log/shop.log", contentType: "text/plain")
-    client.post("/log", log, options: RequestOptions(compression: .gzip)).subscribe(onFinish: { show("sent") }
-    )
+    let logged = try await client.post("/log", log, options: RequestOptions(compression: .gzip)).value()
+    show(logged)
 }
 
-func upload(with client: Client) {
-    client.put("/photos/1", .file("/srv/photos/tea.jpg"))
-        .subscribe(onFailure: { error in show(error) }, onFinish: { show("uploaded") })
+func upload(with client: Client) async throws {
+    let stored = try await client.put("/photos/1", .file("/srv/photos/tea.jpg")).value()
+    show(stored)
 
-    client.progress(of: .put("/photos/1", .file("/srv/photos/tea.jpg"))).subscribe(onNext: { event in
+    for try await event in client.progress(of: .put("/photos/1", .file("/srv/photos/tea.jpg"))) {
         switch event {
         case .uploaded(let progress): show(progress.fraction ?? 0)
         case .downloaded: break
         case .finished(let result): show(result.response.status.code)
         }
-    })
+    }
 }

@@ -22,25 +22,27 @@ struct Search: Endpoint {
     let options = RequestOptions(cachePolicy: .post(.seconds(60)))
 }
 
-func oneRequest(client: Client) {
-    client.get("/goods/1", options: RequestOptions(cacheMode: .reload)).subscribe(onNext: { response in
-        print(response.isFromCache)
-    })
+func oneRequest(client: Client) async throws {
+    let response = try await client.get("/goods/1", options: RequestOptions(cacheMode: .reload)).value()
+    print(response.isFromCache)
 }
 
-func clearing(client: Client) {
+func clearing(client: Client) async throws {
     let cache = client.configuration.cache
-    cache.remove(.all).subscribe()
+    let count = try await cache.remove(.place("https://api.example.com/v1/goods")).value()
     cache.remove(.tag("cart")).subscribe()
-    cache.remove(.place("https://api.example.com/v1/goods")).subscribe(onNext: { count in print(count) })
-    print(cache.statistics.hits, cache.statistics.misses, cache.statistics.usage.bytes)
+    cache.remove(.all).subscribe()
+    print(count, cache.statistics.hits, cache.statistics.misses, cache.statistics.usage.bytes)
 }
 
 func anotherSize(configuration: inout ClientConfiguration) {
     configuration.cache = ResponseCache(store: MemoryCacheStore(limit: 8 << 20))
 }
 
-func cachedByHand(client: Client, cache: ResponseCache, request: Request) {
-    cache.response(to: request) { request in client.exchange(request).response(to: request) }
-        .subscribe(onNext: { response in print(response.status, response.isFromCache) })
+func cachedByHand(client: Client, cache: ResponseCache, request: Request) async throws {
+    let response = try await cache.response(to: request) { request in
+        client.exchange(request).response(to: request)
+    }
+    .value()
+    print(response.status, response.isFromCache)
 }

@@ -1,24 +1,34 @@
 import RxNetworking
 
-func together(client: Client, keywords: [String]) {
-    Observable.zip(client.request(GoodsList(keyword: "tea")), client.get("/cart").decode(Cart.self))
-        .subscribe(onNext: { goods, cart in show((goods, cart)) }, onFailure: { error in show(error) })
+func together(client: Client, keywords: [String]) async throws {
+    let (goods, cart) = try await Observable.zip(
+        client.request(GoodsList(keyword: "tea")), client.get("/cart").decode(Cart.self)
+    )
+    .value()
+    show((goods, cart))
 
     let requests = keywords.map { client.request(GoodsList(keyword: $0)).asResult() }
-    Observable.zip(requests).subscribe(onNext: { outcomes in
-        for (keyword, outcome) in zip(keywords, outcomes) {
-            switch outcome {
-            case .success(let goods): print(keyword, goods.count)
-            case .failure(let error): print(keyword, error)
-            }
+    let outcomes = try await Observable.zip(requests).value()
+    for (keyword, outcome) in zip(keywords, outcomes) {
+        switch outcome {
+        case .success(let goods): print(keyword, goods.count)
+        case .failure(let error): print(keyword, error)
         }
-    })
+    }
 }
 
-func oneAfterTheOther(client: Client) {
-    client.post("/login", ["user": user, "password": password]).decode(Login.self)
+func oneAwaitAfterTheOther(client: Client) async throws {
+    let login = try await client.post("/login", ["user": user, "password": password])
+        .decode(Login.self).value()
+    let cart = try await client.get("/cart", headers: ["X-Token": login.token]).decode(Cart.self).value()
+    show(cart)
+}
+
+func oneAfterTheOther(client: Client) async throws {
+    let cart = try await client.post("/login", ["user": user, "password": password]).decode(Login.self)
         .flatMap { login in client.get("/cart", headers: ["X-Token": login.token]).decode(Cart.self) }
-        .subscribe(onNext: { cart in show(cart) })
+        .value()
+    show(cart)
 }
 
 func again(client: Client) {

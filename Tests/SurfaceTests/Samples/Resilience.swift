@@ -37,11 +37,10 @@ func hedgeWhatIsSlow() {
     show(configuration)
 }
 
-func hedgeOne(_ client: Client) {
+func hedgeOne(_ client: Client) async throws {
     let hedged = RequestOptions(hedging: .after(.milliseconds(80)))
-    client.get("/search", query: ["q": "tea"], options: hedged).subscribe(onNext: { response in
-        show(response.text)
-    })
+    let response = try await client.get("/search", query: ["q": "tea"], options: hedged).value()
+    show(response.text)
 }
 
 func limitRequests() {
@@ -52,18 +51,19 @@ func limitRequests() {
     show(configuration)
 }
 
-func chainTheStages(_ client: Client, _ goods: GoodsList) {
+func chainTheStages(_ client: Client, _ goods: GoodsList) async throws {
     let limiter = RequestLimiter(perHost: RequestLimits(concurrency: 4))
     let breaker = CircuitBreaker()
     let budget = client.configuration.retryBudget ?? RetryBudget()
 
-    client.response(goods)
+    let list = try await client.response(goods)
         .limited(by: limiter, host: "api.example.com", within: .seconds(5))
         .guarded(by: breaker)
         .hedge(.after(.milliseconds(80)), if: goods.isRepeatable)
         .retry(.exponentialBackoff().limited(by: budget))
         .decode([Goods].self)
-        .subscribe(onNext: { goods in show(goods) }, onFailure: { error in show(error) })
+        .value()
+    show(list)
 }
 
 func seeWhatHappens(_ client: Client) {

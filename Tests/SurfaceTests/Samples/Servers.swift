@@ -6,13 +6,13 @@ struct Advice: Endpoint {
     let options = RequestOptions(server: .standby)
 }
 
-func haveTwoServers() {
+func haveTwoServers() async throws {
     var configuration = ClientConfiguration()
     configuration.standbyURL = "https://standby.example.com/v1"
     let client = Client(baseURL: "https://api.example.com/v1", configuration: configuration)
 
-    client.request(Advice()).subscribe(onNext: { texts in show(texts) })
-    show(client)
+    let texts = try await client.request(Advice()).value()
+    show(texts)
 }
 
 func switchServers(_ client: Client) {
@@ -31,9 +31,10 @@ func failOver() {
     }
 }
 
-func failOverByHand(_ client: Client, _ goods: GoodsList) {
-    client.response(goods, from: .main)
+func failOverByHand(_ client: Client, _ goods: GoodsList) async throws {
+    let list = try await client.response(goods, from: .main)
         .failover(to: client.response(goods, from: .standby), through: client.servers)
         .decode([Goods].self)
-        .subscribe(onNext: { goods in show(goods) })
+        .value()
+    show(list)
 }

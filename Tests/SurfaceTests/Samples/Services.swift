@@ -15,6 +15,7 @@ struct CartService: Sendable {
     }
 }
 
-func useAService(client: Client) {
-    client.cart.add(7).subscribe(onNext: { cart in show(cart) }, onFailure: { error in show(error.message) })
+func useAService(client: Client) async throws {
+    let cart = try await client.cart.add(7).value()
+    show(cart)
 }
