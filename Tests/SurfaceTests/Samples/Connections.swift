@@ -36,11 +36,10 @@ func configureConnections() {
     connections.proxy = office
 }
 
-func takeBodiesAsTheyCome(client: Client) {
+func takeBodiesAsTheyCome(client: Client) async throws {
     let coded = RequestOptions(headers: ["Accept-Encoding": "gzip"], decodesContent: false)
-    client.get("/backups/today", options: coded).subscribe(onNext: { response in
-        show("\(response.body.count) bytes of gzip")
-    })
+    let response = try await client.get("/backups/today", options: coded).value()
+    show("\(response.body.count) bytes of gzip")
 }
 
 func chooseRedirects() {
@@ -52,9 +51,9 @@ func chooseRedirects() {
     show(configuration)
 }
 
-func handOutARedirect(client: Client, request: Request) {
-    client.exchange(request, following: .manual).response(to: request)
-        .subscribe(onNext: { response in show(response.head[.location] ?? "no redirect") })
+func handOutARedirect(client: Client, request: Request) async throws {
+    let response = try await client.exchange(request, following: .manual).response(to: request).value()
+    show(response.head[.location] ?? "no redirect")
 }
 
 func forbidPrivateAddresses() {
@@ -76,8 +75,10 @@ func secureConnections(currentKey: String, nextKey: String) {
     show(secure)
 }
 
-func tellTLSFailuresApart(client: Client) {
-    client.get("/").subscribe(onFailure: { error in
+func tellTLSFailuresApart(client: Client) async {
+    do {
+        show(try await client.get("/").value())
+    } catch {
         switch error.tlsFailure {
         case .expired: print("the certificate has expired")
         case .hostMismatch: print("the certificate is for another host")
@@ -85,5 +86,5 @@ func tellTLSFailuresApart(client: Client) {
         case .pinMismatch: print("the key matches no pinned key")
         default: print(error)
         }
-    })
+    }
 }

@@ -1,22 +1,24 @@
 import RxNetworking
 
-func readLines(_ client: Client) {
-    client.stream(.get("/log")).lines()
-        .subscribe(onNext: { line in print(line) }, onFailure: { error in show(error.message) })
+func readLines(_ client: Client) async throws {
+    for try await line in client.stream(.get("/log")).lines() {
+        print(line)
+    }
 
-    client.stream(.get("/goods.jsonl")).jsonLines(Goods.self)
-        .subscribe(onNext: { goods in show(goods.name) }, onFailure: { error in show(error.message) })
+    for try await goods in client.stream(.get("/goods.jsonl")).jsonLines(Goods.self) {
+        print(goods.name)
+    }
 }
 
-func watchEverything(_ client: Client) {
-    client.stream(.get("/report")).subscribe(onNext: { event in
+func watchEverything(_ client: Client) async throws {
+    for try await event in client.stream(.get("/report")) {
         switch event {
         case .interim(let head): print("on the way:", head.status.code)
         case .head(let head): print(head.status)
         case .trailers(let fields): print(fields)
         default: break
         }
-    })
+    }
 }
 
 func readSlowly(_ client: Client, store: (String) async -> Void) async throws {
