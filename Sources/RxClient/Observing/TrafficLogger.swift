@@ -34,27 +34,27 @@ private final class TrafficLogger: Sendable {
         switch event.kind {
         case .started: log(style.startLevel, "\(request.line) begins", event)
         case .sent:
-            log(style.exchangeLevel, "\(request.line) is sent", event)
+            log(style.exchangeLevel, "\(request.line) was sent", event)
             logContent(.request, of: event, request.headerFields, request.body.known)
         case .transfer(let transfer): take(transfer, event)
         case .broken(let error):
-            log(style.exchangeLevel, "the exchange broke off: \(show(error))", event)
+            log(style.exchangeLevel, "the exchange failed: \(show(error))", event)
             endBody(of: event)
         case .abandoned: endBody(of: event)
-        case .relogin(let error): log(style.retryLevel, "a login is asked for, since: \(show(error))", event)
+        case .relogin(let error): log(style.retryLevel, "logging in again after: \(show(error))", event)
         case .retry(let delay, let error):
-            log(style.retryLevel, "again in \(delay), since: \(show(error))", event)
+            log(style.retryLevel, "retrying in \(delay) after: \(show(error))", event)
         case .cached(.joined, _):
             log(style.exchangeLevel, "\(request.line) waits for another request's response", event)
         case .cached(let use, _):
             log(style.exchangeLevel, "\(request.line) is served from the cache: \(use.rawValue)", event)
         case .retryRefused(let error):
-            log(style.retryLevel, "not again, since the host's retry budget is spent: \(show(error))", event)
+            log(style.retryLevel, "not retrying, as the host's retry budget is spent: \(show(error))", event)
         case .failover(let role, let error):
-            log(style.retryLevel, "goes to the \(role) server, since: \(show(error))", event)
+            log(style.retryLevel, "switching to the \(role) server after: \(show(error))", event)
         case .queued: log(style.exchangeLevel, "\(request.line) waits for its turn", event)
         case .admitted(let wait): log(style.exchangeLevel, "\(request.line) waited \(wait)", event)
-        case .hedged(let delay): log(style.retryLevel, "a second attempt, since \(delay) have passed", event)
+        case .hedged(let delay): log(style.retryLevel, "starting a second attempt after \(delay)", event)
         case .ended(let summary): log(summary, event)
         }
     }

@@ -40,12 +40,12 @@ import Testing
         #expect(
             lines == [
                 "debug: GET https://a.test/x?a=1&token=… begins",
-                "debug: GET https://a.test/x?a=1&token=… is sent",
-                "debug: the exchange broke off: connectionLost GET https://a.test/x \(id): as scripted",
-                "notice: again in 0.05 seconds, since: connectionLost GET https://a.test/x \(id): as scripted",
-                "debug: GET https://a.test/x?a=1&token=… is sent",
+                "debug: GET https://a.test/x?a=1&token=… was sent",
+                "debug: the exchange failed: connectionLost GET https://a.test/x \(id): as scripted",
+                "notice: retrying in 0.05 seconds after: connectionLost GET https://a.test/x \(id): as scripted",
+                "debug: GET https://a.test/x?a=1&token=… was sent",
                 "debug: redirected to GET https://a.test/y?token=…",
-                "debug: GET https://a.test/y?token=… is sent",
+                "debug: GET https://a.test/y?token=… was sent",
                 "info: GET https://a.test/y?token=… succeeded: 200, 5 bytes in 0.084 seconds",
             ])
         #expect(store.entries.allSatisfy { $0.metadata["request-id"] == "\(id)" })
