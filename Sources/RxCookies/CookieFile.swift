@@ -13,10 +13,10 @@ struct CookieFile: Codable {
         do {
             self = try JSONDecoder().decode(CookieFile.self, from: Data(bytes))
         } catch {
-            throw NetworkError(.file, "the saved cookies cannot be read: they are no jar")
+            throw NetworkError(.file, "the saved cookies cannot be read: the file is not a saved jar")
         }
         guard version == 1 else {
-            throw NetworkError(.file, "the saved cookies cannot be read: they are of version \(version)")
+            throw NetworkError(.file, "the saved cookies cannot be read: their version \(version) is unknown")
         }
     }
 
@@ -28,7 +28,7 @@ struct CookieFile: Codable {
         do {
             return Array(try encoder.encode(self))
         } catch {
-            throw NetworkError(.file, "the cookies cannot be saved: a date is out of range")
+            throw NetworkError(.file, "the cookies cannot be saved: an expiry date is out of range")
         }
     }
 }

@@ -127,7 +127,7 @@ extension CookieJar {
         restored
             .flatMap { () throws(NetworkError) -> Observable<Void, NetworkError> in
                 guard self.isRestored else {
-                    throw NetworkError(.file, "the cookies are not saved over what cannot be read")
+                    throw NetworkError(.file, "the saved cookies cannot be read, so they are kept")
                 }
                 return storage.save(try self.dump(includingSessionCookies: self.keepsSessionCookies))
             }

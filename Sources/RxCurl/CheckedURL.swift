@@ -44,7 +44,7 @@ struct CheckedURL {
         case scheme = "the URL is not an absolute http or https URL"
         case host = "the URL has no host"
         case port = "the URL's port is not a number from 1 to 65535"
-        case byte = "the URL holds a character that has to be percent-encoded"
+        case byte = "the URL contains a character that must be percent-encoded"
     }
 
     /// Checks the scheme, the authority (RFC 3986 §3.2) and every byte; returns whether there is user info

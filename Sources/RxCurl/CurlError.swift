@@ -26,9 +26,9 @@ struct CurlError: Error {
         message =
             switch code {
             // curl has no error for a connection that ends inside a head.
-            case CURLE_OK: "the server closed in the middle of a head"
+            case CURLE_OK: "the server closed the connection in the middle of a response head"
             case CURLE_OUT_OF_MEMORY, Self.tooLarge:
-                "more than libcurl takes, such as a header line over 100 KiB"
+                "the response exceeds a limit of libcurl, such as 100 KiB for a header line"
             default:
                 detail.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : detail.withoutUserInfo
             }
@@ -102,21 +102,21 @@ extension TransferState.Refusal {
 
     var message: String {
         switch self {
-        case .headTooLarge: "the header section is larger than allowed"
-        case .tooManyInterimHeads: "the server sent informational responses without end"
+        case .headTooLarge: "the header section is larger than headerLimit"
+        case .tooManyInterimHeads: "the server sent more informational responses than interimLimit"
         case .malformedStatusLine: "the response does not begin with a status line"
         case .uncertainLength: "the response's Content-Length is not a number, or there are several"
         case .switchedProtocols: "the server switched protocols without being asked"
         case .expectation: "the server responded with 417"
-        case .expanded: "the compressed body grows more than is allowed"
+        case .expanded: "the compressed body expands beyond expansionLimit"
         case .malformedContent(let coding): "the body is not valid \(coding.rawValue)"
         case .brokenOff(let coding): "the body ends in the middle of its \(coding.rawValue) coding"
         case .tooManyCodings: "the body has more than \(ContentCoding.limit) content codings"
         case .spoolFull:
             "more came over HTTP/2 than is kept for a paused subscriber; over HTTP/1.1 the network would wait"
         case .sentTwice:
-            "the connection broke before a response, and the request was not sent again "
-                + "since it may have been carried out"
+            "the connection broke before the response, and the request was not repeated, "
+                + "since the server may have processed it"
         }
     }
 }

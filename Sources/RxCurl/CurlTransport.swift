@@ -152,7 +152,7 @@ public final class CurlTransport: Transport {
             target = try CheckedURL(of: request)
             try checkVersion(target, of: request)
             if request.method == .head, !request.body.isEmpty {
-                throw NetworkError(.invalidParameters, "HEAD carries no content", request: request)
+                throw NetworkError(.invalidParameters, "a HEAD request cannot have a body", request: request)
             }
         } catch {
             var error = error
@@ -201,7 +201,7 @@ public final class CurlTransport: Transport {
     ) {
         let scope = observer.scope.child()
         let multi = multi(for: request, in: observer.scope.lane)
-        let nothing = NetworkError(.invalidParameters, "the body has no content")
+        let nothing = NetworkError(.invalidParameters, "the body's source finished without content")
         content(of: request, on: multi.loop).ifEmpty(fail: nothing).subscribe(
             Observer(scope: scope) { content in
                 scope.close()
@@ -244,7 +244,7 @@ public final class CurlTransport: Transport {
         let isPosted = multi.loop.post { multi.perform(.add(transfer)) }
         guard !isPosted else { return }
         if let error = multi.loop.startError {
-            transfer.end(.connect, "there is no event loop: \(error)")
+            transfer.end(.connect, "the event loop could not start: \(error)")
         } else {
             transfer.end(.shutDown, "the transport's event loop has been shut down")
         }

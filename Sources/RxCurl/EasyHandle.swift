@@ -248,6 +248,6 @@ final class EasyHandle {
     func note(_ code: CURLcode, _ option: CURLoption) {
         guard code != CURLE_OK, failure == nil else { return }
         let reason = CurlError(code).message
-        failure = CurlError(code, detail: "libcurl does not take option \(option.rawValue): \(reason)")
+        failure = CurlError(code, detail: "libcurl rejected option \(option.rawValue): \(reason)")
     }
 }

@@ -65,15 +65,15 @@ final class HeaderList {
         }
         switch name.canonicalName {
         case "host", "content-length", "transfer-encoding", "expect":
-            return "\(name) is set by the transport"
+            return "\(name) is set by the transport; remove it from the request"
         case "content-encoding" where extras.compression != .identity:
-            return "\(name) is set by the transport, which compresses the body"
+            return "\(name) is set by the transport, which compresses the body; remove it from the request"
         default: break
         }
         let isLegal = unsafe field.withUnsafeBytesOfValue { value in
             unsafe value.allSatisfy { $0 != 0 && $0 != 0x0A && $0 != 0x0D }
         }
-        return isLegal ? nil : "the value of \(name) holds CR, LF or NUL"
+        return isLegal ? nil : "the value of \(name) contains CR, LF or NUL"
     }
 
     /// A `tchar` of RFC 9110 §5.6.2.

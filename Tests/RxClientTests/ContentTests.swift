@@ -70,7 +70,7 @@ import Testing
         #expect(refused.failure?.code == .contentType)
         #expect(
             refused.failure?.message
-                == "the content is text/html, accepted is application/json, text/json, *+json")
+                == "the content type is text/html; accepted: application/json, text/json, *+json")
         #expect(refused.failure?.body == Array("7".utf8))
         #expect(refused.failure?.status == .ok)
         #expect(refused.failure?.requestID != nil)

@@ -46,7 +46,7 @@ import Testing
         let error = #expect(throws: NetworkError.self) { _ = try response.decode([Goods].self) }
         #expect(error?.code == .decoding)
         #expect(error?.codingPath == path)
-        #expect(error?.message.contains(path.isEmpty ? "the top" : path) == true)
+        #expect(error?.message.contains(path.isEmpty ? "the top level" : path) == true)
         #expect(error?.body == Array(json.utf8))
         #expect(error?.status == .ok)
         #expect(error?.requestID == response.request.id)

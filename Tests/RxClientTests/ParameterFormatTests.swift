@@ -137,7 +137,7 @@ import Testing
             #expect(recorder.failure?.code == .invalidParameters)
             return recorder.failure?.message ?? ""
         }
-        #expect(messages[0] == "the parameters cannot be written as text/x: Secret")
+        #expect(messages[0] == "the parameters cannot be encoded as text/x: Secret")
         #expect(messages[1] == "own words")
         #expect(messages[2].hasSuffix("no text"))
         #expect(transport.requests.isEmpty)

@@ -148,7 +148,7 @@ import Testing
         for second in 0..<2 { #expect(try succeed(startLogin(sentVersion(), at: Double(second)), known)) }
         #expect(
             try fail(sentVersion(), at: 9).text
-                == "fail loginExpired: 2 logins within 10.0 seconds did not help")
+                == "fail loginExpired: 2 logins within 10.0 seconds did not restore access")
         _ = try startLogin(sentVersion(), at: 10)
     }
 
@@ -176,7 +176,7 @@ import Testing
         #expect(!succeed(login, Credential(token: "late")))
         #expect(!failLogin(login, rejected, isRejection: true))
         #expect(state.credential == credential)
-        #expect(fail(stamp).text.hasPrefix("fail loginExpired: the account has changed"))
+        #expect(fail(stamp).text.hasPrefix("fail loginExpired: the account changed"))
         let decision = state.authorize(for: stamp.identity, date: start)
         guard case .refuse = decision else { throw Unexpected.decision }
     }
@@ -184,7 +184,7 @@ import Testing
     @Test("Logged out: nothing logs in until the user does")
     func loggedOut() throws {
         change(to: nil)
-        #expect(try fail(sentVersion()).text.hasPrefix("fail loginExpired: logged out"))
+        #expect(try fail(sentVersion()).text.hasPrefix("fail loginExpired: the session is logged out"))
         change(to: Credential(token: "B"))
         _ = try startLogin(sentVersion())
     }
@@ -209,7 +209,7 @@ import Testing
         #expect(state.isCurrent(stamp.identity))
         #expect(try succeed(startLogin(sentVersion()), Credential(token: "b", account: "bert")))
         #expect(!state.isCurrent(stamp.identity))
-        #expect(fail(stamp).text.hasPrefix("fail loginExpired: the account has changed"))
+        #expect(fail(stamp).text.hasPrefix("fail loginExpired: the account changed"))
     }
 
     @Test("A credential that knows its expiry is renewed ahead; one without is not")

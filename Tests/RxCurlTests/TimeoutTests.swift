@@ -78,7 +78,7 @@ import Testing
             try await Recording(transport.send(request)).ended()
         }
         #expect(log.error?.code == .connectTimeout)
-        #expect(log.error?.message == "connect timeout: no connection within \(Self.short)")
+        #expect(log.error?.message == "connect timeout: no connection was made within \(Self.short)")
         #expect(log.error?.isUnsent == true)
     }
 

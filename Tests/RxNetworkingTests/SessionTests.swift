@@ -119,7 +119,7 @@ import Testing
         })
         let response = try await client(server, broken).get("/3").value()
         #expect(response.status == .ok)
-        #expect(events.withLock { $0 } == ["\(path) cannot be read: it is no saved credential"])
+        #expect(events.withLock { $0 } == ["\(path) cannot be read: it is not a saved credential"])
     }
 
     @Test(

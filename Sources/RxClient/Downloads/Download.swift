@@ -73,7 +73,7 @@ struct Download: Sendable {
                 case .startOver: return .just(.attempt(.fromTheStart))
                 case .refuse:
                     var error = NetworkError(
-                        .invalidResponse, "a part of the file came, and nobody asked for one")
+                        .invalidResponse, "the server sent a part (206) for a request without Range")
                     error.head = head
                     throw error
                 case .nothing: throw .noFile(head)
@@ -177,7 +177,7 @@ private final class WrittenSize: @unchecked Sendable {
         return chunks.map { bytes throws(NetworkError) in
             self.received += Int64(bytes.count)
             guard self.received <= end else {
-                throw self.error(.invalidResponse, "the response is longer than it said")
+                throw self.error(.invalidResponse, "the response is longer than its head announced")
             }
             return bytes
         }

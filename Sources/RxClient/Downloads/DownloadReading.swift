@@ -14,7 +14,8 @@ struct DownloadReading: Interceptor {
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
         guard let files else {
-            return .fail(NetworkError(.file, "the client's configuration has no files", request: request))
+            let reason = "the client has no file system: set ClientConfiguration.files or pass 'in:'"
+            return .fail(NetworkError(.file, reason, request: request))
         }
         let download = Download(
             path: path, files: files, clock: call.scheduler, url: request.url.identifying(ignoring: ignored),

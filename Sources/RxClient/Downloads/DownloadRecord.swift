@@ -55,7 +55,7 @@ struct DownloadRecord: Codable, Equatable, Sendable {
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             return Array(try encoder.encode(self))
         } catch {
-            throw NetworkError(.file, "the record of a download cannot be written: \(error)")
+            throw NetworkError(.file, "the download's record cannot be encoded: \(error)")
         }
     }
 

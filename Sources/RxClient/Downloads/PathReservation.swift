@@ -21,7 +21,8 @@ extension Observable where Failure == NetworkError {
         Observable(scheduler: scheduler) { observer in
             guard let leave = BusyPaths.take(path, in: files) else {
                 let error = NetworkError(
-                    .file, "another download to \(path) is running", request: request)
+                    .file, "another download to \(path) is running; wait for it or cancel it",
+                    request: request)
                 return observer.scope.perform { observer.fail(error) }
             }
             let scope = observer.scope.child()

@@ -16,7 +16,7 @@ struct EventReading: Interceptor {
             return .fail(
                 NetworkError(
                     .invalidHeader,
-                    "the last event id begins or ends in space, or holds a control character",
+                    "lastEventID begins or ends with a space, or contains a control character",
                     request: request))
         }
         var asking = request
@@ -58,10 +58,12 @@ extension ResponseHead {
         let type = self[.contentType] ?? ""
         var error: NetworkError
         if status != .ok {
-            error = NetworkError(.status, "an event source must respond with 200", request: request)
+            error = NetworkError(
+                .status, "the server responded to an event source with \(status.code) instead of 200",
+                request: request)
         } else if MediaType(type).name != "text/event-stream" {
             error = NetworkError(
-                .invalidResponse, "the response is not text/event-stream but \(type.debugDescription)",
+                .invalidResponse, "the content type is \(type.debugDescription) instead of text/event-stream",
                 request: request)
         } else {
             return

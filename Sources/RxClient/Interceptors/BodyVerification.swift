@@ -35,12 +35,12 @@ final class BodyVerification: Sendable {
                 state.digests = Self.digests(of: head)
                 let isUnverified =
                     isRequired && head.status.kind == .successful && head.hasBody && state.digests.isEmpty
-                return isUnverified ? "the server sends no digest of the body" : nil
+                return isUnverified ? "the response has no digest of its body" : nil
             case .chunk(let bytes):
                 for index in state.digests.indices { state.digests[index].running.update(bytes) }
             case .finished where state.head?.hasBody == true:
                 let wrong = state.digests.first { $0.running.finish() != $0.expected }
-                return wrong.map { "the body does not have the digest of \($0.name)" }
+                return wrong.map { "the body does not match the digest in \($0.name)" }
             default: break
             }
             return nil

@@ -29,11 +29,11 @@ final class PacedRequest: @unchecked Sendable {
         self.ticket = ticket
         switch queue.arrive(ticket) {
         case nil: begin(next)
-        case let wait? where wait > limit: giveUp("the server allows the next request only in \(wait)")
+        case let wait? where wait > limit: giveUp("the server allows no request for \(wait)")
         default:
             guard !hasBegun else { return }
             timer = OperatorTimer(queue.clock, in: scope)
-            timer?.set(after: limit) { self.giveUp("not allowed within \(limit)") }
+            timer?.set(after: limit) { self.giveUp("the server allowed no request for \(limit)") }
         }
     }
 

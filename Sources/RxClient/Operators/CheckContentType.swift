@@ -20,7 +20,7 @@ extension Response {
         guard !body.isEmpty, !types.accepts(head) else { return }
         let type = MediaType(head[.contentType]).name
         throw NetworkError(
-            .contentType, "the content is \(type), accepted is \(types)", request: request
+            .contentType, "the content type is \(type); accepted: \(types)", request: request
         )
         .concerning(self)
     }

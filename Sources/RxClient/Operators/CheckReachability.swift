@@ -16,7 +16,7 @@ extension Observable where Failure == NetworkError {
             guard observer.scope.isOpen else { return }
             guard reachability.status.isReachable else {
                 return observer.fail(
-                    NetworkError(.unreachable, "there is no network", request: request))
+                    NetworkError(.unreachable, "no network is available; nothing was sent", request: request))
             }
             self.subscribe(observer)
         }

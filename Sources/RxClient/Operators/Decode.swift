@@ -49,7 +49,9 @@ extension Response {
 
     /// The value of a missing payload: `nil` for an optional output.
     private func absentPayload<T>() throws -> T {
-        guard try JSONPart(wholeOf: body).kind.isObject else { throw Misfit("the body is no object", at: "") }
+        guard try JSONPart(wholeOf: body).kind.isObject else {
+            throw Misfit("the body is not an object", at: "")
+        }
         if let absent: T = absentOutput() { return absent }
         let path = payloadPath.joined(separator: ".")
         throw Misfit("the envelope has no \(path)", at: path)
@@ -66,7 +68,7 @@ extension Response {
         let misfit =
             switch underlying {
             case let misfit as Misfit: misfit
-            case let flaw as JSONFlaw: Misfit("it is no JSON from byte \(flaw.offset) on", at: "")
+            case let flaw as JSONFlaw: Misfit("the JSON is invalid at byte \(flaw.offset)", at: "")
             case let error as DecodingError: Misfit(error, below: payloadPath)
             default: Misfit("\(underlying)")
             }
@@ -75,7 +77,7 @@ extension Response {
         error.body = body
         error.codingPath = misfit.path ?? ""
         if let path = misfit.path {
-            error.message = "at \(path.isEmpty ? "the top" : path): \(misfit.description)"
+            error.message = "at \(path.isEmpty ? "the top level" : path): \(misfit.description)"
         }
         return error
     }

@@ -93,7 +93,7 @@ private final class LimitedRun<Element: Sendable>: @unchecked Sendable {
 
     private func giveUp(after limit: Duration) {
         scope.close()
-        let error = NetworkError(.queueTimeout, "queue timeout: no place within \(limit)")
+        let error = NetworkError(.queueTimeout, "queue timeout: the request was not admitted within \(limit)")
         observer.fail(wait.attribute(error))
     }
 }

@@ -51,7 +51,7 @@ extension Envelope {
         let code = try codes.firstScalar(of: response)
         if code == nil, !success.includes(nil) || codes.contains(where: { $0?.kind.isCollection == true }) {
             throw codes.contains { $0 != nil }
-                ? Misfit("a code is a number, a Bool or a string", at: "\(self.code)")
+                ? Misfit("the code is not a number, a Bool or a string", at: "\(self.code)")
                 : Misfit("the envelope has no \(self.code)", at: "\(self.code)")
         }
         let chosen =

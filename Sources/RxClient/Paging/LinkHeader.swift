@@ -31,7 +31,7 @@ struct LinkHeader: Equatable {
             Origin(url) != nil
         else {
             throw NetworkError(
-                .paging, "the \(relation) link, \(link.target.withoutSecrets), is no http or https URL",
+                .paging, "the \(relation) link \(link.target.withoutSecrets) is not an http or https URL",
                 request: response.request)
         }
         return url

@@ -94,7 +94,8 @@ struct PageRun<Item: Sendable> {
         if here.canComeAgain { visited.insert(here) }
         if let position, position == here || visited.contains(position) {
             throw NetworkError(
-                .paging, "the page after this one has been there already", request: page.response?.request)
+                .paging, "the next page that the server names is already loaded",
+                request: page.response?.request)
         }
         hasMore = position != nil
     }
@@ -152,7 +153,8 @@ struct PageRun<Item: Sendable> {
         let next = try rule.previous(arrival(of: page, at: here))
         if let next, next == here || visited.contains(next) {
             throw NetworkError(
-                .paging, "the page before this one has been there already", request: page.response?.request)
+                .paging, "the previous page that the server names is already loaded",
+                request: page.response?.request)
         }
         before = page.items.isEmpty ? nil : next
     }

@@ -80,7 +80,7 @@ extension PageArrival {
         let url = response.map { URL(reference: text, base: $0.url) } ?? URL(string: text)
         guard let url, Origin(url) != nil else {
             throw NetworkError(
-                .paging, "the URL of a page, \(text.withoutSecrets), is no http or https URL",
+                .paging, "the page's URL \(text.withoutSecrets) is not an http or https URL",
                 request: response?.request)
         }
         return .link(url)

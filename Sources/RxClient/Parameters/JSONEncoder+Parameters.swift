@@ -38,7 +38,7 @@ extension NetworkError {
     static func unencodable(_ context: EncodingError.Context) -> NetworkError {
         NetworkError(
             .invalidParameters,
-            "what is at \(context.codingPath.text(or: "the top")) cannot be encoded: "
+            "the value at \(context.codingPath.text(or: "the top level")) cannot be encoded: "
                 + context.debugDescription)
     }
 }

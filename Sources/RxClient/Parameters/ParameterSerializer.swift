@@ -36,7 +36,7 @@ public struct ParameterSerializer: Sendable {
         } catch {
             // The error may contain the value, which may be secret.
             throw NetworkError(
-                .invalidParameters, "the parameters cannot be written as \(contentType): \(type(of: error))")
+                .invalidParameters, "the parameters cannot be encoded as \(contentType): \(type(of: error))")
         }
     }
 }

@@ -48,8 +48,8 @@ public struct ParameterStyle: Sendable {
         // The characters of RFC 3986 §3.4, and others that servers accept.
         guard text.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "#") }) else {
             throw NetworkError(
-                .invalidParameters, "the query is written with a # or with what is no visible ASCII character"
-            )
+                .invalidParameters,
+                "the query contains # or a character other than visible ASCII; percent-encode it")
         }
         return text
     }

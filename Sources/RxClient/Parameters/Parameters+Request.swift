@@ -103,7 +103,8 @@ extension Parameters {
 
     private func namedTree(_ encoder: JSONEncoder) throws(NetworkError) -> JSONValue {
         guard let tree = try tree(encoder) else {
-            throw NetworkError(.invalidParameters, "the parameters have no names")
+            throw NetworkError(
+                .invalidParameters, "the parameters are not a JSON object, so they have no names")
         }
         return tree
     }

@@ -22,19 +22,19 @@ struct PathTemplate {
         var rest = text[...]
         while let opening = rest.firstIndex(of: "{") {
             guard let closing = rest[opening...].firstIndex(of: "}") else {
-                throw NetworkError(.invalidParameters, "the path \(text.withoutSecrets) has a { without }")
+                throw NetworkError(.invalidParameters, "the path \(text.withoutSecrets) has a { without a }")
             }
             let name = String(rest[rest.index(after: opening)..<closing])
             guard let value = values[name].map({ "\($0)" }) else {
                 throw NetworkError(
-                    .invalidParameters, "the path \(text.withoutSecrets) has no value for {\(name)}")
+                    .invalidParameters, "no value is given for {\(name)} of the path \(text.withoutSecrets)")
             }
             guard !value.isEmpty else {
-                throw NetworkError(.invalidParameters, "the path's value for {\(name)} is empty")
+                throw NetworkError(.invalidParameters, "the path value for {\(name)} is empty")
             }
             guard !value.fullyUnescaped.contains(where: \.isSeparator) else {
                 throw NetworkError(
-                    .invalidURL, "the path's value for {\(name)} holds a / or \\, perhaps escaped")
+                    .invalidURL, "the path value for {\(name)} contains / or \\, plain or percent-encoded")
             }
             used.insert(name)
             path += rest[..<opening] + value.percentEncoded
@@ -43,7 +43,8 @@ struct PathTemplate {
         path += rest
         if let unused = values.keys.filter({ !used.contains($0) }).min() {
             throw NetworkError(
-                .invalidParameters, "the path \(text.withoutSecrets) has no place for {\(unused)}")
+                .invalidParameters,
+                "the path \(text.withoutSecrets) has no placeholder for the value {\(unused)}")
         }
         return path
     }

@@ -71,7 +71,7 @@ extension CallContext {
             }
         return attributed(
             NetworkError(
-                .invalidResponse, "an interceptor gave \(kind) where a call of the kind \(self.kind) has none"
-            ))
+                .invalidResponse,
+                "an interceptor emitted \(kind), which a call of the kind \(self.kind) cannot emit"))
     }
 }

@@ -53,7 +53,8 @@ final class PreparedRequest: Sendable {
         self.server = server ?? options.server ?? .active
         var (request, isAtMain) = try Self.request(endpoint, of: client, at: servers)
         if self.server == .standby, servers.standby == nil {
-            throw NetworkError(.invalidURL, "the endpoint wants the standby server, and the client has none")
+            throw NetworkError(
+                .invalidURL, "the endpoint requires the standby server, but the client has no standbyURL")
         }
         link = page?.link.map { [servers] in servers.url($0, at: servers.main) ?? $0 }
         isAtService = link.map { [servers] in servers.url($0, at: servers.main) != nil } ?? isAtMain
@@ -150,7 +151,7 @@ final class PreparedRequest: Sendable {
                 else {
                     throw NetworkError(
                         .invalidParameters,
-                        "an interceptor has changed the URL or body, to which the signature adds parameters",
+                        "an interceptor changed the URL or body, so the signature cannot add parameters",
                         request: request)
                 }
                 let whole = moved(try serialized(parameters.adding(addition.parameters)), to: server)
@@ -209,13 +210,14 @@ extension Request {
     fileprivate mutating func follow(_ link: URL, within servers: ServerPair?) throws(NetworkError) {
         guard let origin = Origin(link) else {
             throw NetworkError(
-                .invalidURL, "the link to the next page is no http or https URL", request: self)
+                .invalidURL, "the link to the next page is not an http or https URL", request: self)
         }
         let isElsewhere = origin != Origin(url) && servers?.trusts(origin) != true
         if isElsewhere {
             guard method == .get || method == .head else {
                 throw NetworkError(
-                    .paging, "the next page is on another origin, \(origin.host), where no \(method) is sent",
+                    .paging,
+                    "the next page is on another origin, \(origin.host); only GET and HEAD are sent there",
                     request: self)
             }
         }

@@ -43,7 +43,7 @@ public final class CircuitBreaker: Sendable {
         guard case .refused(let since, let until) = passage else { return passage }
         var error = NetworkError(
             .circuitOpen,
-            "the circuit has been open for \(now - since); the host is tried again in \(max(.zero, until - now))"
+            "the circuit has been open for \(now - since); it probes the host in \(max(.zero, until - now))"
         )
         error.isUnsent = true
         error.openCircuit = OpenCircuit(since: since, until: until)

@@ -6,7 +6,7 @@ extension ServerPair {
     /// origins.
     func url(for path: String, allowingOtherOrigins allowsOtherOrigins: Bool) throws(NetworkError) -> URL {
         guard !path.hasDotSegments else {
-            throw NetworkError(.invalidURL, "\(path.withoutSecrets) has a segment . or ..")
+            throw NetworkError(.invalidURL, "the path \(path.withoutSecrets) contains a segment . or ..")
         }
         if path.utf8.first.map({ $0 | 0x20 == UInt8(ascii: "h") }) == true,
             ["http://", "https://"].contains(where: { path.prefix($0.count).lowercased() == $0 })
@@ -21,22 +21,25 @@ extension ServerPair {
             return url
         }
         guard let baseOrigin = main.origin, main.takesPaths else {
-            let problem = "is no absolute http or https URL without query and fragment"
+            let problem = "is not an absolute http or https URL without query and fragment"
             throw NetworkError(.invalidURL, "the base URL \(main.baseURL.withoutSecrets) \(problem)")
         }
         let (url, origin) = try Self.parse(path.isEmpty ? main.baseURL : Self.join(main.baseURL, path))
         guard origin == baseOrigin else {
-            throw NetworkError(.invalidURL, "\(path.withoutSecrets) leaves the base URL's origin")
+            throw NetworkError(
+                .invalidURL, "the path \(path.withoutSecrets) leads away from the base URL's origin")
         }
         return url
     }
 
     private static func parse(_ text: String) throws(NetworkError) -> (URL, Origin) {
         guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
-            throw NetworkError(.invalidURL, "\(text.withoutSecrets) holds a space or a control character")
+            throw NetworkError(
+                .invalidURL,
+                "\(text.withoutSecrets) contains a space or a control character; percent-encode it")
         }
         guard let url = URL(string: text), let origin = Origin(url) else {
-            throw NetworkError(.invalidURL, "\(text.withoutSecrets) is no absolute http or https URL")
+            throw NetworkError(.invalidURL, "\(text.withoutSecrets) is not an absolute http or https URL")
         }
         return (url, origin)
     }

@@ -56,10 +56,10 @@ private struct SavedCredential: Codable {
         do {
             self = try JSONDecoder().decode(SavedCredential.self, from: Data(bytes))
         } catch {
-            throw NetworkError(.file, "\(path) cannot be read: it is no saved credential")
+            throw NetworkError(.file, "\(path) cannot be read: it is not a saved credential")
         }
         guard version == 1 else {
-            throw NetworkError(.file, "\(path) cannot be read: it is of version \(version)")
+            throw NetworkError(.file, "\(path) cannot be read: its version \(version) is unknown")
         }
     }
 
@@ -68,7 +68,7 @@ private struct SavedCredential: Codable {
         do {
             return Array(try JSONEncoder().encode(self))
         } catch {
-            throw NetworkError(.file, "the credential cannot be saved: its date is out of range")
+            throw NetworkError(.file, "the credential cannot be saved: its expiry date is out of range")
         }
     }
 }

@@ -59,7 +59,7 @@ public struct CredentialPlacement: Sendable {
         CredentialPlacement(secretly: { credential, request throws(NetworkError) in
             guard HTTPField.Name(name) != nil, credential.token.utf8.allSatisfy(\.isCookieOctet) else {
                 throw NetworkError(
-                    .invalidHeader, "the credential cannot be the cookie \(name.debugDescription)",
+                    .invalidHeader, "the credential is not valid as the cookie \(name.debugDescription)",
                     request: request)
             }
             let others = request.headerFields[values: .cookie].flatMap { $0.split(separator: ";") }

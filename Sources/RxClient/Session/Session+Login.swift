@@ -42,7 +42,7 @@ extension Session {
                 return isWanted
             }
             guard isWanted else { return Observable<Credential, NetworkError>.empty().subscribe(observer) }
-            let nothing = NetworkError(.noContent, "the login gave no credential")
+            let nothing = NetworkError(.noContent, "the login finished without a credential")
             Observable.concat([self.newCredential(), .fail(nothing)]).subscribe(observer)
         }
         let renewal = attempt.take(1)

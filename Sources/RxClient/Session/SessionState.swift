@@ -141,7 +141,7 @@ struct SessionState {
             return .fail(rejectionError(of: carried.identity) ?? .accountChanged(because: error))
         }
         if case .loggedOut(let reason) = phase {
-            return .fail(reason ?? .loginExpired("logged out", because: error))
+            return .fail(reason ?? .loginExpired("the session is logged out", because: error))
         }
         if let failure, failure.generations.contains(carried.generation) { return .fail(failure.error) }
         if carried.generation < stamp.generation { return .replay }
@@ -155,7 +155,7 @@ struct SessionState {
 
     private func limitError(_ cause: NetworkError?) -> NetworkError {
         .loginExpired(
-            "\(limit.count) logins within \(limit.window) did not help",
+            "\(limit.count) logins within \(limit.window) did not restore access",
             because: cause ?? NetworkError(.loginExpired, ""))
     }
 
@@ -244,6 +244,6 @@ extension NetworkError {
 
     /// The error for a request of an account that has been logged out.
     static func accountChanged(because cause: NetworkError) -> NetworkError {
-        .loginExpired("the account has changed meanwhile", because: cause)
+        .loginExpired("the account changed before the request was complete", because: cause)
     }
 }

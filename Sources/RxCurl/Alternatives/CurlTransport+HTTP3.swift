@@ -5,15 +5,15 @@ extension CurlTransport {
     func checkVersion(_ target: CheckedURL, of request: Request) throws(NetworkError) {
         guard multi.settings.http3 == .only else { return }
         if target.isPlain {
-            throw NetworkError(.invalidURL, "HTTP/3 is spoken with https URLs only", request: request)
+            throw NetworkError(.invalidURL, "HTTP/3 requires an https URL", request: request)
         }
         let flaw: String? =
             if !features.hasHTTP3 {
-                "\(features) does not speak HTTP/3"
+                "\(features) does not support HTTP/3"
             } else if !features.usesHTTP3 {
-                "HTTP/3 is used with a libcurl from 8.4 on that speaks HTTP/2 too, and this is \(features)"
+                "HTTP/3 requires libcurl 8.4 or later with HTTP/2, and this is \(features)"
             } else if !multi.settings.isDirect {
-                "HTTP/3 goes through no proxy, such as one of the environment, and no Unix socket"
+                "HTTP/3 cannot use a proxy, not even the environment's, or a Unix socket"
             } else {
                 nil
             }

@@ -10,7 +10,7 @@
 
         init() {
             unsafe state = BrotliDecoderCreateInstance(nil, nil, nil)
-            precondition(unsafe state != nil, "Brotli has no memory")
+            precondition(unsafe state != nil, "Brotli could not allocate memory")
         }
 
         deinit { unsafe BrotliDecoderDestroyInstance(state) }

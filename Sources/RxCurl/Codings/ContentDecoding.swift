@@ -37,7 +37,7 @@ final class ContentDecoding {
     init(_ codings: [ContentCoding], limits: Limits = Limits()) {
         self.limits = limits
         let reversed = codings.reversed()
-        precondition(!reversed.isEmpty, "there is nothing to decode without a coding")
+        precondition(!reversed.isEmpty, "decoding needs at least one coding")
         first = DecodingStage(reversed[reversed.startIndex], outer: nil)
         last = reversed.dropFirst().reduce(first) { DecodingStage($1, outer: $0) }
         unsafe buffer = .allocate(byteCount: Self.pieceSize, alignment: 16)

@@ -47,7 +47,7 @@ final class InflateDecoder: ContentDecoder {
         let bits: Int32 = isGzip ? 15 + 16 : first & 0x0F == 8 ? 15 : -15
         let status = unsafe rxzlib_inflate_init(stream, bits)
         // The arguments are valid, so only memory can be lacking; Swift traps in that case too.
-        precondition(status == Z_OK, "zlib has no memory")
+        precondition(status == Z_OK, "zlib could not allocate memory")
         place = .inside
     }
 

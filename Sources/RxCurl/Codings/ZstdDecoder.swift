@@ -16,7 +16,7 @@
 
         init() {
             unsafe stream = ZSTD_createDStream()
-            precondition(unsafe stream != nil, "Zstandard has no memory")
+            precondition(unsafe stream != nil, "Zstandard could not allocate memory")
             // As a content coding, its windows have at most 8 MiB (RFC 9659 §3).
             unsafe _ = ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, 23)
         }

@@ -36,9 +36,9 @@ extension CurlTransport {
         var flaw: String? {
             let host = [host, toHost].lazy.compactMap(\.self)
                 .first { !HostText.isName($0) && !HostText.isAddress($0) }
-            if let host { return "\(host.debugDescription) is no host" }
+            if let host { return "\(host.debugDescription) is not a host" }
             let port = [port, toPort].lazy.compactMap(\.self).first { !(1...65535 ~= $0) }
-            return port.map { "\($0) is no port" }
+            return port.map { "\($0) is not a port" }
         }
     }
 }

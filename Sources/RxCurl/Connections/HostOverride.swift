@@ -21,11 +21,12 @@ extension CurlTransport {
         /// The reason why the override cannot be passed to curl; `nil` if it can.
         var flaw: String? {
             guard host == "*" || HostText.isName(host) else {
-                return "\(host.debugDescription) is no host name"
+                return "\(host.debugDescription) is not a host name"
             }
-            guard 1...65535 ~= port else { return "\(port) is no port" }
+            guard 1...65535 ~= port else { return "\(port) is not a port" }
             guard !addresses.isEmpty else { return "\(host) has no address" }
-            return addresses.first { !HostText.isAddress($0) }.map { "\($0.debugDescription) is no address" }
+            return addresses.first { !HostText.isAddress($0) }
+                .map { "\($0.debugDescription) is not an address" }
         }
     }
 }

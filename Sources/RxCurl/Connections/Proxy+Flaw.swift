@@ -13,16 +13,16 @@ extension Proxy {
     var flaw: String? {
         guard case .server(let url) = choice else { return nil }
         guard url.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
-            return "the URL holds a character that has to be percent-encoded"
+            return "the URL contains a character that must be percent-encoded"
         }
         // Without a scheme it is an HTTP proxy.
         if let end = url.firstRange(of: "://"), !Self.schemes.contains(url[..<end.lowerBound].lowercased()) {
-            return "the URL's scheme is none of \(Self.schemes.joined(separator: ", "))"
+            return "the URL's scheme is not one of \(Self.schemes.joined(separator: ", "))"
         }
         let isLegal = exceptions.allSatisfy { exception in
             !exception.isEmpty && exception.utf8.allSatisfy { 0x21...0x7E ~= $0 && $0 != UInt8(ascii: ",") }
         }
-        return isLegal ? nil : "an exception is no host, no address and no range of them"
+        return isLegal ? nil : "an exception is not a host, an address or a range of addresses"
     }
 
     private static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]

@@ -87,7 +87,7 @@ extension Proxy: CustomStringConvertible, CustomDebugStringConvertible, CustomRe
     /// The URL without user and password.
     public var description: String {
         switch choice {
-        case .environment: "as the environment says"
+        case .environment: "from the environment"
         case .none: "none"
         case .server(let url): url.withoutUserInfo
         }

@@ -178,7 +178,7 @@ final class FileReading: @unchecked Sendable {
     }
 
     private func failChanged() {
-        observer.fail(NetworkError(.file, "\(path) has changed since it was looked at"))
+        observer.fail(NetworkError(.file, "\(path) changed while it was read"))
     }
 
     private func letGo() {

@@ -47,7 +47,8 @@ public struct LoopFileSystem: FileSystem {
         }
         .map { found throws(NetworkError) in
             guard found.size <= limit else {
-                throw NetworkError(.tooLarge, "\(path) has \(found.size) bytes: more than \(limit)")
+                throw NetworkError(
+                    .tooLarge, "\(path) has \(found.size) bytes, more than the limit of \(limit)")
             }
             return found.bytes
         }
@@ -96,7 +97,7 @@ public struct LoopFileSystem: FileSystem {
             return { lock.release() }
         }.mapError { error in
             error == .tryAgain
-                ? NetworkError(.file, "another process has \(path)") : Self.error(error, path)
+                ? NetworkError(.file, "\(path) is locked by another process") : Self.error(error, path)
         }
     }
 

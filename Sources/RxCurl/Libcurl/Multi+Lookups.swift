@@ -7,7 +7,7 @@ extension Multi {
         guard lookups.isFull else { return }
         throw CurlError(
             CURLE_COULDNT_RESOLVE_HOST,
-            detail: "the DNS server has not answered \(lookups.count) requests that have ended")
+            detail: "\(lookups.count) DNS queries of ended requests are still unanswered")
     }
 
     /// Keeps a handle that is not used again if a lookup of its name is running.

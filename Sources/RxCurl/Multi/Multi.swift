@@ -89,7 +89,7 @@ final class Multi: @unchecked Sendable {
         if settings.keepsLookups { lookups.open(on: loop) { [unowned self] in removeLookups() } }
         guard let made = unsafe curl_multi_init() else {
             closeTimers()
-            throw CurlError(CURLE_FAILED_INIT, detail: "libcurl made no multi handle")
+            throw CurlError(CURLE_FAILED_INIT, detail: "libcurl could not create a multi handle")
         }
         unsafe raw = unsafe made
         unsafe setCallbacks(made)
@@ -118,7 +118,7 @@ final class Multi: @unchecked Sendable {
     /// one.
     func breakDown(_ code: CURLMcode) {
         loop.assertCurrent()
-        endAll(.connectionLost, "libcurl gave up: \(Self.text(code))")
+        endAll(.connectionLost, "libcurl failed: \(Self.text(code))")
         dispose()
     }
 

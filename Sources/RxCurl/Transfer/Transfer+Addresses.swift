@@ -34,7 +34,8 @@ extension Transfer {
         guard let forbidden = attempts.forbidden, !state.isSent else { return nil }
         switch cause.code {
         case CURLE_COULDNT_CONNECT, CURLE_ABORTED_BY_CALLBACK:
-            return error(.forbiddenAddress, "\(forbidden) is no address for everybody", cause)
+            let message = "\(forbidden) is not a public address, as forbidsPrivateAddresses requires"
+            return error(.forbiddenAddress, message, cause)
         default: return nil
         }
     }

@@ -104,7 +104,7 @@ extension Transfer {
         let limits = request.timeouts
         return switch code {
         case .queueTimeout: "queue timeout: no connection was free within \(after(limits.queue))"
-        case .connectTimeout: "connect timeout: no connection within \(after(limits.connect))"
+        case .connectTimeout: "connect timeout: no connection was made within \(after(limits.connect))"
         case .firstByteTimeout:
             "first byte timeout: the request was sent, and no response began within \(after(limits.firstByte))"
         case .idleTimeout: "idle timeout: nothing was sent or received for \(after(limits.idle))"

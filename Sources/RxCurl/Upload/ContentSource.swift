@@ -202,7 +202,7 @@ final class ContentSource: @unchecked Sendable {
         case .finished:
             let count = takenBytes + Int64(waitingBytes)
             if let length, count != length {
-                let message = "the body has \(count) bytes, and \(length) were announced"
+                let message = "the body has \(count) bytes, but \(length) were announced"
                 return transfer.multi.perform(
                     .breakOff(transfer, NetworkError(.bodyLength, message)))
             }

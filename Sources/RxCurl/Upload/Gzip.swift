@@ -12,7 +12,7 @@ final class Gzip: @unchecked Sendable {
         unsafe stream.initialize(to: z_stream())
         let status = unsafe rxzlib_deflate_init_gzip(stream)
         // The arguments are valid, so only memory can be lacking; Swift traps in that case too.
-        precondition(status == Z_OK, "zlib has no memory")
+        precondition(status == Z_OK, "zlib could not allocate memory")
     }
 
     deinit {

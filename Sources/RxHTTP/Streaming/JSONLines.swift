@@ -84,7 +84,8 @@ extension JSONLineParser.Line {
             if let place = (error as? DecodingError)?.place {
                 failure.codingPath = place.path
                 failure.message =
-                    "line \(number), at \(place.path.isEmpty ? "the top" : place.path): \(place.description)"
+                    "line \(number), at \(place.path.isEmpty ? "the top level" : place.path): "
+                    + place.description
             }
             throw failure
         }

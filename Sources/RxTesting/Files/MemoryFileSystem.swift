@@ -110,7 +110,8 @@ public final class MemoryFileSystem: FileSystem {
         step(.read, path) { contents throws(NetworkError) in
             guard let file = contents.files[path] else { return nil }
             guard file.bytes.count <= limit else {
-                throw NetworkError(.tooLarge, "\(path) has \(file.bytes.count) bytes: more than \(limit)")
+                throw NetworkError(
+                    .tooLarge, "\(path) has \(file.bytes.count) bytes, more than the limit of \(limit)")
             }
             contents.readCount += 1
             return file.bytes
@@ -132,7 +133,7 @@ public final class MemoryFileSystem: FileSystem {
         step(.read, path) { [pieceSize] contents throws(NetworkError) in
             guard let file = contents.files[path] else { throw .missing(path) }
             if let expected, contents.status(of: path) != expected {
-                throw NetworkError(.file, "\(path) has changed since it was looked at")
+                throw NetworkError(.file, "\(path) changed while it was read")
             }
             contents.readCount += 1
             let offset = last.offset + Int64(last.bytes.count)
@@ -185,7 +186,7 @@ public final class MemoryFileSystem: FileSystem {
     public func lock(_ path: String) -> Observable<@Sendable () -> Void, NetworkError> {
         step(.lock, path) { [self] contents throws(NetworkError) in
             guard !contents.lockedElsewhere.contains(path) else {
-                throw NetworkError(.file, "another process has \(path)")
+                throw NetworkError(.file, "\(path) is locked by another process")
             }
             if contents.files[path] == nil { contents.set(path, []) }
             contents.locks[path, default: 0] += 1

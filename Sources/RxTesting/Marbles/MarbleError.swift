@@ -45,7 +45,7 @@ public struct MarbleError: Error, Sendable, Equatable, CustomStringConvertible {
             case .strayParenthesis: "')' without '('"
             case .afterEnd: "nothing can come after the end"
             case .repeated(let character): "a second '\(character)'"
-            case .badTime(let literal): "'\(literal)' is not a time: it reads 10ms, 1s or 2m between spaces"
+            case .badTime(let literal): "'\(literal)' is not a time; write 10ms, 1s or 2m between spaces"
             }
         return "\(what), at \(position):\n\(text)\n\(String(repeating: " ", count: position))^"
     }

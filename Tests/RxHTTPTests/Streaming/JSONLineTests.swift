@@ -38,7 +38,7 @@ import Testing
         #expect(recorder.values == [Goods(id: 1)])
         let error = try #require(recorder.failure)
         #expect(error.code == .decoding)
-        #expect(error.message.hasPrefix("line 3, at \(path.isEmpty ? "the top" : path): "))
+        #expect(error.message.hasPrefix("line 3, at \(path.isEmpty ? "the top level" : path): "))
         #expect(error.codingPath == path)
         #expect(error.body == Array(line.utf8))
     }
