@@ -3,7 +3,7 @@ public import RxHTTP
 /// The failures of a ``DiskCacheStore`` since its creation. None of them fails a request.
 public struct DiskCacheStatistics: Sendable {
     /// Lookups that failed on disk, and therefore were misses.
-    public internal(set) var unansweredLookups = 0
+    public internal(set) var failedLookups = 0
     /// Failed changes: storing, updating, removing, and opening the folder.
     public internal(set) var failedChanges = 0
     /// How many of both failed because another process did not release the folder in time.
@@ -12,6 +12,6 @@ public struct DiskCacheStatistics: Sendable {
     public internal(set) var brokenEntries = 0
     /// Databases that were corrupt, of another version, or not databases, and were replaced by an empty one.
     public internal(set) var brokenDatabases = 0
-    /// The latest failure counted in ``unansweredLookups`` or ``failedChanges``.
+    /// The latest failure counted in ``failedLookups`` or ``failedChanges``.
     public internal(set) var lastFailure: NetworkError?
 }

@@ -49,7 +49,7 @@ final class OpenCache: Sendable {
                 settle(found, &state)
                 return found
             } catch {
-                note(error, in: \.unansweredLookups)
+                note(error, in: \.failedLookups)
                 return []
             }
         }

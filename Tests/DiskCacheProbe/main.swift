@@ -41,7 +41,7 @@ func storm(_ store: DiskCacheStore, _ random: SeededRandom, _ count: Int) async 
     say(
         """
         wrong \(storm.wrong) found \(storm.found) broken \(all.brokenEntries + all.brokenDatabases) \
-        unanswered \(all.unansweredLookups) failed \(all.failedChanges) busy \(all.busy) \
+        lookups \(all.failedLookups) failed \(all.failedChanges) busy \(all.busy) \
         \(all.lastFailure.map { "\($0)" } ?? "")
         """)
     return storm.wrong == 0
@@ -61,7 +61,7 @@ func use(_ store: DiskCacheStore) async throws -> Bool {
         }
     }
     let all = store.statistics
-    say("stored \(stored) found \(found) failed \(all.failedChanges) unanswered \(all.unansweredLookups)")
+    say("stored \(stored) found \(found) failed \(all.failedChanges) lookups \(all.failedLookups)")
     return wrong == 0
 }
 

@@ -51,7 +51,7 @@ import Testing
                 return try #require(Int(words[place + 1]))
             }
             #expect(try number("wrong") == 0 && number("broken") == 0)
-            #expect(try number("unanswered") + number("failed") == number("busy"), "\(record.text)")
+            #expect(try number("lookups") + number("failed") == number("busy"), "\(record.text)")
         }
         let store = DiskCacheStore(patient: folder)
         #expect(try await store.numbers().count == store.usage.entries)

@@ -37,7 +37,7 @@ extension DiskCacheStore {
     var troubles: String {
         let all = statistics
         let counts = [
-            all.unansweredLookups, all.failedChanges, all.brokenEntries, all.brokenDatabases,
+            all.failedLookups, all.failedChanges, all.brokenEntries, all.brokenDatabases,
         ]
         return counts == [0, 0, 0, 0] ? "" : "\(counts) \(all.lastFailure.map { "\($0)" } ?? "")"
     }

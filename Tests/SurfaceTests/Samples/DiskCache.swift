@@ -18,7 +18,7 @@ func limitAStoreOnDisk() {
 
 func lookIntoAStore(_ disk: DiskCacheStore) async throws {
     print(disk.usage.entries, disk.usage.bytes, disk.usage.evicted)
-    print(disk.statistics.unansweredLookups, disk.statistics.brokenEntries, disk.statistics.busy)
+    print(disk.statistics.failedLookups, disk.statistics.brokenEntries, disk.statistics.busy)
     if let error = disk.statistics.lastFailure { print(error) }
 
     let count = try await disk.remove(.identity("anna")).value()
