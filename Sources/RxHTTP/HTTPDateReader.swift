@@ -81,11 +81,11 @@ struct HTTPDateReader {
 
     private mutating func take(_ literal: String) -> Bool {
         let found = rest.prefix(literal.utf8.count)
-        let isThere = found.elementsEqual(literal.utf8) { byte, wanted in
+        let isFound = found.elementsEqual(literal.utf8) { byte, wanted in
             byte == wanted || ignoresCase && byte.lowercased == wanted.lowercased
         }
-        if isThere { rest = rest.dropFirst(literal.utf8.count) }
-        return isThere
+        if isFound { rest = rest.dropFirst(literal.utf8.count) }
+        return isFound
     }
 
     private mutating func take(oneOf names: [String]) -> Int? { names.firstIndex { take($0) } }

@@ -132,12 +132,12 @@ public final class ActorScheduler: Scheduler {
             return work.ready.popFirst(atMost: Lane.turnLength)
         }
         ready.forEach { body in body() }
-        let mustGoOn = work.withLock { work in
+        let hasMore = work.withLock { work in
             work.drainer = nil
             work.isDraining = !work.ready.isEmpty
             return work.isDraining
         }
-        if mustGoOn { startDraining() }
+        if hasMore { startDraining() }
     }
 
     private static var currentTask: Int? {

@@ -116,7 +116,7 @@ final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
 
     @inlinable
     func receive(_ value: Element) {
-        if handOn({ observer.next(value) }) { return }
+        if pass({ observer.next(value) }) { return }
         let (admission, mustSchedule) = lock.withLock { _ in (admit(value), beginScheduling()) }
         switch admission {
         case .kept: break
@@ -131,7 +131,7 @@ final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
 
     @inlinable
     func receive(_ completion: Completion<Failure>) {
-        if handOn({ observer.end(completion) }) { return }
+        if pass({ observer.end(completion) }) { return }
         let mustSchedule = lock.withLock { _ in
             setEnd(completion)
             return beginScheduling()
@@ -142,7 +142,7 @@ final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
     /// Delivers an event immediately if the observer's lane has no scheduler and is free, and nothing waits.
     /// False if the event has to wait.
     @inlinable
-    func handOn(_ event: () -> Void) -> Bool {
+    func pass(_ event: () -> Void) -> Bool {
         sourceScope.lane.assertInside()
         let scope = observer.scope
         guard scope.lane.scheduler == nil, scope.lane.tryEnter() else { return false }

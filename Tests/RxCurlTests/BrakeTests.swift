@@ -91,8 +91,8 @@ import Testing
         try await withTransport { transport in
             let request = try Request.to(server.baseURL)
             let isHeld = Atomic(false)
-            let mayGoOn = Atomic(false)
-            defer { mayGoOn.store(true, ordering: .releasing) }
+            let mayContinue = Atomic(false)
+            defer { mayContinue.store(true, ordering: .releasing) }
             let count = Atomic(0)
             let stream = Observable<Int, NetworkError>.just(1).subscribe(on: busy)
                 .flatMap { _ in transport.send(request) }
@@ -100,13 +100,13 @@ import Testing
                     guard case .chunk(let bytes) = event else { return }
                     count.add(bytes.count, ordering: .relaxed)
                     isHeld.store(true, ordering: .releasing)
-                    while !mayGoOn.load(ordering: .acquiring) { sched_yield() }
+                    while !mayContinue.load(ordering: .acquiring) { sched_yield() }
                 })
             async let end = stream.ignoreElements().collect().value()
             gate.open()
             while !isHeld.load(ordering: .acquiring) { await Task.yield() }
             try await Self.expectStandstill(server, transport)
-            mayGoOn.store(true, ordering: .releasing)
+            mayContinue.store(true, ordering: .releasing)
             _ = try await end
             #expect(count.load(ordering: .relaxed) == Self.total)
         }

@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test("A store that goes while work waits does it all the same")
-    func letGo() async throws {
+    func released() async throws {
         var store: DiskCacheStore? = DiskCacheStore(patient: folder)
         for key in 0..<10 {
             store?.store(SampleEntry.make(key: key, number: 5, size: 1000)).subscribe()

@@ -24,10 +24,10 @@
                 }
                 #expect(error == loop.startError)
                 restoreDescriptors(limit)
-                let isThere = await withCheckedContinuation { continuation in
+                let isOnLoop = await withCheckedContinuation { continuation in
                     loop.schedule { continuation.resume(returning: loop.ownsCurrentThread) }
                 }
-                #expect(isThere)
+                #expect(isOnLoop)
                 #expect(loop.startError == nil)
                 loop.shutDown()
             }

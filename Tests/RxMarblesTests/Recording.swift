@@ -81,7 +81,7 @@ extension Recording {
         return project.deletingLastPathComponent().appending(path: "shared/data/rx-marbles.jsonl")
     }
 
-    static var isThere: Bool { FileManager.default.isReadableFile(atPath: file.path) }
+    static var exists: Bool { FileManager.default.isReadableFile(atPath: file.path) }
 
     /// All cases, in the order of the file.
     static func all() throws -> [Result<Recording, any Error>] { all(in: try Data(contentsOf: file)) }

@@ -4,7 +4,7 @@ import Testing
 /// RxLite's operators against the marble cases of RxJS 7's own tests.
 @Suite(
     .enabled(
-        if: Recording.isThere,
+        if: Recording.exists,
         "no recordings: there is no file \(Recording.file.path); RX_MARBLES can name another"))
 struct RecordedMarbles {
     /// The least part of all cases that RxLite's operators can express.

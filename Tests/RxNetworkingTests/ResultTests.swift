@@ -95,13 +95,13 @@ import Testing
             }
         }
         let loop = EventLoop(name: "results")
-        let isThere = await withCheckedContinuation { continuation in
+        let isOnLoop = await withCheckedContinuation { continuation in
             request.observe(on: loop).subscribe(onNext: { _ in
                 continuation.resume(returning: loop.ownsCurrentThread)
             })
         }
         loop.shutDown()
-        #expect(isThere)
+        #expect(isOnLoop)
     }
 
     @Test("Accessories are called once each, in their order, on success, failure and cancel")

@@ -79,7 +79,7 @@ final class AllowanceQueue: Sendable {
         }
         guard let (isFirst, wait) = arrival else { return nil }
         // Behind other tickets, it waits for their timer.
-        if isFirst { goOn() }
+        if isFirst { admitNext() }
         return min(wait, contents.withLock { $0.allowance.certainWait(at: now) })
     }
 
@@ -88,11 +88,11 @@ final class AllowanceQueue: Sendable {
     func leave(_ ticket: Ticket, _ head: ResponseHead?) {
         let now = clock.now
         let date = clock.currentDate
-        if contents.withLock({ $0.leave(ticket, head, at: now, date) }) { goOn() }
+        if contents.withLock({ $0.leave(ticket, head, at: now, date) }) { admitNext() }
     }
 
     /// Admits the tickets that may proceed, and sets the timer for the next ones.
-    private func goOn() {
+    private func admitNext() {
         let now = clock.now
         let (admitted, wait, passed) = contents.withLock { contents in
             let (admitted, wait) = contents.admit(at: now)
@@ -101,7 +101,7 @@ final class AllowanceQueue: Sendable {
         }
         passed?.cancel()
         if let wait {
-            let timer = clock.schedule(after: wait) { [weak self] in self?.goOn() }
+            let timer = clock.schedule(after: wait) { [weak self] in self?.admitNext() }
             let passed = contents.withLock { contents in
                 defer { contents.timer = timer }
                 return contents.timer

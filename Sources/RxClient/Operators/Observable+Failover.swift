@@ -84,7 +84,9 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
                 end: { completion in
                     source.close()
                     if case .failed(let error) = completion {
-                        guard !isFirst || !error.callsForOtherServer else { return self.goOn(error) }
+                        guard !isFirst || !error.callsForOtherServer else {
+                            return self.runOther(because: error)
+                        }
                         self.note(error.isResponse ? responded : .noResponse)
                     }
                     self.note(responded)
@@ -93,7 +95,7 @@ private final class FailingOver<Element: Sendable>: @unchecked Sendable {
                 }))
     }
 
-    private func goOn(_ error: NetworkError) {
+    private func runOther(because error: NetworkError) {
         outcome = .noResponse
         trace?.tell(.failover(to: visit.role.other, because: error))
         run(visit.role.other)

@@ -92,11 +92,11 @@ private final class Processing<T: Sendable>: @unchecked Sendable {
             } catch {
                 result = .failure(error)
             }
-            self.observer.scope.enter { self.goOn(after: result) }
+            self.observer.scope.enter { self.resume(with: result) }
         }
     }
 
-    private func goOn(after result: Result<T, NetworkError>) {
+    private func resume(with result: Result<T, NetworkError>) {
         deliver { () throws(NetworkError) in try result.get() }
         while observer.scope.isOpen, !waiting.isEmpty {
             let response = waiting.removeFirst()

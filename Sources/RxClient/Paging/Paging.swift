@@ -50,7 +50,7 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
         case .reload: reload()
         case .visible(let index):
             visible = index
-            loadWhatIsNear()
+            loadNearbyPages()
         }
     }
 
@@ -62,7 +62,7 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
         if loading == nil && run.previous != nil { load(.before) }
     }
 
-    private func loadWhatIsNear() {
+    private func loadNearbyPages() {
         guard let visible else { return }
         let distance = max(0, options.prefetchDistance)
         if run.hasMore && visible >= state.items.count - distance {
@@ -128,7 +128,7 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
         // The index now belongs to another item.
         if side == .before || options.window != nil { visible = nil }
         show(phase)
-        if phase.error == nil { loadWhatIsNear() }
+        if phase.error == nil { loadNearbyPages() }
     }
 
     private func end() {

@@ -10,7 +10,7 @@ extension Session {
     /// in. An account that was logged in, or out, before the load has completed stays.
     public func restore() -> Observable<Void, Never> {
         guard let stored, !isRestored else { return .just(()) }
-        return stored.loaded.map { self.takeIn($0) }
+        return stored.loaded.map { self.restore(from: $0) }
     }
 
     /// One value once every change so far is in the store, then completion; fails if a change cannot be
@@ -19,7 +19,7 @@ extension Session {
 
     var isRestored: Bool { contents.withLock { $0.isRestored } }
 
-    private func takeIn(_ outcome: Result<Credential?, NetworkError>) {
+    private func restore(from outcome: Result<Credential?, NetworkError>) {
         let isFirst = contents.withLock { contents in
             guard !contents.isRestored else { return false }
             contents.isRestored = true

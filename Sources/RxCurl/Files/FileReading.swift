@@ -84,7 +84,7 @@ final class FileReading: @unchecked Sendable {
     }
 
     func start() {
-        observer.scope.onClose { self.letGo() }
+        observer.scope.onClose { self.release() }
         observer.scope.onResume { self.deliver() }
         read()
     }
@@ -181,7 +181,7 @@ final class FileReading: @unchecked Sendable {
         observer.fail(NetworkError(.file, "\(path) changed while it was read"))
     }
 
-    private func letGo() {
+    private func release() {
         ready = nil
         file = nil
         isCached = false

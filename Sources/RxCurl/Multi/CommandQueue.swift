@@ -35,5 +35,5 @@ struct CommandQueue {
     mutating func postpone() { isPostponed = true }
 
     /// Notes that this iteration has begun.
-    mutating func goOn() { isPostponed = false }
+    mutating func resume() { isPostponed = false }
 }

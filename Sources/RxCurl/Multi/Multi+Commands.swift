@@ -56,7 +56,7 @@ extension Multi {
     private func settleLater() {
         guard !commands.isPostponed else { return }
         let isPosted = loop.post { [self] in
-            commands.goOn()
+            commands.resume()
             guard !commands.isBusy else { return }
             settle()
             alarm.ringIfDue()

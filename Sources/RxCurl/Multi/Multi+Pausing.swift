@@ -3,17 +3,17 @@ internal import CLibcurl
 extension Multi {
     /// Makes curl resume a paused transfer. curl may deliver bytes before this returns.
     func unpause(_ handle: EasyHandle) {
-        running.letGo(handle)
-        goOn(handle)
+        running.release(handle)
+        updatePause(of: handle)
     }
 
     /// Makes curl ask for content again, after there was none when it asked.
     func feed(_ transfer: Transfer) {
-        if let handle = transfer.handle { goOn(handle) }
+        if let handle = transfer.handle { updatePause(of: handle) }
     }
 
     /// Tells curl which of the two directions are still paused (`curl_easy_pause`).
-    private func goOn(_ handle: EasyHandle) {
+    private func updatePause(of handle: EasyHandle) {
         let receiving = handle.isHeld ? CURLPAUSE_RECV : 0
         let sending = handle.transfer?.content.source?.isStarved == true ? CURLPAUSE_SEND : 0
         let code = unsafe curl_easy_pause(handle.raw, receiving | sending)

@@ -77,7 +77,7 @@ extension Multi {
     /// Takes the handle from its transfer and keeps it for another one.
     func release(_ handle: EasyHandle) {
         loop.assertCurrent()
-        running.letGo(handle)
+        running.release(handle)
         handle.limits?.stop()
         if let transfer = handle.transfer.take() {
             transfer.handle = nil

@@ -34,7 +34,7 @@ struct RunningHandles {
     }
 
     /// Notes that curl no longer keeps bytes for it.
-    mutating func letGo(_ handle: EasyHandle) {
+    mutating func release(_ handle: EasyHandle) {
         guard handle.isHeld else { return }
         handle.isHeld = false
         heldCount -= 1

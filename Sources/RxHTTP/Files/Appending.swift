@@ -71,16 +71,16 @@ package final class Appending: @unchecked Sendable {
             isPaused = true
             source.pause()
         }
-        goOn()
+        proceed()
     }
 
     private func receive(_ completion: Completion<NetworkError>) {
         source.close()
         self.completion = completion
-        goOn()
+        proceed()
     }
 
-    private func goOn() {
+    private func proceed() {
         guard !isWriting, observer.scope.isOpen else { return }
         guard waiting.bytes.isEmpty else { return writeWaiting() }
         switch completion {
@@ -98,18 +98,18 @@ package final class Appending: @unchecked Sendable {
                 isPaused = false
                 source.resume()
             }
-            goOn()
+            proceed()
         }
     }
 
-    private func write(then goOn: @escaping @Sendable () -> Void) {
+    private func write(then complete: @escaping @Sendable () -> Void) {
         isWriting = true
         run(target.write(writing)) { [self] size in
             observer.next(size)
         } then: { [self] in
             isWriting = false
             writing.bytes.removeAll(keepingCapacity: true)
-            goOn()
+            complete()
         }
     }
 

@@ -32,9 +32,9 @@ private final class HeadSplit<T: Sendable>: @unchecked Sendable {
     private var early: [TransferEvent] = []
     private var completion: Completion<NetworkError>?
     private var isSourcePaused = false
-    /// Whether an event is on its way to the rest's subscriber in another lane; the next is sent once it has
-    /// arrived.
-    private var isOnItsWay = false
+    /// Whether an event is being sent to the rest's subscriber in another lane; the next one follows once it
+    /// has arrived.
+    private var isSending = false
 
     /// The lane of this state.
     private var lane: Lane { observer.scope.lane }
@@ -58,7 +58,7 @@ private final class HeadSplit<T: Sendable>: @unchecked Sendable {
     }
 
     private func receive(_ event: TransferEvent) {
-        if hasHead { return handOn(event) }
+        if hasHead { return pass(event) }
         guard case .head(let head) = event else { return }
         hasHead = true
         pauseSource()
@@ -79,9 +79,9 @@ private final class HeadSplit<T: Sendable>: @unchecked Sendable {
 
     private func start(_ observer: Observer<TransferEvent, NetworkError>) {
         let scope = observer.scope
-        scope.onResume { self.here(from: scope) { self.goOn() } }
+        scope.onResume { self.enterLane(from: scope) { self.drain() } }
         scope.onClose {
-            self.here(from: scope) {
+            self.enterLane(from: scope) {
                 self.rest = nil
                 self.source.close()
             }
@@ -90,52 +90,52 @@ private final class HeadSplit<T: Sendable>: @unchecked Sendable {
             return lane.enter {
                 guard scope.isOpen else { return self.source.close() }
                 self.rest = observer
-                self.goOn()
+                self.drain()
             }
         }
         rest = observer
-        scope.perform { self.goOn() }
+        scope.perform { self.drain() }
     }
 
     /// Runs `work` in this lane; at once if the scope of the rest's subscriber is in it as well.
-    private func here(from taker: Scope, _ work: @escaping @Sendable () -> Void) {
+    private func enterLane(from taker: Scope, _ work: @escaping @Sendable () -> Void) {
         if taker.lane === lane { work() } else { lane.enter(work) }
     }
 
     private func send(_ event: TransferEvent, to rest: Observer<TransferEvent, NetworkError>) {
         guard rest.scope.lane !== lane else { return rest.next(event) }
-        isOnItsWay = true
+        isSending = true
         rest.scope.lane.enter {
             if rest.scope.isOpen { rest.next(event) }
             self.lane.enter {
-                self.isOnItsWay = false
-                self.goOn()
+                self.isSending = false
+                self.drain()
             }
         }
     }
 
-    private func handOn(_ event: TransferEvent) {
-        guard let rest, early.isEmpty, !rest.scope.isPaused, !isOnItsWay else {
+    private func pass(_ event: TransferEvent) {
+        guard let rest, early.isEmpty, !rest.scope.isPaused, !isSending else {
             early.append(event)
             return pauseSource()
         }
         send(event, to: rest)
-        if rest.scope.isPaused || isOnItsWay { pauseSource() }
+        if rest.scope.isPaused || isSending { pauseSource() }
     }
 
     private func receive(_ completion: Completion<NetworkError>) {
         source.close()
         guard hasHead else { return end(completion) }
         self.completion = completion
-        goOn()
+        drain()
     }
 
     /// Delivers the waiting events, then resumes the network.
-    private func goOn() {
-        while let rest, rest.scope.isOpen, !rest.scope.isPaused, !isOnItsWay, !early.isEmpty {
+    private func drain() {
+        while let rest, rest.scope.isOpen, !rest.scope.isPaused, !isSending, !early.isEmpty {
             send(early.removeFirst(), to: rest)
         }
-        guard let rest, rest.scope.isOpen, early.isEmpty, !rest.scope.isPaused, !isOnItsWay else { return }
+        guard let rest, rest.scope.isOpen, early.isEmpty, !rest.scope.isPaused, !isSending else { return }
         if let completion {
             self.completion = nil
             guard rest.scope.lane !== lane else { return rest.end(completion) }

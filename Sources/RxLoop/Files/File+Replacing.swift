@@ -19,7 +19,7 @@ extension File {
                 try file.lock()
                 try file.write(bytes, at: 0)
                 try file.synchronize()
-                guard try isThere(draft) else { continue }
+                guard try exists(draft) else { continue }
                 return try rename(draft, to: path)
             } catch {
                 // The first error counts; the draft may not exist.
@@ -50,7 +50,7 @@ extension File {
         }
     }
 
-    private static func isThere(_ path: String) throws(UVError) -> Bool {
+    private static func exists(_ path: String) throws(UVError) -> Bool {
         do throws(UVError) {
             _ = try status(of: path)
             return true

@@ -53,7 +53,7 @@ func followAScreen(
     .subscribe { state in render(state.items, state.phase) }
 }
 
-func goOn(from saved: PagePosition?) -> PagingOptions<Goods> {
+func resume(from saved: PagePosition?) -> PagingOptions<Goods> {
     var options = PagingOptions<Goods>()
     options.start = saved
     options.identity = { $0.name }
