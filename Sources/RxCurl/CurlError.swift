@@ -91,7 +91,7 @@ extension TransferState.Refusal {
     /// The error code for a refusal.
     var kind: NetworkError.Code {
         switch self {
-        case .headTooLarge, .expanded, .spoolFull: .tooLarge
+        case .headTooLarge, .expanded, .backlogFull: .tooLarge
         case .tooManyInterimHeads, .malformedStatusLine, .uncertainLength, .switchedProtocols, .expectation,
             .malformedContent, .tooManyCodings:
             .invalidResponse
@@ -112,8 +112,8 @@ extension TransferState.Refusal {
         case .malformedContent(let coding): "the body is not valid \(coding.rawValue)"
         case .brokenOff(let coding): "the body ends in the middle of its \(coding.rawValue) coding"
         case .tooManyCodings: "the body has more than \(ContentCoding.limit) content codings"
-        case .spoolFull:
-            "more came over HTTP/2 than is kept for a paused subscriber; over HTTP/1.1 the network would wait"
+        case .backlogFull:
+            "the backlog of a paused subscriber is over http2BacklogLimit; over HTTP/1.1 the server waits"
         case .sentTwice:
             "the connection broke before the response, and the request was not repeated, "
                 + "since the server may have processed it"

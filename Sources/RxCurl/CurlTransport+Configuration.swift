@@ -96,13 +96,13 @@ extension CurlTransport {
         /// ``NetworkError/Code/invalidResponse``. Default 100.
         public var interimLimit = 100
         /// Whether the transfer pauses while the subscriber of an HTTP/2 response pauses, as it always does
-        /// over HTTP/1.1; see ``http2SpoolLimit``. Default `nil`: true from libcurl 8.4 on, checked at run
+        /// over HTTP/1.1; see ``http2BacklogLimit``. Default `nil`: true from libcurl 8.4 on, checked at run
         /// time.
         public var pausesHTTP2: Bool?
-        /// The maximum size of the part of one HTTP/2 response that is kept in memory while its subscriber
-        /// pauses, in bytes, if the transfer does not pause; a larger part fails with
-        /// ``NetworkError/Code/tooLarge``. Default 64 MiB.
-        public var http2SpoolLimit = 64 << 20
+        /// The maximum backlog of one HTTP/2 response, in bytes: the part that arrives while its subscriber
+        /// pauses and the transfer does not. A larger backlog fails with ``NetworkError/Code/tooLarge``.
+        /// Default 64 MiB.
+        public var http2BacklogLimit = 64 << 20
         /// The size of reads from a socket, in bytes; each running transfer holds one such buffer
         /// (`CURLOPT_BUFFERSIZE`). Default 64 KiB, which speeds up large bodies.
         public var receiveBufferSize = 64 << 10

@@ -18,20 +18,20 @@ import Testing
     }
 
     private func withHTTP2<Result>(
-        spoolLimit: Int = 64 << 20, _ body: (CurlTransport) async throws -> Result
+        backlogLimit: Int = 64 << 20, _ body: (CurlTransport) async throws -> Result
     ) async throws -> Result {
         try await withTransport(
             caBundlePath: server.certificatePath,
             configured: { configuration in
                 configuration.httpVersion = .http2
-                configuration.http2SpoolLimit = spoolLimit
+                configuration.http2BacklogLimit = backlogLimit
                 configuration.pausesHTTP2 = false
             }, body)
     }
 
     /// What came before stays, and the connection serves on.
-    @Test func moreThanTheSpoolHoldsIsRefused() async throws {
-        try await withHTTP2(spoolLimit: 1 << 20) { transport in
+    @Test func moreThanTheBacklogLimitIsRefused() async throws {
+        try await withHTTP2(backlogLimit: 1 << 20) { transport in
             let recording = Recording(transport.send(try .to(server.tlsBaseURL + "/large"))) {
                 event, subscription in
                 if case .chunk = event { subscription.pause() }

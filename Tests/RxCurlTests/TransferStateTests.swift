@@ -156,38 +156,38 @@ import Testing
         #expect(state.decodedBytes == 10)
     }
 
-    // MARK: What curl cannot keep
+    // MARK: Backlog
 
-    @Test func whatCurlCannotKeepIsSpooledAndComesInOrder() {
+    @Test func theBacklogComesInOrder() {
         var state = Self.inBody(isPaused: true)
         #expect(
-            state.receiveChunk(count: 10, isPaused: true, canWait: { false }) == .pausedChunks)
+            state.receiveChunk(count: 10, isPaused: true, canWait: { false }) == .appendToBacklog)
         // Not before what waits, though the consumer has resumed.
         #expect(
-            state.receiveChunk(count: 5, isPaused: false, canWait: { false }) == .pausedChunks)
+            state.receiveChunk(count: 5, isPaused: false, canWait: { false }) == .appendToBacklog)
         #expect(state.complete(succeeded: true, isPaused: false) == .wait)
         #expect(state.resume(isPaused: false) == .deliverHead)
-        #expect(state.resume(isPaused: false) == .deliverSpooled)
+        #expect(state.resume(isPaused: false) == .deliverBacklog)
         #expect(state.resume(isPaused: true) == nil)
-        #expect(state.resume(isPaused: false) == .deliverSpooled)
+        #expect(state.resume(isPaused: false) == .deliverBacklog)
         #expect(state.resume(isPaused: false) == .finish)
     }
 
-    @Test func theSpoolHasALimitForWhatIsInIt() {
+    @Test func theBacklogIsLimited() {
         var limits = State.Limits()
-        limits.spoolBytes = 10
+        limits.backlogBytes = 10
         var state = TransferState(isRepeatable: true, limits: limits)
         _ = state.receiveStatusLine(status: 200, byteCount: 17)
         _ = state.receiveEndOfHead(byteCount: 2, isPaused: false)
         for _ in 0..<3 {
             #expect(
-                state.receiveChunk(count: 10, isPaused: true, canWait: { false }) == .pausedChunks)
-            #expect(state.resume(isPaused: false) == .deliverSpooled)
-            state.unspool(10)
+                state.receiveChunk(count: 10, isPaused: true, canWait: { false }) == .appendToBacklog)
+            #expect(state.resume(isPaused: false) == .deliverBacklog)
+            state.removeFromBacklog(10)
         }
-        #expect(state.receiveChunk(count: 9, isPaused: true, canWait: { false }) == .pausedChunks)
+        #expect(state.receiveChunk(count: 9, isPaused: true, canWait: { false }) == .appendToBacklog)
         #expect(state.receiveChunk(count: 2, isPaused: true, canWait: { false }) == .refuse)
-        #expect(state.refusal == .spoolFull)
+        #expect(state.refusal == .backlogFull)
     }
 
     // MARK: Coded bodies
@@ -198,14 +198,14 @@ import Testing
         #expect(state.receiveChunk(count: 10, isPaused: false) == .deliver(headFirst: false))
         state.receiveCoded()
         state.receiveDecoded(count: 500, isPending: true, brokenOff: nil)
-        // The consumer has paused and resumed since; curl keeps what comes, or it is spooled.
+        // The consumer has paused and resumed since; curl keeps the next chunk, or it is appended to the backlog.
         #expect(state.receiveChunk(count: 10, isPaused: false) == .wait)
-        #expect(state.receiveChunk(count: 10, isPaused: false, canWait: { false }) == .pausedChunks)
+        #expect(state.receiveChunk(count: 10, isPaused: false, canWait: { false }) == .appendToBacklog)
         #expect(state.complete(succeeded: true, isPaused: false) == .wait)
         #expect(state.resume(isPaused: true) == nil)
         #expect(state.resume(isPaused: false) == .deliverDecoded)
         state.receiveDecoded(count: 20, isPending: false, brokenOff: .gzip)
-        #expect(state.resume(isPaused: false) == .deliverSpooled)
+        #expect(state.resume(isPaused: false) == .deliverBacklog)
         state.receiveCoded()
         #expect(state.resume(isPaused: false) == .deliverDecoded)
         state.receiveDecoded(count: 3, isPending: false, brokenOff: nil)

@@ -7,7 +7,7 @@ enum LibcurlFault: CaseIterable {
     /// faults. Therefore ``CurlTransport/HTTPVersion/automatic`` means HTTP/1.1.
     case endsHTTP2BodiesEarly
     /// Does not reliably resume a paused HTTP/2 transfer. Therefore its bytes are still taken, into
-    /// ``PausedChunks``.
+    /// a ``Backlog``.
     case stallsPausedHTTP2
     /// Asks for a writable socket as long as an HTTP/2 upload waits for the server's window. See
     /// ``SocketState/noteWrite(isIdle:)``.

@@ -18,7 +18,7 @@ struct ReceivedResponse {
     /// Set if the body is decoded.
     var decoding: ContentDecoding?
     /// Chunks that have arrived while the consumer was paused.
-    var pausedChunks = PausedChunks()
+    var backlog = Backlog()
 
     /// Resets the response, because the request is about to be sent.
     mutating func forget() {

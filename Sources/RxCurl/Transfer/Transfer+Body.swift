@@ -25,8 +25,8 @@ extension Transfer {
         case .wait:
             if let handle { multi.running.hold(handle) }
             return .kept
-        case .pausedChunks:
-            response.pausedChunks.append(unsafe Array(bytes))
+        case .appendToBacklog:
+            response.backlog.append(unsafe Array(bytes))
             return .taken
         case .refuse: return refuseChunk()
         }

@@ -34,9 +34,9 @@ extension Transfer {
     /// Whether curl can be told to pause.
     var canWait: Bool { !isMultiplexed || multi.settings.pausesHTTP2 }
 
-    func deliverSpooled() {
-        guard let chunk = response.pausedChunks.next() else { return }
-        state.unspool(chunk.count)
+    func deliverBacklog() {
+        guard let chunk = response.backlog.next() else { return }
+        state.removeFromBacklog(chunk.count)
         guard let decoding = response.decoding else { return deliver(.chunk(chunk)) }
         unsafe chunk.withUnsafeBytes { unsafe feed($0, to: decoding) }
     }

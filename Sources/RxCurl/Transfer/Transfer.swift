@@ -214,7 +214,7 @@ final class Transfer: @unchecked Sendable {
             switch action {
             case .deliverInterim: deliverInterim()
             case .deliverHead: deliverHead()
-            case .deliverSpooled: deliverSpooled()
+            case .deliverBacklog: deliverBacklog()
             case .deliverDecoded:
                 guard deliverDecoded() else { return endRefused() }
             case .deliverTrailers: deliverTrailers()

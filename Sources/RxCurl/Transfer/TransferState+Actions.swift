@@ -21,8 +21,8 @@ extension TransferState {
         case deliver(headFirst: Bool)
         /// Let curl keep the chunk until the consumer resumes; curl then passes it again.
         case wait
-        /// Keep the chunk until the consumer resumes.
-        case pausedChunks
+        /// Append the chunk to the backlog until the consumer resumes.
+        case appendToBacklog
         /// Abort the transfer.
         case refuse
     }
@@ -37,8 +37,8 @@ extension TransferState {
         case deliverInterim
         /// Deliver the head that was held back.
         case deliverHead
-        /// Deliver the first chunk that was kept.
-        case deliverSpooled
+        /// Deliver the first chunk of the backlog.
+        case deliverBacklog
         /// Tell curl to continue.
         case unpause
         /// Deliver the trailers.

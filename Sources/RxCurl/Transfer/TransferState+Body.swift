@@ -23,9 +23,9 @@ extension TransferState {
 
         var heads: Heads
         var coding = Coding.identity
-        /// Chunks that arrived while the consumer was paused, and that curl cannot keep.
-        var spooledChunks = 0
-        var spooledBytes = 0
+        /// The number of chunks and bytes in the ``Backlog``.
+        var backlogCount = 0
+        var backlogBytes = 0
         /// Whether there are trailers, which are delivered before the end.
         var hasTrailers = false
 
@@ -34,11 +34,11 @@ extension TransferState {
         var isChallenge: Bool { if case .challenge = heads { true } else { false } }
 
         /// Whether all received bytes have been delivered.
-        var isDrained: Bool { coding != .pending && spooledChunks == 0 }
+        var isDrained: Bool { coding != .pending && backlogCount == 0 }
 
         /// The coding that is incomplete if the body ends here.
         var brokenOff: ContentCoding? {
-            if spooledChunks == 0, case .decoded(let brokenOff) = coding { brokenOff } else { nil }
+            if backlogCount == 0, case .decoded(let brokenOff) = coding { brokenOff } else { nil }
         }
 
         /// Notes that curl passes the response on, though it may have been a challenge.
@@ -65,9 +65,9 @@ extension TransferState {
             case .none: break
             }
             if coding == .pending { return .deliverDecoded }
-            guard spooledChunks > 0 else { return nil }
-            spooledChunks -= 1
-            return .deliverSpooled
+            guard backlogCount > 0 else { return nil }
+            backlogCount -= 1
+            return .deliverBacklog
         }
     }
 }

@@ -23,8 +23,8 @@ extension TransferState {
         case tooManyCodings
         /// The server does not support the expectation `100-continue` (417).
         case expectation
-        /// More bytes for a paused consumer than ``Limits/spoolBytes``.
-        case spoolFull
+        /// A backlog over ``Limits/backlogBytes``.
+        case backlogFull
         /// curl is about to send a request again that may be sent only once.
         case sentTwice
     }
@@ -35,8 +35,8 @@ extension TransferState {
         var headBytes = 256 << 10
         /// The number of informational heads before the final one.
         var interimHeads = 100
-        /// The number of bytes kept for a paused consumer, if curl cannot keep them.
-        var spoolBytes = 64 << 20
+        /// The maximum size of the backlog in bytes.
+        var backlogBytes = 64 << 20
     }
 }
 
@@ -44,7 +44,7 @@ extension TransferState.Limits {
     init(_ configuration: CurlTransport.Configuration) {
         headBytes = configuration.headerLimit
         interimHeads = configuration.interimLimit
-        spoolBytes = configuration.http2SpoolLimit
+        backlogBytes = configuration.http2BacklogLimit
     }
 }
 

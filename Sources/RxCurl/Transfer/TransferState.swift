@@ -140,25 +140,25 @@ struct TransferState {
         defer { phase = .body(body, holdsCurl: holdsCurl) }
         body.accept()
         let mustWait = isPaused || body.coding == .pending
-        if mustWait, body.spooledChunks == 0, canWait() {
+        if mustWait, body.backlogCount == 0, canWait() {
             holdsCurl = true
             return .wait
         }
         if body.coding == .identity { decodedBytes += count }
-        if mustWait || body.spooledChunks > 0 {
-            body.spooledChunks += 1
-            body.spooledBytes += count
-            guard body.spooledBytes <= limits.spoolBytes else {
-                refusal = .spoolFull
+        if mustWait || body.backlogCount > 0 {
+            body.backlogCount += 1
+            body.backlogBytes += count
+            guard body.backlogBytes <= limits.backlogBytes else {
+                refusal = .backlogFull
                 return .refuse
             }
-            return .pausedChunks
+            return .appendToBacklog
         }
         return .deliver(headFirst: body.takeHeads())
     }
 
-    /// Notes that a chunk has been taken from the paused chunks.
-    mutating func unspool(_ count: Int) { updateBody { $0.spooledBytes -= count } }
+    /// Notes that a chunk has been taken from the backlog.
+    mutating func removeFromBacklog(_ count: Int) { updateBody { $0.backlogBytes -= count } }
 
     /// Notes that the body is decoded from here on.
     mutating func beginDecoding() { updateBody { $0.coding = .decoded(brokenOff: nil) } }

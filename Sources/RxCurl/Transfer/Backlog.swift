@@ -1,5 +1,5 @@
-/// Chunks that wait for a consumer, first in, first out.
-struct PausedChunks {
+/// Chunks that arrived while the consumer was paused and that curl cannot keep, first in, first out.
+struct Backlog {
     private var chunks: [[UInt8]] = []
     private var first = 0
 
