@@ -114,7 +114,7 @@ import Testing
         #expect(store.statistics.brokenDatabases == 0)
     }
 
-    // MARK: A disk of its own
+    // MARK: A separate disk
 
     private static func canMount() async throws -> Bool {
         let script = "mkdir -p \"$F\" && mount -t tmpfs -o size=64k none \"$F\""

@@ -23,7 +23,7 @@ import Testing
         await #expect(throws: NetworkError.self) { _ = try await stream.value() }
     }
 
-    // MARK: What the caller says
+    // MARK: Input of the caller
 
     static let splitting = ["a\r\nX-Evil: 1", "a\rb", "a\nb", "a\0b", "\r\n\r\nGET /evil HTTP/1.1\r\n\r\n"]
 
@@ -103,7 +103,7 @@ import Testing
         #expect(server.record.requests.count == 1)
     }
 
-    // MARK: What the server says
+    // MARK: Input of the server
 
     @Test("To another origin a redirect takes no secret along, to the same it does", arguments: [307, 302])
     func redirects(status: Int) async throws {
@@ -185,7 +185,7 @@ import Testing
         #expect(file.size == 70_000)
     }
 
-    // MARK: Where a name leads
+    // MARK: Addresses of a name
 
     @Test("Private addresses, when forbidden: by number and by name, and no request reaches them")
     func privateAddresses() async throws {

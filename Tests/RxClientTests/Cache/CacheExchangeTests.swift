@@ -140,7 +140,7 @@ import Testing
         #expect(sent[HTTPField.Name("Pragma")!] == pragma)
     }
 
-    // MARK: - What is given
+    // MARK: - Delivering
 
     @Test func theAgeIsToldAndNothingElseChanges() throws {
         let stage = CacheStage([.fields([Self.hour, ("Date", at(0)), ("Age", "30"), ("X", "1")])])

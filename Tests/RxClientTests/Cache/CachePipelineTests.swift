@@ -126,7 +126,7 @@ import Testing
         #expect(transport.exchanges.count == 2)
     }
 
-    // MARK: - Nothing that failed
+    // MARK: - Failures
 
     @Test func anEnvelopeThatSaysNoIsNotKept() throws {
         let envelope = Envelope(code: "code", message: "msg", payload: "data", success: 0)
@@ -167,7 +167,7 @@ import Testing
         #expect(recorder.failure?.code == .envelope)
     }
 
-    // MARK: - Seeing and clearing
+    // MARK: - Statistics and removal
 
     @Test func whoListensIsTold() throws {
         let (client, _) = bench.client(

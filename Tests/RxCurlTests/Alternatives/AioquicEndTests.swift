@@ -161,7 +161,7 @@ struct AioquicEndTests {
         }
     }
 
-    // MARK: And on
+    // MARK: Rejected requests and closed connections
 
     /// libcurl does not tell `H3_REQUEST_REJECTED` from other errors, so that the request may have been carried out.
     @Test func aRejectedRequestIsAnError() async throws {

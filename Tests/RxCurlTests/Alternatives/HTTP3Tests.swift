@@ -25,7 +25,7 @@ struct HTTP3Tests {
             }, body)
     }
 
-    // MARK: When it is used
+    // MARK: Use
 
     @Test(arguments: [CurlTransport.HTTPVersion.http3, .http3Only])
     func atOnce(version: CurlTransport.HTTPVersion) async throws {
@@ -134,7 +134,7 @@ struct HTTP3Tests {
         }
     }
 
-    // MARK: Where it cannot be reached
+    // MARK: Unreachable servers
 
     /// The sink takes what is sent over UDP and does not answer.
     @Test(arguments: [CurlTransport.HTTPVersion.http3, .automatic])
@@ -203,7 +203,7 @@ struct HTTP3Tests {
         }
     }
 
-    // MARK: Only
+    // MARK: HTTP/3 only
 
     @Test func onlyMeansHTTPS() async throws {
         try await withTransport(configured: { $0.httpVersion = .http3Only }) { transport in

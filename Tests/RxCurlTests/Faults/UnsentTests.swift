@@ -79,7 +79,7 @@ import Testing
         try await expect(isGnuTLS && isBroken ? .connect : .tls, .to("https://127.0.0.1:\(server.port)/"))
     }
 
-    // MARK: Requests that are none
+    // MARK: Invalid requests
 
     @Test(arguments: [
         "ftp://127.0.0.1", "file:///etc/passwd", "/relative", "http://", "http://:80/", "mailto:a@b",

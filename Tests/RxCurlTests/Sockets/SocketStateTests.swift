@@ -21,7 +21,7 @@ import Testing
         return state
     }
 
-    // MARK: What curl wants
+    // MARK: Events from curl
 
     @Test func whatCurlWantsIsReported() {
         var state = SocketState.opened(isAwaited: false)

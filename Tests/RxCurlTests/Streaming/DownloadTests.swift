@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    // MARK: The server goes away
+    // MARK: Death of the server
 
     @Test(arguments: offsets, [false, true])
     func goesOnWhenTheServerBreaksOff(count: Int, isReset: Bool) async throws {
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    // MARK: The process goes away
+    // MARK: Death of the process
 
     @Test(arguments: offsets)
     func goesOnInAnotherProcess(count: Int) async throws {
