@@ -8,7 +8,7 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// Switching accounts, or logging out, while requests of the account before are under way.
+/// Switching accounts, or logging out, while requests of the previous account are under way.
 @Suite struct AccountChangeTests {
     private let bench = LoginBench()
     private let accountB = Credential(token: "B")
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "Requests parked for the old identity fail at once and are never replayed as the new one",
+        "Requests waiting for the previous account fail at once and are never replayed as the new one",
         arguments: [
             nil, Credential(token: "B"),
         ])
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        "A request on its way that is refused after the change fails, whatever it finds",
+        "A request under way that is refused after the change fails",
         arguments: [
             nil, Credential(token: "B"),
         ])
@@ -52,7 +52,7 @@ import Testing
         #expect(bench.lines == ["GET /1 old"])
     }
 
-    @Test("A change from within the event of the renewal comes before the replays")
+    @Test("A change made by a handler of the renewal event comes before the replays")
     func insideTheEvent() throws {
         bench.session.events.subscribe(onNext: { [session = bench.session, accountB] event in
             if case .renewed = event { session.logIn(with: accountB) }
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "A request that waits for its retry is not tried again as somebody else",
+        "A request waiting for its retry is not retried as another account",
         arguments: [
             nil, Credential(token: "B"),
         ])
@@ -85,7 +85,7 @@ import Testing
         #expect(bench.lines == ["PUT /1 t0"])
     }
 
-    @Test("Logged out: requests go without credential, and nothing logs in until the user does")
+    @Test("Logged out: requests carry no credential, and only the user can log in again")
     func loggedOut() throws {
         bench.session.logOut()
         let recorder = bench.get("/1")
@@ -100,7 +100,7 @@ import Testing
         #expect(bench.lines == ["GET /1 -", "GET /2 expired", "POST /login -", "GET /2 t1"])
     }
 
-    @Test("A login that logs out meanwhile stores nothing")
+    @Test("A login during which the session logs out stores nothing")
     func loginLogsOut() throws {
         let box = Box<Session>()
         let bench = LoginBench { plain in
@@ -115,7 +115,7 @@ import Testing
         #expect(bench.server.logins == 1)
     }
 
-    @Test("The new account's login is its own")
+    @Test("The new account has its own login")
     func newAccountLogsIn() throws {
         let parked = bench.get("/1")
         try bench.clock.advance(by: .milliseconds(5))
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(
-        "A refused login is a change of accounts for the cache as well, as logging out is",
+        "A refused login changes the account for the cache, too, as logging out does",
         arguments: [false, true])
     func cacheIdentity(isRefused: Bool) throws {
         let bench = LoginBench(credential: Credential(token: "t0"), cachePolicy: .time(.seconds(600)))
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test(
-        "A request that waits for its retry when the login is refused gets that refusal, and is not sent as nobody"
+        "A request waiting for its retry when the login is refused fails with the refusal"
     )
     func retryAfterRefusal() throws {
         let bench = LoginBench(

@@ -9,7 +9,7 @@ import Synchronization
 import TestCookies
 import Testing
 
-/// The cookies of an account go with it: no request carries those of one and the token of another.
+/// Cookies belong to an account: no request carries the cookies of one account and the token of another.
 @Suite struct AccountCookieTests {
     private let clock = VirtualScheduler(startingAt: LoginBench.start)
     private let storage = ScriptedStorage()
@@ -47,7 +47,7 @@ import Testing
         #expect(sent(bench, "/2").first == "- B")
     }
 
-    @Test("The same account again keeps them")
+    @Test("Logging in as the same account keeps them")
     func sameAccount() throws {
         let (bench, jar) = bench(Credential(token: "t0", account: "anna"))
         try set("sid=anna", in: jar)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "Logging out, by the user and by a refused login, empties the jar and its file",
+        "Logging out, by the user or by a refused login, empties the jar and its file",
         arguments: [false, true])
     func loggingOut(isRefused: Bool) throws {
         let (bench, jar) = bench(isStored: true)
@@ -79,7 +79,7 @@ import Testing
         #expect(!storage.text.contains("anna"))
     }
 
-    @Test("A late response to a request of the account before sets nothing")
+    @Test("A late response to a request of the previous account sets no cookie")
     func lateResponse() throws {
         let (bench, jar) = bench()
         bench.server.contents.withLock {
@@ -94,7 +94,7 @@ import Testing
         #expect(jar.cookies.isEmpty)
     }
 
-    @Test("The next hop of such a request carries none of the new account's")
+    @Test("The next hop of such a request carries none of the new account's cookies")
     func nextHop() throws {
         let (bench, jar) = bench()
         bench.server.contents.withLock {
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(
-        "Where there was no account, what the login has set stays, and what an earlier process left goes",
+        "Without an account before, cookies set by the login stay, and those of an earlier process are removed",
         arguments: [false, true])
     func loginThatSetsCookies(byClosure: Bool) throws {
         do {
@@ -149,7 +149,7 @@ import Testing
         #expect(!storage.text.contains("theme"))
     }
 
-    @Test("… also where the storage has not been read by then")
+    @Test("… also if the storage has not been read by then")
     func loginBeforeRestoring() throws {
         do {
             let (_, jar) = bench(isStored: true)
@@ -164,7 +164,7 @@ import Testing
         #expect(jar.cookies.isEmpty)
     }
 
-    @Test("A login of the session that gives another account is such a switch too")
+    @Test("A login of the session that returns another account is such a switch, too")
     func loginGivesAnotherAccount() throws {
         let jar = CookieJar(publicSuffixes: CookieBench.suffixes)
         let bench = LoginBench(

@@ -7,14 +7,16 @@ import RxLite
 import RxTesting
 import Testing
 
-/// Files, streams and forms on their way through the client.
+/// Files, streams and forms as they pass through the client.
 @Suite struct BodyTests {
     let bench = RetryBench()
 
     private var once: Parameters { .body(.stream(.just([1]))) }
     private var again: Parameters { .body(.stream(.just([1]), isReplayable: true)) }
 
-    @Test("One-shot bodies: no retry, no 307; replayable ones have both")
+    @Test(
+        "A body that can be sent only once is neither retried nor redirected by 307; a replayable one is both"
+    )
     func replays() throws {
         for (parameters, attempts) in [
             (once, 1), (again, 2), (.file("/a"), 2), (.multipart([.file("f", "/a")]), 2),
@@ -34,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("A one-shot body is not replayed after a login")
+    @Test("A body that can be sent only once is not replayed after a login")
     func relogin() throws {
         for (parameters, attempts) in [(once, 1), (again, 2)] {
             let bench = LoginBench()
@@ -44,7 +46,7 @@ import Testing
         }
     }
 
-    @Test("Types, and what the endpoint says of them")
+    @Test("Content types, and their override by the endpoint")
     func contentTypes() throws {
         func type(_ parameters: Parameters, _ headers: Headers = [:]) throws -> String? {
             let (client, transport) = bench([.status(.ok)])
@@ -61,7 +63,7 @@ import Testing
         #expect(form.hasPrefix("multipart/form-data; boundary=form-"))
     }
 
-    @Test("What is added beside a form is a text in it, beside a file it is in the query")
+    @Test("Added parameters become text parts of a form, and query items beside a file")
     func additions() throws {
         let (client, transport) = bench([.status(.ok)])
         let parts: [Part] = [.text("a", "1"), .text("b", "2"), .text("c", "3")]
@@ -79,7 +81,7 @@ import Testing
         #expect(transport.requests[1].url.query() == "version=1.0")
     }
 
-    @Test("A name that cannot be sent fails before anything is")
+    @Test("A name that cannot be sent fails before anything is sent")
     func hostileName() throws {
         let (client, transport) = bench([.status(.ok)])
         let recorder = Recorder(client.post("/x", .multipart([.text("a\r\nb", "")])), on: bench.clock)
@@ -89,7 +91,7 @@ import Testing
         #expect(error.code == .invalidParameters)
     }
 
-    @Test("Compression and asking first: the endpoint's, else the client's")
+    @Test("Compression and Expect: the endpoint's setting, else the client's")
     func policies() throws {
         let transport = ScriptedTransport(on: bench.clock) { _ in .status(.ok) }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
@@ -105,7 +107,7 @@ import Testing
         #expect(transport.requests.map(\.continuePolicy) == [.from(5), .always])
     }
 
-    @Test("Decoding is the endpoint's to switch off, and bodies that are not decoded are not stored")
+    @Test("An endpoint can switch decoding off, and coded bodies are not stored")
     func decoding() throws {
         let transport = ScriptedTransport(on: bench.clock) { _ in .status(.ok) }
         var configuration = ClientConfiguration(baseURL: "https://shop.test")
@@ -120,7 +122,7 @@ import Testing
         #expect(transport.requests.map(\.decodesContent) == [true, false, false])
     }
 
-    @Test("Events: progress of each attempt, then the typed answer")
+    @Test("Events: progress of each attempt, then the typed output")
     func events() throws {
         let (client, _) = bench([
             .steps(.uploaded(bytes: 1, of: 2), .fail(NetworkError(.connectionLost, ""))),

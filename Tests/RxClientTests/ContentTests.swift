@@ -7,7 +7,7 @@ import Testing
 
 @testable import RxClient
 
-/// What an answer has to be before it is taken for one: its type, the part that is wanted, what a validator says.
+/// The checks of a response before it counts as one: its content type, the requested part, the validator.
 @Suite struct ContentTests {
     private struct Goods: Decodable, Sendable, Equatable { let name: String }
 
@@ -63,7 +63,7 @@ import Testing
         #expect(types.accepts(ResponseHead(status: .ok, headerFields: fields)) == isAccepted)
     }
 
-    @Test("What is decoded from JSON is JSON, unless the client or the endpoint says otherwise")
+    @Test("Decoding from JSON requires a JSON content type, unless the client or the endpoint overrides it")
     func json() throws {
         let page = client("7", type: "text/html; charset=utf-8")
         let refused = try run(page.request(Fetch<Int>()))
@@ -80,7 +80,7 @@ import Testing
         #expect(try run(client("7", type: nil).request(Fetch<Int>())).values == [7])
     }
 
-    @Test("Responses and empty outputs take anything, unless told otherwise")
+    @Test("Responses and empty outputs accept any content type by default")
     func anything() throws {
         let page = client("<html>", type: "text/html")
         #expect(try run(page.get("/x")).values.first?.text == "<html>")
@@ -98,7 +98,7 @@ import Testing
         #expect(try run(page.request(call)).values.first?.text == "<html>")
     }
 
-    @Test("What is decoded of a response by hand is of the types that an endpoint's would be")
+    @Test("Decoding a response by hand checks the same content types as an endpoint")
     func byHand() throws {
         let page = client("7", type: "text/html")
         #expect(try run(page.get("/x")).values.first?.text == "7")
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test("An error status is an error status, and nothing has no type")
+    @Test("An error status stays an error status, and no content has no content type")
     func statusFirst() throws {
         let broken = client("<html>", type: "text/html", status: .badGateway)
         #expect(try run(broken.request(Fetch<Int>())).failure?.code == .status)
@@ -164,7 +164,7 @@ import Testing
         #expect(try run(client(body).get("/x").part(path).decode(Int.self)).values == [output])
     }
 
-    @Test("A key with a dot in it; a part that is not there")
+    @Test("A key with a dot in it; a missing part")
     func oddParts() throws {
         let client = client(#"{"a.b":{"c":1},"a":{"b":null}}"#)
         #expect(try run(client.request(Fetch<Int>(part: ["a.b", "c"]))).values == [1])
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    @Test("A validator's error is of its kind, and tells of the answer what it did not say")
+    @Test("A validator's error keeps its kind, and has the response's details that it did not set")
     func validator() throws {
         #expect(try run(client(#"[{"name":"tea"}]"#).request(Shelf())).values == [[Goods(name: "tea")]])
         let empty = try run(client("[]").request(Shelf()))
@@ -229,7 +229,7 @@ import Testing
         #expect(kept.failure?.body == [1])
     }
 
-    @Test("It is asked once, after the retries, and its failure is not tried again")
+    @Test("The validator runs once, after the retries, and its failure is not retried")
     func notRetried() throws {
         let transport = ScriptedTransport(on: clock) { _ in .json("[]") }
         let client = Client(
@@ -238,7 +238,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("The raw body is next to the typed value")
+    @Test("The raw body is available beside the typed value")
     func rawBody() throws {
         let answers = try run(client(#"{"name": "tea"}"#).typedResponse(Fetch<Goods>())).values
         #expect(answers.map(\.output) == [Goods(name: "tea")])

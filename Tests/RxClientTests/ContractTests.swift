@@ -7,7 +7,7 @@ import Testing
 
 @testable import RxClient
 
-/// Every stage of a request, in every situation that the checker knows.
+/// Every stage of a request, in every situation of the checker.
 @Suite struct ContractTests {
     struct Stage: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -20,7 +20,7 @@ import Testing
             testDescription = name
             violations = {
                 await ContractChecker.violations(isEager: isEager, isDeferred: isDeferred, apply)
-                    // Time passes during a pause, so that other values are left out.
+                    // Time passes during a pause, so that other values are omitted.
                     .filter { !isThrottled || $0.rule != .sameAfterPause }
             }
         }
@@ -114,7 +114,7 @@ import Testing
         Stage("send(_:following:)") { source, _ in
             Answering { _ in events(source, status: .ok) }.send(request, following: RedirectPolicy())
         },
-        // The body of a redirect is read without a value going out.
+        // The body of a redirect is read without emitting a value.
         Stage("send(_:following:), redirected", isDeferred: true) { source, _ in
             Answering { request in
                 events(source, status: request.url.path == "/" ? .found : .ok)
@@ -136,7 +136,7 @@ import Testing
         return request
     }()
 
-    /// Each element as an answer; the failure as an expired login.
+    /// Each element as a response; the failure as an expired login.
     private static func responses(
         _ source: Observable<ContractElement, ContractFailure>
     ) -> Observable<Response, NetworkError> {
@@ -176,7 +176,8 @@ import Testing
 }
 
 extension Observable {
-    /// The same stream with `clock` as its scheduler. Operators with time would otherwise go by the time of the machine.
+    /// The same stream with `clock` as its scheduler. Operators with time would otherwise use the machine's
+    /// clock.
     fileprivate func timed(by clock: VirtualScheduler) -> Observable {
         Observable(scheduler: clock) { observer in self.subscribe(observer) }
     }

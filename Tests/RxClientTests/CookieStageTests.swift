@@ -10,7 +10,7 @@ import Testing
 
 @testable import RxClient
 
-/// Cookies on the way of a request: between the credential and the transport, at each hop.
+/// Cookies in the pipeline: between the credential and the transport, at each hop.
 @Suite struct CookieStageTests {
     private let clock = VirtualScheduler()
 
@@ -33,7 +33,7 @@ import Testing
         return .status(status, headers: headers, after: .milliseconds(1))
     }
 
-    @Test("Kept from one answer, sent with the next request, and not where there is no jar")
+    @Test("Cookies of one response are sent with the next request, if there is a jar")
     func keptAndSent() throws {
         let bench = CookieBench(on: clock)
         let (client, transport) = client(bench) { request in
@@ -55,7 +55,9 @@ import Testing
         #expect(bench.jar.cookies.isEmpty)
     }
 
-    @Test("Each hop of a redirect sends its own cookies, and what it sets goes with the next")
+    @Test(
+        "Each hop of a redirect sends its own cookies, and the cookies that it sets are sent with the next hop"
+    )
     func redirects() throws {
         let bench = CookieBench(on: clock)
         try bench.set("there=0; Path=/", from: "https://b.test")
@@ -93,7 +95,7 @@ import Testing
         #expect(transport.requests.map { $0.headerFields[.cookie] } == [sent, nil])
     }
 
-    @Test("A page on another origin is asked for without cookies, and sets none")
+    @Test("A page on another origin is requested without cookies, and sets none")
     func otherOrigins() throws {
         let bench = CookieBench(on: clock)
         try bench.set("a=1", from: "https://a.test")
@@ -108,7 +110,7 @@ import Testing
         #expect(bench.field("https://b.test") == "b=1")
     }
 
-    @Test("A request made by hand carries them too, unless it is told not to")
+    @Test("A request made by hand carries them, too, unless it opts out")
     func exchanges() throws {
         let bench = CookieBench(on: clock)
         try bench.set("a=1", from: "https://a.test")
@@ -122,7 +124,7 @@ import Testing
         #expect(refused.failure?.code == .invalidRedirect)
     }
 
-    @Test("Failed answers, retries and replays too")
+    @Test("Failed responses, retries and replays set and carry cookies, too")
     func retries() throws {
         let bench = CookieBench(on: clock)
         let (client, transport) = client(bench) { request in
@@ -135,7 +137,7 @@ import Testing
     }
 
     @Test(
-        "The first request waits for the saved cookies and goes without where they cannot be read",
+        "The first request waits for the saved cookies, and is sent without any if they cannot be read",
         arguments: [
             false, true,
         ])
@@ -165,7 +167,7 @@ import Testing
         #expect(bench.events == (isUnreadable ? ["! no"] : []))
     }
 
-    @Test("An answer to a request from before the logout sets nothing")
+    @Test("A response to a request from before the logout sets no cookie")
     func lateAnswers() throws {
         let bench = CookieBench(on: clock)
         let (client, _) = client(bench) { _ in Self.setting("a=1") }
@@ -178,7 +180,7 @@ import Testing
         #expect(bench.jar.cookies.count == 1)
     }
 
-    @Test("What is refused is told, with the reason")
+    @Test("Refused cookies are reported, with the reason")
     func refusals() throws {
         let bench = CookieBench(on: clock)
         let (client, _) = client(bench) { _ in Self.setting("a=1; Domain=test", "b=1", "=") }

@@ -8,7 +8,7 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// Where credentials go besides header fields.
+/// Placements of credentials other than header fields.
 @Suite struct CredentialPlacementTests {
     private func bench(_ placement: CredentialPlacement, token: String = "t0") -> LoginBench {
         let bench = LoginBench(credential: Credential(token: token), placement: placement)
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "A parameter goes into the form, in the place of one of that name",
+        "A parameter goes into the form and replaces parameters of the same name",
         arguments: [
             (["b": "2"], "b=2&token=t0%26"), (["token": "own", "z": "1"], "z=1&token=t0%26"),
             (["tokens": "1"], "tokens=1&token=t0%26"),
@@ -37,7 +37,7 @@ import Testing
         #expect(!request.curlCommand().contains("t0"))
     }
 
-    @Test("A parameter's name is escaped as the form is")
+    @Test("The parameter's name is escaped like the form")
     func formName() throws {
         let bench = bench(.parameter("auth token"))
         bench.client.post("/1", .form(["auth token": "x", "a": 1])).subscribe()
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "A cookie stands before others, in the place of one of that name",
+        "A cookie comes before others and replaces those of the same name",
         arguments: [
             ([:], "token=t0"), (["Cookie": "a=1; token=x; b=2"], "token=t0; a=1; b=2"),
             (["cookie": "token"], "token=t0"), (["Cookie": "tokens=1"], "token=t0; tokens=1"),
@@ -79,7 +79,7 @@ import Testing
         #expect(!request.description.contains("t0"))
     }
 
-    @Test("A cookie goes before those of the jar, and over one of its name")
+    @Test("A cookie comes before those of the jar, and replaces one of the same name")
     func cookieAndJar() throws {
         let bench = bench(.cookie("token"))
         let jar = CookieJar(publicSuffixes: PublicSuffixes { $0 == "test" })
@@ -93,7 +93,7 @@ import Testing
         #expect(bench.transport.requests.map { $0.headerFields[.cookie] } == ["token=t0; a=1"])
     }
 
-    @Test("To another origin the cookie does not go")
+    @Test("The cookie is not sent to another origin")
     func cookieElsewhere() throws {
         let bench = bench(.cookie("token"))
         bench.server.contents.withLock {
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(
-        "What no cookie can be is an error, and nothing is sent",
+        "A token that a cookie cannot contain is an error, and nothing is sent",
         arguments: [
             ("token", "a;b"), ("token", "a b"), ("token", "a,b"), ("token", "\"a\""), ("token", "a\\b"),
             ("token", "a\r\nX: y"), ("token", "ä"), ("to ken", "a"), ("token=", "a"), ("", "a"),

@@ -7,7 +7,7 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// The credential outlives the process.
+/// Credentials that outlive the process.
 @Suite struct CredentialStoreTests {
     private let clock = VirtualScheduler()
     private let files: MemoryFileSystem
@@ -37,14 +37,14 @@ import Testing
         return try #require(recorder.values.first)
     }
 
-    @Test("What is saved is what is loaded", arguments: [false, true])
+    @Test("A saved credential is loaded unchanged", arguments: [false, true])
     func roundTrip(isLoggedIn: Bool) throws {
         #expect(try saved() == nil)
         try save(isLoggedIn ? known : nil)
         #expect(try saved() == (isLoggedIn ? known : nil))
     }
 
-    @Test("It is restored before the first request, however many begin at once, and read once")
+    @Test("It is restored before the first request, no matter how many begin at once, and read once")
     func restoredFirst() throws {
         try save(known)
         let bench = bench(Credential(token: "older"))
@@ -57,7 +57,7 @@ import Testing
         #expect(bench.eventTexts.isEmpty)
     }
 
-    @Test("Where nothing is kept the session is as it was made")
+    @Test("With an empty store the session keeps its initial credential")
     func nothingKept() throws {
         let bench = bench(known)
         let recorder = bench.get("/1")
@@ -66,7 +66,7 @@ import Testing
         #expect(bench.lines == ["GET /1 t0"])
     }
 
-    @Test("An app asks who is there before it sends anything")
+    @Test("An app can ask for the account before it sends anything")
     func restoring() throws {
         try save(known)
         let bench = bench()
@@ -82,7 +82,7 @@ import Testing
         #expect(files.readCount == 1)
     }
 
-    @Test("A renewed credential is in the store before any replay")
+    @Test("A renewed credential is stored before any replay")
     func savedFirst() throws {
         let bench = bench(Credential(token: "old"))
         let found = Mutex<[String]>([])
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "What holds no credential counts as logged out and is told; the server's refusal logs in",
+        "A store without a credential counts as logged out, which is reported; the server's refusal logs in",
         arguments: [
             "", "{", "[]", "7", #"{"credentials":[{"token":"t0"}]}"#, "\0\u{FFFD}", #"{"version":1}"#,
             #"{"version":2,"credentials":[{"token":"t0"}]}"#, #"{"version":1,"credentials":[{}]}"#,
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test("What cannot be read counts as logged out", arguments: [MemoryFileSystem.Operation.read])
+    @Test("An unreadable store counts as logged out", arguments: [MemoryFileSystem.Operation.read])
     func unreadable(operation: MemoryFileSystem.Operation) throws {
         try save(known)
         files.fail(operation, of: path, "EIO")
@@ -158,7 +158,7 @@ import Testing
         #expect(bench.eventTexts == ["logged out file"])
     }
 
-    @Test("What cannot be saved is told, and used all the same; the next change is saved")
+    @Test("A failed save is reported and the credential is used nevertheless; the next change is saved")
     func unwritable() throws {
         files.fail(.replace, of: path, "disk full")
         let bench = bench(Credential(token: "old"))
@@ -172,7 +172,7 @@ import Testing
         #expect(try saved()?.token == "t1")
     }
 
-    @Test("Logging in and out is saved in that order, and whoever flushes waits for it")
+    @Test("Logins and logouts are saved in order, and flush waits for them")
     func accounts() throws {
         let bench = bench()
         for token in ["A", "B", "C"] { bench.session.logIn(with: Credential(token: token)) }
@@ -188,7 +188,7 @@ import Testing
         #expect(try String(decoding: #require(files[path]), as: UTF8.self).contains(#""credentials":[]"#))
     }
 
-    @Test("Who logs in before the store has been read stays")
+    @Test("A login before the store has been read stays")
     func accountBeforeRestoring() throws {
         try save(known)
         let bench = bench()
@@ -201,7 +201,7 @@ import Testing
         #expect(try saved()?.token == "B")
     }
 
-    @Test("A login that is refused empties the store")
+    @Test("A refused login empties the store")
     func rejected() throws {
         try save(Credential(token: "old"))
         let bench = bench()
@@ -219,7 +219,7 @@ import Testing
         while files[path] == nil, !bench.lines.contains(where: { $0.hasPrefix("POST") }) {
             try clock.advance(by: .milliseconds(1))
         }
-        // The login has been answered after 10 ms, and takes 2 ms to be saved.
+        // The login responds after 10 ms, and saving takes 2 ms.
         try clock.advance(by: .milliseconds(11))
         bench.session.logIn(with: Credential(token: "B"))
         try clock.run()
@@ -229,7 +229,7 @@ import Testing
         #expect(bench.eventTexts == ["logged in"])
     }
 
-    @Test("A store that ends without a word has nothing, and saves nothing that is waited for")
+    @Test("A store that finishes without a value is empty, and nothing waits for its saves")
     func silentStore() throws {
         struct Silent: CredentialStore {
             func load() -> Observable<Credential?, NetworkError> { .empty() }
@@ -242,7 +242,7 @@ import Testing
         #expect(bench.lines == ["GET /1 old", "POST /login -", "GET /1 t1"])
     }
 
-    @Test("A store whose errors are cancellations holds nobody up")
+    @Test("A store that fails with cancellations delays no request")
     func cancelledStore() throws {
         struct Cancelled: CredentialStore {
             func load() -> Observable<Credential?, NetworkError> { .fail(NetworkError(.cancelled, "")) }

@@ -7,7 +7,7 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// How requests get their credential.
+/// Credentials of requests.
 @Suite struct CredentialTests {
     @Test("The credential is stored before any replay")
     func storedFirst() throws {
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "A replay is signed anew from the original request",
+        "A replay is signed anew, from the original request",
         arguments: [
             CredentialPlacement.bearer, .header("X-Token"), .query("token"), .parameter("token"),
             .cookie("token"),
@@ -45,7 +45,7 @@ import Testing
         #expect(bench.transport.requests[3].url.query()?.hasPrefix("a=b") == true)
     }
 
-    @Test("A token in the query takes the place of one that is there")
+    @Test("A token in the query replaces an existing one")
     func queryTokenOnce() throws {
         let bench = LoginBench(credential: Credential(token: "t0 &+"), placement: .query("token"))
         bench.server.contents.withLock { $0.token = "t0 &+" }
@@ -58,7 +58,7 @@ import Testing
             ])
     }
 
-    @Test("A token that is no header value is an error, and nothing is sent")
+    @Test("A token that is not a valid header value is an error, and nothing is sent")
     func illegalToken() throws {
         let bench = LoginBench(credential: Credential(token: "a\r\nX: y"))
         let recorder = bench.get("/1")
@@ -67,7 +67,7 @@ import Testing
         #expect(bench.transport.requests.isEmpty)
     }
 
-    @Test("A credential that knows its expiry is renewed ahead of time; new requests wait meanwhile")
+    @Test("A credential with an expiry date is renewed ahead of time; new requests wait meanwhile")
     func renewAhead() throws {
         let now = LoginBench.start
         let bench = LoginBench(credential: Credential(token: "t0", expires: now + 29))
@@ -83,7 +83,7 @@ import Testing
         #expect(fresh.lines == ["GET /1 t0"])
     }
 
-    @Test("When renewing ahead fails and the credential is still good, it is used on")
+    @Test("If renewing ahead fails and the credential is still valid, it stays in use")
     func renewAheadFailsInTime() throws {
         let now = LoginBench.start
         let bench = LoginBench(credential: Credential(token: "t0", expires: now + 20))
@@ -98,7 +98,7 @@ import Testing
         #expect(bench.lines.dropFirst() == ["GET /0 t0", "GET /1 t0", "GET /2 t0", "GET /later t0"])
     }
 
-    @Test("A credential that lives shorter than the leeway is not renewed at every request")
+    @Test("A credential whose lifetime is shorter than the leeway is not renewed for every request")
     func shortLife() throws {
         let now = LoginBench.start
         let bench = LoginBench { client in
@@ -112,7 +112,9 @@ import Testing
         #expect(bench.server.logins == 1)
     }
 
-    @Test("A token that is over when it comes, since the clocks differ, is used until the server refuses it")
+    @Test(
+        "A token that has expired on arrival, because the clocks differ, is used until the server refuses it"
+    )
     func overOnArrival() throws {
         let bench = LoginBench { client in
             LoginBench.logIn(client).map { Credential(token: $0.token, expires: LoginBench.start - 300) }
@@ -130,7 +132,7 @@ import Testing
         #expect(bench.server.logins == 2)
     }
 
-    @Test("When renewing ahead fails those who wait fail, and the next may try again")
+    @Test("If renewing ahead fails, waiting requests fail, and the next request may try again")
     func renewAheadFails() throws {
         let bench = LoginBench(credential: Credential(token: "t0", expires: .distantPast))
         bench.server.contents.withLock { $0.loginAnswers = [.failure(.connect)] }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RxClient
 
-/// Offsets, cursors and rules of one's own; circles; pages fetched ahead.
+/// Offsets, cursors and custom rules; circles; prefetched pages.
 @Suite struct CursorPagingTests {
     private struct Feed: Endpoint {
         struct Output: Decodable, Sendable {
@@ -23,7 +23,7 @@ import Testing
         Page($0.items, nextCursor: $0.next)
     }
 
-    /// A feed whose pages name these next ones: `["": "b"]` says that the first names `b`.
+    /// A feed whose pages name the next ones: `["": "b"]` means that the first page names `b`.
     private func bench(_ next: [String: String]) -> PagingBench {
         PagingBench { request in
             let cursor = request.parameter("cursor") ?? ""
@@ -33,7 +33,8 @@ import Testing
     }
 
     @Test(
-        "A cursor in the content: asked for by name, the end is none or an empty one", arguments: [nil, ""])
+        "A cursor in the content is sent under its name; a missing or empty cursor is the end",
+        arguments: [nil, ""])
     func cursor(last: String?) throws {
         var next = ["": "b", "b": "c"]
         next["c"] = last
@@ -48,7 +49,7 @@ import Testing
             ])
     }
 
-    @Test("A cursor in a header field, under names of one's own")
+    @Test("A cursor in a header field, with custom names")
     func header() throws {
         let field = try #require(HTTPField.Name("X-Next"))
         let bench = PagingBench { request in
@@ -63,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "The same cursor twice, and circles of any length, are errors after their pages",
+        "A repeated cursor, and circles of any length, are errors after their pages",
         arguments: [
             (["": "b", "b": "b"], 2), (["": "b", "b": "c", "c": "b"], 3),
             (["": "b", "b": "c", "c": "d", "d": "b"], 4),
@@ -78,10 +79,10 @@ import Testing
     }
 
     @Test(
-        "An offset goes on after the items that came; a short page is the last if one before it was longer"
+        "An offset continues after the received items; a short page is the last if an earlier one was longer"
     )
     func offset() throws {
-        // Five items, three a page although four are asked for.
+        // Five items; the server caps its pages at three, although four are requested.
         let answer: @Sendable (Request) -> ScriptedTransport.Reply = { request in
             let offset = request.parameter("from").flatMap { Int($0) } ?? 0
             return .goods(Array((1...5).dropFirst(offset).prefix(3)))
@@ -103,7 +104,7 @@ import Testing
         #expect(bench.transport.requests.count == 2)
     }
 
-    @Test("A rule of one's own is a value of closures")
+    @Test("A custom rule is a value made of closures")
     func custom() throws {
         let bench = PagingBench { request in
             request.parameter("day") == "monday" ? .goods([1]) : .goods([2], link: "monday")
@@ -121,13 +122,14 @@ import Testing
     }
 
     @Test(
-        "Pages fetched ahead come in order, side by side, and are dropped at the end", arguments: [1, 3, 100])
+        "Prefetched pages come in order, are requested in parallel, and are dropped at the end",
+        arguments: [1, 3, 100])
     func ahead(ahead: Int) throws {
         let bench = PagingBench { request in
             let page = request.parameter("page").flatMap { Int($0) } ?? 0
             let ids = Array((2 * page - 1)...(2 * page)).filter { $0 <= 9 }
             let list = ids.map { #"{"id": \#($0), "name": "x"}"# }.joined(separator: ",")
-            // Later pages come sooner.
+            // Later pages arrive sooner.
             return .json("[\(list)]", after: .milliseconds(page <= 5 ? 60 - 10 * page : 1000))
         }
         let all = Recorder(
@@ -142,7 +144,7 @@ import Testing
         if ahead == 100 { #expect(bench.clock.now < .milliseconds(100)) }
     }
 
-    @Test("A page ahead that turns out to be elsewhere is asked for again; a failure waits for its turn")
+    @Test("A prefetched page whose position was wrong is requested again; a failure waits for its turn")
     func aheadMisses() throws {
         // The second page has one item too few, so that the third begins at 3.
         let bench = PagingBench { request in
@@ -164,7 +166,7 @@ import Testing
         #expect(all.failure?.code == .connectionLost)
     }
 
-    @Test("A full consumer stops pages ahead too")
+    @Test("A paused consumer stops prefetching, too")
     func brake() throws {
         let bench = PagingBench(answer: PagingBench.shop(100))
         let all = Recorder(
@@ -180,7 +182,7 @@ import Testing
         #expect(all.values.count == 100)
     }
 
-    @Test("Of a million items no more are alive than those of the pages that are being fetched")
+    @Test("Of a million items only those of the pages being fetched are alive")
     func million() throws {
         let clock = VirtualScheduler()
         let answer = ScriptedTransport.Reply.json(
@@ -211,7 +213,7 @@ private struct Numbers: Endpoint {
     let method = HTTPRequest.Method.get
 }
 
-/// A number that tells how many of its kind there are.
+/// A number that counts the living instances of its type.
 private final class Counted: Decodable, Sendable {
     static let alive = Atomic(0)
     let number: Int
@@ -224,7 +226,7 @@ private final class Counted: Decodable, Sendable {
     deinit { Self.alive.subtract(1, ordering: .relaxed) }
 }
 
-/// What one thread changes.
+/// State changed on one thread.
 private final class Confinement<Value>: @unchecked Sendable {
     // Unchecked: the virtual clock runs everything on the test's thread.
     var value: Value
@@ -232,7 +234,7 @@ private final class Confinement<Value>: @unchecked Sendable {
     init(_ value: Value) { self.value = value }
 }
 
-/// Answers all requests the same and, unlike a scripted transport, remembers none.
+/// Responds to all requests in the same way and, unlike a scripted transport, records none.
 private struct ForgetfulTransport: Transport {
     let clock: VirtualScheduler
     let answer: ScriptedTransport.Reply

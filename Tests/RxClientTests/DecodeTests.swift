@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "An error names the place, as a path a person can read",
+        "An error names the place, as a readable path",
         arguments: [
             (#"{"data": [{"name": "a", "price": 1}, {"name": "b"}]}"#, "data[1].price"),
             (#"{"data": [{"name": "a", "price": 1}, {"name": 5, "price": 1}]}"#, "data[1].name"),
@@ -52,7 +52,7 @@ import Testing
         #expect(error?.requestID == response.request.id)
     }
 
-    @Test("A missing payload is nil for an optional, however deep; the payload follows the body")
+    @Test("A missing payload is nil for an optional, at any depth; the payload follows the body")
     func missingPayload() throws {
         for text in [#"{}"#, #"{"data": null}"#, #"{"data": 5}"#, #"{"data": {}}"#] {
             #expect(try response(text, path: ["data", "items"]).decode([Int]?.self) == nil)
@@ -68,7 +68,7 @@ import Testing
         #expect(throws: NetworkError.self) { try opened.decode([Int].self) }
     }
 
-    @Test("An empty body says so; Empty takes anything")
+    @Test("An empty body is reported as such; Empty accepts any body")
     func empty() throws {
         let error = #expect(throws: NetworkError.self) { _ = try response("").decode(Goods.self) }
         #expect(error?.message == "the body is empty")
@@ -83,7 +83,7 @@ import Testing
         init(from _: any Decoder) throws { throw Reason() }
     }
 
-    @Test("An error of a model's own is told, not taken for something else")
+    @Test("A model's own error is reported unchanged")
     func ownErrors() throws {
         let error = #expect(throws: NetworkError.self) { _ = try response("1").decode(Picky.self) }
         #expect(error?.code == .decoding)
@@ -116,7 +116,7 @@ import Testing
     }
 }
 
-/// Notes where it is decoded.
+/// Records the thread on which it is decoded.
 private struct Probe: Decodable, Sendable {
     static let clock = Box<VirtualScheduler>()
     let decodedOnClock: Bool
@@ -135,7 +135,7 @@ private struct ProbeEndpoint: Endpoint {
 }
 
 extension VirtualScheduler {
-    /// Runs what is due, again and again, until what happens on other threads has led to `condition`.
+    /// Runs due work repeatedly until work on other threads has made `condition` true.
     func run(until condition: () -> Bool) async throws {
         while !condition() {
             try run()

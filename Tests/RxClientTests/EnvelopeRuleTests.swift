@@ -8,7 +8,7 @@ import Testing
 
 @testable import RxClient
 
-/// Where an envelope has its things, and what its codes mean.
+/// The places of an envelope's parts, and the meaning of its codes.
 @Suite struct EnvelopeRuleTests {
     private let clock = VirtualScheduler()
 
@@ -40,7 +40,7 @@ import Testing
         return (Client(configuration: configuration, transport: transport), transport)
     }
 
-    @Test("Keys lead into objects; of several places the first that has something counts")
+    @Test("Keys lead into objects; of several places the first one with content counts")
     func keys() throws {
         let nested = Envelope(code: "status.code", message: "status.text", payload: "result.data", success: 1)
         #expect(
@@ -65,7 +65,7 @@ import Testing
         #expect(try open(#"{"err.code":0,"a.b":{"c":4}}"#, dotted, as: Int.self) == 4)
     }
 
-    @Test("An envelope whose keys stand among those of the content")
+    @Test("An envelope whose keys are among those of the content")
     func flat() throws {
         struct Goods: Decodable, Equatable { let name: String }
         for envelope in [Envelope(payload: ""), Envelope(payload: [])] {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("A code that is sent only when something is wrong")
+    @Test("A code that is sent only with failures")
     func absentCode() throws {
         let envelope = Envelope(code: "error.code", message: "error.message", success: .absent)
         #expect(try open(#"{"data":1}"#, envelope, as: Int.self) == 1)
@@ -113,7 +113,7 @@ import Testing
         retryDelay: ["wait", "data.seconds"])
 
     @Test(
-        "Failures are of the kind that their code means",
+        "The code determines the kind of the failure",
         arguments: [
             ("11010", NetworkError.Code.loginExpired), (#""GONE""#, .loginExpired), ("404", .noContent),
             ("503", .retryLater), ("1", .envelope),
@@ -129,7 +129,7 @@ import Testing
         #expect(error?.shown.contains("why") == false, "the server's words are not shown")
     }
 
-    @Test("A success is one whatever else its code means")
+    @Test("A success stays a success, regardless of other meanings of its code")
     func successFirst() throws {
         let envelope = Envelope(success: 200, noContent: .range(0...999))
         #expect(try open(#"{"code":200,"data":1}"#, envelope, as: Int.self) == 1)
@@ -142,13 +142,13 @@ import Testing
         ("\"x\":1", nil), ("\"wait\":\"inf\"", nil),
     ]
 
-    @Test("The delay is read as number or string, of the first place that has one", arguments: delayCases)
+    @Test("The delay is a number or a string, from the first place that has one", arguments: delayCases)
     func delays(members: String, delay: Duration?) throws {
         #expect(try failure(#"{"code":500,\#(members)}"#, Self.meaning)?.retryDelay == delay)
         #expect(try failure(#"{"code":1,\#(members)}"#, Self.meaning)?.retryDelay == nil)
     }
 
-    @Test("Later is tried again after the server's delay, where that is safe")
+    @Test("A failure that asks to retry later is retried after the server's delay, if a retry is safe")
     func retryLater() throws {
         let busy = ScriptedTransport.Reply.json(#"{"code":503,"wait":7}"#)
         let fine = ScriptedTransport.Reply.json(#"{"code":0,"data":1}"#)
@@ -174,7 +174,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("An expired login is renewed by a session that knows nothing of the codes", arguments: [200, 403])
+    @Test("An expired login is renewed by a session that knows none of the codes", arguments: [200, 403])
     func relogin(status: Int) throws {
         let session = Session(credential: Credential(token: "old"), clock: clock) {
             .just(Credential(token: "new"))
@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test(
-        "In the body of an error status a code counts too",
+        "A code counts in the body of an error status, too",
         arguments: [("404", NetworkError.Code.noContent), ("9", .status)])
     func errorStatus(code: String, kind: NetworkError.Code) throws {
         let body = #"{"code":\#(code),"message":"why"}"#
@@ -209,7 +209,7 @@ import Testing
         #expect(recorder.failure?.body == Array(body.utf8))
     }
 
-    @Test("An error status is read at nested places too, and says how long to wait")
+    @Test("An error status is read at nested places, too, with the retry delay")
     func nestedErrorStatus() throws {
         let envelope = Envelope(
             code: "e.code", message: "e.text", retryLater: 7, retryDelay: "e.after")

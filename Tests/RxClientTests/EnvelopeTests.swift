@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "A failure carries code, message and body, whatever the message is",
+        "A failure carries code, message and body, for any kind of message",
         arguments: [
             (#"{"errcode": 11010, "msg": "expired"}"#, "11010", "expired"),
             (#"{"errcode": "E1", "msg": null, "data": {}}"#, "E1", ""), (#"{"errcode": 5}"#, "5", ""),
@@ -77,7 +77,9 @@ import Testing
         #expect(error?.requestID != nil)
     }
 
-    @Test("A missing or null payload: nil for an optional, Empty, and an error that names it for all else")
+    @Test(
+        "A missing or null payload: nil for an optional, Empty, an error that names it for other types"
+    )
     func payload() throws {
         for json in [#"{"errcode": 200}"#, #"{"errcode": 200, "data": null}"#] {
             #expect(try open(json, as: Goods?.self) == nil)
@@ -99,7 +101,7 @@ import Testing
     }
 
     @Test(
-        "What is no such envelope is a decoding error that keeps the body",
+        "A body that is not such an envelope is a decoding error that keeps the body",
         arguments: [
             "", "not json", "[1, 2]", "7", "null", "\"text\"", "{}", #"{"code": 200, "data": 1}"#,
             #"{"errcode": null}"#, #"{"errcode": {}}"#, #"{"errcode": [200]}"#, #"{"errcode": 200"#,
@@ -112,7 +114,7 @@ import Testing
         #expect(error?.body == Array(text.utf8))
     }
 
-    @Test("Bytes that are no UTF-8, and mutated envelopes, are errors and never traps", arguments: 1...4)
+    @Test("Invalid UTF-8 and mutated envelopes are errors and never traps", arguments: 1...4)
     func mutations(seed: UInt64) throws {
         var random = SeededRandom(seed)
         let json = Array(#"{"errcode": 200, "msg": "a\u00e9", "data": [{"name": "tea", "price": 1e3}]}"#.utf8)
@@ -154,7 +156,7 @@ import Testing
         var options = RequestOptions()
     }
 
-    @Test("Each endpoint takes the client's envelope, none, or its own")
+    @Test("Each endpoint uses the client's envelope, none, or its own")
     func choice() throws {
         let clock = VirtualScheduler()
         let client = Self.client(.json(#"{"errcode": 200, "ok": true, "data": 1, "result": 2}"#), on: clock)
@@ -171,7 +173,7 @@ import Testing
     }
 
     @Test(
-        "An error status gives the server's message and code, where its body has them",
+        "An error status has the server's message and code, if its body contains them",
         arguments: [
             (#"{"errcode": 9, "msg": "no such tea"}"#, "no such tea", "9"),
             (#"{"message": "from the usual names"}"#, "from the usual names", nil),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RxClient
 
-/// The server's reason for a refusal is found in the forms that servers use.
+/// The server's reason for a refusal, in the formats that servers use.
 @Suite struct ErrorMessageTests {
     private func message(
         _ body: String, type: String = "application/json", envelope: Envelope? = nil
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "The usual names, alone and in an object",
+        "The usual names, at the top level and in an object",
         arguments: [
             (#"{"message":"no tea"}"#, "no tea"), (#"{"msg":"no tea","message":""}"#, "no tea"),
             (#"{"error":{"message":"no tea"}}"#, "no tea"), (#"{"error":"no tea"}"#, "no tea"),
@@ -91,7 +91,7 @@ import Testing
         #expect(try message(#"{"message":"m"}"#, envelope: envelope) == "m")
     }
 
-    /// How many values are looked at.
+    /// The maximum number of values that are read.
     private func steps(_ body: String) throws -> Int {
         var reader = try #require(ErrorMessageReader(Array(body.utf8)))
         _ = reader.message(at: nil)
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "Twice the body is at most twice the work, however it is made",
+        "Twice the body takes at most twice the work, for any structure",
         arguments: [
             { count in
                 String(repeating: #"{"error":"#, count: count / 50) + "1"
@@ -127,7 +127,7 @@ import Testing
         #expect(many <= 10 * large.utf8.count)
     }
 
-    @Test("A quarter of a megabyte, nested as deep as may be, has its message")
+    @Test("The message is found in a quarter of a megabyte at the maximum nesting")
     func deep() throws {
         let padding = #"{"a":"\#(String(repeating: "x", count: 500))","error":"#
         let body =
@@ -137,7 +137,7 @@ import Testing
         #expect(try message(body) == "no tea")
     }
 
-    @Test("A message has no more than 32 parts")
+    @Test("A message has at most 32 parts")
     func bounded() throws {
         let fields = "{" + (0..<1000).map { #""k\#($0)":["no"]"# }.joined(separator: ",") + "}"
         #expect(try message(fields)?.split(separator: ";").count == 32)

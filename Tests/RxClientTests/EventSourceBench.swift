@@ -5,7 +5,7 @@ import RxHTTP
 import RxLite
 import RxTesting
 
-/// Event sources in virtual time, before scripted connections.
+/// Event sources in virtual time, with scripted connections.
 struct EventSourceBench {
     let clock = VirtualScheduler()
 

@@ -6,12 +6,14 @@ import RxLite
 import RxTesting
 import Testing
 
-/// An endpoint says what an event source sends; what comes back besides events is seen, and trouble is waited out.
+/// An endpoint defines the request of an event source; comments are delivered, and failures waited out.
 @Suite struct EventSourceRequestTests {
     private let bench = EventSourceBench()
     private var clock: VirtualScheduler { bench.clock }
 
-    @Test("What must not be sent twice has one connection, with its body; its end is the stream's")
+    @Test(
+        "A request that may be sent only once has one connection, with its body; its end is the stream's end"
+    )
     func post() throws {
         let call = InlineEndpoint(.post, "/events", ["prompt": "tea"])
         let (recorder, transport) = bench.source(EventSourceBench.answer("data: a\n\n"), call: call)
@@ -28,7 +30,7 @@ import Testing
         #expect(other.exchanges.count == 1)
     }
 
-    @Test("A POST that may be sent twice is connected again, with its body and the last id")
+    @Test("A POST that may be sent twice is sent again, with its body and the last id")
     func idempotentPost() throws {
         var call = InlineEndpoint(.post, "/events", ["topic": "tea"])
         call.options.isIdempotent = true
@@ -41,7 +43,7 @@ import Testing
         #expect(transport.requests.last?.headerFields[.init("Last-Event-ID")!] == "1")
     }
 
-    @Test("The endpoint's own fields stand")
+    @Test("The endpoint's own fields take precedence")
     func ownFields() throws {
         let call = InlineEndpoint(
             .get, "/events", headers: ["Cache-Control": "no-store", "Accept": "text/event-stream, */*"])
@@ -51,7 +53,7 @@ import Testing
         #expect(transport.requests.map { $0.headerFields[.accept] } == ["text/event-stream, */*"])
     }
 
-    @Test("Comments are seen where they stand")
+    @Test("Comments are delivered in their place")
     func comments() throws {
         let (recorder, _) = bench.source(
             EventSourceBench.answer(": keep\ndata: a\n:\n\n:alive\n", then: .stall))
@@ -59,7 +61,7 @@ import Testing
         #expect(recorder.values == ["open 200", "comment keep", "comment ", "message a ", "comment alive"])
     }
 
-    @Test("Waits can be given")
+    @Test("The waits can be set")
     func waits() throws {
         let book = Script([.failure(.connect), .failure(.connect), .failure(.connect), .status(.noContent)])
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
@@ -72,7 +74,7 @@ import Testing
         #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(1), .seconds(3), .seconds(5)])
     }
 
-    @Test("It waits for a circuit that is open, and for a network that is gone")
+    @Test("It waits while a circuit is open and while the network is down")
     func patience() throws {
         let book = Script([.failure(.connect), EventSourceBench.answer("data: a\n\n", then: .stall)])
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
@@ -88,7 +90,7 @@ import Testing
         try clock.advance(by: .seconds(2))
         #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(30)])
         #expect(recorder.completion == nil)
-        // The probe is over with the head.
+        // The probe ends with the head.
         #expect(client.circuitBreaker()?.state.value == .closed)
         recorder.cancel()
         reachability.set(.unreachable)

@@ -10,7 +10,7 @@ import Testing
     private let bench = EventSourceBench()
     private var clock: VirtualScheduler { bench.clock }
 
-    @Test("Opens, sends, connects again with the last id, and ends with 204")
+    @Test("Opens, sends, reconnects with the last id, and ends with 204")
     func life() throws {
         let (recorder, transport) = bench.source(
             EventSourceBench.answer("id: 1\ndata: a\n\ndata: b\n\nid: 2\n\n"),
@@ -40,7 +40,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("An id of the server's goes back as it came, in UTF-8; one that no field can carry does not count")
+    @Test("The server's id is sent back unchanged, in UTF-8; one that no field can carry is ignored")
     func idsOfTheServer() throws {
         let (recorder, transport) = bench.source(
             EventSourceBench.answer("id: grün 🍵\ndata: a\n\n"),
@@ -52,7 +52,7 @@ import Testing
         #expect(ids == [nil, "grün 🍵", "grün 🍵"])
     }
 
-    @Test("The server's retry counts from then on; nothing is tried sooner than in 0.1 s")
+    @Test("The server's retry time applies from then on; the minimum wait is 0.1 s")
     func retryField() throws {
         let (recorder, transport) = bench.source(
             EventSourceBench.answer("retry: 500\n\n"), EventSourceBench.answer("data: a\n\n"),
@@ -66,7 +66,7 @@ import Testing
             ])
     }
 
-    @Test("Connections that fail are tried ever more slowly, up to a minute; one that opens begins anew")
+    @Test("Failed connections are retried with growing waits, up to a minute; an open one resets the wait")
     func backoff() throws {
         let failures = Array(repeating: ScriptedTransport.Reply.failure(.connect), count: 7)
         let book = Script(
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(
-        "What passes is tried again",
+        "Transient failures are retried",
         arguments: [
             NetworkError.Code.resolve, .connect, .connectionLost, .emptyReply, .partialBody, .connectTimeout,
             .firstByteTimeout, .idleTimeout, .unreachable, .circuitOpen,
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(
-        "What does not pass fails for good",
+        "Permanent failures end the source",
         arguments: [
             NetworkError.Code.tls, .invalidURL, .invalidHeader, .tooManyRedirects, .shutDown, .loginExpired,
         ])
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(
-        "Every status but 200 and 204 fails for good",
+        "Every status but 200 and 204 ends the source",
         arguments: [201, 202, 205, 206, 304, 401, 404, 500, 503])
     func status(code: Int) throws {
         let (recorder, transport) = bench.source(
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(
-        "An answer of another type fails for good",
+        "A response of another type ends the source",
         arguments: [
             (nil, false), ("text/plain", false), ("text/event-streams", false), ("", false),
             ("x text/event-stream", false), ("text/event-stream; charset=utf-8", true),
@@ -145,7 +145,7 @@ import Testing
         #expect(transport.runningCount == 0)
     }
 
-    @Test("It can begin after an event that is known")
+    @Test("It can begin after a known event")
     func beginning() throws {
         let (recorder, transport) = bench.source(
             EventSourceBench.answer("data: a\n\n", then: .stall), lastEventID: "täglich 7")
@@ -163,7 +163,9 @@ import Testing
         #expect(recorder.failure?.code == .tooLarge)
     }
 
-    @Test("Quiet connections stay, whatever the client's limits are; an endpoint's own idle limit holds")
+    @Test(
+        "Quiet connections stay open, regardless of the client's limits; an endpoint's own idle limit applies"
+    )
     func timeouts() throws {
         struct Impatient: Endpoint {
             typealias Output = Void
@@ -203,7 +205,7 @@ import Testing
         #expect(waiting.completion == nil)
     }
 
-    @Test("One who is slow gets each event once, and holds the next connection back")
+    @Test("A slow subscriber gets each event once, and delays the next connection")
     func brake() throws {
         let book = Script([
             EventSourceBench.answer("id: 1\ndata: a\n\nid: 2\ndata: b\n\n"), .status(.noContent),
@@ -219,7 +221,7 @@ import Testing
         #expect(transport.requests.last?.headerFields[.init("Last-Event-ID")!] == "2")
     }
 
-    @Test("A thousand reconnections keep no timer and no transfer")
+    @Test("A thousand reconnections leave no timer and no transfer")
     func long() throws {
         let transport = ScriptedTransport(on: clock) { _ in
             EventSourceBench.answer("retry: 1000\ndata: a\n\n")

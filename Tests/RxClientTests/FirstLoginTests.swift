@@ -7,9 +7,11 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// Sessions that have no credential yet.
+/// Sessions without a credential.
 @Suite struct FirstLoginTests {
-    @Test("A session that logs in first sends nothing before, and logs in once for all", arguments: [1, 20])
+    @Test(
+        "A session that must log in first sends nothing before, and logs in once for all requests",
+        arguments: [1, 20])
     func logsInFirst(count: Int) throws {
         let bench = LoginBench(credential: nil, logsInFirst: true)
         let recorders = (0..<count).map { bench.get("/\($0)") }
@@ -19,7 +21,7 @@ import Testing
         #expect(bench.eventTexts == ["logged in"])
     }
 
-    @Test("After a logout it sends without a credential, as every session does")
+    @Test("After a logout it sends without a credential, like every session")
     func loggedOut() throws {
         let bench = LoginBench(logsInFirst: true)
         bench.session.logOut()
@@ -28,7 +30,7 @@ import Testing
         #expect(bench.lines == ["GET /1 -"])
     }
 
-    @Test("When that login fails the requests fail with its error, and the next tries again")
+    @Test("If that login fails, the requests fail with its error, and the next request tries again")
     func firstLoginFails() throws {
         let bench = LoginBench(credential: nil, logsInFirst: true)
         bench.server.contents.withLock { $0.loginAnswers = [.failure(.connect, "down")] }
@@ -41,7 +43,7 @@ import Testing
         #expect(bench.lines == ["POST /login -", "POST /login -", "GET /later t2"])
     }
 
-    /// A body that can be sent once, and how often that was asked for.
+    /// A body that can be sent once, and counts its subscriptions.
     private func oneShot(_ uses: Box<Int>) -> Body {
         .stream(
             Observable<[UInt8], NetworkError>.deferred {
@@ -50,7 +52,7 @@ import Testing
             })
     }
 
-    @Test("A body that can be sent only once waits for the login, where it is known to be needed")
+    @Test("A body that can be sent only once waits for a login that is known to be needed")
     func oneShotBody() throws {
         let bench = LoginBench(credential: nil)
         let uses = Box<Int>()
@@ -62,7 +64,7 @@ import Testing
         #expect(bench.lines == ["POST /login -", "POST /upload t1"])
     }
 
-    @Test("It is not touched when that login fails")
+    @Test("The body is not read if that login fails")
     func oneShotBodyIsLeft() throws {
         let bench = LoginBench(credential: nil)
         bench.server.contents.withLock { $0.loginAnswers = [.status(.forbidden)] }
@@ -76,7 +78,7 @@ import Testing
         #expect(bench.lines == ["POST /login -"])
     }
 
-    @Test("The first login is told as logged in, the ones after it as renewed")
+    @Test("The first login is reported as logged in, later ones as renewed")
     func events() throws {
         let bench = LoginBench(credential: nil)
         _ = bench.get("/1")
@@ -87,7 +89,7 @@ import Testing
         #expect(bench.eventTexts == ["logged in", "renewed"])
     }
 
-    /// How a login closure awaits the very client that has the session.
+    /// Ways in which a login closure awaits the client that has the session.
     enum Way: CaseIterable {
         case async
         case asyncAfterRequest

@@ -17,7 +17,7 @@ import Testing
             .map { "\($0.name): \($0.value)" }
     }
 
-    @Test("Fields keep their order, and repeat")
+    @Test("Fields keep their order and may repeat")
     func order() throws {
         let call = InlineEndpoint(.get, "/x", headers: ["B": "1", "A": "2", "B": "3", "C": "4"])
         #expect(
@@ -27,7 +27,7 @@ import Testing
             } == ["Z: 1", "Y: 2", "Z: 3", "B: 1", "A: 2", "B: 3", "C: 4"])
     }
 
-    @Test("An endpoint's fields come in the place of all the client's of that name; `nil` leaves a field out")
+    @Test("An endpoint's fields replace all the client's fields of the same name; `nil` removes a field")
     func replacing() throws {
         let call = InlineEndpoint(.get, "/x", headers: ["x-a": "endpoint", "X-B": nil])
         #expect(
@@ -37,7 +37,7 @@ import Testing
             } == ["X-C: 4", "x-a: endpoint"])
     }
 
-    @Test("Requests name the library as their user agent, unless somebody says otherwise")
+    @Test("Requests name the library as their user agent, unless a field overrides it")
     func userAgent() throws {
         let plain = InlineEndpoint(.get, "/x")
         #expect(try lines(plain) == ["User-Agent: RxNetworking/1.0"])
@@ -51,7 +51,7 @@ import Testing
         #expect(error?.code == .invalidHeader)
     }
 
-    @Test("By name fields are read and set in any case of letters")
+    @Test("Names of fields are case-insensitive")
     func subscripts() {
         var headers: Headers = ["A": "1", "B": "2", "a": "3"]
         #expect(headers["A"] == "1, 3")
@@ -70,7 +70,7 @@ import Testing
             ])
     }
 
-    @Test("More fields than a message can have are an error and no trap")
+    @Test("More fields than a message can have are an error and not a trap")
     func tooMany() throws {
         var headers = Headers()
         for _ in 0..<70_000 { headers.append("A", "b") }

@@ -41,11 +41,11 @@ import Testing
             (#"<more>; rel=next"#, "https://a.test/dir/more"),
             (#"<//b.test/2>; rel=next"#, "https://b.test/2"),
             (#"<../x>; rel=next"#, "https://a.test/x"),
-            // The first rel of a link wins, and the first link.
+            // The first rel of a link counts, and the first link.
             (#"<https://a.test/1>; rel=prev; rel=next, <https://a.test/2>; rel=next"#, "https://a.test/2"),
             (#"<https://a.test/2>; rel=next; rel=prev"#, "https://a.test/2"),
             (#"<https://a.test/2>; rel=next, <https://a.test/3>; rel=next"#, "https://a.test/2"),
-            // Malformed ones are passed over, those around them count.
+            // Malformed links are skipped, others count.
             (#", ,, garbage, <https://a.test/2>; rel=next,"#, "https://a.test/2"),
             (#"<https://a.test/1>; rel, <https://a.test/2>; rel=next"#, "https://a.test/2"),
             (#"https://a.test/1; rel=next, <https://a.test/2>; rel=next"#, "https://a.test/2"),
@@ -62,7 +62,7 @@ import Testing
             (#"<https://a.test/2>; rel="prev", "next""#, nil),
             (#"<https://a.test/2>; title="rel=next""#, nil),
             (#"<https://a.test/2>, rel=next"#, nil), (#"<ftp://a.test/1>; rel=prev"#, nil),
-            // A link of another document's is none of this one.
+            // A link of another document is not a link of this one.
             (
                 #"<https://a.test/1>; rel=next; anchor="/other", <https://a.test/2>; rel=next"#,
                 "https://a.test/2"
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "A target that is no http URL is an error that names it without its secrets",
+        "A target that is not an http URL is an error that names it without its secrets",
         arguments: [
             ("ftp://u:secret@a.test/2?secret", "\"@a.test/2\""), ("mailto:a", "\"mailto:a\""),
             ("https:", "\"https:\""), ("https://", "\"https://\""), ("https://a.test:99999/", "99999"),

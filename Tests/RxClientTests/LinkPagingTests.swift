@@ -9,7 +9,7 @@ import Testing
 
 /// Pages joined by `Link`, and all items as one stream.
 @Suite struct LinkPagingTests {
-    @Test("Links are followed until there is none; relative ones against the request's URL")
+    @Test("Links are followed to the last page; relative ones are resolved against the request's URL")
     func follows() throws {
         let bench = PagingBench { request in
             switch request.url.query() {
@@ -30,7 +30,7 @@ import Testing
                 == ["/goods", "/goods?page=2", "/goods?page=3&x=y"])
     }
 
-    @Test("A page that links to itself: its items stay, then it is an error, and only reload goes on")
+    @Test("A page that links to itself: its items stay, then the list fails, and only a reload continues it")
     func circle() throws {
         let bench = PagingBench { request in
             .goods([request.parameter("page") == nil ? 1 : 2], link: #"</goods?page=2>; rel=next"#)
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "What ends a list ends it well, also on a page whose next link leads nowhere",
+        "The end of a list is successful, even if the next link of the last page is invalid",
         arguments: ["</goods>; rel=next", "<ftp://shop.test/>; rel=next"])
     func endBeforeCircle(link: String) throws {
         for (ids, options) in [
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("An empty page ends it whatever it links to")
+    @Test("An empty page ends the list, regardless of its links")
     func emptyPage() throws {
         let bench = PagingBench { _ in .goods([], link: #"</goods?page=2>; rel=next"#) }
         let recorder = bench.record(.link)
@@ -129,12 +129,12 @@ import Testing
         let names = Set(second.headerFields.map(\.name.canonicalName))
         #expect(names == (isOther ? ["x-app"] : ["authorization", "cookie", "x-key", "x-app", "x-token"]))
         #expect((second.credentialVersion == nil) == isOther)
-        // A refusal from there says nothing about this session.
+        // Its refusal does not affect this session.
         #expect(recorder.failure?.code == (isOther ? .status : .connect))
     }
 
     @Test(
-        "A link to what is not http is an error, and nothing is sent there",
+        "A link to a URL that is not http is an error, and nothing is sent there",
         arguments: [
             "ftp://other.test/2", "file:///etc/passwd", "javascript:alert(1)", "https:", "",
         ])
@@ -172,7 +172,7 @@ import Testing
         #expect(bench.transport.requests.count == (isFollowed ? 2 : 1))
     }
 
-    /// Numbered pages of `size`, `count` pages in all, each answered in the instant it is asked for.
+    /// Numbered pages of `size`, `count` pages in all, each delivered in the instant of its request.
     private func endless(pages count: Int, size: Int) -> PagingBench {
         PagingBench { request in
             let page = request.parameter("page").flatMap { Int($0) } ?? 0
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test("All items as one stream; nothing is loaded before it is subscribed to")
+    @Test("All items as one stream; nothing is loaded before the subscription")
     func items() throws {
         let bench = endless(pages: 3, size: 2)
         let stream = bench.client.items(GoodsList(), .numbered(size: 2))
@@ -204,7 +204,7 @@ import Testing
         #expect(bench.transport.runningCount == 0)
     }
 
-    @Test("The brake: while paused no further page is asked for")
+    @Test("The brake: while paused no further page is requested")
     func brake() throws {
         let bench = PagingBench { request in
             let page = request.parameter("page").flatMap { Int($0) } ?? 0
@@ -230,7 +230,7 @@ import Testing
         #expect(bench.transport.runningCount == 0)
     }
 
-    @Test("A consumer that is slower than the server is what the pages wait for")
+    @Test("Pages wait for a consumer that is slower than the server")
     func slowConsumer() throws {
         let bench = endless(pages: 3, size: 20)
         let slow = bench.client.items(GoodsList(), .numbered(size: 20)).flatMap(.concat) {
@@ -256,21 +256,21 @@ import Testing
         #expect(recorder.failure?.code == .connectionLost)
     }
 
-    @Test("Ten thousand pages that are answered at once need no more stack than one")
+    @Test("Ten thousand immediate pages need no more stack than one")
     func manyPages() throws {
         let clock = VirtualScheduler()
         let client = Client(
             configuration: ClientConfiguration(baseURL: "https://shop.test"),
             transport: AtOnce(clock: clock))
         let recorder = Recorder(client.items(GoodsList(), .numbered(size: 1)), on: clock)
-        // The numbers only: #expect describes what it is given, ten thousand events in turn.
+        // Only the numbers: #expect describes its operands, ten thousand events in turn.
         let (count, isFinished) = (recorder.values.count, recorder.isFinished)
         #expect(count == 10_000)
         #expect(isFinished)
     }
 }
 
-/// Ten thousand pages of one, answered from inside the asking call.
+/// Ten thousand pages of one item, delivered within the requesting call.
 private struct AtOnce: Transport {
     let clock: VirtualScheduler
     var scheduler: any Scheduler { clock }

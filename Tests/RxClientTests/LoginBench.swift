@@ -15,11 +15,11 @@ final class TokenServer: Sendable {
     struct Contents {
         var token = "t0"
         var logins = 0
-        /// Answers to logins, in turn; when they are used up a login succeeds.
+        /// Responses to logins, in turn; after the last one logins succeed.
         var loginAnswers: [Reply] = []
-        /// Answers to other requests, in turn by path, whatever their token.
+        /// Responses to other requests, in turn by path, regardless of their token.
         var answers: [String: [Reply]] = [:]
-        /// How long the server thinks about a path. Default 1 ms.
+        /// The response time of a path. Default 1 ms.
         var delays: [String: Duration] = [:]
         var refusal = Reply.status(.unauthorized)
     }
@@ -49,7 +49,7 @@ final class TokenServer: Sendable {
 }
 
 extension Request {
-    /// The token that the request carries, wherever it is.
+    /// The token that the request carries, in any placement.
     var token: String? {
         let bearer = headerFields[.authorization]?.split(separator: " ").last.map(String.init)
         let field = HTTPField.Name("X-Token").flatMap { headerFields[$0] }
@@ -73,8 +73,8 @@ struct Login: Decodable, Sendable {
     let token: String
 }
 
-/// A client with a session, before a ``TokenServer``, in virtual time. Its credential is one that the server
-/// no longer knows.
+/// A client with a session, connected to a ``TokenServer``, in virtual time. Its credential is one that the
+/// server no longer knows.
 struct LoginBench {
     let clock: VirtualScheduler
     let server = TokenServer()
@@ -140,7 +140,7 @@ struct LoginBench {
     }
 }
 
-/// Something made after what needs it.
+/// A value that is set after the object that needs it.
 final class Box<Value: Sendable>: Sendable {
     private let contents = Mutex<Value?>(nil)
 

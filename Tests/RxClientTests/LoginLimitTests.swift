@@ -7,9 +7,9 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// How many logins are tried that do not help.
+/// The limit of logins without success.
 @Suite struct LoginLimitTests {
-    @Test("At most 5 logins in 30 s, then an error that says so")
+    @Test("At most 5 logins in 30 s, then an error that names the limit")
     func loginLimit() throws {
         let bench = LoginBench()
         bench.server.contents.withLock {
@@ -28,7 +28,7 @@ import Testing
         #expect(bench.server.logins == 6)
     }
 
-    @Test("A request that succeeds after a login clears the count")
+    @Test("A request that succeeds after a login resets the count")
     func helpfulLogins() throws {
         let bench = LoginBench()
         for index in 1...20 {
@@ -40,7 +40,7 @@ import Testing
         #expect(bench.server.logins == 20)
     }
 
-    @Test("… also one that had to wait for a renewal ahead of time, and one that streams")
+    @Test("… also one that had to wait for a renewal ahead of time, and a stream")
     func helpfulRenewals() throws {
         let clock = VirtualScheduler(startingAt: LoginBench.start)
         let bench = LoginBench(
@@ -58,7 +58,7 @@ import Testing
         #expect(bench.lines.count == 41, "the first is refused, the others renew ahead")
     }
 
-    @Test("… by events and by a chain made by hand as well", arguments: [false, true])
+    @Test("… by events and by a chain made by hand, too", arguments: [false, true])
     func helpfulLoginsElsewhere(byHand: Bool) throws {
         let bench = LoginBench()
         let client = bench.client
@@ -82,7 +82,7 @@ import Testing
         #expect(bench.server.logins == 20)
     }
 
-    @Test("The limit is the app's to choose")
+    @Test("The app can set the limit")
     func chosenLimit() throws {
         let bench = LoginBench(loginLimit: LoginLimit(1, within: .seconds(10)))
         bench.server.contents.withLock {

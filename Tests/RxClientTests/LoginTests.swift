@@ -7,9 +7,9 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// What the login does, and what becomes of it.
+/// The requests of a login, and its results.
 @Suite struct LoginTests {
-    @Test("A session that has logged in is let go with its last user")
+    @Test("A session that has logged in is released with its last owner")
     func released() throws {
         weak var session: Session?
         do {
@@ -22,7 +22,7 @@ import Testing
         #expect(session == nil)
     }
 
-    @Test("A login that fails leaves the request its replay")
+    @Test("A login that fails does not use up the request's replay")
     func replayIsLeft() throws {
         let bench = LoginBench(retry: RetryBench.everySecond())
         bench.server.contents.withLock { $0.loginAnswers = [.failure(.connect)] }
@@ -32,7 +32,7 @@ import Testing
         #expect(bench.server.logins == 2)
     }
 
-    @Test("A POST that was redirected is not sent again for a login")
+    @Test("A POST that was redirected is not sent again after a login")
     func redirectedPost() throws {
         let bench = LoginBench(credential: Credential(token: "t0"))
         bench.server.contents.withLock { contents in
@@ -45,7 +45,7 @@ import Testing
         #expect(bench.lines == ["POST /orders t0", "GET /orders/1 t0"])
     }
 
-    @Test("Requests made by the login bypass the session, also through the very client that has it")
+    @Test("Requests of the login bypass the session, also through the client that has it")
     func bypass() throws {
         let box = Box<Client>()
         let bench = LoginBench { plain in
@@ -102,7 +102,7 @@ import Testing
         #expect(bench.lines == ["GET /1 -"])
     }
 
-    @Test("Rejected credentials: waiters fail once each, one logged-out event, session cleared")
+    @Test("Rejected credentials: each waiting request fails once, one logged-out event, session cleared")
     func rejected() throws {
         let bench = LoginBench()
         bench.server.contents.withLock {
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(
-        "A network failure or 5xx during login: waiters fail, the session is kept",
+        "A network failure or 5xx during login: waiting requests fail, the session keeps its credential",
         arguments: [
             ScriptedTransport.Reply.failure(.connect), .failure(.attemptTimeout), .status(.badGateway),
             .status(.tooManyRequests), .json("no token here"), .failure(.partialBody),
@@ -157,7 +157,7 @@ import Testing
         #expect(bench.eventTexts.isEmpty)
     }
 
-    @Test("A login that answers at once, and one that never ends after its value")
+    @Test("A login that responds at once, and one that never ends after its value")
     func synchronousLogin() throws {
         for login: Observable<Credential, NetworkError> in [
             .just(Credential(token: "t0")),

@@ -7,12 +7,12 @@ import Testing
 
 @testable import RxClient
 
-/// Where a list ends, with servers that give less than was asked for.
+/// The end of a list, with servers that deliver less than requested.
 @Suite struct PageEndTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let rule: PagingRule
-        /// The most items that the server gives a page.
+        /// The maximum number of items that the server puts on a page.
         var cap = 50
         var count = 1000
         var total: Int?
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("A server that caps its pages gives everything", arguments: cases, [0, 3])
+    @Test("A server that caps its pages delivers everything", arguments: cases, [0, 3])
     func capped(test: Case, ahead: Int) throws {
         let bench = PagingBench(answer: Self.shop(test))
         let options = PagingOptions<Goods>(ahead: ahead)
@@ -52,7 +52,7 @@ import Testing
     @Test("The same, page by page")
     func pages() throws {
         let bench = PagingBench { request in
-            // Three a page though ten are asked for, and the last is full.
+            // Three items a page, though ten are requested, and the last page is full.
             let page = request.parameter("page").flatMap { Int($0) } ?? 0
             return .goods(Array((1...6).dropFirst(3 * (page - 1)).prefix(3)))
         }
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "Nothing is asked for beyond an end that is known",
+        "Nothing is requested beyond a known end",
         arguments: [(7, nil, nil, 4), (nil, 4, nil, 4), (nil, nil, 7, 4)] as [(Int?, Int?, Int?, Int)])
     func ahead(total: Int?, totalPages: Int?, maxItems: Int?, pages: Int) throws {
         for rule in [PagingRule.numbered(size: 2), .offset(size: 2)] {
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("A status past the end is the end where the rule says so", arguments: [true, false], [0, 2])
+    @Test("A status past the end is the end, if the rule allows it", arguments: [true, false], [0, 2])
     func notFound(isEnd: Bool, ahead: Int) throws {
         var rule = PagingRule.numbered(size: 2)
         if isEnd { rule.endStatuses = [404] }
@@ -115,7 +115,7 @@ import Testing
         #expect((recorder.values.last?.position == nil) == isEnd)
     }
 
-    @Test("A first page that is not there is a failure")
+    @Test("A missing first page is a failure")
     func firstNotFound() throws {
         var rule = PagingRule.numbered(size: 2)
         rule.endStatuses = [404]
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(
-        "The URL of the next page is in the content, relative or not; another origin gets no credentials",
+        "The URL of the next page is in the content, relative or absolute; another origin gets no credentials",
         arguments: [
             ("?page=2", "https://shop.test/rows?page=2", "secret"),
             ("https://shop.test/rows?page=2", "https://shop.test/rows?page=2", "secret"),
@@ -158,7 +158,8 @@ import Testing
     }
 
     @Test(
-        "A next page that is no http or https URL is an error", arguments: ["file:///etc/passwd", "data:,a"])
+        "A next page that is not an http or https URL is an error",
+        arguments: ["file:///etc/passwd", "data:,a"])
     func badURL(next: String) throws {
         let bench = PagingBench { _ in
             .json(#"{"rows": [{"id": 1, "name": "a"}], "next": "\#(next)"}"#)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RxClient
 
-/// How pages are asked for, where they end, and what becomes of their items.
+/// Requests for pages, the end of a list, and the handling of items.
 @Suite struct PageRuleTests {
     struct Totals: Sendable, CustomTestStringConvertible {
         var total: Int?
@@ -34,7 +34,7 @@ import Testing
         let method = HTTPRequest.Method.get
     }
 
-    @Test("Subscribing loads the first page, next the next; a short page is the last")
+    @Test("Subscribing loads the first page, `next` loads the next one; a short page is the last")
     func shortPage() throws {
         let bench = PagingBench(answer: PagingBench.shop(5))
         let recorder = bench.record()
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(
-        "End by total or by total pages where the server tells, also with short pages before",
+        "The server's total or total pages determine the end, also with short pages before",
         arguments: [
             (Totals(total: 3), 2), (Totals(total: 4), 2), (Totals(totalPages: 2), 2), (Totals(total: 0), 1),
             (Totals(totalPages: 0), 1), (Totals(total: -1), 1), (Totals(total: .min), 1),
@@ -92,7 +92,7 @@ import Testing
         #expect(recorder.values.last?.total == totals.total)
     }
 
-    @Test("Dedupe by id: newer value, older place")
+    @Test("Deduplication by id: the newer value at the older place")
     func dedupe() throws {
         let script = Script([.goods([1, 2, 1], name: "old"), .goods([2, 3], name: "new")])
         let bench = PagingBench { _ in script.next() }
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(
-        "Limits: most pages, most items",
+        "Limits: the maximum numbers of pages and items",
         arguments: [
             (2, nil, 2, 4), (nil, 3, 2, 3), (nil, 4, 2, 4), (1, 1, 1, 1), (nil, 0, 0, 0), (0, nil, 0, 0),
             (-1, -1, 0, 0), (.max, .max, 5, 9),
@@ -134,7 +134,7 @@ import Testing
         #expect(bench.asked.count == 2 * pages)
     }
 
-    @Test("Names and start of the parameters can be chosen")
+    @Test("Names and start of the parameters can be set")
     func names() throws {
         let bench = PagingBench { _ in .goods([1, 2]) }
         let recorder = bench.record(
@@ -152,7 +152,7 @@ import Testing
         #expect(bench.transport.runningCount == 0)
     }
 
-    @Test("Page parameters travel in the query for GET and in the JSON body for POST")
+    @Test("Page parameters are sent in the query for GET and in the JSON body for POST")
     func inTheBody() throws {
         let bench = PagingBench { _ in .goods([1]) }
         bench.client.pages(PostedList(), .numbered(size: 2), next: bench.next).subscribe()
@@ -166,7 +166,7 @@ import Testing
         #expect(String(decoding: body, as: UTF8.self) == #"{"keyword":"tea","page":1,"pageSize":2}"#)
     }
 
-    @Test("The endpoint says where the list is; a place that throws is a failed page")
+    @Test("The endpoint selects the list in the content; if that throws, the page fails")
     func content() throws {
         let bench = PagingBench { _ in .json(#"{"list": [{"id": 1, "name": "tea"}], "total": 1}"#) }
         let recorder = Recorder(

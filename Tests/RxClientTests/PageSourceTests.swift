@@ -6,9 +6,9 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// Pages that no client and no response brings.
+/// Pages that come from neither a client nor a response.
 @Suite struct PageSourceTests {
-    /// Numbers from 1 on in a table, and what was asked of it.
+    /// Numbers from 1 on in a table, and the requested ranges.
     private final class Table: Sendable {
         private let count: Int
         private let failing: Mutex<Set<PagePosition>>
@@ -93,7 +93,7 @@ import Testing
         #expect(recorder.isFinished)
     }
 
-    @Test("Of a page without a response, a relative URL leads nowhere")
+    @Test("In a page without a response, a relative URL leads nowhere")
     func linksWithoutAResponse() throws {
         for (next, code) in [("https://shop.test/2", nil), ("/2", NetworkError.Code.paging)] {
             let count = Mutex(0)

@@ -18,7 +18,7 @@ struct GoodsList: Endpoint {
     var parameters: Parameters { .query(["keyword": keyword]) }
 }
 
-/// A list of numbered pages behind a scripted transport, its signals, and what they lead to.
+/// A list of numbered pages behind a scripted transport, its signals, and the resulting states.
 struct PagingBench {
     let clock = VirtualScheduler()
     let transport: ScriptedTransport
@@ -48,7 +48,7 @@ struct PagingBench {
         }
     }
 
-    /// The page numbers asked for, in order.
+    /// The requested page numbers, in order.
     var asked: [Int] { transport.requests.compactMap { $0.parameter("page").flatMap { Int($0) } } }
 }
 

@@ -7,11 +7,11 @@ import Testing
 
 @testable import RxClient
 
-/// Lists that go both ways, and what limits, windows and reloads mean there.
+/// Lists that load in both directions, with limits, windows and reloads.
 @Suite struct PagingDirectionTests {
     private let commands = Signal<PagingCommand>()
 
-    /// What the list is after each command, the first page included.
+    /// The list after each command, including the first page.
     private func texts<E: Endpoint>(
         of endpoint: E, _ rule: PagingRule, _ options: PagingOptions<Goods>, _ bench: PagingBench,
         after followed: [PagingCommand],
@@ -40,14 +40,14 @@ import Testing
         ) { Page($0) }
     }
 
-    @Test("A reload begins with the first page, wherever the list has begun")
+    @Test("A reload begins with the first page, wherever the list began")
     func reload() throws {
         #expect(
             try texts(PagingOptions(start: .number(3)), after: [.previous, .reload, .next])
                 == ["idle 5,6", "idle 3,4,5,6", "idle 1,2", "idle 1,2,3,4"])
     }
 
-    @Test("Limits count in both directions; a page that is too many by a part is shown from its near end")
+    @Test("Limits count in both directions; a page that exceeds the limit is shown from its near end")
     func limits() throws {
         #expect(
             try texts(PagingOptions(maxPages: 2, start: .number(3)), after: [.previous, .previous, .next])
@@ -83,7 +83,8 @@ import Testing
                 == ["idle 1,2", "end 3", "idle 1,2", "end 3", "end 3"])
     }
 
-    @Test("A page that has become shorter or empty meanwhile breaks nothing", arguments: [1, 2], [nil, 3])
+    @Test(
+        "A page that has become shorter or empty in the meantime breaks nothing", arguments: [1, 2], [nil, 3])
     func shrinking(window: Int, maxItems: Int?) throws {
         for answers: [[Int]] in [
             [[1, 2], [3, 4], [], [3], [], [1]], [[1, 2], [3, 4], [1], [], [9], [3]],
@@ -119,7 +120,7 @@ import Testing
             : ["idle 3", "idle 2,3", "idle 1,2", "idle 1,2", "idle 2,3", "end 3,4", "end 3,4", "end 3,4"]
     }
 
-    @Test("By cursors, from the middle to either end, with a window", arguments: [nil, 2])
+    @Test("By cursors, from the middle to both ends, with a window", arguments: [nil, 2])
     func cursors(window: Int?) throws {
         let bench = PagingBench { request in
             let number = request.parameter("cursor").flatMap { Int($0) } ?? 1
@@ -134,7 +135,7 @@ import Testing
         #expect(lists == Self.listsBothWays(window: window))
     }
 
-    @Test("By links, from the middle to either end, with a window", arguments: [nil, 2])
+    @Test("By links, from the middle to both ends, with a window", arguments: [nil, 2])
     func links(window: Int?) throws {
         let bench = PagingBench { request in
             let number = request.parameter("n").flatMap { Int($0) } ?? 0
@@ -149,7 +150,7 @@ import Testing
         #expect(lists == Self.listsBothWays(window: window))
     }
 
-    @Test("No more pages are fetched ahead than may be loaded")
+    @Test("No more pages are prefetched than may be loaded")
     func ahead() throws {
         let bench = PagingBench(answer: PagingBench.shop(100))
         let all = Recorder(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RxClient
 
-/// Pages by commands: prefetch by what is visible, going back, windows, saved positions.
+/// Paging by commands: prefetching near the visible items, going back, windows, saved positions.
 @Suite struct PagingDriverTests {
     private let commands = Signal<PagingCommand>()
 
@@ -20,13 +20,13 @@ import Testing
             on: bench.clock)
     }
 
-    @Test("Visible loads on when the end is near, and not before; what is visible still counts after a page")
+    @Test("Visible items near the end load the next page; they still count after a page has loaded")
     func visible() throws {
         let bench = PagingBench(answer: PagingBench.shop(20))
         let recorder = record(bench, .numbered(size: 2), PagingOptions(prefetchDistance: 3))
         commands.send(.visible(0))
         try bench.clock.run()
-        // 0 is within 3 of the end of two items, and not of four.
+        // Item 0 is within 3 of the end of two items, and not of four.
         #expect(bench.asked == [1, 2])
         commands.send(.visible(0))
         try bench.clock.run()
@@ -44,7 +44,7 @@ import Testing
         #expect(recorder.values.last?.items.count == 20)
     }
 
-    @Test("A failure is not tried again by what was visible before it")
+    @Test("A failure is not retried by items that were visible before it")
     func visibleFailure() throws {
         let script = Script([.goods([1, 2]), .failure(.connect), .goods([3])])
         let bench = PagingBench { _ in script.next() }
@@ -57,7 +57,7 @@ import Testing
         #expect(recorder.texts.last == "end 1,2,3")
     }
 
-    @Test("Any stream drives, and where it ends the list stays")
+    @Test("Any stream can drive the list; when the stream ends, the list stays")
     func anyStream() throws {
         let bench = PagingBench(answer: PagingBench.shop(9))
         let ticks = Observable<Int, Never>.interval(.milliseconds(20), on: bench.clock).take(2)
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(
-        "A command that is there before the first page finds it loading",
+        "A command sent before the first page finds it loading",
         arguments: [
             (PagingCommand.next, [1]), (.previous, [1]), (.visible(2), [1, 2]), (.reload, [1, 1]),
         ])
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(
-        "From a saved position it goes on, and back, with the total still right",
+        "From a saved position the list continues in both directions, with the right total",
         arguments: [PagingRule.numbered(size: 2), .offset(size: 2)])
     func resume(rule: PagingRule) throws {
         let bench = PagingBench { request in
@@ -126,7 +126,8 @@ import Testing
     }
 
     @Test(
-        "A window drops the page at the other end, which comes again by going back", arguments: [false, true])
+        "A window drops the page at the other end, which is loaded again by going back",
+        arguments: [false, true])
     func window(deduplicates: Bool) throws {
         let bench = PagingBench(answer: PagingBench.shop(8))
         var options = PagingOptions<Goods>(window: 2)
@@ -146,7 +147,7 @@ import Testing
             ])
     }
 
-    @Test("A page before that fails keeps everything and is tried again")
+    @Test("A failed previous page keeps the list and is retried")
     func previousFails() throws {
         let script = Script([.goods([3, 4]), .failure(.connect), .goods([1, 2])])
         let bench = PagingBench { _ in script.next() }
@@ -163,7 +164,7 @@ import Testing
             ])
     }
 
-    @Test("Positions that somebody tampered with end in no trap", arguments: [Int.min, -1, .max])
+    @Test("Manipulated positions never trap", arguments: [Int.min, -1, .max])
     func wildPositions(number: Int) throws {
         for (rule, start) in [
             (PagingRule.numbered(size: 2), PagePosition.number(number)), (.offset(size: 2), .offset(number)),

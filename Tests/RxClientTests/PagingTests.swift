@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "Reload while loading: cancels, starts a new epoch; whatever of an older epoch arrives late is dropped"
+        "Reload while loading: cancels and starts a new epoch; late results of an older epoch are dropped"
     )
     func reloadWhileLoading() throws {
         let bench = PagingBench(answer: PagingBench.shop(9))
@@ -41,7 +41,7 @@ import Testing
         #expect(recorder.values.last?.page == 1)
     }
 
-    @Test("Reload replaces the items in one step when the first new page is there, not before")
+    @Test("Reload replaces the items in one step once the first new page has arrived")
     func reload() throws {
         let names = Script([.goods([1, 2]), .goods([3, 4]), .goods([7, 8], name: "new")])
         let bench = PagingBench { _ in names.next() }
@@ -55,7 +55,7 @@ import Testing
         #expect(recorder.values.last?.page == 1)
     }
 
-    @Test("A reload that fails keeps the old items; next then tries the first page again")
+    @Test("A failed reload keeps the old items; next then requests the first page again")
     func reloadFails() throws {
         let script = Script([.goods([1, 2]), .failure(.connectionLost), .goods([7, 8])])
         let bench = PagingBench { _ in script.next() }
@@ -71,7 +71,7 @@ import Testing
         #expect(bench.asked == [1, 1, 1])
     }
 
-    @Test("A failed page keeps items and position; the next next signal tries the same page again")
+    @Test("A failed page keeps items and position; the next `next` signal retries the same page")
     func failedPage() throws {
         let script = Script([
             .failure(.connect), .goods([1, 2]), .status(.badGateway), .json("no list"), .goods([3]),
@@ -90,7 +90,7 @@ import Testing
         #expect(bench.asked == [1, 1, 2, 2, 2])
     }
 
-    @Test("Change of query through flatMap(.latest) is a new epoch")
+    @Test("A changed query through flatMap(.latest) is a new epoch")
     func changeOfQuery() throws {
         let bench = PagingBench { request in
             .goods(request.parameter("keyword") == "tea" ? [1, 2] : [8, 9])
@@ -118,7 +118,7 @@ import Testing
         #expect(bench.transport.cancelled.count == 1)
     }
 
-    @Test("Signals sent from within a delivery, and a cancel there, are taken in order")
+    @Test("Signals sent during a delivery, and a cancel there, are processed in order")
     func reentrant() throws {
         let bench = PagingBench(answer: PagingBench.shop(9))
         let seen = Mutex<[String]>([])

@@ -7,9 +7,9 @@ import Testing
 
 @testable import RxClient
 
-/// How parameters travel, for the client and for one request.
+/// Formats of parameters, for the client and for one request.
 @Suite struct ParameterFormatTests {
-    /// Writes `name: value` lines, as some other format might.
+    /// Writes lines of `name: value`, as another format might.
     private static let lines = ParameterSerializer(contentType: "text/x-lines") { value in
         let tree = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(value))
         return Array(tree.pairs(ParameterStyle()).map { "\($0.name): \($0.value)\n" }.joined().utf8)
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "The client's format is for what says none itself, with methods that have content",
+        "The client's format applies to parameters without a format, with methods that have content",
         arguments: [
             (ParameterFormat.json, nil, "application/json", #"{"name":"tea","price":3}"#),
             (.form, nil, "application/x-www-form-urlencoded", "name=tea&price=3"),
@@ -63,7 +63,7 @@ import Testing
         #expect(try write(.json(Goods())) { $0.parameterFormat = format }.contentType == "application/json")
     }
 
-    @Test("One request travels in another format than the client's, whatever its method")
+    @Test("One request can use another format than the client's, with any method")
     func perRequest() throws {
         let form = try write(.standard(Goods()).sent(as: .form))
         #expect(form.body == "name=tea&price=3")
@@ -76,7 +76,7 @@ import Testing
         #expect(text.body == "as it is")
     }
 
-    @Test("As a multipart form each value is a text; lists as the style says")
+    @Test("As a multipart form each value is a text part; lists follow the style")
     func multipart() throws {
         let parameters: Parameters = ["title": "tea", "tags": ["a", "b"], "size": ["w": 2]]
         for form in [
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("Rewriting, taking out and signing reach what a serializer writes")
+    @Test("Rewriting, removing and signing apply to a serializer's parameters")
     func rewritten() throws {
         let written = try write(
             Parameters.standard(Goods()).sent(as: .custom(Self.lines)).adding(["v": 1]).removing("price")
@@ -103,7 +103,7 @@ import Testing
         #expect(written.body == "name: tea\nsign: name=tea&v=1\nv: 1\n")
     }
 
-    @Test("A header field of the endpoint's own stays")
+    @Test("The endpoint's own header field takes precedence")
     func ownContentType() throws {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.parameterFormat = .custom(Self.lines)
@@ -112,7 +112,7 @@ import Testing
         #expect(request.headerFields[.contentType] == "text/lines; v=2")
     }
 
-    @Test("What a serializer throws fails the request before anything is sent, and tells no value")
+    @Test("An error of a serializer fails the request before anything is sent, and contains no value")
     func failures() throws {
         struct Secret: Error, CustomStringConvertible { var description: String { "hunter2" } }
         let clock = VirtualScheduler()

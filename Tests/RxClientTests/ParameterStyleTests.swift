@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "Lists and objects are written as the style says",
+        "Lists and objects are written in the given style",
         arguments: [
             (
                 ParameterStyle.Lists.repeated, ParameterStyle.Objects.brackets,
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "An empty list is left out, whatever the style",
+        "An empty list is omitted in every style",
         arguments: [
             ParameterStyle.Lists.repeated, .brackets, .indexed, .commaSeparated,
         ])
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "A client can write queries its own way; what that makes is checked and what it throws is passed on")
+        "A client can write queries its own way; the result is checked, and errors are passed on")
     func customQuery() throws {
         let parameters = Parameters.query(["b": [1, 2], "a": "x y"])
         let written = try request(parameters) {
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(
-        "Parameters without a format go as the client says with methods that have content, else into the query",
+        "Parameters without a format use the client's with methods that have content, else the query",
         arguments: [
             (HTTPRequest.Method.get, ParameterFormat.json, nil, "id=7"), (.delete, .form, nil, "id=7"),
             (.head, .json, nil, "id=7"), (.post, .json, #"{"id":7}"#, nil), (.put, .form, "id=7", nil),
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("A member that is removed is gone, from a model too; added again it is back")
+    @Test("A removed member is gone, also from a model; added again it is back")
     func removing() throws {
         struct Model: Encodable, Sendable { let id = 7, name = "tea" }
         let parameters = Parameters.query(Model()).adding(["page": 1]).removing("id", "page", "none")

@@ -47,7 +47,7 @@ import Testing
         #expect(try query(request(.query([text: 1]))) == "\(inQuery)=1")
     }
 
-    @Test("Lists repeat their key, objects read key[member], null is left out, keys are in order")
+    @Test("Lists repeat their key, objects read key[member], null is omitted, keys are sorted")
     func conventions() throws {
         let nothing: Int? = nil
         let values: Parameters.Values = [
@@ -64,7 +64,7 @@ import Testing
         #expect(try body(request(.none)) == nil)
     }
 
-    @Test("What is nil in a dictionary is left out, in whatever format and however deep the optional")
+    @Test("Nil values of a dictionary are omitted, in every format and at any depth of optionals")
     func absent() throws {
         let (nothing, something): (String?, String?) = (nil, "1")
         let deep: Int?? = .some(nil)
@@ -77,7 +77,7 @@ import Testing
         #expect(try query(request(.query(values))) == "a=1")
         #expect(try query(request(.none, query: ["a": nil, "b": 2])) == "b=2")
         #expect(try body(request(["a": 1, "b": nil, "c": nothing])) == #"{"a":1}"#)
-        // Dictionaries whose values are of one type, which could be models.
+        // Dictionaries with values of one type, which could be models.
         let texts: [String: String?] = ["a": nothing, "b": "2"]
         #expect(try body(request(.json(["a": nothing, "b": something]))) == #"{"b":"1"}"#)
         #expect(try body(request(.json(texts))) == #"{"b":"2"}"#)
@@ -92,7 +92,9 @@ import Testing
         var made = Date(timeIntervalSince1970: 0)
     }
 
-    @Test("Models and dictionaries follow the client's encoder: dates, keys of models, not keys in place")
+    @Test(
+        "Models and dictionaries follow the client's encoder, except for a dictionary's keys"
+    )
     func encoder() throws {
         let configure: (inout ClientConfiguration) -> Void = {
             $0.encoder.dateEncodingStrategy = .iso8601
@@ -114,7 +116,7 @@ import Testing
     }
 
     @Test(
-        "Numbers stay what they are, in a query and beside additions",
+        "Numbers keep their spelling, in a query and beside additions",
         arguments: [
             (Int.min as any Encodable & Sendable, "-9223372036854775808"), (Int.max, "9223372036854775807"),
             (UInt64.max, "18446744073709551615"), (1.5, "1.5"), (0.1, "0.1"), (19.99, "19.99"),
@@ -134,7 +136,7 @@ import Testing
     }
 
     @Test(
-        "What cannot be encoded is an error that names the place and not the value",
+        "A value that cannot be encoded is an error that names the place and not the value",
         arguments: [
             Double.nan, .infinity, -.infinity,
         ])
@@ -172,7 +174,7 @@ import Testing
         }
     }
 
-    @Test("A query string besides a body, after what the path has")
+    @Test("A query string beside a body, after the query of the path")
     func queryBesidesBody() throws {
         let request = try request(.json(["a": 1]), path: "/x?p=1", query: ["q": "2 3"])
         #expect(query(request) == "p=1&q=2%203")
@@ -182,7 +184,7 @@ import Testing
         #expect(try query(self.request(.query(["b": 1]), path: "/x?a=1#frag")) == "a=1&b=1")
     }
 
-    @Test("Content types; one that is given stays")
+    @Test("Content types; a given one stays")
     func contentTypes() throws {
         let type = { (request: Request) in request.headerFields[.contentType] }
         #expect(try type(request(.json([:]))) == "application/json")
@@ -196,7 +198,7 @@ import Testing
         #expect(try query(request(Parameters.text("t").adding(["page": 1]))) == "page=1")
     }
 
-    @Test("Additions win over members of the same name, in all forms")
+    @Test("Additions replace members of the same name, in all formats")
     func additions() throws {
         let values: Parameters.Values = ["page": 1, "a": "b"]
         #expect(try query(request(Parameters.query(values).adding(["page": 2]))) == "a=b&page=2")

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "A value is one segment, whatever is in it",
+        "A value is one segment, for any characters",
         arguments: [
             ("7", "7"), ("a b", "a%20b"), ("?x=1#y", "%3Fx%3D1%23y"), ("100%", "100%25"),
             ("grün", "gr%C3%BCn"), ("a\r\nb", "a%0D%0Ab"), ("{id}", "%7Bid%7D"), ("%41%zz", "%2541%25zz"),
@@ -26,9 +26,10 @@ import Testing
         #expect(try url("/users/{id}/posts", ["id": value]) == "https://a.test/v1/users/\(escaped)/posts")
     }
 
-    /// nginx decodes a path once before it looks for its segments, and what stands behind it may decode it again.
+    /// nginx decodes a path once before it splits it into segments, and servers behind it may decode it
+    /// again.
     @Test(
-        "A value that could change the path is refused, however it is encoded",
+        "A value that could change the path is refused, in every encoding",
         arguments: [
             "a/b", "/", "a\\b", "../admin", "..\\admin", ".", "..", "%2F", "a%2fb", "%5c", "%2e%2e", "%2E",
             ".%2e",
@@ -56,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "What does not fit is an error before anything is sent",
+        "A mismatch of placeholders and values is an error before anything is sent",
         arguments: [
             ("/users/{id}", [:]), ("/users/{id}", ["id": ""]), ("/users/{id", ["id": 1]),
             ("/users", ["id": 1]), ("/users/{id}", ["id": 1, "name": 2]),
@@ -67,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "No path leads out of its place by dot segments, in plain, escaped, or through a value",
+        "No path leaves its place by dot segments: plain, escaped, or through a value",
         arguments: [
             ("/users/{id}", "."), ("/users/{id}", ".."), ("/a/../b", nil), ("/a/..", nil), ("/./b", nil),
             ("/a/%2e%2E/b", nil), ("/a/.%2e/b", nil), ("..", nil), ("/a\\..\\b", nil), ("/a/{x}./b", "."),
@@ -83,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "Dots elsewhere are dots",
+        "Other dots are allowed",
         arguments: [
             "/a.b/..c/d..", "/x?p=../y", "/.well-known/x", "/projects/group%2Fproject", "/a;v=1.2",
             "/x?p=%2e%2e%2f",

@@ -5,7 +5,7 @@ import RxTesting
 @testable import RxClient
 
 extension PreparedRequest {
-    /// As a client of that configuration makes it.
+    /// A request as a client of that configuration prepares it.
     convenience init(
         _ endpoint: some Endpoint, configuration: ClientConfiguration,
         on scheduler: VirtualScheduler = VirtualScheduler()
@@ -14,7 +14,7 @@ extension PreparedRequest {
         try self.init(endpoint, of: client, on: scheduler)
     }
 
-    /// As it is sent to the main server.
+    /// The request as it is sent to the main server.
     func sent() throws(NetworkError) -> Request {
         let request = try serialized()
         return try signed(request, from: request)

@@ -17,12 +17,12 @@ import Testing
     private static let large = Response.inPlaceLimit + 1
 
     @Test(
-        "Large ones take their time elsewhere, and all keep their order",
+        "Large responses are processed elsewhere, and all keep their order",
         arguments: [
             [1, large, 2, 3, large + 1, large + 2, 4], [large], [large, 5], [5, large], [], [1, 2, 3],
         ])
     func order(sizes: [Int]) async throws {
-        // One source that can wait and one that cannot.
+        // One source that can be paused and one that cannot.
         let patient = Observable<Response, NetworkError>.sequence(sizes.map(Self.response))
         let pushing = Observable<Response, NetworkError> { observer in
             for size in sizes { observer.next(Self.response(size)) }
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("The source is paused while a large one is at it, and goes on afterwards")
+    @Test("The source is paused while a large response is processed, and then resumed")
     func pauses() async throws {
         let source = Observable<Response, NetworkError> { observer in
             observer.next(Self.response(Self.large))
@@ -48,7 +48,7 @@ import Testing
         #expect(counts == [Self.large, 7])
     }
 
-    @Test("A large one keeps the library's clock from nothing, and knows nothing of whoever receives it")
+    @Test("A large response delays no clock of the library, and is processed without the receiver's context")
     func elsewhere() async throws {
         let hasTicked = Mutex(false)
         let names = try await Self.$name.withValue("receiver") {
@@ -82,7 +82,7 @@ import Testing
         #expect(error?.code == .noContent)
     }
 
-    @Test("An error of the source does not wait for a large one")
+    @Test("An error of the source does not wait for a large response")
     func sourceFails() async {
         let source = Observable<Response, NetworkError> { observer in
             observer.next(Self.response(Self.large))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RxClient
 
-/// The rules of Docs/Semantics.md, "Relogin", as requests see them.
+/// The rules of Docs/Semantics.md, "Relogin", as requests experience them.
 @Suite struct ReloginTests {
     @Test("Any number of requests that fail at the same time cause one login", arguments: [1, 20, 1000])
     func oneLogin(count: Int) throws {
@@ -95,7 +95,7 @@ import Testing
         #expect(bench.transport.exchanges.map(\.startedAt) == [0, 1, 11, 11].map { .milliseconds($0) })
     }
 
-    @Test("Cancelling a waiter removes the waiter only")
+    @Test("Cancelling a waiting request affects no other")
     func cancelOne() throws {
         let bench = LoginBench()
         let recorders = (0..<3).map { bench.get("/\($0)") }
@@ -107,7 +107,7 @@ import Testing
         #expect(bench.lines.suffix(2) == ["GET /1 t1", "GET /2 t1"])
     }
 
-    @Test("A token that arrives is kept even when nobody waits any more")
+    @Test("A token that arrives is stored even if no request waits for it any more")
     func cancelAll() throws {
         let bench = LoginBench()
         let recorders = (0..<3).map { bench.get("/\($0)") }
@@ -165,7 +165,8 @@ import Testing
     }
 
     @Test(
-        "An envelope code is a signal of expiry, in a success as in an error status", arguments: [200, 400])
+        "An envelope code marks an expired login, in a success as well as in an error status",
+        arguments: [200, 400])
     func envelopeCode(status: Int) throws {
         let bench = LoginBench(
             expiry: .unauthorized(envelopeCodes: ["11010"]),
@@ -183,7 +184,7 @@ import Testing
         #expect(bench.server.logins == 1)
     }
 
-    @Test("Waiters keep their own deadlines")
+    @Test("Waiting requests keep their own deadlines")
     func deadlines() throws {
         let bench = LoginBench()
         let hurried = Hurried(path: "/1", timeouts: Timeouts(total: .milliseconds(5)))
@@ -212,7 +213,9 @@ import Testing
         #expect(bench.lines == ["GET /1 old", "GET /1 old", "POST /login -", "GET /1 t1"])
     }
 
-    @Test("What cannot be sent twice is not replayed: the first error stands, and nobody logs in")
+    @Test(
+        "A request that may be sent only once is not replayed: it fails with the first error, without a login"
+    )
     func unreplayable() throws {
         let bench = LoginBench()
         let stream = bench.client.response(.get("/1")).mapError { error in
@@ -245,7 +248,7 @@ private struct Hurried: Endpoint {
     var options: RequestOptions { RequestOptions(timeouts: timeouts) }
 }
 
-/// Answers at once, on whichever thread asks.
+/// Responds at once, on the requesting thread.
 struct ImmediateTransport: Transport {
     var scheduler: any Scheduler { ActorScheduler.shared }
     let server: TokenServer

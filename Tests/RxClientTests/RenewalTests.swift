@@ -7,7 +7,7 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// A credential that renews itself, by its refresh token.
+/// A credential that is renewed by its refresh token.
 @Suite struct RenewalTests {
     private let used = Box<[String]>()
 
@@ -28,7 +28,7 @@ import Testing
         return bench
     }
 
-    @Test("It is asked before the login, once for all who wait")
+    @Test("The renewal runs before the login, once for all waiting requests")
     func renewal() throws {
         let bench = bench()
         let recorders = (0..<3).map { bench.get("/\($0)") }
@@ -39,7 +39,7 @@ import Testing
         #expect(bench.eventTexts == ["renewed"])
     }
 
-    @Test("Where it is refused the login is asked")
+    @Test("If the renewal is refused, the login runs")
     func refused() throws {
         let bench = bench(answer: .status(.badRequest))
         let recorder = bench.get("/1")
@@ -50,7 +50,7 @@ import Testing
         #expect(bench.eventTexts == ["renewed"])
     }
 
-    @Test("Where it fails for the network's sake the login is not asked, and the session kept")
+    @Test("If the renewal fails because of the network, no login runs, and the session keeps its credential")
     func unreachable() throws {
         let bench = bench(answer: .failure(.connect))
         let recorder = bench.get("/1")

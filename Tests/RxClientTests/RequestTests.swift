@@ -7,7 +7,7 @@ import Testing
 
 @testable import RxClient
 
-/// Paths, header fields, and that nothing is sent which is not right.
+/// Paths and header fields; nothing invalid is sent.
 @Suite struct RequestTests {
     private let clock = VirtualScheduler()
 
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "Paths are below the base URL, whatever they look like",
+        "Paths are below the base URL, in any spelling",
         arguments: [
             ("https://a.test/v1", "/x", "https://a.test/v1/x"),
             ("https://a.test/v1", "x", "https://a.test/v1/x"),
@@ -50,14 +50,14 @@ import Testing
     }
 
     @Test(
-        "An absolute URL of the same origin is taken as it is",
+        "An absolute URL of the same origin is used unchanged",
         arguments: ["https://a.test/other", "https://a.test:443/other", "HTTPS://A.TEST/other"])
     func sameOrigin(path: String) throws {
         #expect(try url(path) == path)
     }
 
     @Test(
-        "One of another origin is refused unless allowed, or there is no base",
+        "A URL of another origin is refused unless allowed, or unless there is no base URL",
         arguments: [
             "https://b.test/x", "http://a.test/x", "https://a.test:8443/x", "https://a.test@evil.test/x",
             "https://a.test.evil.test/", "HTTP://evil.test/",
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "What is no URL is refused",
+        "An invalid URL is refused",
         arguments: [
             ("https://a.test", "/a b"), ("https://a.test", "/a\r\nHost: evil"), ("https://a.test", "/\u{0}"),
             ("https://a.test", "/\u{7F}"), ("https://a.test", " /x"), ("", "/x"), ("", ""), ("", "x"),
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "Header fields of client and endpoint that are no such: an error, and nothing is sent",
+        "Invalid header fields of client and endpoint are an error, and nothing is sent",
         arguments: [
             ("X-A", "a\rb"), ("X-A", "a\nb"), ("X-A", "a\u{0}"), ("", "a"), ("X A", "a"), ("X-Ä", "a"),
             ("X-A", "ä"), ("X\r\nX", "a"),
@@ -118,7 +118,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("Bad paths and parameters, too: an error, nothing is sent, no login begins")
+    @Test("Invalid paths and parameters, too: an error, nothing is sent, no login begins")
     func nothingSent() throws {
         let bench = LoginBench()
         for stream in [
@@ -133,7 +133,7 @@ import Testing
         #expect(bench.transport.requests.isEmpty)
     }
 
-    @Test("An endpoint's header fields come over the client's, whatever their case")
+    @Test("An endpoint's header fields replace the client's, in any case")
     func headerOrder() throws {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.userAgent = nil
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test(
-        "To an origin that is not the base's no credential of client and session goes; what the endpoint says does"
+        "Another origin gets no credential of client and session, but the endpoint's own fields"
     )
     func foreignOrigin() throws {
         let transport = ScriptedTransport(on: clock) { _ in .status(.ok) }
@@ -175,7 +175,7 @@ import Testing
             ])
     }
 
-    @Test("Endpoint over client: timeouts; from the client: limit of the body, secret names")
+    @Test("Endpoint over client: timeouts; from the client: body limit, secret names")
     func settings() throws {
         var configuration = ClientConfiguration(baseURL: "https://a.test")
         configuration.options.timeouts = Timeouts(attempt: .seconds(1))

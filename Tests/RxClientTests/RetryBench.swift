@@ -6,12 +6,12 @@ import RxLite
 import RxTesting
 import Testing
 
-/// A client that is answered by a script, in virtual time, and waits one second before each of two retries.
+/// A client with scripted responses, in virtual time, which waits one second before each of two retries.
 struct RetryBench {
     typealias Reply = ScriptedTransport.Reply
 
     let clock = VirtualScheduler()
-    /// What `Retry-After` dates are measured against.
+    /// The reference for dates in `Retry-After`.
     static let now = Date(timeIntervalSince1970: 784_111_777)
 
     func callAsFunction(
@@ -33,7 +33,7 @@ struct RetryBench {
             currentDate: { now })
     }
 
-    /// An error after which a request is sent again.
+    /// An error that leads to a retry.
     func transient() throws -> NetworkError {
         NetworkError(.connectionLost, "", request: Request(url: try #require(URL(string: "http://a.test"))))
     }

@@ -7,17 +7,17 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// How long a retry waits.
+/// The wait before a retry.
 @Suite struct RetryDelayTests {
     private let bench = RetryBench()
     private var clock: VirtualScheduler { bench.clock }
 
     @Test(
-        "Retry-After as seconds or HTTP-date; in the past → now; garbage → the back-off; never below",
+        "Retry-After as seconds or HTTP-date; in the past → now; invalid → the backoff; never below it",
         arguments: [
             ("5", 5), ("005", 5), ("30", 30), ("Sun, 06 Nov 1994 08:49:57 GMT", 20),
             ("Sunday, 06-Nov-94 08:49:57 GMT", 20), ("Sun Nov  6 08:49:57 1994", 20),
-            // The back-off of one second is the more.
+            // The backoff of one second is longer.
             ("0", 1), ("Sun, 06 Nov 1994 08:49:37 GMT", 1), ("Thu, 01 Jan 1970 00:00:00 GMT", 1),
             ("-5", 1), ("1.5", 1), ("soon", 1), ("5, 6", 1), ("", 1), ("٥", 1), ("+5", 1), ("0x5", 1),
         ])
@@ -33,7 +33,7 @@ import Testing
         #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(seconds)])
     }
 
-    @Test("In the past → now, where the back-off is nothing")
+    @Test("In the past → now, if there is no backoff")
     func retryNow() throws {
         let (client, transport) = bench(
             [.status(.tooManyRequests, headers: [.retryAfter: "Thu, 01 Jan 1970 00:00:00 GMT"]), .json("1")],
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(
-        "Also constant, exponential, and a rule of one's own",
+        "Also constant, exponential, and a custom rule",
         arguments: [
             (Backoff.constant(.seconds(2)), [2, 2, 2, 2]),
             (.exponential(base: .seconds(1), cap: .seconds(5)), [1, 2, 4, 5]),
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(
-        "However far a server puts it off, the wait is one that a clock can keep",
+        "Any wait that a server asks for is one that a clock can represent",
         arguments: ["9223372036854775807", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
     func withoutCap(value: String) throws {
         var error = try bench.transient()

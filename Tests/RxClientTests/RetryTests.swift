@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "POST and PATCH are when the request opts in or carries Idempotency-Key",
+        "POST and PATCH are retried if the request opts in or carries Idempotency-Key",
         arguments: ["POST", "PATCH"])
     func optIn(method: String) throws {
         #expect(try attempts([.status(.badGateway)], call(method, ["idempotency-key": "1"])) == 3)
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "A POST that was redirected to a GET is not sent again for what the GET meets",
+        "A POST that was redirected to a GET is not sent again after a failure of the GET",
         arguments: [Reply.status(.serviceUnavailable), .failure(.connectionLost), .failure(.connect)])
     func redirectedPost(failure: Reply) throws {
         let (client, transport) = bench([.status(.seeOther, headers: [.location: "/orders/1"]), failure])
@@ -64,7 +64,7 @@ import Testing
         #expect(recorder.failure?.isUnsent == false)
     }
 
-    @Test("A GET that was redirected is started over")
+    @Test("A GET that was redirected is retried from the first URL")
     func redirectedGet() throws {
         let moved = Reply.status(.found, headers: [.location: "/y"])
         let (client, transport) = bench([moved, .status(.serviceUnavailable), moved, .json("1")])
@@ -74,7 +74,7 @@ import Testing
         #expect(transport.requests.map(\.url.path) == ["/x", "/y", "/x", "/y"])
     }
 
-    @Test("The total deadline holds for stages chained by hand, for each request they send")
+    @Test("The total deadline applies to stages chained by hand, for each request they send")
     func deadlineByHand() throws {
         let (client, _) = bench([.stall], within: .milliseconds(400))
         let recorder = Recorder(client.response(.get("/x")), on: clock)
@@ -83,7 +83,7 @@ import Testing
         #expect(clock.now == .milliseconds(400))
     }
 
-    @Test("Making a client asks nothing of its transport")
+    @Test("Creating a client sends nothing to its transport")
     func quietClient() {
         final class Counting: Transport {
             let sent = Mutex(0)
@@ -98,7 +98,9 @@ import Testing
         #expect(transport.sent.withLock { $0 } == 0)
     }
 
-    @Test("Any method when the request provably was not sent", arguments: ["GET", "POST", "PATCH", "PURGE"])
+    @Test(
+        "Any method is retried if the request provably was not sent",
+        arguments: ["GET", "POST", "PATCH", "PURGE"])
     func unsent(method: String) throws {
         for code: NetworkError.Code in [.resolve, .connect, .connectTimeout] {
             #expect(try attempts([.failure(code)], call(method)) == 3)
@@ -135,7 +137,7 @@ import Testing
         #expect(try attempts([.failure(code)]) == (isRetried ? 3 : 1))
     }
 
-    @Test("What fails after the answer is not retried")
+    @Test("Failures after the response are not retried")
     func afterTheAnswer() throws {
         let (client, transport) = bench([.json("not json")])
         let recorder = Recorder(client.request(Typed()), on: clock)
@@ -144,7 +146,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("The error after the last attempt is the last attempt's, with the attempt count, under one id")
+    @Test("The last attempt's error is the result, with the attempt count, under one id")
     func lastError() throws {
         let (client, transport) = bench([
             .failure(.connect), .status(.badGateway), .json(#"{"message": "third"}"#, status: .badGateway),
@@ -158,7 +160,7 @@ import Testing
         #expect(recorder.failure?.requestID == transport.requests.first?.id)
     }
 
-    @Test("What can be sent only once is not retried: the first error stands")
+    @Test("A body that can be sent only once is not retried: the first error is the result")
     func oneShot() throws {
         var error = try bench.transient()
         error.isReplayable = false
@@ -168,7 +170,7 @@ import Testing
         #expect(RetryPolicy<NetworkError>.exponentialBackoff().decide(error, RetryHistory(count: 0)) == .stop)
     }
 
-    @Test("The wait is cancelled by cancelling")
+    @Test("Cancelling ends the wait")
     func cancelWait() throws {
         let (client, transport) = bench([.status(.badGateway)])
         let recorder = Recorder(client.get("/x"), on: clock)
@@ -181,7 +183,7 @@ import Testing
         #expect(recorder.events.isEmpty)
     }
 
-    @Test("A delay longer than what is left of the total deadline is not begun")
+    @Test("A delay longer than the rest of the total deadline is not started")
     func deadlineStopsWaits() throws {
         let (client, transport) = bench(
             [.status(.badGateway, after: .milliseconds(100))], retry: RetryBench.everySecond(9),
@@ -194,7 +196,7 @@ import Testing
         #expect(recorder.events.map(\.time) == [.milliseconds(2300)])
     }
 
-    @Test("The total deadline ends whatever is under way, and says how many attempts there were")
+    @Test("The total deadline ends the request at any time, with the number of attempts")
     func totalDeadline() throws {
         let (client, transport) = bench([.status(.badGateway), .stall], within: .seconds(3))
         let recorder = Recorder(client.get("/x"), on: clock)
@@ -205,7 +207,7 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.finished, .cancelled])
     }
 
-    @Test("Waits and limits beyond all measure do not trap")
+    @Test("Extreme waits and limits do not trap")
     func hugeDurations() throws {
         let (client, transport) = bench(
             [.status(.badGateway, headers: [.retryAfter: "99999999999999999999"])],

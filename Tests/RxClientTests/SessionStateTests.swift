@@ -76,7 +76,7 @@ import Testing
         #expect(fail(second).text == "fail connect: offline")
     }
 
-    @Test("1 before 2: after a login that succeeded, a stamp from before the failed one is replayed")
+    @Test("1 before 2: after a successful login, a stamp from before the failed one is replayed")
     func failureIsForgottenWithSuccess() throws {
         let first = try sentVersion()
         #expect(try failLogin(startLogin(first), offline, isRejection: false))
@@ -105,7 +105,7 @@ import Testing
         #expect(second != first)
     }
 
-    @Test("At most 5 logins in 30 s that do not help, then an error that says so; later again")
+    @Test("At most 5 logins in 30 s without success, then an error that names the limit; later again")
     func limit() throws {
         for second in 0..<5 {
             let login = try startLogin(sentVersion(), at: Double(second))
@@ -115,13 +115,15 @@ import Testing
         _ = try startLogin(sentVersion(), at: 30)
     }
 
-    @Test("A clock that is put back does not count what lies ahead of it")
+    @Test("A clock that is set back ignores logins in its future")
     func clockPutBack() throws {
         for second in 0..<5 { #expect(try succeed(startLogin(sentVersion(), at: Double(second)), known)) }
         _ = try startLogin(sentVersion(), at: -3600)
     }
 
-    @Test("A request that succeeds with what a login gave clears the count; with what was before it does not")
+    @Test(
+        "A request that succeeds with a login's credential resets the count, with an older one not"
+    )
     func helpfulLogins() throws {
         let old = try sentVersion()
         for second in 0..<20 {
@@ -133,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("A login that failed is not one that helped, whatever succeeds without it")
+    @Test("A failed login does not count as a success, even if requests succeed without it")
     func failedLoginsCount() throws {
         for second in 0..<5 {
             #expect(try failLogin(startLogin(sentVersion(), at: Double(second)), offline, isRejection: false))
@@ -142,7 +144,7 @@ import Testing
         #expect(try fail(sentVersion(), at: 6).text.hasPrefix("fail loginExpired: 5 logins within"))
     }
 
-    @Test("The limit is the app's to choose")
+    @Test("The app can set the limit")
     func chosenLimit() throws {
         state = SessionState(credential: known, limit: LoginLimit(2, within: .seconds(10)))
         for second in 0..<2 { #expect(try succeed(startLogin(sentVersion(), at: Double(second)), known)) }
@@ -152,7 +154,7 @@ import Testing
         _ = try startLogin(sentVersion(), at: 10)
     }
 
-    @Test("Rejected credentials: session cleared, nobody logs in, whatever the stamp")
+    @Test("Rejected credentials: session cleared, no login, for any stamp")
     func rejection() throws {
         let first = try sentVersion()
         #expect(try succeed(startLogin(first), Credential(token: "new")))
@@ -165,7 +167,7 @@ import Testing
     }
 
     @Test(
-        "Switching accounts or logging out: what was parked fails, a late token is not stored",
+        "Switching accounts or logging out: waiting requests fail, a late token is not stored",
         arguments: [
             nil, Credential(token: "B"),
         ])
@@ -181,7 +183,7 @@ import Testing
         guard case .refuse = decision else { throw Unexpected.decision }
     }
 
-    @Test("Logged out: nothing logs in until the user does")
+    @Test("Logged out: only the user can log in again")
     func loggedOut() throws {
         change(to: nil)
         #expect(try fail(sentVersion()).text.hasPrefix("fail loginExpired: the session is logged out"))
@@ -189,7 +191,9 @@ import Testing
         _ = try startLogin(sentVersion())
     }
 
-    @Test("A refused login ends the account: its requests get that error, and none goes out as nobody's")
+    @Test(
+        "A refused login ends the account: its requests get that error, and none is sent without credential"
+    )
     func rejectionEndsTheAccount() throws {
         let stamp = try sentVersion()
         #expect(try failLogin(startLogin(stamp), rejected, isRejection: true))
@@ -201,7 +205,7 @@ import Testing
         #expect(error?.message == "wrong password")
     }
 
-    @Test("A login that gives another account is a change of accounts")
+    @Test("A login that returns another account is a change of accounts")
     func otherAccount() throws {
         state = SessionState(credential: Credential(token: "a", account: "anna"))
         let stamp = try sentVersion()
@@ -212,7 +216,7 @@ import Testing
         #expect(fail(stamp).text.hasPrefix("fail loginExpired: the account changed"))
     }
 
-    @Test("A credential that knows its expiry is renewed ahead; one without is not")
+    @Test("A credential with an expiry date is renewed ahead; one without is not")
     func expiry() throws {
         #expect(authorize(at: 1e9) == "send old")
         state = SessionState(credential: Credential(token: "A", expires: start + 100))
@@ -224,14 +228,16 @@ import Testing
         #expect(authorize(at: 100) == "wait 2")
     }
 
-    @Test("One that came a moment ago is renewed in the last half of its life at the earliest")
+    @Test("A new credential is renewed in the last half of its lifetime at the earliest")
     func halfOfItsLife() {
         change(to: Credential(token: "A", expires: start + 20))
         #expect(authorize(at: 9) == "send A")
         #expect(authorize(at: 10) == "wait 1")
     }
 
-    @Test("One that was over when it came is used until the server refuses it", arguments: [0.0, -1, -3600])
+    @Test(
+        "A credential that has expired on arrival is used until the server refuses it",
+        arguments: [0.0, -1, -3600])
     func overOnArrival(life: Double) throws {
         change(to: Credential(token: "A", expires: start + life))
         #expect(authorize(at: 1000) == "send A")
@@ -249,7 +255,7 @@ import Testing
         #expect(authorize() == "send A")
     }
 
-    @Test("Who must log in first waits for a login, and fails when no more may be tried")
+    @Test("A request that must log in first waits for a login, and fails if the limit is reached")
     func loginFirst() throws {
         state = SessionState(credential: nil)
         #expect(authorize() == "send nothing")

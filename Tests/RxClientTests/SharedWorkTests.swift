@@ -10,7 +10,7 @@ import Synchronization
 import TestCookies
 import Testing
 
-/// Work that several requests wait for is not held up by one of them that is paused.
+/// Work that several requests wait for does not depend on a paused one.
 @Suite struct SharedWorkTests {
     private let bench = LoginBench()
 
@@ -32,7 +32,7 @@ import Testing
         #expect(bench.server.logins == 1)
     }
 
-    /// What is waited for, and what the two requests are.
+    /// The shared work, and the two requests.
     enum Work: CaseIterable {
         case login
         case renewedAhead
@@ -41,7 +41,7 @@ import Testing
         case joinedGet
     }
 
-    @Test("A paused waiter holds up neither the work nor the other waiters", arguments: Work.allCases)
+    @Test("A paused waiter delays neither the work nor the other waiters", arguments: Work.allCases)
     func pausedWaiter(work: Work) throws {
         let bench = bench(work)
         let paused = State<[String]>([])

@@ -35,7 +35,7 @@ import Testing
             .map { String($0.dropFirst(5)).percentDecoded }
     }
 
-    @Test("The endpoint rewrites, then the client, then the signature sees what comes of it")
+    @Test("The endpoint rewrites, then the client, and the signature covers the result")
     func order() throws {
         let endpoint = Signed(parameters: .query(["b": [2, 10], "a": "x y&z", "n": ["k": true]]))
         let request = try PreparedRequest(endpoint, configuration: configuration()).sent()
@@ -44,7 +44,7 @@ import Testing
                 == "a=x%20y%26z&b=10&b=2&from=endpoint&n%5Bk%5D=true&version=1.0.0&who=client")
     }
 
-    @Test("What is in the path's query and beside a body is signed, in one order with the body's members")
+    @Test("The path's query and the query beside a body are signed, sorted together with the body's members")
     func wholeRequest() throws {
         let endpoint = Signed(
             path: "/x?z=%C3%BC&empty", parameters: .json(["m": ["deep": 1]]).query(["q": 1]))
@@ -55,7 +55,7 @@ import Testing
                 #""sign":"empty=&from=endpoint&m%5Bdeep%5D=1&q=1&version=1.0.0&who=client&z=%C3%BC""#))
     }
 
-    @Test("An endpoint opts out of either")
+    @Test("An endpoint can opt out of either")
     func optOut() throws {
         let plain = Signed(
             method: .get, parameters: .query(["a": 1]),
@@ -64,7 +64,7 @@ import Testing
         #expect(request.url.query() == "a=1&from=endpoint&who=endpoint")
     }
 
-    @Test("A signature can be a header field; an illegal one is an error before anything is sent")
+    @Test("A signature can be a header field; an invalid one is an error before anything is sent")
     func header() throws {
         var configuration = configuration()
         configuration.signature = Signature { _ in .headers(["X-Sign": "abc"]) }

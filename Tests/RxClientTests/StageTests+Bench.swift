@@ -10,7 +10,7 @@ import Testing
 @testable import RxClient
 
 extension StageTests {
-    /// One way of making the request, with everything that the stages need.
+    /// One way to make the request, with everything that the stages need.
     struct Bench: Sendable {
         let clock = VirtualScheduler()
         let transport: ScriptedTransport
@@ -31,7 +31,7 @@ extension StageTests {
             reachability = ScriptedReachability()
         }
 
-        /// A client that does nothing by itself, but for what is configured.
+        /// A client that does nothing by default.
         func client(_ configure: (inout ClientConfiguration) -> Void = { _ in }) -> Client {
             var configuration = ClientConfiguration(baseURL: "https://shop.test")
             configuration.options.retry = .never
@@ -39,7 +39,7 @@ extension StageTests {
             return Client(configuration: configuration, transport: transport)
         }
 
-        /// What there is at the beginning of a chain made by hand.
+        /// The start of a chain made by hand.
         var exchange: Observable<Response, NetworkError> { exchange(.get) }
 
         func exchange(
@@ -53,7 +53,7 @@ extension StageTests {
             }
         }
 
-        /// What goes out, when, and what comes of it.
+        /// The sent requests with their times, and the result.
         func run(_ stream: Observable<String, NetworkError>) throws -> [String] {
             let recorder = Recorder(stream, on: clock)
             try clock.run()

@@ -8,7 +8,8 @@ import Testing
 
 @testable import RxClient
 
-/// Each stage, chained by hand, does what it does for an endpoint: the same requests at the same times, the same result.
+/// Each stage, chained by hand, has the same effect as for an endpoint: the same requests at the same times,
+/// the same result.
 @Suite struct StageTests {
     typealias Reply = ScriptedTransport.Reply
 
@@ -228,7 +229,7 @@ import Testing
     }
 
     @Test(
-        "What a validator says of an empty answer is the same by hand, but for what it cannot know of the answer"
+        "A validator's error for an empty response is the same by hand, except for details it cannot know"
     )
     func validator() throws {
         let endpoint = Bench([.json("0")]), byHand = Bench([.json("0")])
@@ -243,7 +244,7 @@ import Testing
         #expect(first.failure?.message == second.failure?.message)
     }
 
-    @Test("Accessories by hand are told once each of success, failure and cancel")
+    @Test("Accessories by hand are called once for each of success, failure and cancel")
     func accessories() throws {
         let answers: [(Reply, String)] = [
             (.json("1"), "succeeded"), (.failure(.connect), "failed"), (.stall, "cancelled"),

@@ -29,7 +29,7 @@ import Testing
 
     private static let ok = ScriptedTransport.Step.head(ResponseHead(status: .ok))
 
-    @Test("Before the answer a failure is tried again, and a status that passes")
+    @Test("Before the response a failure is retried, and so is a transient status")
     func retries() throws {
         let (client, transport) = client(
             .when(
@@ -42,7 +42,7 @@ import Testing
         #expect(Set(transport.requests.map(\.id)).count == 1)
     }
 
-    @Test("Once the answer has begun a failure stands")
+    @Test("Once the response has begun a failure is final")
     func failsAfterHead() throws {
         let (client, transport) = client(
             .when(
@@ -54,7 +54,7 @@ import Testing
         #expect(transport.exchanges.count == 1)
     }
 
-    @Test("A status that is no success is an error with the server's words, and nothing is sent on")
+    @Test("A status that is not a success is an error with the server's message, and nothing is delivered")
     func status() throws {
         let (client, _) = client(
             .when(
@@ -72,7 +72,9 @@ import Testing
         #expect(recorder.values.allSatisfy { if case .interim = $0 { true } else { false } })
     }
 
-    @Test("An error body that breaks off, or that has no end, is what it is", arguments: [false, true])
+    @Test(
+        "An error body that is incomplete, or too long, is reported as far as it was received",
+        arguments: [false, true])
     func brokenStatus(isEndless: Bool) throws {
         let head = ScriptedTransport.Step.head(ResponseHead(status: .notFound))
         let end: ScriptedTransport.Step = isEndless ? .stall : .fail(NetworkError(.partialBody, "cut"))
@@ -87,7 +89,7 @@ import Testing
         #expect(transport.runningCount == 0)
     }
 
-    @Test("An expired login is renewed and the request sent once more, before the answer")
+    @Test("An expired login is renewed and the request sent once more, before the response")
     func relogin() throws {
         let session = Session(credential: Credential(token: "old"), clock: clock) {
             .just(Credential(token: "new"))
@@ -120,7 +122,7 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.cancelled])
     }
 
-    @Test("Lines are decoded as the client decodes, unless the caller says otherwise")
+    @Test("Lines are decoded by the client's decoder by default")
     func linesByTheClientsDecoder() throws {
         struct Item: Decodable, Equatable { let unitPrice: Int }
         let configuration = ClientConfiguration(baseURL: "http://shop.test")

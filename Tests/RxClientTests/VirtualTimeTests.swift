@@ -9,7 +9,7 @@ import RxTesting
 import TestCookies
 import Testing
 
-/// Everything that a client measures goes by its clock, so that virtual time is whole.
+/// A client measures everything by its clock, so that virtual time is complete.
 @Suite struct VirtualTimeTests {
     private let clock = VirtualScheduler(startingAt: Date(timeIntervalSince1970: 784_111_777))
 
@@ -34,7 +34,8 @@ import Testing
     }
 
     @Test(
-        "A stored response is fresh for so long", arguments: [CachePolicy.http, .time(.seconds(60))],
+        "A stored response stays fresh for the given time",
+        arguments: [CachePolicy.http, .time(.seconds(60))],
         ["max-age=60", "no header"])
     func freshness(policy: CachePolicy, field: String) throws {
         let fields: HTTPFields =
@@ -44,13 +45,15 @@ import Testing
             try clock.advance(to: .seconds(second))
             client.get("/x").subscribe()
             try clock.advance(by: .zero)
-            // What expires at a date is over for good.
+            // A response that expires at a date stays expired.
             let isOver = policy.isHTTP && field == "no header" && second == 61
             #expect(transport.requests.count == count + (isOver ? 1 : 0), "second \(second)")
         }
     }
 
-    @Test("A cookie lives for so long", arguments: ["Max-Age=60", "Expires=Sun, 06 Nov 1994 08:50:37 GMT"])
+    @Test(
+        "A cookie lives for the given time",
+        arguments: ["Max-Age=60", "Expires=Sun, 06 Nov 1994 08:50:37 GMT"])
     func cookies(attribute: String) throws {
         let jar = CookieJar(publicSuffixes: CookieBench.suffixes)
         let (client, transport) = client(.json("1", headers: [.setCookie: "a=1; \(attribute)"]), .json("2")) {
@@ -65,7 +68,7 @@ import Testing
         #expect(jar.cookies.isEmpty)
     }
 
-    @Test("A jar saves what has changed a virtual second later")
+    @Test("A jar saves changes a virtual second later")
     func saving() throws {
         let storage = ScriptedStorage()
         let jar = CookieJar(
@@ -102,7 +105,7 @@ import Testing
         #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(10)])
     }
 
-    @Test("Logins are counted, and credentials expire, by it")
+    @Test("Logins are counted and credentials expire by it")
     func session() throws {
         let expires = clock.date + 600
         let session = Session(credential: Credential(token: "t0", expires: expires)) {
@@ -128,7 +131,7 @@ import Testing
         #expect(dates.value.last == Date(timeIntervalSince1970: 784_111_779))
     }
 
-    @Test("What is given a clock, or another client's time, keeps it")
+    @Test("A given clock, or another client's time, is used instead")
     func givenClock() throws {
         let other = VirtualScheduler(startingAt: Date(timeIntervalSince1970: 0))
         let jar = CookieJar(publicSuffixes: CookieBench.suffixes, clock: other)
