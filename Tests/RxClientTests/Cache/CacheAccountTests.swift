@@ -8,7 +8,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// Responses stored for one account are not given to another.
+/// Responses stored for one account are not delivered to another.
 @Suite struct CacheAccountTests {
     private typealias Goods = CacheBench.Goods
 
@@ -78,7 +78,8 @@ import Testing
         #expect(try outputs(Credential(token: "5")) == [[5]])
     }
 
-    /// The account changes while the request is on its way: what comes must not be kept as the other's.
+    /// The account changes while the request is under way: its response must not be stored for the other
+    /// account.
     @Test func anAnswerToAnAccountThatHasGoneIsNotTheNextOnes() throws {
         let session = Session(credential: Credential(token: "a"), clock: clock) { .never() }
         let (client, _) = bench.client(

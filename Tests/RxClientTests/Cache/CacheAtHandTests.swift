@@ -6,11 +6,11 @@ import RxLite
 import RxTesting
 import Testing
 
-/// What is kept where nothing has to be waited for, and what changes it.
+/// A store whose entries are at hand, without waiting, and their invalidation.
 struct CacheAtHandTests {
     private typealias Goods = CacheBench.Goods
 
-    /// The same as a store in memory, with nothing at hand.
+    /// The same as a store in memory, with no entry at hand.
     private struct Remote: CacheStore {
         let memory = MemoryCacheStore()
 
@@ -24,7 +24,7 @@ struct CacheAtHandTests {
     }
 
     @Test(
-        "The same answers and the same counts, whether they are at hand or looked up",
+        "The same responses and the same counts, whether the entries are at hand or looked up",
         arguments: [false, true])
     func isNoOtherCache(isAtHand: Bool) throws {
         let bench = CacheBench()
@@ -48,7 +48,7 @@ struct CacheAtHandTests {
         #expect(statistics.stored == 2)
     }
 
-    @Test("Who listens hears of the start before the cache", arguments: [false, true])
+    @Test("Listeners are told of the start before the cache responds", arguments: [false, true])
     func startComesFirst(isAtHand: Bool) throws {
         let bench = CacheBench()
         let store: any CacheStore = isAtHand ? MemoryCacheStore() : Remote()
@@ -70,7 +70,7 @@ struct CacheAtHandTests {
     }
 
     @Test(
-        "A change forgets what is kept, also by a redirect that is not followed",
+        "A change removes stored responses, also through a redirect that is not followed",
         arguments: [(201, true), (303, true), (400, false), (500, false)])
     func changes(status: Int, forgets: Bool) throws {
         let bench = CacheBench()

@@ -7,7 +7,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// A client with a cache before a scripted shop.
+/// A client with a cache, connected to a scripted shop.
 struct CacheBench {
     let clock = VirtualScheduler()
 

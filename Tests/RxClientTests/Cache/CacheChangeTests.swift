@@ -7,7 +7,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// What a change of a resource does to the responses that were asked for before it (RFC 9111 §4.4).
+/// The effect of a change of a resource on responses requested before it (RFC 9111 §4.4).
 @Suite struct CacheChangeTests {
     private typealias Goods = CacheBench.Goods
 
@@ -16,7 +16,7 @@ import Testing
 
     private static let fresh: HTTPFields = [.cacheControl: "max-age=600"]
 
-    /// The content that a request which begins so many seconds after the start gets.
+    /// The content for a request that begins so many seconds after the start.
     private func output(at seconds: Double, _ client: Client) throws -> Recorder<[Int], NetworkError> {
         try clock.advance(to: .seconds(seconds))
         return Recorder(client.request(Goods()), on: clock)
@@ -41,12 +41,12 @@ import Testing
         #expect(before.values == [[1]] && meanwhile.values == [[2]])
         #expect(after.values == [[3]] && with.values == [[3]])
         #expect(transport.requests.map(\.method) == [.get, .put, .get, .get])
-        // What was asked for before the change, and came later, has not taken the place of what came after it.
+        // A response requested before the change has not replaced a later one.
         #expect(try bench.run(Goods(), client).values.map(\.output) == [[3]])
         #expect(client.configuration.cache.statistics.stored == 1)
     }
 
-    /// How the change of the resource is sent.
+    /// The ways to send the change of the resource.
     enum Way: CaseIterable {
         case request, response, stream, download, events, exchange
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import RxCache
 @testable import RxClient
 
-/// The log of changes, and what it says of responses that are on their way.
+/// The log of changes, and its effect on responses under way.
 @Suite struct CacheChangesTests {
     private let a = CacheSelection.url("/a")
     private let b = CacheSelection.url("/b")
@@ -35,7 +35,7 @@ import Testing
         #expect(!changes.includes([a], since: changes.count))
     }
 
-    @Test("What a change overtakes on its way into the store is not used, and removed from it")
+    @Test("A response that a change overtakes while it is stored is not used, and removed")
     func storing() {
         var changes = CacheChanges()
         let (first, second, third) = (UUID(), UUID(), UUID())
@@ -75,7 +75,9 @@ import Testing
         }
     }
 
-    @Test("On several threads none gets what is older than the last change that had ended when it began")
+    @Test(
+        "On several threads no response is older than the last change that had ended when its request began"
+    )
     func neverOlderThanTheLastChange() async throws {
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
         configuration.options.cachePolicy = .http

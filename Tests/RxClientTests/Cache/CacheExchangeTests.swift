@@ -7,7 +7,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// What goes between the cache and the server: confirmations, invalidation, redirects.
+/// The exchange between cache and server: revalidation, invalidation, redirects.
 @Suite struct CacheExchangeTests {
     private static let hour = ("Cache-Control", "max-age=3600")
     private static let tag = ("ETag", "\"a\"")
@@ -16,7 +16,7 @@ import Testing
         try #require(recorder.values.first).head.headerFields
     }
 
-    // MARK: - Confirming
+    // MARK: - Revalidation
 
     @Test func aConfirmedAnswerIsFreshAgain() throws {
         let stage = CacheStage([.fields([Self.hour, Self.tag]), .fields([Self.tag], status: 304, body: "")])
@@ -140,7 +140,7 @@ import Testing
         #expect(sent[HTTPField.Name("Pragma")!] == pragma)
     }
 
-    // MARK: - Delivering
+    // MARK: - Delivery
 
     @Test func theAgeIsToldAndNothingElseChanges() throws {
         let stage = CacheStage([.fields([Self.hour, ("Date", at(0)), ("Age", "30"), ("X", "1")])])
@@ -206,7 +206,7 @@ import Testing
         #expect(try stage.send().values.map(\.text) == ["new"])
     }
 
-    // MARK: - Changing
+    // MARK: - Changes
 
     @Test(arguments: [HTTPRequest.Method.post, .put, .delete, .patch, HTTPRequest.Method("M-SEARCH")!])
     func aChangeRemovesWhatIsKeptOfItsURL(_ method: HTTPRequest.Method) throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RxClient
 
-/// Requests for the same that are under way at the same time.
+/// Equal requests that are under way at the same time.
 @Suite struct CacheJoinTests {
     private let clock = VirtualScheduler()
 
@@ -138,7 +138,7 @@ import Testing
         #expect(transport.exchanges.count == 3)
     }
 
-    /// The login asks for what somebody who waits for the login asks for: it must not wait for that one.
+    /// The login sends the same request as one that waits for the login: it must not join that one.
     @Test func theLoginJoinsNobody() throws {
         let made = State<Client?>(nil)
         let session = Session(clock: clock) {

@@ -5,7 +5,7 @@ import RxHTTP
 import RxTesting
 import Testing
 
-/// What a server may have a cache put together stays within limits.
+/// Entries that a server builds up through several responses stay within limits.
 @Suite struct CacheLimitTests {
     private static func fields(_ letter: String, _ count: Int) -> CacheStage.Fields {
         (0..<count).map { ("\(letter)\($0)", "") }
@@ -13,7 +13,7 @@ import Testing
 
     private static let tag = ("ETag", "\"a\"")
 
-    @Test("A 304 whose fields do not fit to those that are kept has the server asked anew")
+    @Test("A 304 whose fields do not match the stored ones leads to an unconditional request")
     func tooManyFieldsTogether() throws {
         let stage = CacheStage([
             .fields([Self.tag, ("Cache-Control", "max-age=1")] + Self.fields("a", 33_000)),
@@ -29,7 +29,7 @@ import Testing
         #expect(stage.asked == 3)
     }
 
-    @Test("However often a 304 comes, what is kept does not grow beyond the limit of a header section")
+    @Test("Repeated 304 responses do not make stored fields grow beyond the limit of a header section")
     func manyConfirmations() throws {
         let block = String(repeating: "x", count: 100 << 10)
         let confirmations = (0..<9).map { number in

@@ -14,7 +14,7 @@ import Testing
     private let bench = CacheBench()
     private var clock: VirtualScheduler { bench.clock }
 
-    // MARK: - For a time
+    // MARK: - Fixed times
 
     @Test func answersAreKeptForTheirTimeAndDroppedAfterIt() throws {
         let (client, transport) = bench.client(
@@ -75,7 +75,7 @@ import Testing
         #expect(transport.exchanges.count == 3)
     }
 
-    // MARK: - By parameters
+    // MARK: - Keys with parameters
 
     static let parameters: [(Parameters, Parameters, Bool)] = [
         (.json(["a": 1, "b": "x"]), .json(["b": "x", "a": 1]), true),

@@ -5,18 +5,18 @@ import RxHTTP
 import RxTesting
 import Testing
 
-/// One rule of RFC 9111: an answer that comes, and what becomes of a later request for the same.
+/// One rule of RFC 9111: a response, and its effect on a later equal request.
 struct CacheRule: Sendable, CustomTestStringConvertible {
     enum Outcome: Sendable, Equatable {
-        /// The first answer is given, and nobody asked.
+        /// The first response is delivered, and nothing sent.
         case kept
-        /// The same, though its time is over.
+        /// The first response is delivered, though it is stale.
         case stale
-        /// The server is asked, without conditions.
+        /// A request is sent, without conditions.
         case asked
-        /// The server is asked to confirm the first answer.
+        /// A request is sent that revalidates the first response.
         case confirmed
-        /// 504, and nobody asked.
+        /// 504, and nothing is sent.
         case refused
     }
 
@@ -24,11 +24,11 @@ struct CacheRule: Sendable, CustomTestStringConvertible {
     var fields: CacheStage.Fields
     var status = 200
     var url = CacheStage.url
-    /// What the first request has.
+    /// The fields of the first request.
     var first: CacheStage.Fields = []
-    /// How many seconds later the second one is sent.
+    /// The time of the second request, in seconds after the first.
     var wait = 0.0
-    /// What the second request has.
+    /// The fields of the second request.
     var second: CacheStage.Fields = []
     var mode = CacheMode.standard
     var outcome: Outcome

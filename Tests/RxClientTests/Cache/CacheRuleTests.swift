@@ -2,7 +2,8 @@ import RxCache
 import RxClient
 import Testing
 
-/// When an answer is used again, rule by rule (RFC 9111, RFC 5861, the fetch standard). Each runs over the whole cache.
+/// Reuse of a response, rule by rule (RFC 9111, RFC 5861, the Fetch standard). Each rule runs over the whole
+/// cache.
 @Suite struct CacheRuleTests {
     private static let hour = ("Cache-Control", "max-age=3600")
 
@@ -260,30 +261,30 @@ import Testing
         CacheRule("the same cookies", [hour], first: [("Cookie", "a=1")], [("Cookie", "a=1")], gives: .kept),
     ]
 
-    @Test("How long an answer is fresh (RFC 9111 §4.2.1)", arguments: freshness)
+    @Test("Freshness lifetime (RFC 9111 §4.2.1)", arguments: freshness)
     func checkFreshness(_ rule: CacheRule) throws { try rule.check() }
 
-    @Test("How old it is (RFC 9111 §4.2.3)", arguments: age)
+    @Test("Age (RFC 9111 §4.2.3)", arguments: age)
     func checkAge(_ rule: CacheRule) throws { try rule.check() }
 
-    @Test("How long where nothing is said (RFC 9111 §4.2.2)", arguments: heuristics + heuristicStatuses)
+    @Test("Heuristic freshness (RFC 9111 §4.2.2)", arguments: heuristics + heuristicStatuses)
     func checkHeuristics(_ rule: CacheRule) throws { try rule.check() }
 
-    @Test("Which answers are kept (RFC 9111 §3)", arguments: storing + explicitStatuses)
+    @Test("Storing responses (RFC 9111 §3)", arguments: storing + explicitStatuses)
     func checkStoring(_ rule: CacheRule) throws { try rule.check() }
 
-    @Test("What the server says besides (RFC 9111 §5.2.2)", arguments: directives)
+    @Test("Directives of responses (RFC 9111 §5.2.2)", arguments: directives)
     func checkDirectives(_ rule: CacheRule) throws { try rule.check() }
 
-    @Test("What a request says (RFC 9111 §5.2.1)", arguments: requests)
+    @Test("Directives of requests (RFC 9111 §5.2.1)", arguments: requests)
     func checkRequests(_ rule: CacheRule) throws { try rule.check() }
 
-    @Test("The modes of fetch", arguments: modes)
+    @Test("The cache modes of Fetch", arguments: modes)
     func checkModes(_ rule: CacheRule) throws { try rule.check() }
 
-    @Test("Which variant fits (RFC 9111 §4.1)", arguments: variants)
+    @Test("Variants (RFC 9111 §4.1)", arguments: variants)
     func checkVariants(_ rule: CacheRule) throws { try rule.check() }
 
-    @Test("Answers of one are not for another", arguments: askers)
+    @Test("Responses of one account are not delivered to another", arguments: askers)
     func checkAskers(_ rule: CacheRule) throws { try rule.check() }
 }

@@ -9,12 +9,12 @@ import RxTesting
 @_spi(Reflection) import Swift
 import Testing
 
-/// Which requests are the same, so that those which are under way at the same time are sent once.
+/// Equality of requests: equal ones that are under way at the same time are sent once.
 @Suite struct CacheSamenessTests {
     private let bench = CacheBench()
     private var clock: VirtualScheduler { bench.clock }
 
-    /// One property of a call, set to something else.
+    /// One property of a call, set to another value.
     struct Change: Sendable, CustomTestStringConvertible {
         let property: String
         let joins: Bool
@@ -90,7 +90,7 @@ import Testing
         #expect(properties == Set(Self.changes.map(\.property)))
     }
 
-    /// A mirror shows nothing, since there may be secrets.
+    /// A mirror is empty, since it could show secrets.
     private func fields(of type: Any.Type) -> Set<String> {
         var fields: Set<String> = []
         _ = unsafe _forEachField(of: type) { name, _, _, _ in
@@ -112,7 +112,7 @@ import Testing
         #expect(opened.failure?.code == .envelope && whole.values.count == 1)
     }
 
-    /// With a policy of its own, which nobody can compare.
+    /// A policy of its own, which cannot be compared.
     private struct Patient: Endpoint, Hashable {
         typealias Output = Response
         let path: String

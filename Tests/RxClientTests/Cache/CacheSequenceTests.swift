@@ -7,7 +7,7 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// Requests one after the other: none gets the response of one that is over.
+/// Requests one after the other: none gets the response of a previous one.
 @Suite struct CacheSequenceTests {
     /// Counts its exchanges in their responses, which come on other threads.
     private final class Counting: Transport {
@@ -24,7 +24,7 @@ import Testing
                 let events: [TransferEvent] = [
                     .head(head), .chunk(Array("\(number)".utf8)), .finished(TransferMetrics()),
                 ]
-                // The end comes by itself, as it does from a network.
+                // The end comes on its own, as from a network.
                 for event in events {
                     self.scheduler.schedule { observer.scope.enter { observer.next(event) } }
                 }

@@ -7,14 +7,14 @@ import RxLite
 import RxTesting
 import Testing
 
-/// The cache of a client and its server: what is confirmed, what is stale, what changes.
+/// The cache of a client and its server: revalidation, stale responses, changes.
 @Suite struct CacheServerTests {
     private typealias Goods = CacheBench.Goods
 
     private let bench = CacheBench()
     private var clock: VirtualScheduler { bench.clock }
 
-    // MARK: - With the server
+    // MARK: - In the pipeline
 
     @Test func aConfirmedAnswerIsOpenedAndDecoded() throws {
         let envelope = Envelope(code: "code", message: "msg", payload: "data", success: 0)
@@ -110,7 +110,7 @@ import Testing
 
     // MARK: - By hand
 
-    /// The same server, over the endpoint's way and by hand: what is sent and what comes out is the same.
+    /// The same server, through the pipeline and by hand: requests and responses are the same.
     @Test(arguments: [CacheMode.standard, .noCache, .reload, .noStore, .forceCache])
     func byHandItIsTheSame(_ mode: CacheMode) throws {
         let rule = ScriptedTransport.Rule.when(

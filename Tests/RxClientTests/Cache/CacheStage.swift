@@ -17,7 +17,8 @@ struct CacheStage {
 
     static let url = "http://shop.test/goods"
 
-    /// A server that gives `answers` one after the other, and then a plain 200 with the body "new".
+    /// A server that responds with `answers` one after the other, and then with a plain 200 and the body
+    /// "new".
     init(
         _ answers: [ScriptedTransport.Reply], store: any CacheStore = MemoryCacheStore()
     ) {
@@ -31,7 +32,7 @@ struct CacheStage {
         cache = ResponseCache(store: store) { Date.start + clock.now / .seconds(1) }
     }
 
-    /// One request, answered.
+    /// One request with its response.
     @discardableResult
     func send(
         _ method: HTTPRequest.Method = .get, _ url: String = Self.url, _ fields: Fields = [],
@@ -60,12 +61,12 @@ struct CacheStage {
 
     func wait(_ seconds: Double) throws { try clock.advance(by: .seconds(seconds)) }
 
-    /// How many requests the server has got.
+    /// The number of requests that the server has received.
     var asked: Int { transport.exchanges.count }
 }
 
 extension ScriptedTransport.Reply {
-    /// A whole answer with fields in their order, each as it is.
+    /// A complete response with its fields in order, each unchanged.
     static func fields(
         _ fields: CacheStage.Fields, status: Int = 200, body: String = "old", after delay: Duration = .zero
     ) -> Self {
@@ -77,10 +78,10 @@ extension ScriptedTransport.Reply {
 }
 
 extension Date {
-    /// When virtual time begins: Tue, 14 Nov 2023 22:13:20 GMT.
+    /// The start of virtual time: Tue, 14 Nov 2023 22:13:20 GMT.
     static let start = Date(timeIntervalSince1970: 1_700_000_000)
 
-    /// As HTTP writes it.
+    /// The date in HTTP's format.
     var httpText: String {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
@@ -99,5 +100,5 @@ extension Date {
     }
 }
 
-/// The time so many seconds after the start, as HTTP writes it.
+/// The date so many seconds after the start, in HTTP's format.
 func at(_ seconds: Double) -> String { (Date.start + seconds).httpText }

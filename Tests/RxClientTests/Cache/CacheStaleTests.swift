@@ -7,12 +7,12 @@ import RxLite
 import RxTesting
 import Testing
 
-/// When an answer that is stale is given all the same (RFC 5861).
+/// Delivery of stale responses (RFC 5861).
 @Suite struct CacheStaleTests {
     private static let hour = ("Cache-Control", "max-age=3600")
     private static let tag = ("ETag", "\"a\"")
 
-    // MARK: - Failing
+    // MARK: - Failures
 
     private static let staleIfError = ("Cache-Control", "max-age=10, stale-if-error=50")
 
@@ -59,7 +59,7 @@ import Testing
         #expect(stage.cache.statistics.usage.entries == 0)
     }
 
-    // MARK: - Renewing meanwhile
+    // MARK: - Revalidation in the background
 
     @Test func staleWhileRevalidate() throws {
         let terms = ("Cache-Control", "max-age=10, stale-while-revalidate=50")
@@ -72,7 +72,7 @@ import Testing
         let request = Request(url: URL(string: CacheStage.url)!)
         let answers = stage.cache.response(to: request) { transport.send($0).response(to: $0) }
         let (first, second) = (Recorder(answers, on: stage.clock), Recorder(answers, on: stage.clock))
-        // Both at once, before the server has said anything; and it is asked once.
+        // Both at once, before the server has responded; it gets one request.
         #expect(first.values.map(\.cacheUse) == [.stale] && second.values.map(\.text) == ["old"])
         try stage.clock.run()
         #expect(stage.asked == 2)

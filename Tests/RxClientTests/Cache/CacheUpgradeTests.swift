@@ -6,7 +6,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// A client whose base URL is an http one of a host that wants TLS (RFC 6797).
+/// A client with an http base URL whose host requires TLS (RFC 6797).
 @Suite struct CacheUpgradeTests {
     private struct Upgrading: Transport {
         let transport: ScriptedTransport
@@ -39,7 +39,7 @@ import Testing
         #expect(transport.requests.map(\.url.absoluteString) == ["https://shop.test/goods"])
     }
 
-    /// By whichever URL the change is sent, and whichever the response names.
+    /// For each URL of the change, and each URL that the response names.
     @Test(arguments: ["http://shop.test/goods", "https://shop.test/goods", "http://shop.test/order"])
     func changesRemoveThem(url: String) throws {
         let named: HTTPFields = [.contentLocation: "/goods"]

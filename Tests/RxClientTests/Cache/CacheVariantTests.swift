@@ -8,7 +8,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// The fields that select a variant are those that were sent (RFC 9111 §4.1), under every policy.
+/// Fields that select a variant are compared as sent (RFC 9111 §4.1), under every policy.
 @Suite struct CacheVariantTests {
     private typealias Goods = CacheBench.Goods
 
@@ -85,7 +85,7 @@ import Testing
         #expect(transport.exchanges.count == 2)
     }
 
-    /// Nobody knows beforehand which cookies go to where the redirect leads.
+    /// The cookies for the target of the redirect are not known beforehand.
     @Test func whatRedirectsLedToIsNotKeptByCookies() throws {
         let (client, transport) = client(
             .time(.seconds(600)),

@@ -7,7 +7,7 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// What downloads are tested with: a scripted server and files in memory.
+/// The environment of downloads under test: a scripted server and files in memory.
 struct DownloadBench {
     static let content = (0..<50).map { UInt8($0) }
     static let other = (0..<60).map { UInt8(200 - $0) }

@@ -7,11 +7,11 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// Downloads that go on from what is there, and what must not be added to.
+/// Downloads that resume from partial files, and files that must not be appended to.
 @Suite struct DownloadResumeTests {
     private let bench = DownloadBench()
 
-    @Test("Broken off after so many bytes, it goes on from there in the same run", arguments: 0...50)
+    @Test("A download that breaks after so many bytes resumes there in the same run", arguments: 0...50)
     func goesOn(count: Int) throws {
         bench.server.state.withLock { $0.breaks = [count] }
         let recorder = bench.start(retries: 1)
@@ -23,7 +23,7 @@ import Testing
             bench.transport.requests.last?.headerFields[.ifRange] == (isWhole || count == 0 ? nil : "\"v1\""))
     }
 
-    @Test("Broken off again and again")
+    @Test("Repeated interruptions")
     func often() throws {
         bench.server.state.withLock { $0.breaks = [3, 9, 0, 20] }
         let recorder = bench.start(retries: 4)
@@ -32,8 +32,10 @@ import Testing
         #expect(bench.ranges() == [nil, "bytes=3-", "bytes=12-", "bytes=12-", "bytes=32-"])
     }
 
-    /// As a killed process would leave it: each step of a file system takes a millisecond.
-    @Test("Left at any moment, it is finished by the next run", arguments: 0...30, [false, true])
+    /// The state that a killed process would leave: each step of a file system takes a millisecond.
+    @Test(
+        "A download that is abandoned at any moment is finished by the next run", arguments: 0...30,
+        [false, true])
     func left(millisecond: Int, changes: Bool) throws {
         let first = bench.start()
         try bench.clock.advance(by: .milliseconds(millisecond))
@@ -52,7 +54,7 @@ import Testing
         #expect(bench.transport.runningCount == 0)
     }
 
-    @Test("A file that has changed begins anew, by tag and by date", arguments: [false, true])
+    @Test("A changed file starts over, detected by tag and by date", arguments: [false, true])
     func changed(byDate: Bool) throws {
         let (old, now, new) = (
             "Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:50:00 GMT", "Sun, 06 Nov 1994 08:49:50 GMT"
@@ -73,7 +75,7 @@ import Testing
         #expect(bench.ranges() == [nil, "bytes=20-"])
     }
 
-    @Test("A server that ignores ranges sends all of it again")
+    @Test("A server that ignores ranges sends the whole file again")
     func ignoring() throws {
         bench.server.state.withLock {
             $0.breaks = [20]
@@ -98,7 +100,7 @@ import Testing
         (416, [.contentRange: "bytes */20", .eTag: "\"v2\""]),
     ]
 
-    @Test("A server that lies about the part is asked for the whole", arguments: lies)
+    @Test("A server that sends a wrong range is asked for the whole file", arguments: lies)
     func lying(status: Int, fields: HTTPFields) throws {
         bench.server.state.withLock {
             $0.breaks = [20]
@@ -112,7 +114,7 @@ import Testing
     }
 
     @Test(
-        "A part that is longer than it said is cut there; one that is shorter goes on", arguments: [31, 29])
+        "A part that is too long is cut; one that is too short is continued", arguments: [31, 29])
     func wrongLength(count: Int) throws {
         let bytes = Array(DownloadBench.content[20...]) + [99]
         bench.server.state.withLock {
@@ -133,7 +135,7 @@ import Testing
         bench.expectDone(second)
     }
 
-    @Test("A server that gives less than what is missing is asked for the rest")
+    @Test("A server that sends less than the missing bytes is asked for the rest")
     func slices() throws {
         bench.server.state.withLock {
             $0.breaks = [5]
@@ -145,7 +147,7 @@ import Testing
         #expect(bench.ranges() == [nil] + [5, 15, 25, 35, 45].map { "bytes=\($0)-" })
     }
 
-    @Test("All of it is there: 416 says so, and nothing is fetched")
+    @Test("A complete file: 416 confirms it, and nothing is fetched")
     func complete() throws {
         bench.server.state.withLock { $0.breaks = [20] }
         let first = bench.start()
@@ -159,7 +161,7 @@ import Testing
     }
 
     @Test(
-        "Without a strong validator nothing is added to",
+        "Without a strong validator nothing is appended to",
         arguments: [
             [:], [.eTag: "W/\"v1\""], [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"],
         ] as [HTTPFields])
@@ -174,7 +176,7 @@ import Testing
         #expect(bench.ranges() == [nil, nil])
     }
 
-    @Test("A half file of another URL, a broken record or none begins anew", arguments: 0..<4)
+    @Test("A partial file of another URL, with a broken record or without one, starts over", arguments: 0..<4)
     func foreign(kind: Int) throws {
         bench.files["/d/f.part"] = [9, 9, 9]
         let record = [
@@ -188,7 +190,9 @@ import Testing
         #expect(bench.ranges() == [nil])
     }
 
-    @Test("A signature that expires does not make it another file, if it is named", arguments: [true, false])
+    @Test(
+        "An expiring signature does not make it another file if its parameter is ignored",
+        arguments: [true, false])
     func signature(isNamed: Bool) throws {
         bench.server.state.withLock { $0.breaks = [20] }
         let first = bench.start(InlineEndpoint(.get, "/f?v=2&sig=abc"), ignoring: isNamed ? ["sig"] : [])
@@ -203,7 +207,7 @@ import Testing
         #expect(bench.ranges() == [nil, isNamed ? "bytes=20-" : nil])
     }
 
-    @Test("An error leaves the half file for the next time")
+    @Test("An error keeps the partial file for the next attempt")
     func errorBetween() throws {
         bench.server.state.withLock {
             $0.breaks = [20]
@@ -215,7 +219,7 @@ import Testing
         #expect(bench.ranges() == [nil, "bytes=20-", "bytes=20-"])
     }
 
-    @Test("What is not GET begins anew")
+    @Test("A method other than GET starts over")
     func post() throws {
         bench.server.state.withLock { $0.breaks = [20] }
         let first = bench.start(InlineEndpoint(.post, "/f"))

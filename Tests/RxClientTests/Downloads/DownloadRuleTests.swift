@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "What is no Content-Range",
+        "Invalid Content-Range",
         arguments: [
             "", "bytes", "bytes ", "bytes 1-2", "bytes */*", "bytes 2-1/9", "bytes 0-9/9", "bytes 0-/9",
             "bytes -9/9", "bytes 0-8/", "bytes 0-8/9/9", "bytes  0-8/9", "bytes=0-8/9", "items 0-8/9",
@@ -37,7 +37,7 @@ import Testing
         ])
     func noContentRange(text: String) { #expect(ContentRange(text) == nil) }
 
-    @Test("Mutated ranges never trap, and what is read makes sense", arguments: 0..<8)
+    @Test("Mutated ranges never trap, and parsed ones are consistent", arguments: 0..<8)
     func mutatedRange(seed: UInt64) {
         var random = SeededRandom(seed)
         for _ in 0..<2000 {
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    // MARK: The record
+    // MARK: Record
 
     private static func head(_ status: Int = 200, _ fields: HTTPFields) -> ResponseHead {
         ResponseHead(status: .init(code: status), headerFields: fields)
@@ -72,7 +72,7 @@ import Testing
         ([.eTag: "\"a\"", .lastModified: old, .date: later], "\"a\""),
     ]
 
-    @Test("What tells one version from another", arguments: validators)
+    @Test("Validators of a version", arguments: validators)
     func validator(fields: HTTPFields, validator: String?) throws {
         let record = DownloadRecord(of: "u", from: Self.head(200, fields), length: 7)
         #expect(record?.validator == validator)
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "What is no record",
+        "Invalid records",
         arguments: [
             "", "{", "[]", "null", #"{"url":"u"}"#, #"{"etag":"\"a\""}"#, #"{"url":"u","etag":"W/\"a\""}"#,
             #"{"url":"u","etag":"a\r\nb"}"#, #"{"url":"u","etag":"\"a\r\n\""}"#,
@@ -90,7 +90,7 @@ import Testing
         ])
     func noRecord(text: String) { #expect(DownloadRecord(Array(text.utf8)) == nil) }
 
-    @Test("Mutated records never trap, and what is read can be sent", arguments: 0..<8)
+    @Test("Mutated records never trap, and parsed ones can be sent", arguments: 0..<8)
     func mutatedRecord(seed: UInt64) throws {
         var random = SeededRandom(seed)
         for _ in 0..<500 {
@@ -111,7 +111,7 @@ import Testing
         Array(#"{"url":"u","etag":"\"a\"","length":100}"#.utf8))
 
     @Test(
-        "Where to begin",
+        "The start of a download",
         arguments: [
             ("u", 40, 40), ("u", 100, 100), ("u", 101, nil), ("u", 0, nil), ("v", 40, nil),
         ] as [(String, Int64, Int64?)])
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(
-        "What an answer to half a download means",
+        "Decisions for a response to a partial download",
         arguments: [
             (206, [.contentRange: "bytes 40-99/100"], .append(at: 40, end: 100, total: 100)),
             (
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(
-        "416 to one who has all of it",
+        "416 for a complete file",
         arguments: [
             ("bytes */100", "\"a\"", .complete(total: 100)), ("bytes */100", nil, .complete(total: 100)),
             ("bytes */100", "\"b\"", .startOver), ("bytes */99", nil, .startOver),
@@ -173,7 +173,7 @@ import Testing
         #expect(plan.decide(Self.head(416, fields)) == decision)
     }
 
-    @Test("Nobody asked for a part", arguments: [206, 416])
+    @Test("A part that was not requested", arguments: [206, 416])
     func unasked(status: Int) {
         let head = Self.head(status, [.contentRange: "bytes 0-9/10"])
         #expect(DownloadPlan.fromTheStart.decide(head) == .refuse)

@@ -11,7 +11,7 @@ import Testing
 @Suite struct DownloadTests {
     private let bench = DownloadBench()
 
-    @Test("The file appears whole; nothing else stays")
+    @Test("The file appears complete, and no other file remains")
     func whole() throws {
         bench.files["/d/f"] = [1, 2]
         let recorder = bench.start()
@@ -39,7 +39,8 @@ import Testing
     }
 
     @Test(
-        "An error's body never reaches the target, nor the half file", arguments: [400, 403, 404, 416, 500])
+        "An error's body reaches neither the target nor the partial file",
+        arguments: [400, 403, 404, 416, 500])
     func error(status: Int) throws {
         bench.files["/d/f"] = [1]
         let failing = ScriptedTransport(on: bench.clock) { _ in
@@ -59,7 +60,7 @@ import Testing
         #expect(failing.runningCount == 0)
     }
 
-    @Test("A 204 or 205 is no file, and replaces none", arguments: [204, 205])
+    @Test("A 204 or 205 is not a file, and replaces none", arguments: [204, 205])
     func noContent(status: Int) throws {
         bench.files["/d/f"] = [1]
         let transport = ScriptedTransport(on: bench.clock) { _ in .status(.init(code: status)) }
@@ -79,7 +80,7 @@ import Testing
         #expect(transport.exchanges.count == 2)
     }
 
-    @Test("Two to one path at the same time: the second is refused, and the first goes on")
+    @Test("Two downloads to one path at the same time: the second is refused, the first continues")
     func twice() throws {
         let first = bench.start()
         let second = bench.start()
@@ -98,7 +99,7 @@ import Testing
         bench.expectDone(fifth)
     }
 
-    @Test("What another process downloads to is refused, and nothing is touched or sent")
+    @Test("A path that another process downloads to is refused, and nothing is touched or sent")
     func elsewhere() throws {
         bench.files["/d/f.part"] = [1, 2, 3]
         bench.files.lockedElsewhere = ["/d/f.part"]
@@ -116,7 +117,7 @@ import Testing
         #expect(bench.files.lockedPaths.isEmpty)
     }
 
-    @Test("The end frees the path: a download that follows from it is not refused")
+    @Test("The end frees the path: a download that follows it is not refused")
     func inSuccession() throws {
         let client = bench.client()
         let recorder = Recorder(
@@ -129,7 +130,7 @@ import Testing
     }
 
     @Test(
-        "What the disk refuses fails, closes the transfer and leaves the target alone",
+        "An error of the disk fails the download, closes the transfer and keeps the target",
         arguments: [
             (MemoryFileSystem.Operation.lock, "/d/f.part"), (.status, "/d/f.part"),
             (.replace, "/d/f.part.json"), (.write, "/d/f.part"), (.synchronize, "/d/f.part"),
@@ -150,7 +151,7 @@ import Testing
         bench.expectDone(second)
     }
 
-    @Test("Without files there is no download")
+    @Test("Without a file system there is no download")
     func noFiles() throws {
         let client = Client(
             configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: bench.transport)
@@ -160,7 +161,7 @@ import Testing
         #expect(bench.transport.exchanges.isEmpty)
     }
 
-    @Test("Progress: at most 20 a second, from what was there, and the last one always")
+    @Test("Progress: at most 20 values a second, counting the existing bytes, and always the last one")
     func progress() throws {
         bench.server.state.withLock {
             $0.content = Array(repeating: 1, count: 1000)

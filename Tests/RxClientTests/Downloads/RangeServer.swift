@@ -3,20 +3,20 @@ import RxHTTP
 import RxTesting
 import Synchronization
 
-/// A file on a scripted server, which answers ranges as RFC 9110 says, and can be made to break off.
+/// A file on a scripted server, which responds to ranges by RFC 9110 and can break connections.
 final class RangeServer: Sendable {
     struct State: Sendable {
         var content: [UInt8]
         var fields: HTTPFields = [.eTag: "\"v1\""]
-        /// How many bytes of each body come before the connection breaks; then all do.
+        /// The number of bytes of each body before the connection breaks; later bodies are complete.
         var breaks: [Int] = []
         var ignoresRange = false
-        /// The most bytes that a part has.
+        /// The maximum size of a part.
         var slice = 1 << 30
-        /// Takes the place of the next answers to requests for a part.
+        /// Replaces the next responses to requests for a part.
         var lies: [ScriptedTransport.Reply] = []
         var pieceSize = 7
-        /// How long each piece takes.
+        /// The time for each piece.
         var pace = Duration.milliseconds(1)
     }
 

@@ -6,7 +6,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// Requests together and one after the other: Docs/Semantics.md, "Around the call", in virtual time.
+/// Requests in parallel and in sequence: Docs/Semantics.md, "Around the call", in virtual time.
 @Suite struct GroupTests {
     private let clock = VirtualScheduler()
 
@@ -17,7 +17,7 @@ import Testing
         return (Client(configuration: configuration, transport: transport), transport)
     }
 
-    @Test("All at once, one combined outcome, typed")
+    @Test("All at once, one combined result, typed")
     func together() throws {
         let (client, transport) = client(
             .when(.get, "/goods", .json("[1, 2]", after: .milliseconds(30))),
@@ -32,7 +32,7 @@ import Testing
         #expect(recorder.isFinished)
     }
 
-    @Test("Fail-fast: the first failure is the group's, and cancels the siblings")
+    @Test("Fail-fast: the first failure is the group's, and cancels the other members")
     func failFast() throws {
         let (client, transport) = client(
             .when(.get, "/1", .json("1", after: .milliseconds(10))),
@@ -46,7 +46,7 @@ import Testing
         #expect(client.activity.value == 0)
     }
 
-    @Test("Settle all: every outcome, in the order of the requests")
+    @Test("Settle all: every result, in the order of the requests")
     func settleAll() throws {
         let (client, _) = client(
             .when(.get, "/1", .json("1", after: .milliseconds(30))), .when(.get, "/2", .status(.notFound)),
@@ -75,7 +75,7 @@ import Testing
         #expect(settled.isFinished)
     }
 
-    @Test("A member that is cancelled by itself fails the group, and is an outcome where all settle")
+    @Test("A member that is cancelled separately fails the group, and is a result when all settle")
     func memberCancelled() throws {
         let (client, transport) = client(.when(.get, "/*"))
         let requests = (1...2).map { client.get("/\($0)").decode(Int.self) }
@@ -86,7 +86,7 @@ import Testing
         #expect(transport.runningCount == 0)
     }
 
-    @Test("A chain: each request is built from the answer before")
+    @Test("A chain: each request is built from the previous response")
     func chain() throws {
         let (client, transport) = client(
             .when(.get, "/user", .json("7")), .when(.get, "/orders/7", .json("[3, 4]")),
@@ -100,7 +100,7 @@ import Testing
         #expect(transport.requests.map(\.url.path) == ["/user", "/orders/7", "/order/4"])
     }
 
-    @Test("Cancelling a chain stops its tail", arguments: [0, 5, 15])
+    @Test("Cancelling a chain stops the rest", arguments: [0, 5, 15])
     func chainCancelled(milliseconds: Int) throws {
         let (client, transport) = client(.when(.get, "/*", .json("1", after: .milliseconds(10))))
         let chain = client.get("/1").flatMap { _ in client.get("/2") }.flatMap { _ in client.get("/3") }
@@ -114,7 +114,7 @@ import Testing
         #expect(client.activity.value == 0)
     }
 
-    @Test("A chain whose head fails sends nothing more")
+    @Test("A chain whose first request fails sends nothing more")
     func chainFails() throws {
         let (client, transport) = client(.when(.get, "/1", .status(.notFound)), .when(.get, "/2"))
         let recorder = Recorder(client.get("/1").flatMap { _ in client.get("/2") }, on: clock)
@@ -123,7 +123,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("Loading again through the same loader cancels the load before; its answer never comes")
+    @Test("Loading again through the same loader cancels the previous load; its response is never delivered")
     func loader() throws {
         let (client, transport) = client(.when(.get, "/search", .json("1", after: .milliseconds(10))))
         let load = Signal<String>()

@@ -7,7 +7,7 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// A queue that requests are added to at any time.
+/// A queue to which requests are added at any time.
 @Suite struct RequestQueueTests {
     private let clock = VirtualScheduler()
 
@@ -15,7 +15,7 @@ import Testing
         Observable<Int, NetworkError>.just(name).delay(.milliseconds(milliseconds), on: clock)
     }
 
-    @Test("At most `limit` run, first come first served", arguments: [(1, 50), (2, 30), (5, 10), (0, 50)])
+    @Test("At most `limit` run, first come, first served", arguments: [(1, 50), (2, 30), (5, 10), (0, 50)])
     func limit(limit: Int, milliseconds: Int) throws {
         let queue = RequestQueue(limit: limit)
         let begun = Mutex<[Int]>([]), running = Mutex((now: 0, most: 0))
@@ -37,7 +37,7 @@ import Testing
         #expect(queue.count.value == 0)
     }
 
-    @Test("All complete comes when everything added has ended, whichever way, and again after more")
+    @Test("allComplete is sent when all added requests have ended in any way, and again after more")
     func allComplete() throws {
         let queue = RequestQueue(limit: 1)
         let complete = Recorder(queue.allComplete, on: clock)
@@ -47,7 +47,7 @@ import Testing
         let failing = Observable<Int, NetworkError>.fail(NetworkError(.connect, "no"))
         _ = Recorder(failing.queued(in: queue), on: clock)
         try clock.advance(by: .milliseconds(5))
-        // Added while another runs, and cancelled while it waits, and while it runs.
+        // Added while another one runs, and cancelled while waiting and while running.
         let waiting = Recorder(work(3).queued(in: queue), on: clock)
         let late = Recorder(work(4, 100).queued(in: queue), on: clock)
         waiting.cancel()
@@ -64,7 +64,7 @@ import Testing
         #expect(waiting.values.isEmpty && late.values.isEmpty)
     }
 
-    @Test("The place is free when the subscriber has been told; what it adds then is in time")
+    @Test("The place is free once the subscriber has been notified, in time for a request that it adds")
     func chained() throws {
         let queue = RequestQueue(limit: 1)
         let complete = Recorder(queue.allComplete, on: clock)
@@ -96,7 +96,7 @@ import Testing
         #expect(queue.count.value == 0)
     }
 
-    @Test("From many threads nothing is lost and the limit holds", .timeLimit(.minutes(1)))
+    @Test("From many threads nothing is lost and the limit is respected", .timeLimit(.minutes(1)))
     func threads() async throws {
         let queue = RequestQueue(limit: 3)
         let gauge = Gauge()
@@ -114,7 +114,7 @@ import Testing
     }
 }
 
-/// How many run.
+/// The number of running streams.
 private final class Gauge: Sendable {
     private let counts = Mutex((now: 0, most: 0, all: 0))
     var most: Int { counts.withLock { $0.most } }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RxClient
 
-/// Accessories, the indicator and error tips, on every way a request can end.
+/// Accessories, the indicator and error tips, for every end of a request.
 @Suite struct AccessoryTests {
     private final class Journal: Sendable {
         private let lines = Mutex<[String]>([])
@@ -71,7 +71,7 @@ import Testing
         #expect(client.activity.value == 0)
     }
 
-    @Test("Failure: the same around the failure, which is a tip")
+    @Test("Failure: the same order around the failure, which is an error tip")
     func failure() throws {
         let client = client { _ in .failure(.connectionLost) }
         let tips = Recorder(client.errorTips, on: clock)
@@ -85,7 +85,7 @@ import Testing
         #expect(client.activity.value == 0)
     }
 
-    @Test("What cannot be serialised fails the same way")
+    @Test("Parameters that cannot be serialized fail in the same way")
     func invalid() {
         let client = client { _ in .stall }
         _ = start(client.post("/x", .json(["a": Double.nan])))
@@ -95,7 +95,7 @@ import Testing
             ])
     }
 
-    @Test("Cancel by the subscriber, and by a consumer that has enough")
+    @Test("Cancelled by the subscriber, and by an operator that needs no more values")
     func cancel() throws {
         let client = client { request in request.url.path == "/x" ? .stall : .json("1") }
         let tips = Recorder(client.errorTips, on: clock)
@@ -113,7 +113,7 @@ import Testing
         #expect(tips.values.isEmpty)
     }
 
-    @Test("Cancel by the client calls nobody back")
+    @Test("Cancelling through the client calls no subscriber")
     func cancelByClient() throws {
         let client = client { _ in .stall }
         let tips = Recorder(client.errorTips, on: clock)
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(
-        "Each is left out on request",
+        "Each can be excluded by an option",
         arguments: [
             Presentation.hidden, .indicator, .accessories, .errorTips, .all, [.indicator, .errorTips],
         ])
@@ -174,7 +174,7 @@ import Testing
         #expect(counts.values.count == (presentation.contains(.indicator) ? 3 : 1))
     }
 
-    @Test("The indicator goes off with the last request")
+    @Test("The indicator ends with the last request")
     func indicator() throws {
         let client = client { request in .json("1", after: .milliseconds(request.url.path == "/1" ? 10 : 30))
         }

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "By URL, by tag, and all; of what is not there nothing is cancelled",
+        "By URL, by tag, and all; without a match nothing is cancelled",
         arguments: [
             (.all, [0, 1, 2, 3]), (.url("/1"), [0, 1]), (.url("https://shop.test/v1/2"), [2]),
             (.url("/1?q=9"), [0, 1]), (.url("/4"), []), (.url("https://other.test/1"), []), (.url("a b"), []),
@@ -54,7 +54,7 @@ import Testing
         #expect(client.cancel(.all) == 0)
     }
 
-    @Test("By id, which accessories are told")
+    @Test("By id, which is reported to accessories")
     func byID() throws {
         let ids = Mutex<[RequestID]>([])
         let transport = ScriptedTransport(on: clock) { _ in .stall }
@@ -70,7 +70,7 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.running, .cancelled])
     }
 
-    @Test("Callbacks are told nothing of it, wherever they run")
+    @Test("Callbacks get no event, on any scheduler")
     func silence() async throws {
         actor Place {}
         let (client, _) = client()
@@ -117,7 +117,7 @@ import Testing
         #expect(client.activity.value == 0)
     }
 
-    @Test("All that an owner has subscribed to goes with its bag")
+    @Test("All subscriptions of an owner end with its bag")
     func owner() throws {
         let (client, transport) = client()
         let calls = Mutex(0)
@@ -136,7 +136,7 @@ import Testing
         #expect(other.isFinished)
     }
 
-    @Test("Who waits goes on: a list of pages shows it and can be loaded again")
+    @Test("Waiting code continues: a list of pages shows the error and can load again")
     func pages() throws {
         let bench = PagingBench(answer: PagingBench.shop(3))
         let recorder = bench.record()
@@ -147,7 +147,7 @@ import Testing
         #expect(recorder.texts == ["first", "failed(cancelled)", "first", "idle 1,2"])
     }
 
-    @Test("Requests of a retry by hand are requests of their own, and a cancelled one is not tried again")
+    @Test("Retries by hand are separate requests, and a cancelled one is not retried")
     func retryByHand() throws {
         let (client, transport) = client()
         let recorder = Recorder(client.response(.get("/1")).retry(.exponentialBackoff()), on: clock)

@@ -18,7 +18,7 @@ import Testing
         return (Client(configuration: configuration, transport: transport), transport)
     }
 
-    @Test("Unreachable: fails at once with its own error, not tried again, and nothing is sent")
+    @Test("Unreachable: fails at once with its own error, is not retried, and nothing is sent")
     func unreachable() {
         let (client, transport) = bench()
         reachability.set(.unreachable)
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "Everything else is tried, unknown included",
+        "Every other status lets requests through, including unknown",
         arguments: [NetworkStatus.unknown, .wired, .wifi, .cellular])
     func reachable(status: NetworkStatus) throws {
         let (client, _) = bench()
@@ -45,7 +45,7 @@ import Testing
         #expect(recorder.values.count == 1)
     }
 
-    @Test("The status of the moment counts, and a request under way goes on")
+    @Test("The current status counts, and a request under way continues")
     func moment() throws {
         let (client, _) = bench()
         let first = Recorder(client.get("/1"), on: clock)
@@ -60,7 +60,7 @@ import Testing
         #expect(third.isFinished)
     }
 
-    @Test("The signal has the status and each change, and none while it is stopped")
+    @Test("The signal has the status and each change, and no value while it is stopped")
     func changes() {
         let recorder = Recorder(reachability.statuses, on: clock)
         for status in [NetworkStatus.wifi, .wifi, .unreachable, .cellular] { reachability.set(status) }

@@ -8,7 +8,7 @@ import Testing
 @testable import RxClient
 @testable import RxHAR
 
-/// What is recorded, and that it is what the format asks for.
+/// The content of recordings, and its conformance to the format.
 @Suite struct HARRecordingTests {
     private let clock = VirtualScheduler(startingAt: Date(timeIntervalSince1970: 784_111_777))
 

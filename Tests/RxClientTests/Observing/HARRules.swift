@@ -1,7 +1,7 @@
 import Foundation
 
-/// What the format asks of a document (HAR 1.2): which members an object must have, of which type, and what holds
-/// between them. Knows nothing of the types that write it.
+/// The rules of the format for a document (HAR 1.2): the required members of an object, their types, and the
+/// relations between them. Independent of the types that write it.
 struct HARRules {
     private(set) var flaws: [String] = []
 
@@ -75,7 +75,7 @@ struct HARRules {
         }
     }
 
-    /// The phases that there were make up the whole; `ssl` is a part of `connect`.
+    /// The phases add up to the whole; `ssl` is a part of `connect`.
     private mutating func check(timings: [String: Any], time: Double) {
         require(
             timings, "timings", ["send": .number, "wait": .number, "receive": .number],
@@ -106,7 +106,7 @@ struct HARRules {
         }
     }
 
-    /// Members that must be there, those that may, and no others but those that begin with an underscore.
+    /// Required members, optional ones, and no others except those that begin with an underscore.
     private mutating func require(
         _ object: Any?, _ name: String, _ needed: [String: Kind], _ possible: [String: Kind] = [:]
     ) {

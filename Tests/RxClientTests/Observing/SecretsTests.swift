@@ -10,19 +10,19 @@ import Testing
 
 @testable import RxClient
 
-/// A secret in every place where one can be, and every output that could show it.
+/// A secret in every possible place, and every output that could show it.
 @Suite struct SecretsTests {
-    /// Like nothing else, whatever encodes it.
+    /// Unlike any other text, in every encoding.
     static let canary = "cAnArY7"
 
-    /// One place of a secret: how the client is set up, what it asks for, what is answered.
+    /// One place of a secret: the client's setup, its request and the response.
     struct Place: Sendable, CustomTestStringConvertible {
         let name: String
         var baseURL = "https://a.test"
         var call = InlineEndpoint(.get, "/x")
         var answer = ScriptedTransport.Reply.json(#"{"ok":true}"#)
         var configure: @Sendable (inout ClientConfiguration) -> Void = { _ in }
-        /// Whether the secret goes out with the request, or else comes back with the answer.
+        /// Whether the secret is sent with the request, or else received with the response.
         var isSent = true
 
         var testDescription: String { name }
@@ -179,7 +179,7 @@ import Testing
         let failed = Recorder(client.request(lost), on: clock)
         try clock.run()
 
-        // It was there.
+        // The secret was sent or received.
         let wire = transport.requests.map { request in
             "\(request.url.absoluteString) \(request.headerFields.map(\.value)) \(String(decoding: request.body.known, as: UTF8.self))"
         }
@@ -206,7 +206,7 @@ import Testing
         #expect(failed.failure?.url?.absoluteString.contains(Self.canary) == false)
     }
 
-    /// Everything that printing, debugging and dumping say.
+    /// The output of printing, debugging and dumping.
     private static func texts(of value: some Sendable, _ name: String) -> [(name: String, text: String)] {
         var dumped = ""
         dump(value, to: &dumped)
@@ -216,7 +216,7 @@ import Testing
         ]
     }
 
-    /// Of the server's words only what is asked for is shown.
+    /// Of the server's text only the requested part is shown.
     @Test func aServerThatRepeatsASecret() throws {
         let clock = VirtualScheduler()
         let body = #"{"code":7,"message":"no such user: \#(Self.canary)"}"#

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RxClient
 
-/// What listeners are told, and in which order.
+/// The events for listeners, and their order.
 @Suite struct TrafficTests {
     /// The events of `client.traffic` as one word each.
     private static func word(_ event: TrafficEvent) -> String {
@@ -147,7 +147,7 @@ import Testing
                 "started", "sent 1.1", "401", "finished", "relogin 401", "sent 2.2", "200", "2B", "finished",
                 "ended succeeded 200 2B 2x 10ms",
             ])
-        // As they were sent, for those who may see them.
+        // The secrets as sent, for listeners that may see them.
         let tokens = traffic.values.compactMap { event in
             if case .sent = event.kind { event.request.headerFields[.authorization] } else { nil }
         }
@@ -224,7 +224,7 @@ import Testing
             ])
     }
 
-    @Test("Every request ends exactly once, whatever becomes of it", arguments: 0..<10)
+    @Test("Every request ends exactly once, with any outcome", arguments: 0..<10)
     func endsOnce(seed: UInt64) throws {
         let client = client([
             .when(

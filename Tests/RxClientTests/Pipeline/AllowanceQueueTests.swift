@@ -6,9 +6,9 @@ import Testing
 
 @testable import RxClient
 
-/// The queue for a server's allowance, by itself.
+/// The queue for a server's allowance, in isolation.
 @Suite struct AllowanceQueueTests {
-    /// A clock that stands still and counts the timers.
+    /// A clock that stands still and counts its timers.
     private final class StandingClock: Scheduler {
         private struct Timer: Cancellable {
             func cancel() {}
@@ -35,7 +35,7 @@ import Testing
             status: .ok, headerFields: [HTTPField.Name("RateLimit")!: #""a";r=\#(remaining);t=10"#])
     }
 
-    /// A queue whose server has one request under way, and allows no more.
+    /// A queue whose server has one request under way and allows no more.
     private func closedQueue() -> (AllowanceQueue, running: AllowanceQueue.Ticket) {
         let queue = AllowanceQueue(on: clock)
         let (first, running) = (AllowanceQueue.Ticket {}, AllowanceQueue.Ticket {})
@@ -44,9 +44,9 @@ import Testing
         return (queue, running)
     }
 
-    /// A search for each of them would take ten thousand million steps.
+    /// A search for each of them would take ten billion steps.
     @Test(
-        "A hundred thousand that give up set one timer and cause no search", .timeLimit(.minutes(1)),
+        "A hundred thousand tickets that leave set one timer and cause no search", .timeLimit(.minutes(1)),
         arguments: [false, true])
     func givingUp(isFirstFirst: Bool) {
         let (queue, running) = closedQueue()
@@ -55,13 +55,13 @@ import Testing
         #expect(waits.allSatisfy { $0 == .seconds(10) })
         for ticket in isFirstFirst ? waiting : waiting.reversed() { queue.leave(ticket, nil) }
         #expect(clock.timerCount == 1)
-        // Nobody has kept a place.
+        // No place remains taken.
         let last = AllowanceQueue.Ticket {}
         queue.leave(running, Self.head(remaining: 1))
         #expect(queue.arrive(last) == nil)
     }
 
-    @Test("Those that stay keep their order")
+    @Test("The remaining tickets keep their order")
     func order() {
         let (queue, running) = closedQueue()
         let begun = Mutex<[Int]>([])

@@ -9,7 +9,7 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// Interceptors cannot leak secrets or spoil stored responses, signatures and circuits by accident.
+/// Interceptors cannot leak secrets or damage stored responses, signatures and circuits by accident.
 @Suite struct InterceptorSafetyTests: InterceptorSuite {
     let clock = VirtualScheduler()
 

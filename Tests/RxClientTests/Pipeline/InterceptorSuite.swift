@@ -9,7 +9,7 @@ protocol InterceptorSuite {
 }
 
 extension InterceptorSuite {
-    /// A client that retries after a second, where it is not configured otherwise.
+    /// A client that retries after a second, unless configured otherwise.
     func client(
         _ reply: @escaping @Sendable (Request) -> ScriptedTransport.Reply,
         _ configure: (inout ClientConfiguration) -> Void
@@ -22,7 +22,7 @@ extension InterceptorSuite {
         return (Client(configuration: configuration, transport: transport), transport)
     }
 
-    /// The stream's events up to the time when nothing is left to do.
+    /// The stream's events until no work is left.
     func run<T>(_ stream: Observable<T, NetworkError>) throws -> Recorder<T, NetworkError> {
         let recorder = Recorder(stream, on: clock)
         try clock.run()

@@ -29,7 +29,7 @@ struct Adding: Interceptor {
     }
 }
 
-/// Notes each request, and the head or the error that comes of it.
+/// Records each request, and the resulting head or error.
 struct Noting: Interceptor {
     let name: String
     let notes: Notes
@@ -49,7 +49,7 @@ struct Noting: Interceptor {
     }
 }
 
-/// Lines in their order.
+/// Lines in order.
 final class Notes: Sendable {
     private let lines = Mutex<[String]>([])
 

@@ -34,7 +34,7 @@ import Testing
         #expect(transport.requests.suffix(2).map { $0.headerFields[.idempotencyKey] } == [nil, "own"])
     }
 
-    /// How servers say that there is one request left, and none for ten seconds after that.
+    /// The fields by which servers allow one more request, and none for ten seconds after it.
     static let limits: [[HTTPField.Name: String]] = [
         [.init("RateLimit")!: #""a";r=5;t=1, "b";r=1;t=10"#, .init("RateLimit-Policy")!: #""b";q=2;w=10"#],
         [
@@ -52,7 +52,7 @@ import Testing
         let clock = clock
         let (client, transport) = client(
             { _ in
-                // Only the first response says so: the others have nothing new.
+                // Only the first response has the fields: the others bring nothing new.
                 let said = HTTPFields(fields.map { HTTPField(name: $0, value: $1) })
                 return .json("1", headers: clock.now == .zero ? said : [:], after: .seconds(1))
             }, Interceptors(attempt: [RateLimitFollower()]))
@@ -60,7 +60,7 @@ import Testing
         try clock.advance(by: .seconds(1))
         for _ in 1...4 { client.get("/x").subscribe() }
         try clock.run()
-        // One more at once; when the time is over as many as the quota, and the last after one of these.
+        // One more at once; when the time is over as many as the quota, and the last one after one of these.
         #expect(transport.exchanges.map(\.startedAt) == [0, 1, 11, 11, 12].map { .seconds($0) })
     }
 

@@ -8,8 +8,8 @@ import Testing
 
 @testable import RxClient
 
-/// A stage that is chained by hand does what the same stage of an endpoint's own way does: the same requests at the same
-/// times to the same hosts, and the same ends.
+/// A stage that is chained by hand has the same effect as in the pipeline of an endpoint: the same requests
+/// at the same times to the same hosts, and the same ends.
 @Suite struct ByHandTests {
     typealias Reply = ScriptedTransport.Reply
     typealias Make = @Sendable (Client) -> Observable<Response, NetworkError>
@@ -18,7 +18,7 @@ import Testing
     struct Stage: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let configure: @Sendable (inout ClientConfiguration) -> Void
-        /// What both have in common.
+        /// The configuration that both share.
         var shared: @Sendable (inout ClientConfiguration) -> Void = { _ in }
         /// Made once for each client.
         let byHand: @Sendable (Client, VirtualScheduler) -> Observable<Response, NetworkError>
@@ -144,7 +144,7 @@ import Testing
         },
     ]
 
-    /// What happens, for both ways in the same words.
+    /// The events of both, in the same words.
     private func run(
         _ stage: Stage, seed: UInt64, isByHand: Bool
     ) throws -> (exchanges: [String], ends: [String]) {

@@ -13,7 +13,7 @@ import Testing
     private let bench = ResilienceBench()
     private var clock: VirtualScheduler { bench.clock }
 
-    /// Opens at half of four.
+    /// Opens at two failures of four requests.
     private static let policy = CircuitBreaker.Policy(
         failureRatio: 0.5, minimumRequests: 4, window: .seconds(10), openDuration: .seconds(30), probes: 2)
 
@@ -21,19 +21,20 @@ import Testing
         bench({ $0.circuitBreaker = Self.policy }, answers)
     }
 
-    /// What requests, one after the other, do to the circuit: `+` succeeds, `-` fails, and a number lets seconds pass.
-    /// What is seen after each is `c`losed, `o`pen or `h`alf-open.
+    /// The effect of consecutive requests on the circuit: `+` succeeds, `-` fails, and a number lets seconds
+    /// pass.
+    /// The state after each is `c`losed, `o`pen or `h`alf-open.
     @Test(
         "Closed, open after a failure ratio, half-open, closed again",
         arguments: [
-            // Too few to tell.
+            // Too few requests to decide.
             ("---", "ccc"), ("+++-", "cccc"),
             // Half of at least four.
             ("----", "ccco"), ("++--", "ccco"), ("+-+-", "ccco"), ("--++", "cccc"), ("--++-", "cccco"),
             ("+++++---", "cccccccc"), ("+++++-----", "ccccccccco"),
-            // Failures of more than ten seconds ago do not count.
+            // Failures from more than ten seconds ago do not count.
             ("--9--", "ccco"), ("---11-", "cccc"),
-            // Open: nothing passes, for thirty seconds.
+            // Open: no request passes for thirty seconds.
             ("----29-", "cccoo"), ("----30+", "cccoh"), ("----30++", "cccohc"), ("----30-", "cccoo"),
             ("----30+-", "cccoho"), ("----30++---", "cccohcccc"), ("----30++----", "cccohcccco"),
             ("----30-29+", "cccooo"), ("----30-30++", "cccoohc"),
@@ -62,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "Transport errors and statuses from 500 on are failures; what the client decides is not",
+        "Transport errors and statuses from 500 on are failures; decisions of the client are not",
         arguments: [
             (.resolve, true), (.connect, true), (.connectTimeout, true), (.tls, true), (.proxy, true),
             (.connectionLost, true), (.emptyReply, true), (.partialBody, true), (.invalidResponse, true),
@@ -85,7 +86,7 @@ import Testing
         #expect(transport.requests.count == (isFailure ? 4 : 6))
     }
 
-    @Test("Cancelled requests say nothing")
+    @Test("Cancelled requests do not count")
     func cancelled() throws {
         let (client, _) = client([.stall])
         let recorders = try bench.burst(10, client.get("/x"))
@@ -93,7 +94,9 @@ import Testing
         #expect(client.circuitBreaker()?.state.value == .closed)
     }
 
-    @Test("Open, it fails at once with an error that says since when and until when, and nothing is sent")
+    @Test(
+        "Open, it fails at once with an error that has the start and end of the period, and nothing is sent"
+    )
     func error() throws {
         let (client, transport) = client([.status(.internalServerError)])
         try clock.advance(by: .seconds(5))
@@ -125,7 +128,7 @@ import Testing
         #expect(states.values.count == 4)
     }
 
-    @Test("Half-open, as many as there are probes pass at a time; one that is cancelled makes room")
+    @Test("Half-open, as many requests as there are probes pass at a time; a cancelled one makes room")
     func probes() throws {
         let answers = Script(Array(repeating: .failure(.connect), count: 4) + [.stall])
         let (client, transport) = bench({ $0.circuitBreaker = Self.policy }) { _ in answers.next() }
@@ -140,7 +143,7 @@ import Testing
     }
 
     @Test(
-        "A probe that is a stream is settled by its head, well or not; the place is free while the body runs")
+        "A stream as a probe is settled by its head, in both cases; the place is free while the body runs")
     func streamedProbes() throws {
         let head = ScriptedTransport.Step.head(ResponseHead(status: .ok))
         let answers = Script(
@@ -157,7 +160,7 @@ import Testing
         #expect(client.circuitBreaker()?.state.value == .closed)
     }
 
-    @Test("A stream that breaks off counts as a failure while the circuit is closed")
+    @Test("An incomplete stream counts as a failure while the circuit is closed")
     func brokenStreams() throws {
         let (client, _) = bench({ $0.circuitBreaker = Self.policy }) { _ in
             .steps(.head(ResponseHead(status: .ok)), .chunk([1]), .fail(NetworkError(.partialBody, "cut")))
@@ -166,7 +169,7 @@ import Testing
         #expect(client.circuitBreaker()?.state.value != .closed)
     }
 
-    @Test("Answers to requests from before a change do not count")
+    @Test("Responses to requests from before a change do not count")
     func late() throws {
         let breaker = CircuitBreaker(Self.policy, clock: clock)
         let late = Signal<Void>()
@@ -183,7 +186,7 @@ import Testing
         #expect(breaker.state.value == .closed)
     }
 
-    @Test("Each host has its own, and it is off by default")
+    @Test("Each host has its own breaker, and it is off by default")
     func hosts() throws {
         let (client, transport) = bench(
             {
@@ -204,7 +207,7 @@ import Testing
         #expect(unlimited.requests.count == 50)
     }
 
-    @Test("A random load: whatever happens, an open circuit lets nothing through", arguments: 1...4)
+    @Test("A random load: an open circuit never lets a request through", arguments: 1...4)
     func seeded(seed: UInt64) throws {
         var random = SeededRandom(seed)
         let breaker = CircuitBreaker(Self.policy, clock: clock)

@@ -8,14 +8,14 @@ import Testing
 
 @testable import RxClient
 
-/// A client with two servers that answer as they are told.
+/// A client with two servers that respond as instructed.
 struct FailoverBench {
     typealias Reply = ScriptedTransport.Reply
 
     let bench = ResilienceBench()
     var clock: VirtualScheduler { bench.clock }
 
-    /// What the two servers answer at the moment.
+    /// The current responses of the two servers.
     final class Health: Sendable {
         private let answers = Mutex<[String: Reply]>([:])
 

@@ -9,14 +9,14 @@ import Testing
 
 @testable import RxClient
 
-/// Cookies belong to the service, whichever of its servers is asked.
+/// Cookies belong to the service, not to one of its servers.
 @Suite struct FailoverCookieTests {
     private let servers = FailoverBench()
     private var bench: ResilienceBench { servers.bench }
     private var clock: VirtualScheduler { servers.clock }
     private var health: FailoverBench.Health { servers.health }
 
-    @Test("Cookies follow the service: what either server sets goes to both")
+    @Test("Cookies follow the service: both servers get the cookies of either")
     func cookies() throws {
         let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
         let (client, transport) = servers.client { $0.cookies = jar }
@@ -31,7 +31,7 @@ import Testing
         #expect(Set(jar.cookies.map(\.domain)) == ["main.test"])
     }
 
-    @Test("Where the standby server is at another path, cookies follow by the path below the base URL")
+    @Test("If the standby server has another path, cookies follow the path below the base URL")
     func cookiePaths() throws {
         let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
         let (client, transport) = servers.client {
@@ -45,7 +45,7 @@ import Testing
         #expect(transport.requests.map { $0.headerFields[.cookie] } == [nil, "a=1", nil])
     }
 
-    @Test("A Secure cookie does not go to a standby server without TLS")
+    @Test("A Secure cookie is not sent to a standby server without TLS")
     func secureCookies() throws {
         let jar = CookieJar(publicSuffixes: .unknown, clock: clock)
         let (client, transport) = servers.client {

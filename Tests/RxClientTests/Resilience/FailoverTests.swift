@@ -16,7 +16,7 @@ import Testing
     private var clock: VirtualScheduler { servers.clock }
     private var health: FailoverBench.Health { servers.health }
 
-    /// A failure of the main server, and whether a request of a method goes on to the standby server.
+    /// A failure of the main server, and whether a request with a method goes to the standby server.
     struct Row: Sendable, CustomTestStringConvertible {
         let method: String
         let failure: Reply
@@ -53,7 +53,9 @@ import Testing
         return rows
     }()
 
-    @Test("Only what was not sent, or 502, 503, 504 where it may be sent twice", arguments: rows)
+    @Test(
+        "Only requests that were not sent, or 502, 503, 504 if the request may be sent twice", arguments: rows
+    )
     func triggers(row: Row) throws {
         health["main.test"] = row.failure
         let (client, transport) = servers.client()
@@ -64,7 +66,9 @@ import Testing
         #expect(client.servers.active.value == (row.goesOn ? .standby : .main))
     }
 
-    @Test("A POST with Idempotency-Key goes on after 503; one with a body of one use never does")
+    @Test(
+        "A POST with Idempotency-Key switches after 503; one whose body can be sent only once never does"
+    )
     func bodies() throws {
         health["main.test"] = .status(.serviceUnavailable)
         let (client, transport) = servers.client()
@@ -84,7 +88,7 @@ import Testing
         for _ in 0..<3 { try bench.outcome(client.get("/x"), within: .seconds(1)) }
         #expect(transport.hosts == ["main.test", "standby.test", "standby.test", "standby.test"])
 
-        // The probe goes on to the standby server, so that nobody notices.
+        // The probe goes to the standby server, too, so that its request succeeds.
         try clock.advance(to: .seconds(31))
         let probes = try bench.burst(3, client.get("/x"))
         #expect(probes.map(\.isFinished) == [true, true, true])
@@ -92,7 +96,7 @@ import Testing
             transport.hosts.dropFirst(4)
                 == ["main.test", "standby.test", "standby.test", "standby.test"][...])
 
-        // The next one only after the interval.
+        // The next probe only after the interval.
         health["main.test"] = .json("\"back\"")
         try bench.outcome(client.get("/x"), within: .seconds(29))
         #expect(transport.hosts.last == "standby.test")
@@ -115,7 +119,7 @@ import Testing
     }
 
     @Test(
-        "What the main server says to a probe",
+        "The main server's responses to a probe",
         arguments: [
             (Reply.status(.notFound), true), (.status(.internalServerError), true), (.json("1"), true),
             (.status(.serviceUnavailable), false), (.failure(.connect), false),
@@ -130,7 +134,7 @@ import Testing
         #expect(client.servers.active.value == (isBack ? .main : .standby))
     }
 
-    @Test("A probe that is cancelled leaves the next request to probe")
+    @Test("After a cancelled probe the next request probes")
     func cancelledProbe() throws {
         health["main.test"] = .failure(.connect)
         let (client, transport) = servers.client()
@@ -145,7 +149,9 @@ import Testing
         #expect(client.servers.active.value == .main)
     }
 
-    @Test("When the standby server does not answer either, its error stands and the main server stays")
+    @Test(
+        "If the standby server does not respond either, its error is final and the main server stays active"
+    )
     func bothDown() throws {
         health["main.test"] = .failure(.connect)
         health["standby.test"] = .status(.badGateway)
@@ -159,7 +165,7 @@ import Testing
         #expect(client.servers.active.value == .main)
     }
 
-    @Test("When the standby server is active and fails, the main one takes over at once if it answers")
+    @Test("When the active standby server fails, the main server takes over at once if it responds")
     func standbyDown() throws {
         let (client, transport) = servers.client()
         client.servers.use(.standby)
@@ -169,7 +175,7 @@ import Testing
         #expect(client.servers.active.value == .main)
     }
 
-    @Test("Who began before a change knows nothing about what is now")
+    @Test("A request that began before a change of servers does not affect the present state")
     func late() throws {
         health["main.test"] = .failure(.connect, after: .seconds(20))
         let (client, _) = servers.client(probeInterval: .seconds(1))
@@ -184,7 +190,7 @@ import Testing
         #expect(client.servers.active.value == .main)
     }
 
-    @Test("Endpoints that choose a server stay there, and without a rule nothing goes over")
+    @Test("Endpoints that choose a server keep it, and without a rule there is no failover")
     func pinned() throws {
         health["main.test"] = .failure(.connect)
         let (client, transport) = servers.client()
@@ -198,7 +204,7 @@ import Testing
     }
 
     @Test(
-        "It is no retry: neither the policy nor the budget is asked, and the retry that follows goes on there"
+        "A failover is not a retry: it needs neither policy nor budget, and later retries stay at the server"
     )
     func noRetry() throws {
         health["main.test"] = .failure(.connect)
@@ -212,7 +218,7 @@ import Testing
         #expect(transport.starts == [.zero, .zero, .seconds(1)])
     }
 
-    @Test("An open circuit of the main server sends to the standby server at once")
+    @Test("An open circuit of the main server leads to the standby server at once")
     func circuit() throws {
         health["main.test"] = .failure(.connectionLost)
         let (client, transport) = servers.client {
@@ -223,7 +229,7 @@ import Testing
         #expect(transport.hosts == ["main.test", "main.test", "standby.test"])
     }
 
-    @Test("Streams and event sources go over as well, before their answer has begun")
+    @Test("Streams and event sources switch as well, before their response has begun")
     func streams() throws {
         health["main.test"] = .failure(.connect)
         health["standby.test"] = .bytes(Array("a\nb".utf8))
@@ -241,7 +247,7 @@ import Testing
         events.cancel()
     }
 
-    @Test("The listeners are told")
+    @Test("The listeners are notified")
     func events() throws {
         health["main.test"] = .failure(.connect)
         let (client, _) = servers.client()

@@ -23,7 +23,8 @@ import Testing
             }, answers)
     }
 
-    /// Two attempts as they are answered, and what comes of them: who wins, when, and what becomes of the exchanges.
+    /// Two attempts with their responses, and the result: the winner, the time, and the fate of both
+    /// exchanges.
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let answers: [Reply]
@@ -77,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "Only what may be sent twice",
+        "Only requests that may be sent twice",
         arguments: [
             (InlineEndpoint(.get, "/x"), 2), (InlineEndpoint(.put, "/x", .text("a")), 2),
             (InlineEndpoint(.delete, "/x"), 2),
@@ -96,7 +97,7 @@ import Testing
         #expect(transport.runningCount == 0)
     }
 
-    @Test("Never for progress, streams and event sources, part of which is out before they are whole")
+    @Test("Never for progress, streams and event sources, which deliver values before they are complete")
     func notHedged() throws {
         let (client, transport) = client([.stall])
         let progress = try bench.outcome(client.progress(of: .get("/x")))
@@ -117,7 +118,7 @@ import Testing
         #expect(transport.requests.count == 3)
     }
 
-    @Test("Each is taken from the retry budget, and without one there is none")
+    @Test("Each hedge is taken from the retry budget, and without budget there is none")
     func budget() throws {
         let (client, transport) = client([.stall]) { $0.retryBudget = RetryBudget(ratio: 0, floor: 0.3) }
         let events = Recorder(client.traffic, on: clock)
@@ -127,7 +128,7 @@ import Testing
         #expect(events.values.count { if case .hedged = $0.kind { true } else { false } } == 3)
     }
 
-    @Test("A percentile of the recent attempts to the host; before there are ten, what is said")
+    @Test("A percentile of the recent attempts to the host; the initial value before there are ten")
     func percentile() throws {
         let (client, transport) = client([.stall], .percentile(0.9, initially: .seconds(3)))
         let latencies = try #require(client.servers.pair.main.host?.latencies)
@@ -139,7 +140,7 @@ import Testing
         #expect(transport.starts.suffix(2) == [.seconds(9), .milliseconds(9180)])
     }
 
-    @Test("Attempts that are answered are what percentiles are taken of")
+    @Test("Percentiles are taken of attempts with a response")
     func noted() throws {
         let (client, transport) = client(
             Array(repeating: .json("1", after: .milliseconds(50)), count: 10) + [.stall],
@@ -158,14 +159,14 @@ import Testing
         #expect(latencies.percentile(share) == .milliseconds(rank))
     }
 
-    @Test("The last 128 are remembered")
+    @Test("The last 128 attempts are kept")
     func memory() {
         let latencies = RecentLatencies()
         for number in 0..<1000 { latencies.note(.milliseconds(number)) }
         #expect(latencies.percentile(0) == .milliseconds(872))
     }
 
-    @Test("What it took when it was given up counts, so that hedges do not make the times look short")
+    @Test("The time of an abandoned attempt counts, so that hedges do not make the times look short")
     func censored() throws {
         let answers = Script([.stall, .json("2")])
         let (client, _) = bench { _ in answers.next() }

@@ -32,7 +32,7 @@ import Testing
         transport.starts.map { $0 / .seconds(1) }
     }
 
-    @Test("So many at a time, in the order of their arrival")
+    @Test("A limited number at a time, in the order of arrival")
     func concurrency() throws {
         let (client, transport) = client(RequestLimits(concurrency: 2))
         for number in 0..<5 { client.get("/\(number)").subscribe() }
@@ -60,7 +60,7 @@ import Testing
         #expect(transport.requests.count == starts.count + 1, "the bucket has filled again")
     }
 
-    @Test("Hosts take turns: many requests to one do not hold up a single one to another")
+    @Test("Hosts take turns: many requests to one host do not delay a single one to another")
     func fairness() throws {
         let (client, transport) = client(RequestLimits(concurrency: 1))
         for _ in 0..<4 { client.get("/x").subscribe() }
@@ -69,7 +69,7 @@ import Testing
         #expect(transport.hosts == ["main.test", "main.test", "other.test", "main.test", "main.test"])
     }
 
-    @Test("Limits for each host leave the others alone, rates too")
+    @Test("Limits per host do not affect other hosts, rates included")
     func perHost() throws {
         let (client, transport) = client(perHost: RequestLimits(concurrency: 1, rate: .perSecond(0.25)))
         for host in ["a", "a", "b", "b", "c"] { client.get("https://\(host).test/x").subscribe() }
@@ -78,7 +78,7 @@ import Testing
         #expect(seconds(transport) == [0, 0, 0, 4, 4])
     }
 
-    @Test("Who waits can be cancelled, and is passed over")
+    @Test("A waiting request can be cancelled, and is skipped")
     func cancelling() throws {
         let (client, transport) = client(RequestLimits(concurrency: 1))
         let first = Recorder(client.get("/0"), on: clock)
@@ -94,7 +94,7 @@ import Testing
         #expect(seconds(transport) == [0, 1])
     }
 
-    @Test("Cancelling all who wait leaves no timer behind")
+    @Test("Cancelling all waiting requests leaves no timer behind")
     func noTimers() throws {
         let (client, _) = client(
             RequestLimits(rate: .perSecond(0.001)), { $0.options.timeouts = Timeouts(queue: .seconds(9)) })
@@ -106,7 +106,7 @@ import Testing
         #expect(clock.pendingCount == 0)
     }
 
-    @Test("The queue timeout counts the wait, and what is left of it is the transport's")
+    @Test("The queue timeout includes the wait, and the rest of it is for the transport's queue")
     func queueTimeout() throws {
         let (client, transport) = client(
             RequestLimits(concurrency: 1), { $0.options.timeouts = Timeouts(queue: .seconds(2.5)) }
@@ -122,7 +122,7 @@ import Testing
         #expect(transport.requests.map(\.timeouts.queue) == [.seconds(2.5), .seconds(0.5)])
     }
 
-    @Test("What waits is in the events, and so is that its turn has come")
+    @Test("Waiting, and its end, are in the events")
     func events() throws {
         let (client, _) = client(RequestLimits(concurrency: 1))
         let events = Recorder(client.traffic, on: clock)
@@ -138,7 +138,7 @@ import Testing
         #expect(told == ["0.0 seconds queued", "1.0 seconds after 1.0 seconds"])
     }
 
-    @Test("A place is held until the answer is whole, and a retry waits outside for its own")
+    @Test("A place is held until the response is complete, and a retry waits outside for its own")
     func retries() throws {
         let (client, transport) = client(
             RequestLimits(concurrency: 1),
@@ -151,7 +151,7 @@ import Testing
         #expect(seconds(transport) == [0, 0, 1, 5])
     }
 
-    @Test("A request that follows from another is not held up by it")
+    @Test("A request that follows from another is not blocked by it")
     func chain() throws {
         let (client, transport) = client(RequestLimits(concurrency: 1))
         let recorder = Recorder(client.get("/1").flatMap { _ in client.get("/2") }.take(1), on: clock)
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(
-        "429 with Retry-After closes the host until then, thirty seconds at most",
+        "429 with Retry-After closes the host until then, for thirty seconds at most",
         arguments: [
             ("5", 5), ("Sun, 06 Nov 1994 08:49:44 GMT", 7), ("3600", 30), ("soon", 0), ("0", 0),
         ])
@@ -182,7 +182,7 @@ import Testing
         #expect(transport.starts == [.zero, .zero, wait, wait])
     }
 
-    @Test("503 closes nothing, and neither does 429 without the time")
+    @Test("503 closes nothing, and neither does 429 without a time")
     func notClosed() throws {
         for answer: Reply in [
             .status(.serviceUnavailable, headers: [.retryAfter: "9"]), .status(.tooManyRequests),
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test("The requests of a login are not held up by those that wait for it", arguments: [false, true])
+    @Test("The requests of a login are not blocked by requests that wait for it", arguments: [false, true])
     func login(usesSession: Bool) throws {
         let box = Mutex<Client?>(nil)
         let session = Session(credential: Credential(token: "old"), clock: clock) {
@@ -248,7 +248,7 @@ import Testing
         #expect(recorders.count { $0.completion == nil } <= cancelled)
         #expect(client.limiter?.waitingCount == 0)
         #expect(clock.pendingCount == 0)
-        // No second has more starts than the burst and what came in it.
+        // No second has more starts than the burst plus the tokens of that second.
         let starts = transport.starts
         for (index, start) in starts.enumerated() {
             let within = starts[index...].prefix { $0 <= start + .seconds(1) }.count

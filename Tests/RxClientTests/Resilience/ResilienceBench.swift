@@ -5,7 +5,8 @@ import RxHTTP
 import RxLite
 import RxTesting
 
-/// A client of a service with two servers, main.test and standby.test, answered by a script in virtual time.
+/// A client of a service with two servers, main.test and standby.test, with scripted responses, in virtual
+/// time.
 struct ResilienceBench {
     typealias Reply = ScriptedTransport.Reply
 
@@ -50,8 +51,8 @@ struct ResilienceBench {
 }
 
 extension ScriptedTransport {
-    /// The hosts that were asked, in their order.
+    /// The hosts of the requests, in order.
     var hosts: [String] { requests.map { $0.url.host() ?? "" } }
-    /// When each exchange began.
+    /// The start of each exchange.
     var starts: [Duration] { exchanges.map(\.startedAt) }
 }

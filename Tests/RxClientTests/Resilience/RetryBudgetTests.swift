@@ -25,7 +25,7 @@ import Testing
     private func withdrawals(_ account: RetryBudget.Account, of attempts: Int = 10_000) -> Int {
         (0..<attempts).count { _ in
             guard account.withdraw() else { return false }
-            // What is sent for it is no request of its own.
+            // Its retries do not count as requests.
             account.noteRequest()
             return true
         }
@@ -50,7 +50,7 @@ import Testing
         #expect(withdrawals(account) == retries)
     }
 
-    @Test("The window slides: what is older than ten seconds neither allows nor uses anything")
+    @Test("The window slides: requests older than ten seconds neither add to the budget nor use it")
     func sliding() throws {
         let account = try account(ratio: 1, floor: 0)
         for second in 0..<10 {
@@ -65,7 +65,7 @@ import Testing
         #expect(withdrawals(account) == 0)
     }
 
-    @Test("The floor is there again second by second")
+    @Test("The floor refills second by second")
     func floor() throws {
         let account = try account(ratio: 0)
         #expect(withdrawals(account, of: 10) == 10)
@@ -77,7 +77,7 @@ import Testing
         #expect(withdrawals(account) == 90)
     }
 
-    @Test("A random load never has more retries than the rule, whatever the order", arguments: 1...5)
+    @Test("A random load never has more retries than the rule allows, in any order", arguments: 1...5)
     func seeded(seed: UInt64) throws {
         var random = SeededRandom(seed)
         let account = try account(ratio: 0.2, floor: 2, window: .seconds(10))
@@ -90,13 +90,13 @@ import Testing
                 requests.append(clock.now)
             case 5..<9:
                 if account.withdraw() {
-                    // What is sent for it is no request of its own.
+                    // Its retries do not count as requests.
                     account.noteRequest()
                     retries.append(clock.now)
                 }
             default: try clock.advance(by: .milliseconds(Int.random(in: 0..<200, using: &random)))
             }
-            // Up to 15 requests are counted late, and a tenth of the window is forgotten at a time.
+            // Up to 15 requests are counted late, and a tenth of the window is dropped at a time.
             let start = clock.now - .seconds(9)
             let used = retries.reversed().prefix { $0 > start }.count
             let known = requests.reversed().prefix { $0 > clock.now - .seconds(11) }.count + 15
@@ -106,7 +106,9 @@ import Testing
         #expect(retries.count > 100)
     }
 
-    @Test("When it is spent the first error stands, with the attempts there were, and the listeners are told")
+    @Test(
+        "When the budget is spent the first error is final, with the number of attempts; listeners are notified"
+    )
     func spent() throws {
         let (client, transport) = bench(
             {
@@ -123,7 +125,7 @@ import Testing
         #expect(refusals == 1)
     }
 
-    @Test("On by default: of a thousand requests that fail at once two hundred are sent again")
+    @Test("On by default: of a thousand requests that fail at once two hundred are retried")
     func defaults() throws {
         let (client, transport) = bench(
             { $0.options.retry = .exponentialBackoff(maxRetries: 1, backoff: .constant(.seconds(1))) },
@@ -133,7 +135,7 @@ import Testing
         #expect(transport.requests.count == 1200)
     }
 
-    @Test("Without a budget as many as the policy wants")
+    @Test("Without a budget the policy alone decides")
     func off() throws {
         let (client, transport) = bench(
             {
@@ -145,7 +147,7 @@ import Testing
         #expect(transport.requests.count == 2000)
     }
 
-    @Test("Each host has its own account, also where an absolute URL leads there; clients can share it")
+    @Test("Each host has its own account, also through an absolute URL; clients can share a budget")
     func hosts() throws {
         let budget = RetryBudget(ratio: 0, floor: 0.1)
         let configure: (inout ClientConfiguration) -> Void = {
@@ -164,7 +166,7 @@ import Testing
         #expect(second.requests.count == 3)
     }
 
-    @Test("A wait that the deadline forbids costs nothing of it")
+    @Test("A wait that the deadline forbids uses none of it")
     func deadline() throws {
         let (client, transport) = bench(
             {
@@ -179,7 +181,7 @@ import Testing
         #expect(account.withdraw())
     }
 
-    @Test("Accounts and hosts of which nothing is known any more are forgotten")
+    @Test("Accounts of idle hosts are dropped")
     func forgotten() throws {
         let budget = RetryBudget(ratio: 0, floor: 0.1, clock: clock)
         let first = budget.account(of: try origin("https://first.test"))
@@ -191,7 +193,7 @@ import Testing
         #expect(budget.account(of: try origin("https://first.test")) !== first)
     }
 
-    @Test("Windows and ratios beyond all measure do not trap")
+    @Test("Extreme windows and ratios do not trap")
     func extremes() throws {
         for (ratio, floor, window): (Double, Double, Duration) in [
             (.infinity, .infinity, .seconds(Int.max)), (-1, -1, .zero), (.nan, .nan, .seconds(-5)),

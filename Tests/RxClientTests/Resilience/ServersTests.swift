@@ -7,7 +7,7 @@ import Testing
 
 @testable import RxClient
 
-/// Two servers chosen by endpoint, and changed at run time.
+/// Two servers, chosen by endpoint and changed at run time.
 @Suite struct ServersTests {
     private let bench = ResilienceBench()
     private var clock: VirtualScheduler { bench.clock }
@@ -45,7 +45,7 @@ import Testing
         #expect(transport.requests.last?.url.host() == URL(string: url)?.host())
     }
 
-    @Test("Without a standby server those who want it fail before anything is sent")
+    @Test("Without a standby server, requests that require it fail before anything is sent")
     func none() throws {
         let (client, transport) = client(standby: nil)
         #expect(try bench.outcome(client.request(call("/x", on: .standby))).failure?.code == .invalidURL)
@@ -54,7 +54,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("The base URLs can be changed at run time: later requests use them, those under way do not")
+    @Test("The base URLs can be changed at run time: later requests use them, requests under way do not")
     func change() throws {
         let (client, transport) = bench(
             { $0.options.retry = .exponentialBackoff(backoff: .constant(.seconds(1))) },
@@ -71,7 +71,7 @@ import Testing
         #expect(try bench.outcome(client.get("/x")).failure?.code == .invalidURL)
     }
 
-    @Test("By hand the standby server is made active, without any failover")
+    @Test("The app can make the standby server active, without failover")
     func byHand() throws {
         let (client, transport) = client()
         let states = Recorder(client.servers.active.observable, on: clock)
@@ -87,7 +87,7 @@ import Testing
         #expect(states.values == [.main, .standby, .main, .standby, .main])
     }
 
-    @Test("What is elsewhere stays there, and nothing of the service goes with it")
+    @Test("A URL elsewhere stays there, and gets nothing of the service")
     func elsewhere() throws {
         let session = Session(credential: Credential(token: "t"), clock: clock) { .never() }
         let (client, transport) = client {
@@ -122,7 +122,7 @@ import Testing
         #expect(keys == ["k", "k"])
     }
 
-    @Test("A signature is made over the URL that is sent")
+    @Test("A signature covers the URL that is sent")
     func signed() throws {
         let (client, transport) = client {
             $0.signature = Signature { content in
@@ -138,7 +138,7 @@ import Testing
             ])
     }
 
-    @Test("Requests are cancelled by their path, whichever server they are at")
+    @Test("Requests are cancelled by their path, at either server")
     func cancelling() throws {
         let (client, transport) = bench({ $0.standbyURL = "https://standby.test" }, [.stall])
         client.servers.use(.standby)
@@ -148,7 +148,7 @@ import Testing
         #expect(recorder.failure?.code == .cancelled)
     }
 
-    @Test("Pages behind links stay at the active server, whichever the links name")
+    @Test("Linked pages stay at the active server, whichever server the links name")
     func links() throws {
         let (client, transport) = bench({ $0.standbyURL = "https://standby.test" }) { request in
             let page = request.url.query().flatMap { Int($0.dropFirst(5)) } ?? 1
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test(
-        "What is below a base URL",
+        "Paths below a base URL",
         arguments: [
             ("https://a.test/v1", "https://a.test/v1/x", "/x"),
             ("https://a.test/v1/", "https://a.test/v1/x", "/x"),

@@ -10,7 +10,7 @@ import Testing
 
 @testable import RxClient
 
-/// Every public type that can hold a secret, with one in it, and every way to print it.
+/// Every public type that can hold a secret, with a secret in it, and every way to print it.
 @Suite struct PrintingTests {
     private static let canary = "cAnArY7"
     private static let bytes = Array(canary.utf8)
@@ -142,7 +142,7 @@ import Testing
         ]
     }
 
-    /// Everything that printing, debugging, dumping and reflecting say.
+    /// The output of printing, debugging, dumping and reflecting.
     private static func texts(of value: any Sendable, depth: Int = 0) -> [String] {
         var dumped = ""
         dump(value, to: &dumped)
@@ -157,7 +157,7 @@ import Testing
         return texts
     }
 
-    @Test("Nothing that is printed shows a secret, neither as text nor as bytes")
+    @Test("No printed text shows a secret, neither as text nor as bytes")
     func noSecret() throws {
         let numbers = Self.bytes.map { "\($0)" }.joined(separator: ", ")
         let lines = Self.bytes.map { "- \($0)\n" }
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test("Descriptions say what is useful")
+    @Test("Descriptions have the useful parts")
     func useful() throws {
         #expect(
             "\(ClientConfiguration(baseURL: "https://u:p@a.test/v1?q=1"))"

@@ -8,12 +8,12 @@ import Testing
 
 @testable import RxClient
 
-/// Additions of credentials and signatures, on every way by which a request leaves the origin that they are for.
+/// Additions of credentials and signatures, in every way in which a request leaves their origin.
 @Suite struct SecretJourneyTests {
-    /// Unlike anything else, however it is encoded.
+    /// Unlike any other text, in every encoding.
     static let canary = "cAnArY7"
 
-    /// One way to put a secret into a request.
+    /// One way to add a secret to a request.
     struct Addition: Sendable, CustomTestStringConvertible {
         let name: String
         var call = InlineEndpoint(.post, "/x", .form(["a": "1"]))
@@ -106,14 +106,14 @@ import Testing
         return (Client(configuration: configuration, transport: transport), transport)
     }
 
-    /// All that goes over the wire.
+    /// All bytes of the request on the wire.
     private func wire(_ request: Request) -> String {
         let fields = request.headerFields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
         return
             "\(request.url.absoluteString)\n\(fields)\n\(String(decoding: request.body.known, as: UTF8.self))"
     }
 
-    /// What follows `/x` in the request's path, and its query; `nil` for other paths.
+    /// The rest of the request's path after `/x`, and its query; `nil` for other paths.
     private static func rest(of request: Request) -> String? {
         guard request.url.path.hasPrefix("/x") else { return nil }
         return request.url.path.dropFirst(2) + (request.url.query().map { "?" + $0 } ?? "")
@@ -122,7 +122,7 @@ import Testing
     private func holds(_ request: Request) -> Bool { wire(request).contains(Self.canary) }
 
     @Test(
-        "No redirect takes it to another origin, nor does one that repeats path and query",
+        "No redirect takes it to another origin, not even one that repeats path and query",
         arguments: additions)
     func redirects(_ addition: Addition) throws {
         for status in [301, 302, 303, 307, 308] {
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test("To the same origin it goes along with 307, content included", arguments: additions)
+    @Test("A 307 to the same origin keeps it, content included", arguments: additions)
     func redirectsWithin(_ addition: Addition) throws {
         let clock = VirtualScheduler()
         let (client, transport) = client(addition, on: clock) { request in
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(
-        "Requests that leave the base URL's origin are made without it: absolute URLs, plain http",
+        "Requests that leave the base URL's origin are sent without it: absolute URLs, plain http",
         arguments: additions, ["https://b.test/x", "http://a.test/x", "https://a.test:8443/x"])
     func absolute(_ addition: Addition, url: String) throws {
         let clock = VirtualScheduler()
@@ -176,7 +176,7 @@ import Testing
         #expect(transport.requests.map(holds) == [false])
     }
 
-    @Test("A client without a base URL has no origin that it would be for", arguments: additions)
+    @Test("A client without a base URL has no origin for it", arguments: additions)
     func noBase(_ addition: Addition) throws {
         let clock = VirtualScheduler()
         let (client, transport) = client(addition, base: "", on: clock) { _ in .json("1") }
@@ -188,7 +188,7 @@ import Testing
         #expect(transport.requests.map(holds) == [false])
     }
 
-    @Test("A next page elsewhere is asked for without it", arguments: additions)
+    @Test("A next page elsewhere is requested without it", arguments: additions)
     func pages(_ addition: Addition) throws {
         let clock = VirtualScheduler()
         let (client, transport) = client(addition, on: clock) { request in
@@ -207,7 +207,8 @@ import Testing
         #expect(transport.requests.last.map(holds) == false)
     }
 
-    @Test("A standby server without TLS gets nothing that the main one has over TLS", arguments: additions)
+    @Test(
+        "A standby server without TLS gets nothing that the main server gets over TLS", arguments: additions)
     func plainStandby(_ addition: Addition) throws {
         let clock = VirtualScheduler()
         let (client, transport) = client(addition, on: clock) {
@@ -224,7 +225,7 @@ import Testing
         #expect(transport.requests.map(holds) == [false])
     }
 
-    @Test("`authorize` leaves requests alone that may carry no credential")
+    @Test("`authorize` does not change requests that may carry no credential")
     func authorize() throws {
         let clock = VirtualScheduler()
         let session = Session(credential: Credential(token: Self.canary), clock: clock) { .never() }
@@ -236,7 +237,7 @@ import Testing
         #expect(recorder.values.map(\.credentialVersion) == [nil])
     }
 
-    @Test("Additions are hidden without being named", arguments: additions)
+    @Test("Additions are hidden without being declared secret", arguments: additions)
     func hidden(_ addition: Addition) throws {
         let clock = VirtualScheduler()
         let (client, transport) = client(addition, on: clock) { _ in .json("1") }
