@@ -5,7 +5,7 @@ import TestServers
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct AcceptedCodingTests {
-    /// Those of the libraries that are built in, and no other.
+    /// The codings of the libraries that are built in, and no others.
     private static let built: String = {
         var codings = ["gzip", "deflate"]
         #if Brotli
@@ -18,14 +18,14 @@ import Testing
     }()
 
     @Test(
-        "What is decoded is accepted, with and without content, unless the request says something else",
+        "Decodable codings are accepted, with and without content, unless the request overrides it",
         arguments: [Body.empty, .text("content")], [nil, "identity", ""])
     func codings(body: Body, own: String?) async throws {
         let server = try RawServer { _ in [.respond()] }
         try await withTransport { transport in
             var request = try Request.to(server.baseURL, method: body.isEmpty ? .get : .put, body: body)
             if let own { try request.setField("Accept-Encoding", to: own) }
-            // Twice, since the second finds a list of fields that is there already.
+            // Twice, since the second request finds an existing list of fields.
             for _ in 0..<2 {
                 let log = try await Recording(transport.send(request)).ended()
                 #expect(log.error == nil)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// RFC 9110 §14.2: ranges are of the coded content, of which a part cannot be decoded.
+    /// RFC 9110 §14.2: ranges count coded bytes, a part of which cannot be decoded.
     @Test(arguments: [nil, "gzip"])
     func rangesGoWithIdentity(own: String?) async throws {
         let server = try RawServer { _ in [.respond()] }

@@ -5,7 +5,7 @@ import RxLite
 import TestServers
 import Testing
 
-/// What goes out and what comes back, against nginx.
+/// Requests as sent and responses as received, with nginx.
 @Suite(.timeLimit(.minutes(1))) struct AnswerTests {
     private let server: NginxServer
 
@@ -25,7 +25,7 @@ import Testing
         #expect(echo.protocol == "HTTP/1.1")
         #expect(echo.expect.isEmpty)
         #expect(echo.contentType.isEmpty)
-        // RFC 9110 §8.6: no length where the method anticipates no content.
+        // RFC 9110 §8.6: no length if the method anticipates no content.
         #expect(echo.contentLength == (["POST", "PUT", "PATCH"].contains(name) ? "0" : ""))
     }
 
@@ -193,7 +193,7 @@ import Testing
 
     @Test func aCertificateForAnotherNameIsRefused() async throws {
         try await withTransport(caBundlePath: server.certificatePath) { transport in
-            // curl takes every name under .localhost for loopback (RFC 6761 §6.3).
+            // curl resolves every name under .localhost to loopback (RFC 6761 §6.3).
             let url = "https://other.localhost:\(server.tlsPort)/json"
             let log = try await Recording(transport.send(.to(url))).ended()
             #expect(log.error?.code == .tls)

@@ -13,14 +13,14 @@ import Testing
     import Darwin
 #endif
 
-/// A subscriber that is full stops the server, and loses nothing by it.
+/// A paused subscriber stops the server, and loses nothing.
 @Suite(.timeLimit(.minutes(1))) struct BrakeTests {
     /// More than the socket buffers of both sides can hold.
     private static let bound = 48 << 20
     private static let block = NginxServer.large
     private static let total = 4 * block.count
 
-    /// Wants to send 64 MiB on the first connection and serves small answers on all others.
+    /// Sends 64 MiB on the first connection and small responses on all others.
     private static func flood(after gate: Gate) throws -> RawServer {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n"
         return try RawServer([
@@ -31,7 +31,7 @@ import Testing
         ])
     }
 
-    /// The server has filled the buffers and waits, whatever else goes on in the loop.
+    /// The server has filled the buffers and waits, while other work runs on the loop.
     private static func expectStandstill(_ server: RawServer, _ transport: CurlTransport) async throws {
         _ = try await server.until { $0.connections[0].sendStalls > 0 ? true : nil }
         for _ in 0..<100 { #expect(try await transport.get(server.baseURL).text == "ok") }
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// The subscriber's scheduler is another one, and has no time: the body must not pile up on the way there.
+    /// The subscriber has another scheduler, which is busy: the body must not pile up on the way to it.
     @Test func aSubscriberOnABusySchedulerStopsTheServer() async throws {
         let gate = try Gate()
         let server = try Self.flood(after: gate)
@@ -123,7 +123,7 @@ import Testing
                 .flatMap { _ in transport.send(request) }
             gate.open()
             _ = try await stream.filter { if case .chunk = $0 { true } else { false } }.value()
-            // A reset if there were bytes left to read, which depends on when it leaves.
+            // A reset if bytes were left to read, which depends on the moment of the cancel.
             let end = try await server.connectionEnded(0)
             #expect(end == .clientReset || end == .clientClosed)
         }
@@ -159,7 +159,7 @@ import Testing
                 }
             }
             _ = try await recording.until { $0.kinds.last == kind ? true : nil }
-            // By then the loop has been through what the first answer left to be done.
+            // By then the loop has done the work that the first response left.
             for _ in 0..<20 { #expect(try await transport.get(server.baseURL).text == "whole") }
             #expect(recording.log.kinds.last == kind)
             #expect(recording.log.ends.isEmpty)
@@ -180,7 +180,7 @@ import Testing
             }
             let storms = try (0..<2).map { _ in
                 try JoinableThread {
-                    // Not further ahead of the loop than that.
+                    // No further ahead of the loop than that.
                     let slots = Slots(4)
                     while !recording.hasEnded {
                         slots.take()
@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    /// An idle connection and one whose transfer is paused look the same to the loop.
+    /// The loop cannot tell an idle connection from one whose transfer is paused.
     @Test func aResetDuringAPauseOnAReusedConnectionIsNotTakenForTheEnd() async throws {
         let (more, reset) = (try Gate(), try Gate())
         let head = "HTTP/1.1 200 OK\r\n\r\nsome"
@@ -219,7 +219,7 @@ import Testing
             #expect(sent && first.text == "first")
             let before = server.record.connections[0].bytesSent
             more.open()
-            // The head may have been counted by then, or not.
+            // The head may or may not have been counted by then.
             let sizes = [before + 4, before + head.utf8.count + 4]
             _ = try await server.until { sizes.contains($0.connections[0].bytesSent) ? true : nil }
             await transport.loop.poll()

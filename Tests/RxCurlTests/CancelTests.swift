@@ -7,18 +7,18 @@ import Synchronization
 import TestServers
 import Testing
 
-/// Cancelling closes the connection, is silent, and leaves the transport as it was.
+/// Cancelling closes the connection, emits nothing, and does not affect the transport.
 @Suite(.timeLimit(.minutes(1))) struct CancelTests {
     private static let good: [RawServer.Step] = [.readRequest, .respond(body: "ok")]
 
-    /// A GET that waits for its connection as long as it takes.
+    /// A GET without a limit for the wait for its connection.
     private static func patient(_ url: String) throws -> Request {
         var request = try Request.to(url)
         request.timeouts.connect = nil
         return request
     }
 
-    /// Cancels, makes sure that another request is answered, and that nothing was said of the cancelled one.
+    /// Cancels, checks that another request gets its response, and that the cancelled one emitted nothing.
     private func expectSilence(
         _ recording: Recording, kinds: [String], _ transport: CurlTransport, _ url: String
     ) async throws {
@@ -33,7 +33,7 @@ import Testing
         try await withTransport { transport in
             let recording = Mutex<Recording?>(nil)
             let isDone = Board(false)
-            // While the loop is in here it cannot start anything.
+            // Blocks the loop, so that it cannot start anything.
             transport.loop.schedule {
                 recording.withLock { $0 = try? Recording(transport.send(.to(server.baseURL))) }
                 recording.withLock { $0 }?.cancel()
@@ -58,8 +58,8 @@ import Testing
         }
     }
 
-    /// curl 7.88 closes a socket that is not connected yet without a word; a loop that still watched it would
-    /// take the process down. Resolving, connecting and the handshake begin in one round or another.
+    /// curl 7.88 closes a socket that is not connected yet without a callback; a loop that still watched it
+    /// would abort the process. Resolving, connecting and the handshake begin in one iteration or another.
     @Test(arguments: ["http://127.0.0.1", "https://127.0.0.1", "http://localhost"], 0..<6)
     func soManyRoundsOfTheLoopAfterSubscribing(host: String, rounds: Int) async throws {
         let server = try RawServer([[.stall]])
@@ -74,7 +74,7 @@ import Testing
                 }
             }
             loop.schedule {
-                // These subscribe in the next round, before what is scheduled after them.
+                // These subscribe in the next iteration, before the work that is scheduled after them.
                 recordings.update { all in
                     all = (0..<20).map { _ in Recording(transport.send(request)) { _, _ in } }
                 }
@@ -92,7 +92,7 @@ import Testing
         let server = try RawServer([Self.good])
         try await withTransport { transport in
             let recording = Recording(transport.send(try Self.patient(full.baseURL)))
-            // An answered request says that the one before it has been started.
+            // The response shows that the previous request has been started.
             #expect(try await transport.get(server.baseURL).text == "ok")
             try await expectSilence(recording, kinds: [], transport, server.baseURL)
         }
@@ -106,7 +106,8 @@ import Testing
             let cancelled = Board<(recording: Recording, ends: Int)?>(nil)
             loop.schedule {
                 let recording = Recording(transport.send(request)) { _, _ in }
-                // The resolver's thread starts in between. It may be done by now if there is nobody to ask.
+                // The resolver's thread starts in between. It may have ended by now if there is no DNS
+                // server.
                 loop.schedule {
                     loop.schedule {
                         recording.cancel()
@@ -132,7 +133,7 @@ import Testing
         }
     }
 
-    /// What has arrived when it is cancelled, and what the server does until then.
+    /// The bytes received before the cancel, and the server's state until then.
     static let phases: [(String, [RawServer.Step], [String])] = [
         ("waiting for the head", [.readRequest, .waitForClientClose], []),
         ("in the status line", [.readRequest, .send("HTTP/1.1 2"), .waitForClientClose], []),
@@ -179,7 +180,7 @@ import Testing
             }
             _ = try await recording.until { $0.kinds == kinds ? true : nil }
             recording.cancel()
-            // What the client has not read by then makes the kernel's close a reset.
+            // Unread bytes make the kernel's close a reset.
             let end = try await server.connectionEnded(0)
             #expect(end == .clientClosed || (kinds.isEmpty && end == .clientReset))
             try await expectSilence(recording, kinds: kinds, transport, server.baseURL)
@@ -232,7 +233,7 @@ import Testing
             _ = try await server.nextRequest()
             recording.cancel()
             #expect(try await transport.get(server.baseURL).text == "ok")
-            // What the kernel had taken comes first, and only if the server reads it.
+            // Bytes in the kernel's buffers come first, and only if the server reads them.
             gate.open()
             #expect(try await server.connectionEnded(0) == .clientClosed)
             let log = recording.log

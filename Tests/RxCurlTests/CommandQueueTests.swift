@@ -3,7 +3,7 @@ import Testing
 @testable import RxCurl
 
 @Suite struct CommandQueueTests {
-    /// The order of arrival, whatever comes while others are applied.
+    /// Commands keep the order of arrival, also those that arrive while others are applied.
     @Test func commandsComeInTheirOrder() {
         var queue = CommandQueue()
         #expect(queue.isEmpty)

@@ -6,7 +6,7 @@
     import TestServers
     import Testing
 
-    /// A process without a free descriptor. It is the test's own, since the limit is.
+    /// A process without a free descriptor. A separate process, since the limit applies to all of it.
     @Suite(.timeLimit(.minutes(1))) struct DescriptorTests {
         @Test func theSharedTransportFailsAtFirstAndWorksLater() async {
             await #expect(processExitsWith: .success) {

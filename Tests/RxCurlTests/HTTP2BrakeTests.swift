@@ -7,7 +7,7 @@ import Synchronization
 import TestServers
 import Testing
 
-/// A subscriber that is full, over HTTP/2.
+/// A paused subscriber, over HTTP/2.
 @Suite(.timeLimit(.minutes(1))) struct HTTP2BrakeTests {
     private let server: NginxServer
 
@@ -29,7 +29,7 @@ import Testing
             }, body)
     }
 
-    /// What came before stays, and the connection serves on.
+    /// Earlier chunks stay delivered, and the connection remains usable.
     @Test func moreThanTheBacklogLimitIsRefused() async throws {
         try await withHTTP2(backlogLimit: 1 << 20) { transport in
             let recording = Recording(transport.send(try .to(server.tlsBaseURL + "/large"))) {

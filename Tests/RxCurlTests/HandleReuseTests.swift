@@ -4,9 +4,9 @@ import RxHTTP
 import TestServers
 import Testing
 
-/// Easy handles are used again without being reset: nothing of one request may be seen in the next.
+/// Easy handles are used again without a reset: nothing of one request may appear in the next.
 @Suite(.timeLimit(.minutes(1))) struct HandleReuseTests {
-    /// Requests that each set something of their own on the handle.
+    /// Requests that each set a different option of the handle.
     enum Kind: String, CaseIterable {
         case plain, fields, emptyField, otherTarget, head, emptyPost, form, named, put, large, customWithBody
         case custom, userInfo, timeouts
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// What a server sees of a request.
+    /// The request as the server receives it.
     struct Seen: Equatable {
         let method: String
         let target: String

@@ -5,9 +5,9 @@ import RxLoop
 import TestServers
 import Testing
 
-/// How many connections stay, and which of them are used again.
+/// The number of connections that stay open, and the choice of the one to reuse.
 @Suite(.timeLimit(.minutes(1))) struct IdleConnectionTests {
-    /// More connections in use than may be idle are used again all the same.
+    /// If more connections are in use than may be idle, they are reused nevertheless.
     @Test func connectionsInUseDoNotCountAsIdle() async throws {
         let server = try RawServer { _ in [.respond()] }
         var configuration = CurlTransport.Configuration()
@@ -26,7 +26,7 @@ import Testing
         #expect(reused.count == 392)
     }
 
-    /// While curl keeps bytes for a paused subscriber on another connection.
+    /// While curl keeps bytes for a paused subscriber of another connection.
     @Test func whatCameUnaskedDuringAPauseIsNotTakenForTheNext() async throws {
         let late = try Gate()
         let server = try RawServer([
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// The session tickets of TLS 1.3 come ahead of the response, and do not cost the connection.
+    /// The session tickets of TLS 1.3 come ahead of the response, and do not prevent reuse of the connection.
     @Test(arguments: ["TLS 1.2", "TLS 1.3"])
     func aConnectionOverTLSIsUsedAgain(version: String) async throws {
         let server = try NginxServer.shared()

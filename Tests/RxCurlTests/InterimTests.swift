@@ -5,7 +5,7 @@ import RxLite
 import TestServers
 import Testing
 
-/// What comes before the final head and after the body.
+/// Informational heads before the final one, and trailers after the body.
 @Suite(.timeLimit(.minutes(1))) struct InterimTests {
     private static let sum = HTTPField.Name("X-Sum")!
     private static let steps: [RawServer.Step] = [
@@ -45,7 +45,7 @@ import Testing
         #expect(log.kinds == ["interim", "head", "chunk", "trailers", "finished"])
     }
 
-    /// A pause at each event holds every later one back.
+    /// A pause at each event holds back every later one.
     @Test func comeOneByOneToOneWhoPauses() async throws {
         let server = try RawServer([Self.steps, [.readRequest, .respond(body: "ok")]])
         try await withTransport { transport in

@@ -9,7 +9,7 @@ import Synchronization
 import TestServers
 import Testing
 
-/// Streams of a loop that ends, or has ended: each of them ends too, exactly once.
+/// Streams of a loop that ends, or has ended: each of them ends, too, exactly once.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct LoopEndTests {
     private static func transport() -> CurlTransport {
         var configuration = CurlTransport.Configuration()
@@ -17,7 +17,7 @@ import Testing
         return CurlTransport(loop: EventLoop(name: "ending"), configuration: configuration)
     }
 
-    /// Whether the transport is made before its loop ends.
+    /// Whether the transport is created before its loop ends.
     @Test(
         arguments: [true, false],
         [
@@ -122,12 +122,12 @@ import Testing
 
     enum Ending: CaseIterable { case loop, transport }
 
-    /// A retry without end of a request that runs, which is refused from the end of the transport on.
+    /// An endless retry of a running request, which is refused after the end of the transport.
     @Test(arguments: Ending.allCases)
     func retriesWithoutEndHoldNobodyUp(ending: Ending) async throws {
         let server = try RawServer([[.readRequest, .send("HTTP/1.1 200 OK\r\n\r\nabc"), .waitForClientClose]])
         let transport = Self.transport()
-        // More than there is patience for, and few enough for the test to end.
+        // More than a turn allows, and few enough for the test to end.
         let patience = 1_000_000
         let attempts = Atomic(0)
         let policy = RetryPolicy<NetworkError> { _, history in
@@ -138,7 +138,7 @@ import Testing
         _ = try await recording.until { $0.chunks > 0 ? true : nil }
         if ending == .transport {
             transport.shutDown()
-            // Timers and posted work of the loop have their turn all the same.
+            // Timers and posted work of the loop get their turn nevertheless.
             await transport.loop.pass(.milliseconds(1))
             await transport.loop.poll()
         }

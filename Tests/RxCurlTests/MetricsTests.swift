@@ -5,7 +5,7 @@ import RxHTTP
 import TestServers
 import Testing
 
-/// What the finished event tells of a transfer.
+/// The metrics in the finished event of a transfer.
 @Suite(.timeLimit(.minutes(1))) struct MetricsTests {
     private let server: NginxServer
 

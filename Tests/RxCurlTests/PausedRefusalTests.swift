@@ -6,7 +6,7 @@ import Testing
 
 @testable import RxCurl
 
-/// A body that is refused while it is handed over after a pause, inside `curl_easy_pause`.
+/// A body that is refused while it is delivered after a pause, inside `curl_easy_pause`.
 @Suite(.timeLimit(.minutes(1))) struct PausedRefusalTests {
     @Test func theTransferEndsAndItsHandleIsNotUsedAgain() async throws {
         let bomb = Gzip.zeros(count: 100 << 20)

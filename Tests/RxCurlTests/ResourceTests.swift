@@ -7,12 +7,13 @@ import Synchronization
 import TestServers
 import Testing
 
-/// What is left of many transfers. Each test is a process of its own, since it looks at all that the process has.
+/// Resources left behind by many transfers. Each test is a separate process, since it counts all its
+/// resources.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct ResourceTests {
     @Test func tenThousandCancelledHalfwayLeaveNothing() async {
         await #expect(processExitsWith: .success) {
             let server = try NginxServer()
-            // The first loop of a process makes a pipe for signals that libuv keeps.
+            // The first loop of a process creates a pipe for signals that libuv keeps.
             EventLoop(name: "first").shutDown()
             let before = try openDescriptors()
             try await withTransport { transport in
@@ -27,7 +28,7 @@ import Testing
                         slots.take()
                         let bag = SubscriptionBag()
                         let token = Token(living)
-                        // On the loop, so that the bag is filled before the first chunk comes.
+                        // On the loop, so that the bag is filled before the first chunk arrives.
                         transport.loop.schedule {
                             transport.send(request).subscribe(onNext: { event in
                                 token.touch()
@@ -62,7 +63,7 @@ import Testing
                 for _ in 0..<20 {
                     let log = try await Recording(transport.send(request)).ended()
                     #expect(log.error?.code == .tooLarge)
-                    // A hundred times what one read of the socket brings.
+                    // A hundred times the size of one read from the socket.
                     #expect(log.body.count < 8 << 20)
                 }
                 #expect(try peakMemory() - before < 32 << 20)
@@ -70,7 +71,7 @@ import Testing
         }
     }
 
-    /// A pause in the middle of it, which curl would spend on decoding.
+    /// A pause in the middle of it, during which curl would decode.
     @Test func aPausedGzipBombTakesNoMemory() async {
         await #expect(processExitsWith: .success) {
             let bytes = Gzip.deflatedZeros(count: 256 << 20)
@@ -116,12 +117,12 @@ import Testing
     }
 }
 
-/// How many descriptors this process has open, the one that looks included.
+/// The number of open descriptors of this process, including the one that lists them.
 func openDescriptors() throws -> Int {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
 }
 
-/// The most memory that this process has had in use so far, in bytes.
+/// The maximum memory that this process has used so far, in bytes.
 private func peakMemory() throws -> Int {
     let status = try String(contentsOf: URL(filePath: "/proc/self/status"), encoding: .utf8)
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

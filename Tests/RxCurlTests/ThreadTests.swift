@@ -6,9 +6,9 @@ import Synchronization
 import TestServers
 import Testing
 
-/// Many threads, several transports, and the end of it all.
+/// Many threads, several transports, and their shutdown.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ThreadTests {
-    /// How often each of many requests got its answer and its end.
+    /// The numbers of responses and ends that each of many requests received.
     private struct Tally {
         var answers: [Int]
         var ends: [Int]
@@ -97,7 +97,7 @@ import Testing
             }
             for recording in recordings { _ = try await recording.ended() }
             for index in 0..<count { #expect(try await server.connectionEnded(index) == .clientClosed) }
-            // What comes too late is told the same.
+            // A later request gets the same error.
             let late = try await Recording(transport.send(request)).ended()
             #expect(late.error?.code == .shutDown)
             #expect(late.error?.isUnsent == true)
@@ -141,7 +141,7 @@ import Testing
             for thread in threads { thread.join() }
             let all = recordings.withLock { $0 }
             #expect(all.count == 100)
-            // The loop is gone and the threads are: nobody is left to say anything.
+            // The loop and the threads are gone, and no more events can come.
             for recording in all {
                 let log = recording.log
                 #expect(log.ends.count <= 1)

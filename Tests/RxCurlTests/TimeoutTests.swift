@@ -6,7 +6,7 @@ import RxLoop
 import TestServers
 import Testing
 
-/// Each limit on the wire: the server does nothing any more, and the error says which limit it was.
+/// Each limit over sockets: the server stops responding, and the error names the limit.
 @Suite(.timeLimit(.minutes(1))) struct TimeoutTests {
     struct Stall: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -82,7 +82,8 @@ import Testing
         #expect(log.error?.isUnsent == true)
     }
 
-    /// Whether the time of a pause counts shows in a comparison: another transfer with a longer limit fails first.
+    /// Whether the time of a pause counts is shown by a comparison: another transfer with a longer limit
+    /// fails first.
     @Test func aPausedConsumerDoesNotRunOutOfTime() async throws {
         let gate = try Gate()
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"
@@ -135,7 +136,7 @@ import Testing
         }
     }
 
-    /// The loop is kept busy until the limit has passed and the whole answer waits in its socket.
+    /// The loop is kept busy until the limit has passed and the complete response waits in its socket.
     @Test func aLoopThatWasHeldUpDoesNotTakeItForTheServersSilence() async throws {
         let limit = Duration.milliseconds(500)
         let isSent = Slots(0)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct TransferClockTests {
     typealias Phase = TransferClock.Phase
 
-    /// A clock with limits in nanoseconds ×10⁹, begun at 100 s.
+    /// A clock with these limits, started at 100 s.
     private static func clock(_ limits: Timeouts) -> (clock: TransferClock, first: UInt64?) {
         var clock = TransferClock(limits)
         let first = clock.begin(at: seconds(100))
@@ -32,7 +32,7 @@ import Testing
         ] as [(Phase, NetworkError.Code, Double)])
     func phases(phase: Phase, code: NetworkError.Code, limit: Double) {
         var (clock, _) = Self.clock(Timeouts())
-        // Seen for the first time when it begins.
+        // Checked for the first time when it begins.
         _ = clock.look(at: Self.seconds(100), phase: phase, progress: 0, isWaived: false)
         let early = clock.look(
             at: Self.seconds(100 + limit) - 1, phase: phase, progress: 0, isWaived: false)
@@ -67,7 +67,7 @@ import Testing
 
     enum Event: CaseIterable { case progress, waiver, restart, otherPhase }
 
-    @Test("What starts the time of a phase anew", arguments: Event.allCases)
+    @Test("The start of a phase's time", arguments: Event.allCases)
     func restarts(event: Event) {
         var (clock, _) = Self.clock(Timeouts())
         _ = clock.look(at: Self.seconds(101), phase: .receiving, progress: 5, isWaived: false)
@@ -87,7 +87,7 @@ import Testing
     @Test func aLimitIsFoundOutAtMostAnEighthLate() {
         var (clock, first) = Self.clock(Timeouts())
         var now = first ?? 0
-        // Connected, sent and silent from just after the beginning.
+        // Connected, sent and silent from just after the start.
         while case .wait(let next) = clock.look(at: now, phase: .receiving, progress: 1, isWaived: false) {
             #expect(next > now)
             now = next

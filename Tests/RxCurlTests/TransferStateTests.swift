@@ -162,7 +162,7 @@ import Testing
         var state = Self.inBody(isPaused: true)
         #expect(
             state.receiveChunk(count: 10, isPaused: true, canWait: { false }) == .appendToBacklog)
-        // Not before what waits, though the consumer has resumed.
+        // Not before the backlog, though the consumer has resumed.
         #expect(
             state.receiveChunk(count: 5, isPaused: false, canWait: { false }) == .appendToBacklog)
         #expect(state.complete(succeeded: true, isPaused: false) == .wait)
@@ -219,7 +219,7 @@ import Testing
         state.beginDecoding()
         #expect(state.receiveChunk(count: 10, isPaused: false) == .deliver(headFirst: false))
         state.receiveDecoded(count: 5, isPending: false, brokenOff: .gzip)
-        // A failure does not wait, and what came behind the body is not delivered.
+        // A failure does not wait, and trailers after the incomplete body are not delivered.
         #expect(state.receiveFieldLine(byteCount: 1) == .keep)
         #expect(state.complete(succeeded: true, isPaused: isPaused) == .fail)
         #expect(state.refusal == .brokenOff(.gzip))
@@ -253,7 +253,7 @@ import Testing
 
     @Test func aChallengeIsMetAndNotDelivered() {
         var state = Self.challenged()
-        // A trailer of what is not delivered does not count either.
+        // A trailer of a response that is not delivered does not count either.
         #expect(state.receiveFieldLine(byteCount: 10) == .keep)
         #expect(state.willSend() == true)
         #expect(!state.isResent)

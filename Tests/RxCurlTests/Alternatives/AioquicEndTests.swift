@@ -7,7 +7,7 @@ import Testing
 
 @testable import RxCurl
 
-/// Streams and connections over HTTP/3 that end early, with an aioquic.
+/// Streams and connections over HTTP/3 that end early, with aioquic.
 @Suite(
     .enabled(if: LibcurlFeatures.running.hasHTTP3 && AioquicServer.isInstalled), .serialized,
     .timeLimit(.minutes(3)))
@@ -20,7 +20,7 @@ struct AioquicEndTests {
         static let requestCancelled = 0x10c
     }
 
-    /// Expects that a response of which the client has a part ends with an error after `end`.
+    /// Expects that a response that has been received in part ends with an error after `end`.
     private func expectLoss(
         hasLength: Bool = false, by end: (AioquicServer) async throws -> Void
     ) async throws {
@@ -108,7 +108,7 @@ struct AioquicEndTests {
         try await expectLoss(hasLength: hasLength) { try $0.give(.reset(code)) }
     }
 
-    /// libcurl does not tell this from the end of the stream, so that only the length shows the loss.
+    /// libcurl does not tell this from the end of the stream, so that only the length reveals the loss.
     @Test func aStreamThatIsResetWithoutAnError() async throws {
         try await expectLoss(hasLength: true) { try $0.give(.reset(Code.noError)) }
         await withKnownIssue {
@@ -163,7 +163,8 @@ struct AioquicEndTests {
 
     // MARK: Rejected requests and closed connections
 
-    /// libcurl does not tell `H3_REQUEST_REJECTED` from other errors, so that the request may have been carried out.
+    /// libcurl does not tell `H3_REQUEST_REJECTED` from other errors, so that the request may have been
+    /// processed.
     @Test func aRejectedRequestIsAnError() async throws {
         let server = try await AioquicServer()
         try await AioquicTests.with(server) { transport in
@@ -182,7 +183,7 @@ struct AioquicEndTests {
             let stays = isBusy ? Recording(transport.send(try .to(server.baseURL + "/stall"))) : nil
             _ = try await stays?.until { $0.body.isEmpty ? nil : true }
             try server.give(.goAway)
-            // An idle connection is not read until it is used again.
+            // An idle connection is not read until it is reused.
             try await server.events(isBusy ? "acknowledged" : "goaway")
             for _ in 0..<2 { #expect(try await transport.get(server.baseURL + "/echo").text == "HTTP/3") }
             let connections = try await server.connections(afterRequests: isBusy ? 4 : 3)

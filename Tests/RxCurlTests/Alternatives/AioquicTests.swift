@@ -6,7 +6,7 @@ import Testing
 
 @testable import RxCurl
 
-/// Connections and heads over HTTP/3 with an aioquic, where libcurl speaks it: `Tests/libcurl.sh 8.14.1-gnutls`.
+/// Connections and heads over HTTP/3 with aioquic, if libcurl supports it: `Tests/libcurl.sh 8.14.1-gnutls`.
 @Suite(
     .enabled(if: LibcurlFeatures.running.hasHTTP3 && AioquicServer.isInstalled), .serialized,
     .timeLimit(.minutes(3)))
@@ -71,7 +71,7 @@ struct AioquicTests {
         #expect(connections == 2)
     }
 
-    /// The server answers with a Version Negotiation packet.
+    /// The server responds with a Version Negotiation packet.
     @Test func noCommonVersionOfQUICIsAnError() async throws {
         let server = try await AioquicServer([.version2])
         try await Self.with(server) { transport in
@@ -99,7 +99,7 @@ struct AioquicTests {
         }
     }
 
-    /// The second response refers to what the first one has put into the dynamic table of QPACK.
+    /// The second response refers to entries that the first one has put into the dynamic table of QPACK.
     @Test func manyFieldsCome() async throws {
         let server = try await AioquicServer.shared()
         try await Self.with(server) { transport in

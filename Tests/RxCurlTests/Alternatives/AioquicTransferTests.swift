@@ -7,19 +7,19 @@ import Testing
 
 @testable import RxCurl
 
-/// Bodies over HTTP/3 with an aioquic, in both directions.
+/// Bodies over HTTP/3 with aioquic, in both directions.
 @Suite(
     .enabled(if: LibcurlFeatures.running.hasHTTP3 && AioquicServer.isInstalled), .serialized,
     .timeLimit(.minutes(3)))
 struct AioquicTransferTests {
-    /// Not a multiple of anything.
+    /// Not a multiple of any buffer size.
     private static let count = 6_000_007
     private static let large = Bytes(Array(NginxServer.large.prefix(count)))
     private static let content = NginxServer.large
 
     private func url(_ server: AioquicServer) -> String { "\(server.baseURL)/large?count=\(Self.count)" }
 
-    /// The response of the server to an upload of ``content``.
+    /// The server's response to an upload of ``content``.
     private func receipt() async throws -> String {
         let folder = try TemporaryFolder()
         let path = try folder.file("content", Self.content)
@@ -71,13 +71,13 @@ struct AioquicTransferTests {
         #expect(connections == 1)
     }
 
-    /// Where nothing else uses its connection.
+    /// If no other request uses its connection.
     @Test func aPauseStopsTheServer() async throws {
         let server = try await AioquicServer()
         try await AioquicTests.with(server) { transport in
             try await AioquicTests.with(server) { other in
                 let recording = try await paused(transport, server.baseURL + "/large?count=\(1 << 30)")
-                // Until 20 requests in a row find no progress.
+                // Until there is no progress during 20 requests.
                 var sent: [String] = []
                 while sent.count < 20 || Set(sent.suffix(20)).count > 1 {
                     sent.append(try await other.get(server.baseURL + "/sent").text)
@@ -90,7 +90,8 @@ struct AioquicTransferTests {
         }
     }
 
-    /// While others use its connection, libcurl reads for a paused transfer too, and keeps what comes in memory.
+    /// While others use its connection, libcurl reads for a paused transfer, too, and keeps the bytes in
+    /// memory.
     @Test func aPauseBesideOthersKeepsEverything() async throws {
         let server = try await AioquicServer()
         let count = 24 << 20
@@ -186,7 +187,7 @@ struct AioquicTransferTests {
             let request = try Request.to(server.baseURL + "/hold", method: .post, body: .stream(source))
             let recording = Recording(transport.send(request))
             try await server.events("request")
-            // Until two looks with many requests in between find no progress.
+            // Until there is no progress between two checks with many requests in between.
             var seen = -1
             while seen != made.contents {
                 seen = made.contents

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(
-        "What is said",
+        "Valid values",
         arguments: [
             (#"h3=":443""#, [h3(443)]),
             (#"h3=":443"; ma=2592000; persist=1"#, [h3(443, age: 2_592_000, persists: true)]),
@@ -23,10 +23,10 @@ import Testing
             (#"h3=":443"; x="a, clear; \"ma=1\"" ; ma="7""#, [h3(443, age: 7)]),
             (#"h3=":443"; ma=99999999999999999999999"#, [h3(443, age: 365 * 24 * 3600)]),
             (#"h3=":443"; ma=0"#, [h3(443, age: 0)]),
-            // Of no use, and passed over.
+            // Without effect, and skipped.
             (#"h3=":443"; ma=-1, h3=":444""#, [h3(444)]),
             (#"h3=":0", h3=":65536", h3=":", h3="", h3="a b:1", h3=":443""#, [h3(443)]),
-            // Malformed from there on.
+            // Malformed from here on.
             (#"h3=":443", h3=:444, h3=":445""#, [h3(443)]),
             (#"h3=":443", h3=":444"; ma, h3=":445""#, [h3(443)]),
             (#"h3=":443" h3=":444""#, [h3(443)]),

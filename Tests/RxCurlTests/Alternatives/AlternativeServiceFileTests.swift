@@ -9,7 +9,7 @@ import Testing
 
 @testable import RxCurl
 
-/// The file that tells the next process which origins speak HTTP/3.
+/// The file from which the next process learns which origins support HTTP/3.
 @Suite(.timeLimit(.minutes(1))) struct AlternativeServiceFileTests {
     private static let place = AlternativeTable.Place(host: "a.test", port: 443)
     private static let line = #"h2 a.test 443 h3 a.test 443 "20301231 23:59:59" 0 0"#
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// Waits until the file is as it should be.
+    /// Waits until the file has the expected content.
     private func expect(
         _ folder: TemporaryFolder, on loop: EventLoop, _ isRight: (String) -> Bool
     ) async throws {
@@ -66,7 +66,7 @@ import Testing
             await load(next, on: loop)
             #expect(!next.isAwaited)
             #expect(next.offersHTTP3(Self.place, needsName: true))
-            // What is taken back is gone from the file too.
+            // A withdrawn alternative is removed from the file, too.
             next.take("clear", from: Self.place, over: .http3, on: loop)
             try await expect(folder, on: loop) {
                 !$0.contains("h3 a.test 443 ") && $0.contains("h3 a.test 444 ")
@@ -82,7 +82,7 @@ import Testing
             await load(services, on: loop)
             services.noteMisdirected(Self.place, on: loop)
             try await expect(folder, on: loop) { !$0.contains("a.test") }
-            // It is left alone for a while if it is named again.
+            // It is not used for a while if it is announced again.
             services.take(#"h3=":443""#, from: Self.place, over: .http2, age: "7", on: loop)
             #expect(!services.offersHTTP3(Self.place, needsName: true))
             try await expect(folder, on: loop) { $0.contains("h3 a.test 443 ") }
@@ -157,12 +157,12 @@ import Testing
         }
     }
 
-    /// Two transports in a row, as two processes would be.
+    /// Two transports in a row, as in two processes.
     @Test(.enabled(if: LibcurlFeatures.running.hasHTTP3 && CaddyServer.isInstalled))
     func theFirstRequestOfTheNextTransportGoesOverHTTP3() async throws {
         let folder = try TemporaryFolder()
         let server = try await CaddyServer.shared()
-        // After the first response of all there may be others over HTTP/3.
+        // After the first response further ones may come over HTTP/3.
         for (version, count) in [(HTTPVersion.http2, 1), (.http3, 4)] {
             try await withTransport(
                 caBundlePath: server.certificatePath,

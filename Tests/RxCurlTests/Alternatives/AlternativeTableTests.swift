@@ -31,7 +31,7 @@ import Testing
         #expect(!table.namesHTTP3(place, at: 1060))
     }
 
-    /// RFC 7838 §3.1: the time is that of the response, which a cache may have kept.
+    /// RFC 7838 §3.1: the time starts with the response, which a cache may have stored.
     @Test func theAgeOfTheResponseIsAPartOfItsTime() {
         var table = AlternativeTable()
         let field = AlternativeServiceField(#"h3=":443"; ma=60"#.utf8)
@@ -42,7 +42,7 @@ import Testing
         #expect(!table.namesHTTP3(place, at: 1000))
     }
 
-    /// RFC 7838 §6. Alternatives at other places stay.
+    /// RFC 7838 §6. Alternatives at other hosts stay.
     @Test func aMisdirectedRequestRemovesTheEntry() {
         var table = table(#"h3=":443", h2=":443", h3=":8443"; ma=60, h3="a.test:443""#)
         let changes = [table.forgetHTTP3(place), table.forgetHTTP3(place)]
@@ -71,7 +71,7 @@ import Testing
         }
         let field = #"h3=":443"; ma=1000"#
         let results = [take(field, at: 0), take(field, at: 100)]
-        // The time counts from the latest response all the same.
+        // The time counts from the latest response nevertheless.
         #expect(table.namesHTTP3(place, at: 1099))
         #expect(
             results + [take(field, at: 201), take("clear", at: 202), take("clear", at: 203)] == [
@@ -79,7 +79,7 @@ import Testing
             ])
     }
 
-    /// Each response moves the end by less than is worth saving, but all of them together do not.
+    /// Each response moves the end by too little to be saved, but all of them together do not.
     @Test func theEndIsComparedWithTheOneThatWasSaved() {
         var table = AlternativeTable()
         let results = [0, 60, 120, 180, 240].map { now in
@@ -114,7 +114,7 @@ import Testing
         var now = 0
         for minutes in [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 2880, 2880, 2880] {
             table.noteFailure(place, at: now)
-            // Of those that were under way.
+            // Failures of requests that were under way.
             table.noteFailure(place, at: now + 1)
             #expect(table.isBroken(place, at: now + minutes * 60 - 1))
             now += minutes * 60
@@ -139,7 +139,7 @@ import Testing
         #expect(table.isBroken(.init(host: "a.test", port: 2000), at: 2000))
     }
 
-    // MARK: The file
+    // MARK: File
 
     @Test func itIsWrittenAsCurlWritesIt() {
         // 2030-12-31 23:59:59.
@@ -165,7 +165,7 @@ import Testing
         #expect(!new.namesHTTP3(place, at: 1060))
     }
 
-    /// The alternatives that end last are written, and no more than is read again.
+    /// The alternatives that end last are written, up to the limit of reading.
     @Test func aFileIsNoLargerThanIsRead() {
         var table = AlternativeTable()
         let long = String(repeating: "a", count: 200)
@@ -204,7 +204,7 @@ import Testing
     }
 
     @Test(
-        "Lines that are none are passed over",
+        "Invalid lines are skipped",
         arguments: [
             "", "#", "h3", #"h2 a.test 443 h3 a.test 443 "20301231 23:59:59" 0"#,
             #"h2 a.test 443 h3 a.test 443 "20301331 23:59:59" 0 0"#,

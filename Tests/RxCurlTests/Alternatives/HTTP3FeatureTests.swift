@@ -16,11 +16,11 @@ import Testing
 
 /// Requests for HTTP/3 if libcurl does not support it. Runs with every libcurl.
 @Suite(.timeLimit(.minutes(1))) struct HTTP3FeatureTests {
-    /// A libcurl that the transport asks for HTTP/3.
+    /// A libcurl for which the transport requests HTTP/3.
     private static let able = LibcurlFeatures(
         version: .init(8, 14, 1), tlsBackend: "GnuTLS/3.7.9", hasHTTP3: true)
 
-    /// The libcurl that runs, taken for one with other features.
+    /// The running libcurl, with other features.
     private static func with<Result>(
         _ features: LibcurlFeatures, _ version: CurlTransport.HTTPVersion,
         configured configure: (inout CurlTransport.Configuration) -> Void = { _ in },
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// Versions of libcurl that speak HTTP/3, but are not asked for it.
+    /// Versions of libcurl that support HTTP/3, but for which it is not requested.
     @Test(arguments: [
         LibcurlFeatures(version: .init(8, 3), hasHTTP3: true),
         LibcurlFeatures(version: .init(8, 14, 1), hasHTTP2: false, hasHTTP3: true),
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    /// In a process of its own, since the environment is everybody's.
+    /// In a separate process, since the environment is shared.
     @Test func onlyHTTP3IsAnErrorThroughAProxyOfTheEnvironment() async {
         await #expect(processExitsWith: .success) {
             unsafe setenv("https_proxy", "http://127.0.0.1:1", 1)
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    /// Neither the handles nor the connection are given up while requests overlap that name HTTP/3.
+    /// Neither the handles nor the connection are released while requests that name HTTP/3 overlap.
     @Test func whereHTTP3IsNamedTheHandlesAreKept() async throws {
         let nginx = try NginxServer.shared()
         let gate = try Gate()
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(
-        "When it is asked for",
+        "Versions for which it is requested",
         arguments: [
             (.automatic, true, true, true, .whenNamed), (.automatic, true, true, false, .never),
             (.automatic, true, false, true, .never), (.automatic, false, true, true, .never),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RxCurl
 
-/// HTTP/3 with a caddy, where libcurl speaks it: `Tests/libcurl.sh 8.14.1-gnutls`.
+/// HTTP/3 with caddy, if libcurl supports it: `Tests/libcurl.sh 8.14.1-gnutls`.
 @Suite(
     .enabled(if: LibcurlFeatures.running.hasHTTP3 && CaddyServer.isInstalled), .serialized,
     .timeLimit(.minutes(3)))
@@ -51,13 +51,13 @@ struct HTTP3Tests {
                 versions.append(try await transport.get(server.baseURL + "/echo").metrics.httpVersion)
             }
             #expect(versions == [.http2, .http3, .http3])
-            // What it takes back holds for the next connection.
+            // A withdrawal applies to the next connection.
             _ = try await transport.get(server.baseURL + "/clear")
             #expect(try await transport.get(server.baseURL + "/echo").metrics.httpVersion == .http2)
         }
     }
 
-    /// The connection that HTTP/3 was named on is in use without a break.
+    /// The connection on which HTTP/3 was announced is in use without a break.
     @Test func onceItIsNamedAlsoWhileOthersUseHTTP2() async throws {
         let server = try await CaddyServer.shared()
         let gate = try Gate()
@@ -136,7 +136,7 @@ struct HTTP3Tests {
 
     // MARK: Unreachable servers
 
-    /// The sink takes what is sent over UDP and does not answer.
+    /// The sink receives UDP packets and does not respond.
     @Test(arguments: [CurlTransport.HTTPVersion.http3, .automatic])
     func silenceLeadsToHTTP2AndIsRemembered(version: CurlTransport.HTTPVersion) async throws {
         let server = try await CaddyServer(speaksHTTP3: false)
@@ -148,7 +148,7 @@ struct HTTP3Tests {
                 #expect(response.text == "HTTP/2.0")
                 asked.append(sink.take() > 0)
             }
-            // The first one over HTTP/2 tells of HTTP/3.
+            // The first response over HTTP/2 announces HTTP/3.
             #expect(
                 asked == (version == .http3 ? [true, false, false, false] : [false, true, false, false]))
         }
@@ -177,7 +177,7 @@ struct HTTP3Tests {
         }
     }
 
-    /// caddy has no certificate for a handshake that names no host.
+    /// caddy has no certificate for a handshake without a host name.
     @Test(arguments: [CurlTransport.HTTPVersion.http3, .http3Only])
     func aServerThatRefusesEachHandshake(version: CurlTransport.HTTPVersion) async throws {
         let server = try await CaddyServer.shared()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RxCurl
 
-/// Bodies over HTTP/3 with a caddy, in both directions.
+/// Bodies over HTTP/3 with caddy, in both directions.
 @Suite(
     .enabled(if: LibcurlFeatures.running.hasHTTP3 && CaddyServer.isInstalled), .serialized,
     .timeLimit(.minutes(3)))
@@ -138,7 +138,7 @@ struct HTTP3TransferTests {
         }
     }
 
-    /// Without a length caddy 2.6 would end it as if it were whole.
+    /// Without a length caddy 2.6 would end it as if it were complete.
     @Test func aBodyThatIsBrokenOffIsAnError() async throws {
         let server = try await CaddyServer.shared()
         let behind = try RawServer { _ in
@@ -152,7 +152,7 @@ struct HTTP3TransferTests {
         }
     }
 
-    /// Also of what is on its way when it dies.
+    /// Also for requests under way when it dies.
     @Test func aServerThatDiesAndComesBack() async throws {
         let server = try await CaddyServer()
         let behind = try RawServer([[.readRequest, .waitForClientClose]])

@@ -5,7 +5,7 @@ import RxLite
 import TestServers
 import Testing
 
-/// What goes over the wire, for each kind of body.
+/// The bytes on the wire, for each kind of body.
 @Suite(.timeLimit(.minutes(1))) struct BodyTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
@@ -46,7 +46,7 @@ import Testing
             }, expected: content),
     ]
 
-    /// Of sizes from 0 up.
+    /// Sizes from 0 up.
     static let pieces: [[UInt8]] = {
         var pieces: [[UInt8]] = []
         var start = 0
@@ -127,7 +127,7 @@ import Testing
 
     static let broken = NetworkError(.noContent, "broken")
 
-    /// Nothing that is not whole is taken by a server for the whole.
+    /// No server takes an incomplete body for a complete one.
     @Test(arguments: flaws)
     func aFlawedBodyIsNoSuccess(_ flaw: Flaw) async throws {
         let server = try RawServer { _ in [.respond(body: "ok")] }

@@ -7,7 +7,7 @@ import RxLoop
 import TestServers
 import Testing
 
-/// Bodies that are compressed on their way, as gunzip sees them.
+/// Bodies that are compressed while they are sent, checked with gunzip.
 @Suite(.timeLimit(.minutes(1))) struct CompressionTests {
     static let content = Array(String(repeating: "green tea, black tea, white tea\n", count: 40_000).utf8)
 
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    /// By the machine's own gunzip, which checks length and checksum too.
+    /// With the machine's gunzip, which checks length and checksum, too.
     private func gunzip(_ bytes: [UInt8], in directory: TemporaryFolder) async throws -> [UInt8] {
         let gzip = try ChildProcess("/bin/gzip", ["-dfk", try directory.file("body.gz", bytes)])
         #expect(try await gzip.ended().ending == .exited(0))

@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// Even what can be sent only once, and a POST: nothing of it has been sent.
+    /// Even a body that can be sent only once, and a POST: nothing of it has been sent.
     @Test(arguments: bodies.indices)
     func aServerThatDoesNotUnderstandIsNotAsked(index: Int) async throws {
         let server = try RawServer([
@@ -125,7 +125,7 @@ import Testing
         ("of unknown length", .stream(.empty())), ("of empty chunks", .stream(.sequence([[], []]))),
     ]
 
-    /// RFC 9110 §10.1.1: a client does not ask where there is no content.
+    /// RFC 9110 §10.1.1: a client does not send the expectation without content.
     @Test(arguments: empty.indices, [ContinuePolicy.always, .from(0), .from(-1)])
     func nothingIsAskedWithoutContent(index: Int, policy: ContinuePolicy) async throws {
         let server = try RawServer { _ in [.respond(body: "ok")] }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RxCurl
 
-/// Bodies over HTTP/2, through nginx to a server that tells what came.
+/// Bodies over HTTP/2, through nginx to a server that reports the received bytes.
 @Suite(.timeLimit(.minutes(3))) struct HTTP2UploadTests {
     typealias Kind = UploadFaultTests.Kind
 
@@ -77,7 +77,7 @@ import Testing
         #expect(Set(requests.map { $0.field("X-Connection") }).count == 1)
     }
 
-    /// The server answers without having read the body, and does not read it.
+    /// The server responds without reading the body.
     @Test(arguments: Kind.allCases)
     func anEarlyRefusalIsDelivered(to kind: Kind) async throws {
         let behind = try RawServer([
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// Which a libcurl with ``LibcurlFault/spinsOnHTTP2Uploads`` does not let it do.
+    /// A libcurl with ``LibcurlFault/spinsOnHTTP2Uploads`` fails to do so.
     @Test func theLoopRestsWhileTheServerDoesNotRead() async throws {
         let gate = try Gate()
         let behind = try RawServer([[.readHead, .wait(gate), .readBody, .respond(body: "ok")]])

@@ -8,7 +8,7 @@ import Synchronization
 import TestServers
 import Testing
 
-/// Servers that answer early, go away or do not read; sources that are slow, change or are left.
+/// Servers that respond early, close or do not read; sources that are slow, change or are abandoned.
 @Suite(.timeLimit(.minutes(1))) struct UploadFaultTests {
     /// More than the socket buffers of both sides can hold.
     static let large = [UInt8](repeating: 7, count: 32 << 20)
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// The server has answered and closes; that it does not take the rest is its business.
+    /// The server has responded and closes, which is allowed before it has read the rest.
     @Test(arguments: [Kind.bytes, .file, .known, .unknown])
     func anEarlySuccessIsDeliveredThoughTheServerCloses(_ kind: Kind) async throws {
         let answered = try Gate()
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// The part that was read before the change is not completed by what came after it.
+    /// The part that was read before the change is not completed by bytes from after it.
     @Test func aFileThatChangesWhileItIsSentFails() async throws {
         let gate = try Gate()
         let server = try RawServer([[.readHead, .wait(gate), .waitForClientClose]])
@@ -125,7 +125,7 @@ import Testing
         let path = try directory.file("a", Self.large)
         try await withTransport { transport in
             var request = try Request.to(server.baseURL, method: .put, body: .file(path))
-            // The server may wait for its turn longer than that.
+            // The server may wait longer than that for its turn.
             request.timeouts.idle = nil
             let recording = Recording(transport.send(request))
             _ = try await recording.until { $0.uploaded.isEmpty ? nil : true }
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    /// curl sends once more on a new connection when a reused one turns out to be dead.
+    /// curl sends again on a new connection if a reused one turns out to be closed.
     @Test(arguments: [true, false])
     func aBodyIsRewoundForCurlsSecondTry(isReplayable: Bool) async throws {
         let server = try RawServer([

@@ -2,9 +2,9 @@ import RxHTTP
 import TestServers
 import Testing
 
-/// A body as a server codes it, and what the user gets of it.
+/// A body as a server codes it, and the expected result.
 struct CodedBody: Sendable, CustomTestStringConvertible {
-    /// How the server tells where the body ends.
+    /// The framing by which the server marks the end of the body.
     enum Framing: CaseIterable {
         case length, chunks, close
     }

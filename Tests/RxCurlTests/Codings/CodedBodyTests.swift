@@ -43,7 +43,7 @@ import Testing
         return codings
     }()
 
-    /// Wherever a body breaks off, though its framing says that it is complete.
+    /// A body that is cut anywhere, though its framing is complete.
     @Test(arguments: codings.indices, CodedBody.Framing.allCases)
     func noPrefixIsTakenForTheWhole(index: Int, framing: CodedBody.Framing) async throws {
         let (coding, bytes) = Self.codings[index]
@@ -93,7 +93,7 @@ import Testing
         #expect(log.kinds == ["head", "finished"])
     }
 
-    /// Nothing is decoded ahead of a subscriber that has paused, and nothing is lost.
+    /// Nothing is decoded ahead of a paused subscriber, and nothing is lost.
     @Test(arguments: [false, true])
     func aPauseStopsTheDecoding(hasTrailers: Bool) async throws {
         let count = 4 << 20

@@ -2,9 +2,9 @@ import Testing
 
 @testable import RxCurl
 
-/// The decoding stage by itself.
+/// The decoding stage in isolation.
 @Suite struct ContentDecodingTests {
-    /// All pieces of what is fed in pieces of `size` bytes.
+    /// All decoded pieces of a body that is fed in pieces of `size` bytes.
     private static func decode(
         _ bytes: [UInt8], _ codings: [ContentCoding], limits: ContentDecoding.Limits = .init(),
         by size: Int = 100
@@ -25,7 +25,7 @@ import Testing
 
     private static let loose = ContentDecoding.Limits(expansion: 1_000_000)
 
-    /// However much comes of a byte.
+    /// For any number of decoded bytes from one.
     @Test func piecesAreSmall() throws {
         let zeros = Gzip.zeros(count: 4 << 20)
         let result = try Self.decode(zeros, [.gzip], limits: Self.loose, by: zeros.count)
@@ -47,7 +47,7 @@ import Testing
         #expect(fair.bytes.count == 20 * 65_535)
     }
 
-    /// What grows between two codings counts, though the second makes nothing of it.
+    /// Expansion between two codings counts, even if the second coding outputs nothing.
     @Test func growthWithinIsRefused() {
         #expect(throws: ContentDecoding.Failure.expanded) {
             try Self.decode(
@@ -66,7 +66,7 @@ import Testing
         let bytes = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
         let coded = Gzip.stored(Gzip.deflated(bytes, isWrapped: true))
         let result = try Self.decode(coded + coded, [.deflate, .gzip], by: size)
-        // A tail behind what is complete is ignored.
+        // A tail after the complete content is ignored.
         #expect(result.bytes == bytes)
         #expect(result.brokenOff == nil)
     }

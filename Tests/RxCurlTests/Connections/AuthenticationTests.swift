@@ -9,7 +9,7 @@ import Testing
 /// Names and passwords for servers.
 @Suite(.timeLimit(.minutes(1))) struct AuthenticationTests {
     static let server = DigestServer()
-    /// A new one each time: others have met challenges of servers that had the same port.
+    /// A new server each time: another one may have met challenges at the same port.
     static var right: Authentication { .digest(user: server.user, password: server.password) }
 
     static let bodies: [(String, Body)] = {
@@ -37,11 +37,12 @@ import Testing
                 #expect(log.head?.status == .ok)
                 #expect(log.body == Array("well".utf8))
             }
-            // Nobody else gets the benefit of it.
+            // Other requests are not authenticated by it.
             #expect(try await transport.get(server.baseURL).status == .unauthorized)
         }
         let requests = server.record.requests
-        // The challenge is remembered; content that can be sent only once waits for one of its own all the same.
+        // The challenge is remembered; a request with content that can be sent only once waits for its own
+        // nevertheless.
         #expect(
             requests.map { $0.field("Authorization") != nil }
                 == (body.isReplayable ? [false, true, true, false] : [false, true, false, true, false]))
@@ -94,7 +95,7 @@ import Testing
         #expect(server.record.requests.count == 2)
     }
 
-    /// The first is without content, and its answer is not the request's.
+    /// The first request is without content, and its response is not the result.
     @Test(arguments: ["GET", "POST", "DELETE"])
     func aServerThatAsksForNothingAnswers(method: String) async throws {
         let server = try RawServer { request in [.respond(body: "\(request.body.count)")] }

@@ -7,9 +7,9 @@ import RxLoop
 import TestServers
 import Testing
 
-/// No more connections than allowed, and a fair turn for those who wait.
+/// Connections stay within the limits, and waiting requests get a fair turn.
 @Suite(.timeLimit(.minutes(1))) struct ConnectionLimitTests {
-    /// A server on which nothing is answered before the gate opens.
+    /// A server that responds to nothing before the gate opens.
     private static func server(_ gate: Gate) throws -> RawServer {
         try RawServer { request in [.wait(gate), .respond(body: request.target)] }
     }
@@ -186,7 +186,7 @@ import Testing
         ) { transport in
             let url = nginx.tlsBaseURL + "/json"
             #expect(try await transport.get(url).metrics.httpVersion == .http2)
-            // All at once, where HTTP/1.1 would have them wait for one another.
+            // All at once, while over HTTP/1.1 they would wait for each other.
             let recordings = try (0..<8).map { _ in Recording(transport.send(try .to(url))) }
             for recording in recordings {
                 let log = try await recording.ended()

@@ -7,7 +7,7 @@ import RxLoop
 import TestServers
 import Testing
 
-/// Which connection a request goes on.
+/// The choice of a connection for a request.
 @Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
     typealias Configure = @Sendable (inout CurlTransport.Configuration) -> Void
 
@@ -15,7 +15,7 @@ import Testing
 
     init() throws { server = try .shared() }
 
-    // MARK: Kept connections
+    // MARK: Idle connections
 
     @Test(arguments: [nil, Duration.seconds(600)]) func aConnectionIsUsedAgain(lifetime: Duration?)
         async throws
@@ -31,7 +31,7 @@ import Testing
     // MARK: Versions
 
     @Test(
-        "Which version is spoken, over TLS and without",
+        "The negotiated version, over TLS and without",
         arguments: [
             (.http1, true, .http11), (.http1, false, .http11), (.http2, true, .http2),
             (.http2, false, .http11),
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// Before the body: each head has that of its own status line.
+    /// Before the body: each head has the version of its own status line.
     @Test func theHeadKnowsItsVersion() async throws {
         let server = try RawServer { _ in
             [
@@ -113,9 +113,9 @@ import Testing
         }
     }
 
-    /// Nobody listens at ::1 on that port.
+    /// No server listens at ::1 on that port.
     @Test(
-        "Of several addresses one that answers is found, unless it is of the wrong kind",
+        "Of several addresses one that responds is found, unless it is of the wrong family",
         arguments: [(.any, true), (.ipv4, true), (.ipv6, false)]
             as [(CurlTransport.AddressFamily, Bool)])
     func families(family: CurlTransport.AddressFamily, connects: Bool) async throws {
@@ -172,7 +172,7 @@ import Testing
     // MARK: Private addresses
 
     @Test(
-        "Loopback under any name is refused before a connection is made",
+        "Loopback is refused under any name before a connection is made",
         arguments: [
             "127.0.0.1", "localhost", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]", "evil.test",
         ])

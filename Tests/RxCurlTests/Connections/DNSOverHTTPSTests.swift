@@ -35,7 +35,7 @@ import Testing
             #expect(log.error?.code == .resolve)
             #expect(log.error?.isUnsent == true)
         }
-        // The third time the name was known.
+        // The third time the name was cached.
         #expect(
             names.questions
                 == ["a.shop.test", "b.shop.test", "nothing.test"].map { .init(name: $0, type: 1) })
@@ -53,7 +53,7 @@ import Testing
         #expect(names.questions.contains(.init(name: "shop.test", type: 1)))
     }
 
-    /// Each of many names takes connections of its own to the DNS server, beyond those that the transport may have.
+    /// The lookups of many names use connections to the DNS server beyond the transport's limit.
     @Test func manyNamesOverFewConnections() async throws {
         let server = try RawServer { _ in [.respond(body: "here")] }
         let hosts = (0..<20).map { "n\($0).shop.test" }
@@ -74,7 +74,7 @@ import Testing
 
     // MARK: Trust
 
-    /// The server of names is held to the same as every other.
+    /// The DNS server is verified like every other server.
     @Test(arguments: [(true, false), (true, true), (false, false)])
     func trust(verifies: Bool, knowsAuthority: Bool) async throws {
         let server = try RawServer { _ in [.respond(body: "here")] }
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    /// Its own name comes from an override; so no other resolver is asked at all.
+    /// The name of the DNS server comes from an override, so that no other resolver is used.
     @Test func theNameOfTheServer() async throws {
         let server = try RawServer { _ in [.respond(body: "here")] }
         let names = try DNSOverHTTPSServer(hosts: ["shop.test": [127, 0, 0, 1]])
@@ -135,7 +135,7 @@ import Testing
 
     // MARK: Ends
 
-    /// The loop closes everything, or the process ends.
+    /// The loop closes all connections, or the process ends.
     @Test(arguments: [false, true])
     func nothingIsLeftOfALookup(isCancelled: Bool) async throws {
         let gate = try Gate()

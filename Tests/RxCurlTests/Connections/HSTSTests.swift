@@ -8,10 +8,10 @@ import RxLite
 import TestServers
 import Testing
 
-/// Hosts that ask to be reached over TLS only (RFC 6797), at nginx with the ports of http and https in front.
+/// Hosts that require TLS (RFC 6797), at nginx with the ports of http and https in front.
 @Suite(.timeLimit(.minutes(1))) struct HSTSTests {
     private let nginx: NginxServer
-    /// Sends back the field that it is asked for.
+    /// Sends back the requested field.
     private let server: RawServer
 
     init() throws {
@@ -37,7 +37,7 @@ import Testing
             }, body)
     }
 
-    /// Has the server say `value`, at `origin`.
+    /// Makes the server send `value`, at `origin`.
     private func hear(
         _ value: String, at origin: String = "https://localhost", over transport: CurlTransport
     ) async throws {
@@ -63,7 +63,7 @@ import Testing
             #expect(response.request.url.absoluteString == "https://localhost/echo?a=b")
             #expect(response.metrics.secured > .zero || response.metrics.isConnectionReused)
             #expect(response.metrics.remotePort == Int(nginx.tlsPort))
-            // Without a look at redirects too.
+            // Without following redirects.
             #expect(try await transport.get("http://localhost:80/echo").echo().scheme == "https")
         }
     }
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "Nothing is learnt without TLS, from a server that is not verified, or from an address",
+        "Nothing is learned without TLS, from a server that is not verified, or from an address",
         arguments: [("http://localhost", true), ("https://localhost", false), ("https://127.0.0.1", true)])
     func notLearnt(origin: String, verifies: Bool) async throws {
         let store = HSTSStore()

@@ -7,7 +7,8 @@ import Testing
 
 @testable import RxCurl
 
-/// The server's limits to a connection of HTTP/2: four streams at a time and fifty in all, after which it goes away.
+/// The server's limits for a connection of HTTP/2: four streams at a time and fifty in all, then it sends
+/// GOAWAY.
 @Suite(.timeLimit(.minutes(1))) struct HTTP2ConnectionTests {
     private let nginx: NginxServer
     private var base: String { "https://limited.test:\(nginx.tls13Port)" }
@@ -30,7 +31,7 @@ import Testing
         let gate = try Gate()
         let behind = try RawServer { _ in [.wait(gate), .respond(body: "ok")] }
         try await withHTTP2 { transport in
-            // The settings are known by then.
+            // The settings have arrived by then.
             _ = try await transport.get(base + "/json")
             let url = "\(base)/relay?port=\(behind.port)"
             let recordings = try (0..<32).map { _ in Recording(transport.send(try .to(url))) }
@@ -62,7 +63,7 @@ import Testing
         }
     }
 
-    /// Its settings come when requests have gone out already, and so does its word that it goes away.
+    /// Its settings arrive when requests have been sent already, and so does its GOAWAY.
     @Test func aServerFarAwayThatAllowsFewStreams() async throws {
         let far = try RawServer([[.relay(port: nginx.tls13Port, delay: 30)]])
         try await withHTTP2(port: far.port) { transport in
@@ -76,7 +77,7 @@ import Testing
         }
     }
 
-    /// Each connection has been given more of them than the server allows by the time that its settings come.
+    /// Each connection has more requests than the server allows by the time its settings arrive.
     @Test func manyLongRequestsToAServerFarAwayThatAllowsFewStreams() async throws {
         let far = try RawServer([[.relay(port: nginx.tls13Port, delay: 30)]])
         let gate = try Gate()
@@ -94,7 +95,7 @@ import Testing
         }
     }
 
-    /// One at a time, so that none is on its way when the server goes away.
+    /// One at a time, so that none is under way when the server sends GOAWAY.
     @Test func whatMustNotBeSentTwiceIsNotLostEither() async throws {
         try await withHTTP2 { transport in
             var ports: Set<Int> = []

@@ -20,7 +20,7 @@ import Testing
         #expect(time.total(at: 200) == 15)
     }
 
-    /// A request that came when others had been held before, or that had waited in the queue before that.
+    /// A request that arrived after others had been held, or had waited in the queue before that.
     @Test func aRequestHasSeenWhatWasAdded() {
         var time = HeldTime()
         time.begin(at: 0)

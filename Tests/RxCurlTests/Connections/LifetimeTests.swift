@@ -4,9 +4,9 @@ import RxLoop
 import TestServers
 import Testing
 
-/// How long connections are good for, by what the server sees.
+/// The lifetime of connections, as the server observes it.
 @Suite(.timeLimit(.minutes(1))) struct LifetimeTests {
-    /// curl counts whole seconds: older than none is a second and more.
+    /// curl counts whole seconds: older than zero means a second or more.
     @Test(arguments: [(Duration.zero, 2), (.seconds(60), 1)])
     func anIdleConnectionIsUsedAgainForSoLong(lifetime: Duration, connections: Int) async throws {
         let server = try RawServer { _ in [.respond(body: "well")] }

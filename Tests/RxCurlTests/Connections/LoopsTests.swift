@@ -23,7 +23,7 @@ import Testing
         return try await body(CurlTransport(loops: loops, configuration: configuration), loops)
     }
 
-    /// Which of the loops a stream is on.
+    /// The loop on which a stream runs.
     private func place(of scheduler: (any Scheduler)?, in loops: [EventLoop]) -> Int? {
         loops.firstIndex { $0 === scheduler }
     }
@@ -53,7 +53,7 @@ import Testing
         #expect(server.record.connections.count == 1)
     }
 
-    /// The end of one is told when its loop counts it no more.
+    /// The end of a request is delivered when its loop no longer counts it.
     @Test func aRequestSentFromTheEndOfAnotherGoesWhereThatOneWas() async throws {
         let server = try RawServer { _ in [.respond(body: "well")] }
         try await withLoops { transport, loops in
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// All its events come there too.
+    /// All its events are delivered there, too.
     @Test func aRequestStaysOnTheLoopOfItsSubscription() async throws {
         let server = try RawServer { _ in [.respond(body: "well")] }
         try await withLoops { transport, loops in

@@ -7,13 +7,13 @@
     import TestServers
     import Testing
 
-    /// How long a name stands for the address that it had, where the test can give it another.
+    /// The time for which the address of a name is cached, if the test can change it.
     @Suite(.timeLimit(.minutes(1))) struct NameLifetimeTests {
         private static func canMount() async throws -> Bool {
             try await ChildProcess("/usr/bin/env", ["unshare", "-m", "true"]).ended().ending == .exited(0)
         }
 
-        /// Has the loop's thread, and the threads that curl starts from it, see `hosts` as the system's.
+        /// Makes the loop's thread, and the threads that curl starts from it, use `hosts` as the system's.
         private func replaceHosts(by hosts: String, on loop: EventLoop) async throws {
             let mounting = try await withCheckedThrowingContinuation { continuation in
                 loop.schedule {
@@ -29,7 +29,7 @@
         }
 
         @Test(
-            "A name that has moved is found again when its time is over",
+            "The new address of a name is found once the lifetime has passed",
             .enabled("needs the right to mount") { try await canMount() },
             arguments: [(Duration.seconds(3600), true), (.zero, false)])
         func lifetime(_ lifetime: Duration, staysAtOldAddress: Bool) async throws {
@@ -46,7 +46,7 @@
             let url = "http://moving.test:\(server.port)/"
             #expect(try await transport.get(url).status == .ok)
 
-            // Written in place, since it is the file that was mounted.
+            // Written in place, since the file itself is mounted.
             _ = try folder.file("hosts", Array("127.0.0.2 moving.test\n".utf8))
             if staysAtOldAddress {
                 #expect(try await transport.get(url).status == .ok)

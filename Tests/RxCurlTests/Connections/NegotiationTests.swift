@@ -6,7 +6,7 @@ import Testing
 
 @testable import RxCurl
 
-/// Several requests at once to an origin of which nothing is known. None is answered before all have come.
+/// Several requests at once to an unknown origin. None gets a response before all have arrived.
 @Suite(.timeLimit(.minutes(1))) struct NegotiationTests {
     private let nginx: NginxServer
 
@@ -17,7 +17,7 @@ import Testing
             caBundlePath: nginx.certificatePath, configured: { $0.httpVersion = .http2 }, body)
     }
 
-    /// - Returns: the metrics, and on how many connections the requests came to `server`.
+    /// - Returns: the metrics, and the number of connections to `server`.
     private func ask(
         _ server: RawServer, _ gate: Gate, at url: String, by transport: CurlTransport
     ) async throws -> [TransferMetrics] {
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// The first connection is not made; the time of the others is that of connecting, not of the queue.
+    /// The first connection is not made; the time of the others counts as connecting, not as queueing.
     @Test func whoWaitsForAConnectionIsToldThatThereIsNone() async throws {
         let silent = try RawServer([[.stall], [.stall], [.stall], [.stall]])
         try await withHTTP2 { transport in
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    /// The one that connects may take as long as it likes; the other one has limits of its own.
+    /// The connecting request has no limits; the other one has its own.
     @Test(
         arguments: [
             (Timeouts(queue: .milliseconds(1), connect: .milliseconds(50)), .connectTimeout),
@@ -139,7 +139,8 @@ import Testing
         }
     }
 
-    /// What is known afterwards: over HTTP/1.1 the server is asked before the content is sent, over HTTP/2 it is not.
+    /// The negotiated version is known afterwards: over HTTP/1.1 the server is asked before the content is
+    /// sent, over HTTP/2 it is not.
     @Test(arguments: [false, true]) func theServerIsAskedOverHTTP1(isHTTP2: Bool) async throws {
         let server = try RawServer { _ in [.respond()] }
         try await withHTTP2 { transport in

@@ -5,12 +5,12 @@ import RxHTTP
 import TestServers
 import Testing
 
-/// Hosts, ports and addresses other than those that the URL and DNS give.
+/// Hosts, ports and addresses other than those of the URL and DNS.
 @Suite(.timeLimit(.minutes(1))) struct OverrideTests {
     typealias ConnectTo = CurlTransport.ConnectTo
     typealias HostOverride = CurlTransport.HostOverride
 
-    /// A way to the server's port from `http://shop.test:81/`.
+    /// A route to the server's port from `http://shop.test:81/`.
     static let ways: [@Sendable (Int) -> ConnectTo] = [
         { ConnectTo(host: "shop.test", port: 81, toHost: "127.0.0.1", toPort: $0) },
         { ConnectTo(host: "SHOP.test", toHost: "127.0.0.1", toPort: $0) },
@@ -19,7 +19,7 @@ import Testing
     ]
 
     @Test(
-        "The connection leads elsewhere, and the request is the same",
+        "The connection goes elsewhere, and the request is unchanged",
         arguments: ways.indices)
     func connectTo(way: Int) async throws {
         let server = try RawServer { request in [.respond(body: request.field("Host") ?? "")] }
@@ -88,7 +88,7 @@ import Testing
         #expect(proxy.requests.map(\.target) == ["far.test:\(server.port)"])
     }
 
-    /// The name of the proxy is subject to it, and no name is looked up.
+    /// The override applies to the name of the proxy, and no name is looked up.
     @Test func addressesOfTheProxy() async throws {
         let server = try RawServer { _ in [.respond(body: "here")] }
         let proxy = try ProxyServer(.http)
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    /// Names that are looked up are not, once their lifetime of nothing has passed.
+    /// Names that are looked up expire at once with a lifetime of zero; overrides do not.
     @Test func permanent() async throws {
         let server = try RawServer { _ in [.respond(200, ["Connection": "close"]), .close] }
         try await withTransport(configured: {
@@ -162,7 +162,7 @@ import Testing
             }
     }()
 
-    @Test("What curl would take apart in another way is refused", arguments: configurations.indices)
+    @Test("Values that curl would parse in another way are refused", arguments: configurations.indices)
     func flaws(index: Int) async throws {
         let server = try RawServer { _ in [.respond()] }
         try await withTransport(configured: {

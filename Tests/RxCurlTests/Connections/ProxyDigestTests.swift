@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "A challenge is answered, and nobody sees it",
+        "A challenge is met, and not delivered",
         arguments: DigestServer.Algorithm.allCases, AuthenticationTests.bodies.map(\.0))
     func challenge(algorithm: DigestServer.Algorithm, name: String) async throws {
         let server = try DigestServer(algorithm: algorithm, password: "s3cret", isProxy: true).serve()
@@ -33,7 +33,7 @@ import Testing
             }
         }
         let requests = server.record.requests
-        // The second request has the proof from the beginning.
+        // The second request has the proof from the start.
         #expect(
             requests.map { $0.field("Proxy-Authorization")?.contains("response=") ?? false } == [
                 false, true, true,
@@ -62,7 +62,7 @@ import Testing
         #expect(requests.last?.field("Proxy-Authorization") == nil)
     }
 
-    @Test("A proof that is refused comes out as the proxy says", arguments: [false, true])
+    @Test("A refused proof is delivered as the proxy's response", arguments: [false, true])
     func refused(tunnels: Bool) async throws {
         let server = try DigestServer(password: "other", isProxy: true).serve()
         let proxy = digestProxy(at: server, tunnels: tunnels)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// Such as by a proxy that knows no digests.
+    /// For example by a proxy without support for digests.
     @Test func anotherChallenge() async throws {
         let server = try RawServer { _ in
             [.respond(407, ["Proxy-Authenticate": "Basic realm=\"tea\""], body: "basic")]
@@ -104,7 +104,7 @@ import Testing
         ].map { Proxy($0) }
         + ["", "a,b", "a b", "a\r\nb", "a\u{0}"].map { Proxy("http://127.0.0.1:9", exceptions: [$0]) }
 
-    @Test("What curl would take apart in another way is refused", arguments: unusable.indices)
+    @Test("Values that curl would parse in another way are refused", arguments: unusable.indices)
     func flaws(index: Int) async throws {
         try await withTransport(configured: { $0.proxy = Self.unusable[index] }) { transport in
             let log = try await Recording(transport.send(try .to("http://127.0.0.1:9/"))).ended()

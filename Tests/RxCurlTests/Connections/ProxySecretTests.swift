@@ -4,7 +4,7 @@ import RxLoop
 import TestServers
 import Testing
 
-/// The password of a proxy is in no error and in nothing that is printed.
+/// The password of a proxy is in no error and in no printed text.
 @Suite(.timeLimit(.minutes(1))) struct ProxySecretTests {
     @Test(arguments: [
         "http://anna:cAnArY7@nothing.invalid:80", "anna:cAnArY7@nothing.invalid",

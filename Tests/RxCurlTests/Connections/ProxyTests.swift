@@ -10,7 +10,7 @@ import Testing
     import Darwin
 #endif
 
-/// Through a proxy on loopback that takes every host for 127.0.0.1.
+/// Through a proxy on loopback that resolves every host to 127.0.0.1.
 @Suite(.timeLimit(.minutes(1))) struct ProxyTests {
     private let server: NginxServer
 
@@ -96,7 +96,7 @@ import Testing
         #expect(echo.host == "far.test")
     }
 
-    /// nginx takes requests in the absolute form as any server must, so its TLS port is such a proxy.
+    /// nginx accepts requests in the absolute form, as any server must, so its TLS port is such a proxy.
     @Test func overTLSToTheProxyItself() async throws {
         let (echo, metrics) = try await echo(
             "http://far.test/echo", through: Proxy("https://127.0.0.1:\(server.tlsPort)"))
@@ -180,7 +180,7 @@ import Testing
     // MARK: Exceptions
 
     @Test(
-        "What goes without the proxy",
+        "Exceptions from the proxy",
         arguments: [
             (["127.0.0.1"], false), (["127.0.0.0/8"], false), (["*"], false), (["other.test"], true),
             ([], true),
@@ -193,7 +193,7 @@ import Testing
         #expect(proxy.requests.count == (isUsed ? 1 : 0))
     }
 
-    /// In a process of its own, since the environment is everybody's.
+    /// In a separate process, since the environment is shared.
     @Test func anExplicitProxyIgnoresTheEnvironment() async {
         await #expect(processExitsWith: .success) {
             for name in ["no_proxy", "NO_PROXY"] { unsafe setenv(name, "127.0.0.1", 1) }
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    /// libcurl calls that a lack of memory.
+    /// libcurl reports that as a lack of memory.
     @Test func aSecretThatIsTooLarge() async throws {
         let proxy = try ProxyServer(.http)
         var configured = Proxy("http://me:\(String(repeating: "x", count: 1 << 20))@127.0.0.1:\(proxy.port)")

@@ -6,8 +6,8 @@ import Synchronization
 import TestServers
 import Testing
 
-/// A host of several addresses of which some refuse. How long it took shows in a comparison: another transfer, whose
-/// server keeps silent, runs out of time later.
+/// A host with several addresses of which some refuse. The duration is shown by a comparison: another
+/// transfer, whose server stays silent, times out later.
 @Suite(.timeLimit(.minutes(1))) struct RefusalTests {
     @Test(arguments: [
         ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.1"], ["::1", "127.0.0.2", "127.0.0.3", "127.0.0.1"],
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// The refusal comes only with the second packet of the connection's beginning, when nobody listens any more.
+    /// The refusal comes only with the second packet of the connection, when the listener is gone.
     @Test func anAddressThatRefusesLate() async throws {
         let port = try DeadPort(.full)
         let number = port.port

@@ -5,7 +5,7 @@ import RxHTTP
 import TestServers
 import Testing
 
-/// Who is trusted, and what the error says of those who are not.
+/// Verification of servers, and the errors for those that fail it.
 @Suite(.timeLimit(.minutes(1))) struct TLSTests {
     typealias Configure = (inout TLSConfiguration) throws -> Void
 
@@ -13,7 +13,7 @@ import Testing
 
     init() throws { server = try .shared() }
 
-    /// Asks one of the names that the server has a certificate for, trusting its authority.
+    /// Sends a request to one of the names in the server's certificate, trusting its authority.
     private func ask(
         _ host: String, port: UInt16? = nil, count: Int = 1, _ configure: Configure = { _ in }
     ) async throws -> Recording.Log {
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test func withoutOneTheServerSaysSo() async throws {
-        // nginx finishes the handshake and answers.
+        // nginx finishes the handshake and responds.
         #expect(try await ask("client.test").head?.status.code == 400)
     }
 

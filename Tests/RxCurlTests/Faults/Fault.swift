@@ -3,12 +3,12 @@ import RxHTTP
 import TestServers
 import Testing
 
-/// What a server may do to a request, and what the user then gets.
+/// A fault of a server, and the expected result.
 struct Fault: Sendable, CustomTestStringConvertible {
     enum Outcome: Sendable {
-        /// An error, and the status of the answer as far as there was one.
+        /// An error, and the status of the response if one was received.
         case fails(NetworkError.Code, status: Int? = nil)
-        /// An answer.
+        /// A response.
         case answers(Int = 200, body: String = "", fields: [HTTPField.Name: String] = [:])
     }
 
@@ -21,7 +21,8 @@ struct Fault: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// A request that is read, and what is sent then; after that the server closes, if nothing else is said.
+    /// A request that is read, and the bytes that are sent then; after that the server closes, unless told
+    /// otherwise.
     static func sends(
         _ name: String, _ text: String, then steps: [RawServer.Step] = [.close], _ outcome: Outcome
     ) -> Fault {
@@ -38,7 +39,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
             outcome)
     }
 
-    /// A chunked body, as it stands.
+    /// A chunked body, unchanged.
     static func sends(
         _ name: String, chunks: String, then steps: [RawServer.Step] = [.close], _ outcome: Outcome
     ) -> Fault {
@@ -52,7 +53,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         return Fault(name: name, steps: [.readRequest, .send(Array(head.utf8) + bytes)], outcome: outcome)
     }
 
-    /// With a limit, after which the outcome is known.
+    /// With a limit, after which the result is known.
     static func stalls(
         _ name: String, after text: String,
         limit: WritableKeyPath<Timeouts, Duration?> = \.attempt,
@@ -61,8 +62,8 @@ struct Fault: Sendable, CustomTestStringConvertible {
         sends(name, text, then: [.stall], .fails(code, status: status)).limited(limit)
     }
 
-    /// The same for silence: of the answer's first line where it is not whole, which libcurl keeps to itself until
-    /// then, else of the bytes that come.
+    /// The same for silence: of the response's first line if it is incomplete, which libcurl does not report
+    /// until then, else of the received bytes.
     static func falls(silent name: String, after text: String, status: Int? = nil) -> Fault {
         let isBegun = text.utf8.contains(0x0A) && !text.hasPrefix("HTTP/1.1 1")
         return stalls(
@@ -76,7 +77,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         return fault
     }
 
-    /// A POST of 8 MiB, which no socket buffer holds.
+    /// A POST of 8 MiB, more than a socket buffer holds.
     static func uploads(_ name: String, _ steps: [RawServer.Step], _ outcome: Outcome) -> Fault {
         Fault(
             name: name, steps: steps, outcome: outcome, method: .post,

@@ -4,15 +4,16 @@ import RxHTTP
 import TestServers
 import Testing
 
-/// One row a fault: what the user gets, that it ends once, and that the transport goes on as if nothing had been.
+/// One row for each fault: the result, a single end, and a transport that remains usable.
 @Suite(.timeLimit(.minutes(1))) struct FaultTests {
     @Test(arguments: Fault.all)
     func isToldAsWhatItIs(_ fault: Fault) async throws { try await check(fault) }
 
-    /// In a process of its own, since it looks at all that the process has.
+    /// In a separate process, since it counts the resources of the whole process.
     @Test func leavesNoDescriptor() async {
         await #expect(processExitsWith: .success) {
-            // The first loop of a process, and what asks for time and names, make what the process keeps.
+            // The first loop of a process, and lookups of time and names, create objects that the process
+            // keeps.
             try await FaultTests().check(Fault.broken[0])
             for fault in Fault.all {
                 let before = try openDescriptors()
@@ -23,7 +24,7 @@ import Testing
     }
 
     private func check(_ fault: Fault) async throws {
-        // Had curl tried again by itself, it would be answered well.
+        // If curl had tried again on its own, it would get a good response.
         let server = try RawServer([fault.steps, [.readRequest, .respond(body: "well")]])
         var request = try Request.to(server.baseURL, method: fault.method, body: fault.body)
         request.timeouts = fault.timeouts
@@ -41,7 +42,7 @@ import Testing
             let error = try #require(log.error)
             #expect(error.code == code)
             if code == .attemptTimeout {
-                // How far it came by then is the machine's to say.
+                // The progress at that moment depends on the machine.
                 #expect(error.status == log.head?.status)
                 #expect(!error.isUnsent || !server.record.requests.contains { $0.connection == 0 })
             } else {

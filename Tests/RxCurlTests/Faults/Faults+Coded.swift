@@ -1,7 +1,7 @@
 import HTTPTypes
 import RxHTTP
 
-/// What may be wrong with a coded body.
+/// Faults of a coded body.
 extension Fault {
     static let coded: [Fault] = [
         sends("gzip", coding: "gzip", Gzip.stored(Array("whole".utf8)), .answers(body: "whole")),

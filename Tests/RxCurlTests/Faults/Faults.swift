@@ -77,7 +77,7 @@ extension Fault {
             ).limited(\.firstByte),
         ]
 
-    /// How far an answer has come, and its status if that is known.
+    /// The progress of a response, and its status if known.
     private static let phases: [(name: String, text: String, status: Int?)] = [
         ("before the head", "", nil), ("in the status line", "HTTP/1.1 2", nil),
         ("in the head", "HTTP/1.1 200 OK\r\nA: b\r\n", nil),
@@ -242,7 +242,7 @@ extension Fault {
         uploads("FIN after the upload", [.readRequest, .close], .fails(.emptyReply)),
     ]
 
-    /// The same with a body that is made while it is sent, once, and whose length nobody knows.
+    /// The same with a body that is produced while it is sent, once, and with unknown length.
     static let streamed = uploads.map { fault in
         var fault = Fault(
             name: fault.name + ", streamed", steps: fault.steps, outcome: fault.outcome, method: .post)

@@ -4,9 +4,9 @@ import RxHTTP
 import TestServers
 import Testing
 
-/// Streams and connections that a server breaks off, frame by frame (RFC 9113), without TLS.
+/// Streams and connections that a server ends early, frame by frame (RFC 9113), without TLS.
 @Suite(.timeLimit(.minutes(1))) struct HTTP2FaultTests {
-    /// Frames as they stand on the wire.
+    /// Frames in their wire format.
     private enum Frame {
         static let settings = frame(4)
         static let acknowledged = frame(4, flags: 1)
@@ -27,8 +27,8 @@ import Testing
         }
     }
 
-    /// Answers when the client has sent what stands before its first stream, and some of that: the preface, SETTINGS
-    /// with three settings, WINDOW_UPDATE.
+    /// Responds when the client has sent the bytes before its first stream, and some of the stream: the
+    /// preface, SETTINGS with three settings, WINDOW_UPDATE.
     private static func connection(
         _ frames: [UInt8]..., then end: RawServer.Step = .waitForClientClose
     ) -> [RawServer.Step] {
@@ -68,8 +68,8 @@ import Testing
         #expect(connections == 1)
     }
 
-    /// The server is done with the answer and wants no more of the request: NO_ERROR (RFC 9113 §8.1). libcurl 7.88 does
-    /// not read that any more; in one piece with the answer, it would lose that over it.
+    /// The server has completed its response and needs no more of the request: NO_ERROR (RFC 9113 §8.1).
+    /// libcurl 7.88 does not read that any more; in one piece with the response, it would lose the response.
     @Test func anAnswerAndAResetWithoutErrorAreASuccess() async throws {
         let gate = try Gate()
         let answer = Frame.ok + Frame.data("enough", endsStream: true)
@@ -97,8 +97,8 @@ import Testing
         #expect(log.metrics == nil)
     }
 
-    /// The server says that it has not looked at the stream (RFC 9113 §6.8). Only what may be sent twice is sent again:
-    /// the transport cannot tell this from a connection that broke.
+    /// The server reports that it has not processed the stream (RFC 9113 §6.8). Only requests that may be
+    /// sent twice are sent again: the transport cannot tell this from a lost connection.
     @Test(arguments: [HTTPRequest.Method.get, .post])
     func aStreamThatTheServerHasNotTakenIsSentAnewIfItMay(method: HTTPRequest.Method) async throws {
         let server = try RawServer([
@@ -109,7 +109,7 @@ import Testing
             let body: Body = method == .get ? .empty : .text("a")
             let log = try await Recording(transport.send(try .to(server.baseURL, method: method, body: body)))
                 .ended()
-            // libcurl 7.88 sends nothing again.
+            // libcurl 7.88 does not send it again.
             if method == .get, transport.features.version >= .init(8, 0) {
                 #expect(log.body == Array("enough".utf8))
                 #expect(server.record.connections.count == 2)

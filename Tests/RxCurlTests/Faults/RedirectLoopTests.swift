@@ -2,7 +2,7 @@ import RxHTTP
 import TestServers
 import Testing
 
-/// Redirects that lead nowhere, over sockets.
+/// Redirects without a final response, over sockets.
 @Suite(.timeLimit(.minutes(1))) struct RedirectLoopTests {
     @Test(arguments: ["/loop", "/ping", "/deeper/"])
     func endsAtTheLimit(path: String) async throws {

@@ -4,10 +4,10 @@ import RxHTTP
 import TestServers
 import Testing
 
-/// A server may close an idle connection at the very moment at which the next request goes out. Who sends it
-/// again on a new one must know that this does no harm (RFC 9110 §9.2.2).
+/// A server may close an idle connection at the very moment at which the next request is sent. Only a request
+/// that may be sent twice is sent again on a new connection (RFC 9110 §9.2.2).
 @Suite(.timeLimit(.minutes(1))) struct ResendTests {
-    /// What the server does to the second request on a connection.
+    /// The server's reaction to the second request on a connection.
     enum Death: CaseIterable {
         case resetUnread, closedAfterReading, resetAfterReading
 
@@ -77,7 +77,8 @@ import Testing
         #expect(server.record.requests.filter { $0.method == "POST" }.map(\.text) == ["order", "order"])
     }
 
-    /// Read to its end before the connection goes: what a reset does to a body on its way is libcurl's to say.
+    /// Read to its end before the connection ends: the effect of a reset on a body under way is up to
+    /// libcurl.
     @Test func aLargeBodyIsSentAgainFromItsBeginning() async throws {
         let server = try Self.server(.closedAfterReading)
         let bytes = Array(NginxServer.large.prefix(1 << 20))

@@ -4,7 +4,8 @@ import RxHTTP
 import TestServers
 import Testing
 
-/// TLS that breaks when the answer has begun. Between client and server stands one who passes on so many bytes.
+/// TLS that breaks when the response has begun. A relay between client and server passes a limited number of
+/// bytes.
 @Suite(.timeLimit(.minutes(1))) struct TLSFaultTests {
     struct Break: Sendable, CustomTestStringConvertible {
         let name: String
@@ -16,9 +17,9 @@ import Testing
 
     static let breaks = [
         Break(name: "reset", steps: [.reset], code: .connectionLost),
-        // No close_notify: somebody has cut the connection (RFC 8446 §6.1).
+        // No close_notify: the connection was cut (RFC 8446 §6.1).
         Break(name: "FIN", steps: [.close], code: .partialBody),
-        // More than the rest of the record that was cut, so that what is there is checked.
+        // More than the rest of the record that was cut, so that the received part is checked.
         Break(
             name: "what is no TLS", steps: [.send(Array(repeating: 23, count: 64 << 10))],
             code: .connectionLost),

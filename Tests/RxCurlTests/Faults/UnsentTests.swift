@@ -5,9 +5,9 @@ import RxHTTP
 import TestServers
 import Testing
 
-/// What fails before a byte of the request has gone out, and says so.
+/// Failures before a byte of the request has been sent, marked as such.
 @Suite(.timeLimit(.minutes(1))) struct UnsentTests {
-    /// Fails as it should, before anything was sent, and the transport goes on.
+    /// Fails with the expected error before anything was sent, and the transport remains usable.
     private func expect(
         _ code: NetworkError.Code, _ request: Request, contains text: String = ""
     ) async throws {
@@ -35,7 +35,7 @@ import Testing
         try await expect(.connect, .to(port.baseURL), contains: "\(port.port)")
     }
 
-    /// The kernel itself says so of TCP to addresses of many (ENETUNREACH); nothing leaves the machine.
+    /// The kernel itself reports it for TCP to multicast addresses (ENETUNREACH); nothing leaves the machine.
     @Test(arguments: ["127.255.255.255", "224.0.0.1"])
     func anUnreachableAddress(host: String) async throws {
         try await expect(.connect, .to("http://\(host)/"), contains: host)
@@ -73,7 +73,8 @@ import Testing
     ])
     func aTLSHandshakeThatFails(steps: [RawServer.Step]) async throws {
         let server = try RawServer([steps])
-        // A libcurl with GnuTLS says the same of a connection that breaks in the handshake as of one that breaks before.
+        // A libcurl with GnuTLS reports a connection that breaks in the handshake like one that breaks before
+        // it.
         let isGnuTLS = LibcurlFeatures.running.tlsBackend?.hasPrefix("GnuTLS") == true
         let isBroken = steps.contains { if case .closeWithoutReading = $0 { true } else { false } }
         try await expect(isGnuTLS && isBroken ? .connect : .tls, .to("https://127.0.0.1:\(server.port)/"))
@@ -105,7 +106,7 @@ import Testing
         var request = try Request.to(server.baseURL)
         let error = #expect(throws: NetworkError.self) { try request.setField("A", to: value) }
         #expect(error?.code == .invalidHeader)
-        // HTTPTypes puts something harmless in place of what it is given.
+        // HTTPTypes replaces the value by a harmless one.
         request.headerFields.append(HTTPField(name: try #require(HTTPField.Name("A")), value: value))
         try await withTransport { transport in _ = try await transport.answer(to: request) }
         let received = try await server.nextRequest()

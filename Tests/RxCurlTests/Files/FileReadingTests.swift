@@ -6,14 +6,14 @@ import RxLoop
 import TestServers
 import Testing
 
-/// A consumer that takes bytes where nobody has to wait for them.
+/// A consumer that takes bytes if they are available without waiting.
 @Suite(.timeLimit(.minutes(1))) struct FileReadingTests {
-    /// Ends with a block of the page cache: one that is not full may be locked while it goes to the disk.
+    /// Ends with a full block of the page cache: a partial one may be locked while it is written to the disk.
     static let content = (0..<3 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
     struct Memory: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// Whether what is at an offset is in memory, and the file system says so.
+        /// Whether the bytes at an offset are in memory, if the file system supports the question.
         var has: @Sendable (Int64) -> Bool
         var takesSome = true
     }
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// What was written just now is in memory, which the usual file systems of Linux can tell.
+    /// Bytes that were just written are in memory, which the usual file systems of Linux can tell.
     @Test func whatIsInMemoryIsTaken() async throws {
         try await withFiles { files, directory in
             let path = try directory.file("a", Self.content)
@@ -57,7 +57,7 @@ import Testing
 
     enum Change: CaseIterable { case content, size }
 
-    /// Whichever way it is read; where it is taken, also right before the last bytes.
+    /// For each way of reading, at any position, also right before the last bytes.
     @Test(
         arguments: [
             (true, 200_000), (true, 1_500_000), (true, content.count - 10_000), (false, 200_000),
@@ -67,7 +67,7 @@ import Testing
         let (isTakable, limit) = reading
         try await withFiles { files, directory in
             let path = try directory.file("a", Self.content)
-            // As it was a while ago, since the clocks of file systems have a coarse grain.
+            // With an older modification time, since the clocks of file systems have a coarse grain.
             let past = Date(timeIntervalSinceNow: -100)
             try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: path)
             let part = try await Self.part(of: path, 0..<Self.content.count, in: files)
@@ -89,12 +89,12 @@ import Testing
                     file?.closeFile()
                 })
             let log = try await taker.board.until { $0.isEnded ? $0 : nil }
-            // A piece of the last bytes, since they were not to be had otherwise, leaves nothing to be noticed.
+            // After a piece that includes the last bytes there is nothing left to check.
             guard isChanged.contents else { return #expect(Bytes(log.bytes) == Bytes(Self.content)) }
             #expect(log.error?.code == .file)
             #expect(log.error?.message.contains("changed") == true)
             #expect(log.bytes.count < Self.content.count)
-            // What comes after the change is noticed at the latest with the next look.
+            // A change is noticed with the next check at the latest.
             #expect(log.bytes.count <= limit + (1 << 20) + (512 << 10))
         }
     }
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    /// What a transport gets to see of a body that is a file.
+    /// The body as a transport sees it if it is a file.
     private static func part(
         of path: String, _ range: Range<Int>, in files: LoopFileSystem
     ) async throws -> FilePart {

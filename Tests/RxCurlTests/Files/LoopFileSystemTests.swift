@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Bytes that take long to make do not hold up the loop.
+    /// Bytes that take long to produce do not block the loop.
     @Test func theBytesAreMadeWhereTheyAreWritten() async throws {
         try await withFiles { files, directory in
             let isOnLoop = Mutex<[Bool]>([])
@@ -148,7 +148,7 @@ import Testing
             #expect(try directory.names == ["a"])
             let attributes = try FileManager.default.attributesOfItem(atPath: directory.file("a"))
             #expect(attributes[.posixPermissions] as? Int == 0o600)
-            // What cannot be put in place leaves nothing behind.
+            // A replacement that fails leaves no file behind.
             try FileManager.default.createDirectory(
                 atPath: directory.file("b"), withIntermediateDirectories: false)
             await #expect(throws: NetworkError.self) {
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    /// At whatever moment: `withFiles` ends the loop, which finds what is still open.
+    /// At any moment: `withFiles` ends the loop, which detects open handles.
     @Test func cancellingClosesTheFile() async throws {
         try await withFiles { files, directory in
             let path = try directory.file("a", Self.content(1 << 20))

@@ -6,7 +6,7 @@ import RxLoop
 import TestServers
 import Testing
 
-/// Files that are this user's own, and what stands in their place otherwise.
+/// Files that belong to this user, and other files in their place.
 @Suite struct TrustedFileTests {
     private let folder: TemporaryFolder
 
@@ -36,7 +36,7 @@ import Testing
             #expect(await failure(files.append(.just([9]), to: link, at: 0)) == .untrustedFile)
             #expect(await failure(files.lock(link)) == .untrustedFile)
             #expect(await failure(files.contents(of: link, limit: 10)) == .untrustedFile)
-            // A new file takes the place of the link.
+            // A new file replaces the link.
             _ = try await files.replace(link, with: [7]).value()
             #expect(try folder.content("link") == [7])
             try FileManager.default.removeItem(atPath: link)
@@ -45,7 +45,7 @@ import Testing
         #expect(try folder.names == ["victim"])
     }
 
-    @Test("A file that is there already is nobody else's to read from then on")
+    @Test("An existing file becomes unreadable for other users")
     func modes() async throws {
         let path = try folder.file("part", [1, 2, 3])
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
@@ -71,7 +71,7 @@ import Testing
         #expect(try folder.content("foreign") == [1])
     }
 
-    @Test("The content of a small file, of none, and of one that is too large")
+    @Test("The content of a small file, of a missing one, and of one that is too large")
     func contents() async throws {
         let path = try folder.file("small", [1, 2, 3])
         #expect(try await files.contents(of: path, limit: 3).value() == [1, 2, 3])
@@ -80,12 +80,12 @@ import Testing
         #expect(await failure(files.contents(of: folder.path, limit: 2)) == .file)
     }
 
-    @Test("Drafts that a process left are removed; those that are being written, and other files, stay")
+    @Test("Drafts of dead processes are removed; those being written, and other files, stay")
     func drafts() async throws {
         let path = folder.file("a")
         let others = ["a.new", "a.x_y.new", "b.abc.new", "a.abc.old", "a.abc.new.new"]
         for name in others + ["a.1.new", "a.3w5e11264sgsf.new"] { _ = try folder.file(name, [1]) }
-        // Whoever writes one has the lock.
+        // The writer of a draft has the lock.
         let descriptor = unsafe open(try folder.file("a.busy.new", [1]), O_RDWR)
         try #require(descriptor >= 0 && flock(descriptor, LOCK_EX) == 0)
         defer { close(descriptor) }

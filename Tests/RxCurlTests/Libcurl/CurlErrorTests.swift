@@ -4,7 +4,7 @@ import Testing
 
 @testable import RxCurl
 
-/// What curl's codes and words stand for, in the words of each version and TLS library.
+/// The meaning of curl's codes and messages, in the words of each version and TLS library.
 @Suite struct CurlErrorTests {
     @Test(arguments: [
         "Illegal or missing hexadecimal sequence in chunked-encoding", "chunk hex-length longer than 16",
@@ -34,7 +34,7 @@ import Testing
         #expect(CurlError(CURLcode(rawValue: 100)).kind(isSent: true) == .tooLarge)
     }
 
-    /// libcurl 7.88 says it for a name without an address, but only where that was looked up over HTTPS.
+    /// libcurl 7.88 reports it for a name without an address, but only if the name was looked up over HTTPS.
     @Test(arguments: [(false, false), (false, true), (true, false), (true, true)])
     func outOfMemory(isSent: Bool, isLookedUp: Bool) {
         let kind = CurlError(CURLE_OUT_OF_MEMORY).kind(isSent: isSent, isLookedUp: isLookedUp)

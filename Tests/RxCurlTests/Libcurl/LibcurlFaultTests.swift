@@ -6,7 +6,7 @@ import Testing
 
 @testable import RxCurl
 
-/// Each workaround is on before the first version that does without it, and off from there on.
+/// Each workaround is on before the first version without the fault, and off from there on.
 @Suite(.timeLimit(.minutes(1))) struct LibcurlFaultTests {
     @Test(
         arguments: [
@@ -30,7 +30,7 @@ import Testing
         #expect(LibcurlFeatures(version: .init(8, 14, 1)).has(.delaysHTTP2Resets))
     }
 
-    /// The decisions that a transport bases on the version; that libcurl need not be the one that runs.
+    /// The decisions that a transport bases on the version, which need not be the running one.
     @Test(
         arguments: [
             (.init(7, 88, 1), .http1, false, true), (.init(8, 3, 255), .http1, false, true),
@@ -55,8 +55,8 @@ import Testing
         #expect(await loop.run { unsafe transport.multi.share != nil } == sharesSessions)
     }
 
-    /// A handle that ends in the middle of its look-up over HTTPS is freed when the look-up can no longer be under way:
-    /// after the time it had to connect, and five minutes at most.
+    /// A handle that ends during its lookup over HTTPS is freed when the lookup can no longer be under way:
+    /// after its connect timeout, and five minutes at most.
     @Test(
         arguments: [
             (.init(8, 13, 255), .seconds(200), 200), (.init(8, 13, 255), nil, 300),
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// The DNS server does not answer. Requests end, and their handles stay, up to a limit.
+    /// The DNS server does not respond. Requests end, and their handles stay, up to a limit.
     @Test(.enabled(if: LibcurlFeatures.running.has(.freesLookupsUnderWay)))
     func lookupsAreLimitedInNumber() async throws {
         let silent = try RawServer { _ in [.stall] }
@@ -136,7 +136,8 @@ import Testing
         #expect(ConnectionSettings.version(.http2, with: features) == .http2)
     }
 
-    /// A connection of HTTP/2 without TLS is used once before 8.4. From there on as often as this libcurl can.
+    /// A connection of HTTP/2 without TLS is used once before 8.4, and from then on as often as this libcurl
+    /// can.
     @Test(arguments: [.init(8, 3, 255), .init(8, 4)] as [LibcurlFeatures.Version])
     func plainHTTP2(version: LibcurlFeatures.Version) async throws {
         let nginx = try NginxServer.shared()
@@ -159,7 +160,7 @@ import Testing
         }
     }
 
-    /// A late 408 on an idle connection ends it before 8.0. From there on libcurl itself does not use it again.
+    /// A late 408 on an idle connection ends it before 8.0. From then on libcurl itself does not reuse it.
     @Test(arguments: [.init(7, 88, 1), .init(8, 0)] as [LibcurlFeatures.Version])
     func uncleanConnections(version: LibcurlFeatures.Version) async throws {
         let late = try Gate()

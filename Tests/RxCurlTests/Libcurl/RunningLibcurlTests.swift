@@ -2,7 +2,7 @@ import FoundationEssentials
 import RxCurl
 import Testing
 
-/// Whether the libcurl that runs is the one that `Tests/libcurl.sh` is to run.
+/// Whether the running libcurl is the one that `Tests/libcurl.sh` intends to run.
 @Suite struct RunningLibcurlTests {
     private static let expected = ProcessInfo.processInfo.environment["EXPECTED_LIBCURL"]
 

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SocketStateTests {
     typealias State = SocketState
 
-    /// A socket that a transfer has come to its end on, which curl reads from.
+    /// A socket on which a transfer has ended, and from which curl reads.
     private static func kept(isShared: Bool = false) -> SocketState {
         var state = SocketState.opened(isAwaited: false)
         #expect(state.want(.readable) == .report(.readable))
@@ -14,7 +14,7 @@ import Testing
         return state
     }
 
-    /// A socket that curl asks for room to write.
+    /// A socket that curl wants to write to.
     private static func writing(_ events: Poll.Events) -> SocketState {
         var state = SocketState.opened(isAwaited: false)
         #expect(state.want(events) == .report(events))
@@ -122,7 +122,7 @@ import Testing
 
     // MARK: Idle writes
 
-    /// Notes idle writes up to the last one that changes nothing.
+    /// Records idle writes up to the last one that changes nothing.
     private static func exhaust(_ state: inout SocketState) {
         for _ in 1..<State.patience { #expect(state.noteWrite(isIdle: true) == .nothing) }
     }
@@ -132,7 +132,7 @@ import Testing
         Self.exhaust(&state)
         #expect(state.noteWrite(isIdle: true) == .mute(.report(.readable)))
         #expect(state.wanted == [.readable, .writable])
-        // It is not counted while it is muted.
+        // They are not counted while the socket is muted.
         #expect(state.noteWrite(isIdle: true) == .nothing)
         #expect(state.receive(.readable, isFailed: false) == .tell(.readable))
         #expect(state.unmute() == .report([.readable, .writable]))

@@ -8,7 +8,7 @@ import Synchronization
 import TestServers
 import Testing
 
-/// Downloads over real connections to real files, with the server and the process going away half-way.
+/// Downloads over real connections to real files, with servers and processes that die half-way.
 @Suite(.timeLimit(.minutes(1))) struct DownloadTests {
     private static let content = RangeFile.content(300_000)
     private static let offsets = [0, 1, 1000, 16_384, 65_536, 131_072, 131_073, 200_000, 299_999]
@@ -33,7 +33,7 @@ import Testing
         #expect(try directory.names == ["f"])
     }
 
-    /// From what byte each request asked.
+    /// The first byte of each requested range.
     private func starts(_ server: RawServer) -> [Int] {
         server.record.requests.map { request in
             request.field("Range").flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
@@ -54,7 +54,7 @@ import Testing
         try expect(events, directory, Self.content)
         let starts = starts(server)
         #expect(starts.count == 2)
-        // What a reset takes with it was not received.
+        // Bytes lost by a reset were not received.
         #expect(isReset ? starts[1] <= count : starts[1] == count)
     }
 
@@ -111,7 +111,7 @@ import Testing
         try expect(events, directory, NginxServer.large)
         guard case .finished(let file) = events.last else { return }
         #expect(file.resumedFrom > 0)
-        // All of it may have come before the first went away.
+        // All bytes may have arrived before the first one ended.
         #expect([206, 416].contains(file.head.status.code))
     }
 
@@ -148,7 +148,7 @@ import Testing
         while let line = try await first.nextLine(), line != "progress \(count)" {
             #expect(line.hasPrefix("progress"))
         }
-        // Without a byte in it, the file may be made after the news of its progress.
+        // Before the first byte, the file may be created after the progress is reported.
         while count == 0, try directory.names != ["f.part", "f.part.json"] {
             try Task.checkCancellation()
             await Task.yield()
@@ -163,7 +163,7 @@ import Testing
         #expect(starts(server) == [0, count])
     }
 
-    /// Killed at a moment that nobody chose, again and again, until it comes through.
+    /// Killed at a random moment, again and again, until it completes.
     @Test func comesThroughHoweverOftenItIsKilled() async throws {
         let content = NginxServer.large
         let file = RangeFile(content)
@@ -175,7 +175,7 @@ import Testing
             var said: [String] = []
             while said.count < lines, let line = try await probe.nextLine() { said.append(line) }
             try await probe.kill()
-            // Between the move and the end of the record there is both.
+            // Between the move and the removal of the record both files exist.
             if try directory.names.contains("f") { break }
             lines += 1
         }
@@ -184,7 +184,7 @@ import Testing
         #expect(starts(server) == starts(server).sorted())
     }
 
-    /// A process that has 150,000 bytes of the file and gets no more.
+    /// A process that has received 150,000 bytes of the file and gets no more.
     private func haltedProbe(
         _ file: RangeFile, _ server: RawServer, _ directory: TemporaryFolder
     ) async throws -> ChildProcess {
@@ -209,7 +209,7 @@ import Testing
         #expect(try Bytes(directory.content("f")) == Bytes(other))
     }
 
-    /// The second does not touch what the first has, and a killed one keeps nobody away.
+    /// The second does not touch the first one's file, and a killed process blocks no other.
     @Test func twoProcessesDoNotDownloadToOnePath() async throws {
         let file = RangeFile(Self.content)
         let (server, directory) = (try file.serve(), try TemporaryFolder())

@@ -7,7 +7,7 @@ import RxLite
 import TestServers
 import Testing
 
-/// Answers as streams, over real connections.
+/// Responses as streams, over real connections.
 @Suite(.timeLimit(.minutes(1))) struct StreamTests {
     private func client(_ transport: CurlTransport, at url: String) -> Client {
         var configuration = ClientConfiguration(baseURL: url)

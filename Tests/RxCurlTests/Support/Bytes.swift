@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Testing
 
-/// Bytes to be compared where there are many: quick (`memcmp`), and a failure does not print them, which would keep the
-/// other tests waiting until they are out of time.
+/// Large byte arrays to compare: fast (`memcmp`), and a failure does not print them, which would delay the
+/// other tests until they time out.
 struct Bytes: Equatable, CustomTestStringConvertible {
     private let content: Data
 

@@ -7,8 +7,8 @@ import TestServers
     import Darwin
 #endif
 
-/// Asks for a digest (RFC 7616), as a server or as an HTTP proxy, and looks whether it is right. As a proxy it also is what
-/// its tunnels lead to.
+/// Requires a digest (RFC 7616), as a server or as an HTTP proxy, and verifies it. As a proxy it also is the
+/// destination of its tunnels.
 struct DigestServer: Sendable {
     enum Algorithm: String, CaseIterable, Sendable {
         case md5 = "MD5"
@@ -19,12 +19,12 @@ struct DigestServer: Sendable {
     var user = "anna"
     var password = "p:ä\"ß"
     var isProxy = false
-    /// Besides the challenge.
+    /// Parameters besides the challenge.
     var fields = ""
 
     func serve() throws -> RawServer {
         try RawServer { request in
-            // In a tunnel.
+            // Within a tunnel.
             if isProxy, request.target.hasPrefix("/") { return [.respond(200, body: "well")] }
             guard isRight(request) else {
                 let status = isProxy ? "407 No" : "401 No"
@@ -61,7 +61,7 @@ struct DigestServer: Sendable {
         return values["response"] == hash("\(secret):n1:\(count):\(cnonce):auth:\(what)")
     }
 
-    /// Before a proxy that is sent the absolute form, curl says the path.
+    /// For a proxy that gets the absolute form, curl digests the path.
     private func expectedURI(of request: RawServer.Request) -> String {
         guard isProxy, let scheme = request.target.firstRange(of: "://") else { return request.target }
         return String(request.target[scheme.upperBound...].drop { $0 != "/" })

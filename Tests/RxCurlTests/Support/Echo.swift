@@ -2,7 +2,7 @@ import FoundationEssentials
 import RxHTTP
 import TestServers
 
-/// What `/echo` of ``NginxServer`` tells of the request.
+/// The description of the request by `/echo` of ``NginxServer``.
 struct Echo: Decodable {
     let method, target, test, authorization, cookie, contentType, contentLength: String
     let expect, accept, encoding, agent, `protocol`, scheme, connection, request, remote, host: String

@@ -5,10 +5,10 @@ import RxLite
 import TestServers
 import Testing
 
-/// Expects that an upload without end stops asking its source while `server` does not read, until a cancel.
+/// Expects that an endless upload stops asking its source while `server` does not read, until a cancel.
 ///
 /// - Parameters:
-///   - gate: what the server waits at.
+/// - gate: the gate at which the server waits.
 ///   - isLengthKnown: whether the length is announced.
 func expectPause(
     of transport: CurlTransport, to url: String, _ server: RawServer, _ gate: Gate,
@@ -24,7 +24,7 @@ func expectPause(
     let body = Body.stream(source, length: isLengthKnown ? 100_000 * Int64(piece.count) : nil)
     let recording = Recording(transport.send(try .to(url, method: .post, body: body)))
     _ = try await made.until { $0 > 4 ? true : nil }
-    // Until two looks with many rounds of the loop in between find no progress.
+    // Until there is no progress between two checks with many iterations of the loop in between.
     var seen = -1
     while seen != made.contents {
         try Task.checkCancellation()

@@ -1,4 +1,4 @@
-/// Gzip files made by hand (RFC 1951, RFC 1952), so that what is wrong with them is known.
+/// Gzip files made by hand (RFC 1951, RFC 1952), with known faults.
 enum Gzip {
     /// `bytes` (at most 65,535) in one stored block.
     static func stored(_ bytes: [UInt8]) -> [UInt8] {
@@ -19,10 +19,11 @@ enum Gzip {
         return [0x78, 0x01] + raw + little(sums.b << 16 | sums.a).reversed()
     }
 
-    /// `count` zeros without the trailer, where that would come too late to matter.
+    /// `count` zeros without the trailer, if that would come too late to matter.
     static func zeros(count: Int) -> [UInt8] { header + deflatedZeros(count: count) }
 
-    /// `count` zeros in raw deflate, at some 13 bits for 258 of them: a zero, then copies of the byte before.
+    /// `count` zeros in raw deflate, at some 13 bits for 258 of them: a zero, then copies of the previous
+    /// byte.
     static func deflatedZeros(count: Int) -> [UInt8] {
         var bits = BitWriter()
         bits.append(0b011, count: 3)  // the last block, with fixed codes
@@ -61,7 +62,7 @@ enum Gzip {
             }
         }
 
-        /// Most significant bit first, as Huffman codes are.
+        /// Most significant bit first, as in Huffman codes.
         mutating func appendCode(_ code: UInt32, count: Int) {
             for bit in (0..<count).reversed() { append(code >> bit & 1, count: 1) }
         }

@@ -1,22 +1,22 @@
 import RxLoop
 
 extension EventLoop {
-    /// Returns when the loop has looked at its sockets once more.
+    /// Returns after the loop has polled its sockets once more.
     func poll() async {
         await withCheckedContinuation { continuation in
-            // What is scheduled from within runs in the next round, and the sockets come in between.
+            // Work scheduled from within runs in the next iteration, and the sockets are polled in between.
             schedule { self.schedule { continuation.resume() } }
         }
     }
 
-    /// What `look` finds on the loop.
+    /// The result of `look` on the loop.
     func run<Result: Sendable>(_ look: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in
             schedule { continuation.resume(returning: look()) }
         }
     }
 
-    /// Returns when so much time has passed by the loop's clock.
+    /// Returns after the given time by the loop's clock.
     func pass(_ time: Duration) async {
         await withCheckedContinuation { continuation in
             _ = schedule(after: time) { continuation.resume() }

@@ -8,7 +8,7 @@ func downloadProbe(_ url: String, to path: String) throws -> ChildProcess {
 }
 
 extension ChildProcess {
-    /// The last line it says.
+    /// The last line of its output.
     func lastLine() async throws -> String? {
         var last: String?
         while let line = try await nextLine() { last = line }

@@ -1,12 +1,12 @@
 import Synchronization
 import TestServers
 
-/// A file on a raw server, which answers ranges as RFC 9110 says, and can be made to break off.
+/// A file on a raw server, which responds to ranges by RFC 9110 and can break connections.
 final class RangeFile: Sendable {
     struct State: Sendable {
         var content: [UInt8]
         var tag = "\"v1\""
-        /// How many bytes of each body come, and what happens then; afterwards all bodies are whole.
+        /// The number of bytes sent of each body, and the action after them; later bodies are complete.
         var breaks: [(count: Int, then: RawServer.Step)] = []
     }
 
@@ -14,7 +14,7 @@ final class RangeFile: Sendable {
 
     init(_ content: [UInt8]) { state = Mutex(State(content: content)) }
 
-    /// Bytes of which no two places are alike.
+    /// Bytes without repetition.
     static func content(_ count: Int) -> [UInt8] { Array(NginxServer.large.prefix(count)) }
 
     func serve() throws -> RawServer { try RawServer { request in self.answer(request) } }

@@ -3,11 +3,11 @@ import RxLite
 import Synchronization
 import TestServers
 
-/// Subscribes and keeps what comes.
+/// Subscribes and keeps the events.
 final class Recording: Sendable {
-    /// What has come so far.
+    /// The events so far.
     struct Log: Sendable {
-        /// The kinds of events in their order, chunks in a row as one.
+        /// The kinds of events in order, consecutive chunks as one.
         var kinds: [String] = []
         var head: ResponseHead?
         var body: [UInt8] = []
@@ -15,9 +15,9 @@ final class Recording: Sendable {
         var events = 0
         var uploaded: [Int64] = []
         var metrics: TransferMetrics?
-        /// One, if all is well.
+        /// Always one, if correct.
         var ends: [Completion<NetworkError>] = []
-        /// What came after the end.
+        /// The number of events after the end.
         var afterEnd = 0
 
         var error: NetworkError? {
@@ -90,15 +90,15 @@ final class Recording: Sendable {
             })
     }
 
-    /// Everything so far.
+    /// All events so far.
     var log: Log { board.contents }
 
-    /// Waits until `look` finds something.
+    /// Waits until `look` returns a value.
     func until<Result: Sendable>(_ look: @escaping @Sendable (Log) -> Result?) async throws -> Result {
         try await board.until(look)
     }
 
-    /// Waits for the end and gives everything.
+    /// Waits for the end and returns all events.
     func ended() async throws -> Log { try await until { $0.ends.isEmpty ? nil : $0 } }
 
     var hasEnded: Bool { board.update { !$0.ends.isEmpty } }

@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// Lets a thread run so far ahead and no further (`sem_t`).
+/// Lets a thread run ahead by a limited number of steps (`sem_t`).
 @safe
 final class Slots: @unchecked Sendable {
     // Unchecked and safe: a semaphore is for many threads, and its memory lives from init to deinit.

@@ -5,12 +5,13 @@ import TestServers
 
 @testable import RxCurl
 
-/// Reads a file as an upload does: takes what it can without waiting, 10,000 bytes at a time, and the rest in pieces.
+/// Reads a file like an upload: takes available bytes without waiting, 10,000 at a time, and the rest in
+/// pieces.
 final class Taker: @unchecked Sendable {
-    // Unchecked: runs on the loop only, but for the board, which guards itself.
+    // Unchecked: runs on the loop only, except for the board, which has a lock.
     struct Log: Sendable {
         var bytes: [UInt8] = []
-        /// How many of them were taken, and how many came in pieces.
+        /// The number of bytes that were taken, and of those that came in pieces.
         var taken = 0
         var pieces = 0
         var error: NetworkError?
@@ -22,7 +23,7 @@ final class Taker: @unchecked Sendable {
     private var reading: FileReading?
     private var scope: Scope?
 
-    /// - Parameter whenRead: told on the loop how many bytes there are, after each step.
+    /// - Parameter whenRead: called on the loop with the number of bytes, after each step.
     init(
         _ part: FilePart, in files: LoopFileSystem, isTakable: @escaping FileReading.Admission,
         whenRead: @escaping @Sendable (Taker, _ count: Int) -> Void = { _, _ in }
@@ -44,7 +45,7 @@ final class Taker: @unchecked Sendable {
         }
     }
 
-    /// Leaves the file alone. On the loop.
+    /// Stops reading the file. On the loop.
     func cancel() {
         scope?.cancel()
         end()

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts how many of its kind live. What a stream's closure holds lives as long as the stream.
+/// Counts its living instances. An object held by a stream's closure lives as long as the stream.
 final class Token: Sendable {
     final class Count: Sendable {
         private let living = Atomic(0)
@@ -17,6 +17,6 @@ final class Token: Sendable {
 
     deinit { count.add(-1) }
 
-    /// Something to do with it, so that it is held.
+    /// A use, so that the closure holds it.
     func touch() {}
 }

@@ -2,8 +2,8 @@ import RxCurl
 import RxLoop
 import TestServers
 
-/// Gives `body` files on a loop of their own and ends the loop afterwards, which stops the process unless
-/// everything on it has been closed.
+/// Runs `body` with files on a separate loop and ends the loop afterwards, which stops the process unless
+/// every handle has been closed.
 func withFiles<Result>(_ body: (LoopFileSystem, TemporaryFolder) async throws -> Result) async throws
     -> Result
 {

@@ -5,14 +5,14 @@ import RxHTTP
 import RxLite
 import RxLoop
 
-/// Gives `body` a transport on a loop of its own and ends the loop afterwards, which stops the process unless
-/// everything on it has been closed (`uv_loop_close` says 0).
+/// Runs `body` with a transport on a separate loop and ends the loop afterwards, which stops the process
+/// unless every handle has been closed (`uv_loop_close` returns 0).
 func withTransport<Result>(
     caBundlePath: String? = nil, configured configure: (inout CurlTransport.Configuration) -> Void = { _ in },
     _ body: (CurlTransport) async throws -> Result
 ) async throws -> Result {
     var configuration = CurlTransport.Configuration()
-    // Whatever the environment says, these servers are on loopback.
+    // Regardless of the environment, these servers are on loopback.
     configuration.proxy = .none
     configuration.tls.caBundlePath = caBundlePath
     configure(&configuration)
@@ -22,17 +22,17 @@ func withTransport<Result>(
 }
 
 extension CurlTransport {
-    /// The whole answer, as a user takes it.
+    /// The complete response, as a user gets it.
     func answer(to request: Request) async throws -> Response {
         try await send(request).response(to: request).value()
     }
 
-    /// The whole answer to a GET.
+    /// The complete response to a GET.
     func get(_ url: String) async throws -> Response { try await answer(to: .to(url)) }
 }
 
 extension Request {
-    /// A request to a URL that is one.
+    /// A request to a valid URL.
     static func to(_ url: String, method: HTTPRequest.Method = .get, body: Body = .empty) throws -> Request {
         guard let url = URL(string: url) else { throw URLError(text: url) }
         return Request(method: method, url: url, body: body)

@@ -1,11 +1,11 @@
-/// Zstandard frames made by hand (RFC 8878), so that what is wrong with them is known.
+/// Zstandard frames made by hand (RFC 8878), with known faults.
 enum Zstd {
     /// `bytes` (at most 65,535) in one raw block.
     static func stored(_ bytes: [UInt8], windowLog: UInt8 = 20) -> [UInt8] {
         header(windowLog) + block(isLast: true, kind: 0, count: bytes.count) + bytes
     }
 
-    /// `count` zeros, a multiple of 128 KiB, at four bytes for so many of them.
+    /// `count` zeros, a multiple of 128 KiB, at four bytes for each 128 KiB.
     static func zeros(count: Int) -> [UInt8] {
         let size = 128 << 10
         let blocks = (1...count / size).map { index in
@@ -14,7 +14,7 @@ enum Zstd {
         return header(20) + blocks.joined()
     }
 
-    /// A frame of `count` bytes that decoders pass over (RFC 8878 §3.1.2).
+    /// A frame of `count` bytes that decoders skip (RFC 8878 §3.1.2).
     static func skippable(count: Int) -> [UInt8] {
         [0x50, 0x2A, 0x4D, 0x18] + Gzip.little(UInt32(count)) + [UInt8](repeating: 7, count: count)
     }
