@@ -2,9 +2,9 @@ import RxHTTP
 import RxLite
 import Testing
 
-/// `value()` of streams that fail with `NetworkError` throws nothing else.
+/// `value()` of streams that fail with `NetworkError` throws no other type.
 @Suite struct AwaitedValueTests {
-    /// The code of what `value()` throws, with its static type.
+    /// The code of the error that `value()` throws, with its static type.
     private func code(of stream: Observable<Int, NetworkError>) async -> NetworkError.Code? {
         do {
             _ = try await stream.value()

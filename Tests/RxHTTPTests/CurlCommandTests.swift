@@ -4,12 +4,12 @@ import RxHTTP
 import TestServers
 import Testing
 
-/// The command, as a shell reads it.
+/// The command, as a shell parses it.
 @Suite struct CurlCommandTests {
-    /// What `curl` is given: its arguments, and what comes on its standard input.
+    /// The input of `curl`: its arguments, and its standard input.
     private func run(_ command: String) async throws -> (arguments: [String], input: [UInt8]) {
         let folder = try TemporaryFolder()
-        // A function of that name, so that what is tested is what a shell makes of the text.
+        // A function of that name, so that the test sees the shell's result.
         let function = "curl() { printf '%s\\0' \"$@\" > arguments; cat > input; }\n"
         let shell = try ChildProcess(
             "/bin/sh", ["-c", "cd \"$FOLDER\" || exit 1\n" + function + command],
@@ -83,7 +83,7 @@ import Testing
         let request = Request(method: .post, url: url, body: .bytes(Array(repeating: 0x27, count: 1 << 20)))
         #expect(request.curlCommand().utf8.count < 300)
         #expect(request.curlCommand().contains("--data-binary @-"))
-        // The longest that is in it still is a word that a program can be given.
+        // The longest argument in it is still short enough for a program.
         let longest = Request(method: .post, url: url, body: .bytes(Array(repeating: 0x61, count: 64 << 10)))
         #expect(try await run(longest.curlCommand()).arguments.contains { $0.utf8.count == 64 << 10 })
     }
@@ -102,7 +102,7 @@ import Testing
         let (arguments, _) = try await run(request.curlCommand())
         #expect(present.allSatisfy(arguments.contains))
         #expect(!absent.contains { arguments.contains($0) })
-        // Else curl would say that it is a form.
+        // Otherwise curl would declare it a form.
         #expect(arguments.contains("Content-Type:") == arguments.contains("--data-raw"))
     }
 

@@ -3,7 +3,7 @@ import HTTPTypes
 import RxHTTP
 import Testing
 
-/// What requests and answers show of themselves.
+/// Descriptions of requests and responses.
 @Suite struct DescriptionTests {
     private func request(_ url: String = "https://user:secret@a.test/x?token=secret#secret") throws -> Request
     {
@@ -34,7 +34,7 @@ import Testing
         #expect("\(bare)" == "GET https://a.test/ \(bare.id), 0 bytes")
     }
 
-    @Test("However it is printed, alone or inside something else, there is no secret in it")
+    @Test("No printed form contains a secret, alone or inside another value")
     func noSecret() throws {
         let request = try request()
         let response = Response(

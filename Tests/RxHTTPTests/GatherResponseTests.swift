@@ -24,7 +24,7 @@ import Testing
                 + [.finish])
     }
 
-    @Test("The chunks make one response, once")
+    @Test("The chunks become one response, once")
     func gathers() throws {
         let (recorder, _) = try gather(
             .steps(
@@ -35,7 +35,7 @@ import Testing
         #expect(recorder.isFinished)
     }
 
-    @Test("Informational answers of the last hop and trailers are kept")
+    @Test("Informational responses of the last hop and trailers are kept")
     func interimAndTrailers() throws {
         let field = try #require(HTTPField.Name("x-sum"))
         let (recorder, _) = try gather(
@@ -49,7 +49,7 @@ import Testing
         #expect(plain.values.map(\.trailers.count) == [0])
     }
 
-    @Test("A body as large as the limit is taken, a byte more is not and stops the transfer")
+    @Test("A body of exactly the limit is accepted; a byte more fails and stops the transfer")
     func limit() throws {
         #expect(try gather(chunks(4, 6)).0.values.map(\.body.count) == [10])
         #expect(try gather(chunks(), limit: 0).0.values.map(\.body.count) == [0])
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("A failure after the head is the failure, and no response")
+    @Test("A failure after the head fails the stream, without a response")
     func failure() throws {
         let (recorder, _) = try gather(
             .steps(.head(ResponseHead(status: .ok)), .chunk([1]), .fail(NetworkError(.partialBody, "cut"))))
@@ -70,7 +70,7 @@ import Testing
         #expect(recorder.failure?.code == .partialBody)
     }
 
-    @Test("A transfer that ends well without a whole answer is a failure, not silence")
+    @Test("A transfer that finishes without a complete response is a failure")
     func incomplete() throws {
         let request = Request(url: try #require(URL(string: "http://a.test/")))
         let events: [[TransferEvent]] = [

@@ -6,7 +6,7 @@ import Testing
 /// RFC 9110 §5.6.7.
 @Suite struct HTTPDateTests {
     @Test(
-        "The three forms name the same time",
+        "The three formats of one time",
         arguments: [
             "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
         ])
@@ -15,14 +15,14 @@ import Testing
     }
 
     @Test(
-        "Edges of the calendar",
+        "Limits of the calendar",
         arguments: [
             ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
             ("Tue, 29 Feb 2000 00:00:00 GMT", 951_782_400),
             ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199),
             ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
             ("Mon, 01 Jan 1601 00:00:00 GMT", -11_644_473_600),
-            // A leap second is a second, the one after.
+            // A leap second is the second after it.
             ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
         ])
     func edges(text: String, seconds: Double) {
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "Two digits of a year are at most 50 years ahead, else of the century before (RFC 9110 §5.6.7)",
+        "A year of two digits is at most 50 years ahead, else in the previous century (RFC 9110 §5.6.7)",
         arguments: [
             ("Wednesday, 01-Jan-69 00:00:00 GMT", 3_124_224_000),
             ("Thursday, 01-Jan-70 00:00:00 GMT", 3_155_760_000),
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "What is none of the forms is nil",
+        "Other texts are nil",
         arguments: [
             "Sun, 06-Nov-94 08:49:37 GMT", "Sun, 06-Nov-1994 08:49:37 GMT", "Sun, 06 Nov 94 08:49:37 GMT",
             "Sunday, 06-Nov-1994 08:49:37 GMT", "Sunday, 06 Nov 1994 08:49:37 GMT",
@@ -86,7 +86,7 @@ import Testing
         #expect(Date(httpDate: text) == nil)
     }
 
-    @Test("Mutated dates never trap, and what is read is a time of day in a sane year", arguments: 1...8)
+    @Test("Mutated dates never trap, and parsed ones have a valid time in a plausible year", arguments: 1...8)
     func mutations(seed: UInt64) {
         var random = SeededRandom(seed)
         let forms = [

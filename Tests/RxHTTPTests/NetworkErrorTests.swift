@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct NetworkErrorTests {
     @Test(
-        "The URL of an error is without user info, query and fragment",
+        "The URL of an error has no user info, query or fragment",
         arguments: [
             ("https://a.test/x?token=secret", "https://a.test/x"),
             ("https://user:secret@a.test/x", "https://a.test/x"),
@@ -23,7 +23,7 @@ import Testing
         #expect(error.description == "connect POST \(shown) \(request.id): no route")
     }
 
-    @Test("A line says kind, request, attempt, status, curl's code and message")
+    @Test("The description has code, request, attempt, status, curl's code and message")
     func description() throws {
         var request = Request(url: try #require(URL(string: "https://a.test/")))
         request.attempt = 3
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "Header fields that are no such are refused before anything is sent",
+        "Invalid header fields are refused before anything is sent",
         arguments: [
             ("X-A", "a\rb"), ("X-A", "a\nb"), ("X-A", "a\r\nb: c"), ("X-A", "a\u{0}b"), ("X-A", "a\u{7F}b"),
             ("X-A", " a"), ("X-A", "a\t"), ("X-A", "grün"), ("X-A", "🍵"), ("", "a"), ("X A", "a"),
@@ -69,7 +69,7 @@ import Testing
         #expect(request.headerFields.isEmpty)
     }
 
-    @Test("A secret value is not in the error about it")
+    @Test("The error about a secret value does not contain it")
     func secretValue() throws {
         var request = Request(url: try #require(URL(string: "http://a.test")))
         let error = #expect(throws: NetworkError.self) {
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(
-        "Legal fields are set, over what is there",
+        "Valid fields are set, and replace existing ones",
         arguments: ["", "b", "a b\tc", "\"x\", ;y", "~!@#$%^&*()"])
     func legalFields(value: String) throws {
         var request = Request(url: try #require(URL(string: "http://a.test")))
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(
-        "Origins: scheme, host and port, the scheme's own where there is none",
+        "Origins: scheme, host and port; the scheme's default port if there is none",
         arguments: [
             ("http://a.test/x", "HTTP://A.TEST:80/y", true), ("https://a.test", "https://a.test:443", true),
             ("http://a.test", "https://a.test", false), ("http://a.test", "http://b.test", false),

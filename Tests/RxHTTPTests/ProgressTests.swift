@@ -48,7 +48,7 @@ import Testing
         #expect(log.withLock { $0.down } == downloads.values)
         #expect(downloads.values.last == TransferProgress(bytes: 100, expected: 100))
         #expect(downloads.values.count < 6)
-        // All the events themselves pass.
+        // All events pass unchanged.
         #expect(recorder.values.count == 2 + 1 + 100 + 1)
     }
 }

@@ -3,7 +3,7 @@ import RxHTTP
 import RxTesting
 import Testing
 
-/// What is hidden, and that nothing else is.
+/// Hidden values, and values that stay visible.
 @Suite struct RedactionTests {
     private let redaction = Redaction(
         fields: [HTTPField.Name("X-Key")!], parameters: ["pin", "Größe", "a b"])
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(
-        "Names that merely hold such a word are no secrets",
+        "Names that merely contain such a word are not secret",
         arguments: ["tokens", "spin", "keyword", "signatures", "pinned", "accessTokens"])
     func otherNames(name: String) { #expect(!redaction.hides(name)) }
 
@@ -124,7 +124,7 @@ import Testing
         "--b--", "",
     ].joined(separator: "\r\n")
 
-    @Test("Parts of a multipart form are hidden by their names, and members within them")
+    @Test("Parts of a multipart form are hidden by their names, and so are members within them")
     func multipart() {
         let shown = String(
             decoding: redaction.shown(Array(Self.form.utf8), type: "multipart/form-data; boundary=\"b\""),
@@ -136,7 +136,7 @@ import Testing
         #expect(shown.hasSuffix("--b--\r\n"))
     }
 
-    @Test("A part that is a form itself is hidden as a whole")
+    @Test("A part that is a form itself is hidden completely")
     func nestedMultipart() {
         let form = [
             "--b", "Content-Disposition: form-data; name=\"files\"",
@@ -157,7 +157,7 @@ import Testing
         ])
     func formEscapes(text: String, plain: String) { #expect(text.decodedAsForm == plain) }
 
-    @Test("However a form is cut off, no more than the beginning of a part's head is shown")
+    @Test("However a form is cut, no more than the beginning of a part's head is shown")
     func cutMultipart() {
         let whole = Array(Self.form.utf8)
         for count in 0..<whole.count {
@@ -178,7 +178,7 @@ import Testing
         #expect(shown[5].value == "https://…@a.test/?pin=…")
     }
 
-    /// A secret that is long and unlike anything else stays hidden however the text around it is broken.
+    /// A long, unique secret stays hidden however the text around it is damaged.
     @Test(arguments: 0..<20)
     func nothingTraps(seed: UInt64) {
         var random = SeededRandom(seed)

@@ -69,7 +69,7 @@ import Testing
         #expect((kept == nil) == (status != 303))
     }
 
-    @Test("An origin that is trusted gets the secrets; the one after it does not, nor http after https")
+    @Test("A trusted origin gets the secrets; an origin after it does not, nor does http after https")
     func trustedOrigin() throws {
         let url = try #require(URL(string: "https://b.test"))
         let trusted = try #require(Origin(url))
@@ -84,7 +84,7 @@ import Testing
         #expect(throws: NetworkError.self) { try follow(request(), 307, "http://b.test/x", policy: policy) }
     }
 
-    @Test("An empty Location is none", arguments: ["Location:\r\n", "Location: \t\r\n"])
+    @Test("An empty Location counts as missing", arguments: ["Location:\r\n", "Location: \t\r\n"])
     func emptyLocation(line: String) throws {
         let head = ResponseHead(status: .found, fieldLines: Array(line.utf8))
         #expect(try RedirectPolicy().redirect(request(), to: head, count: 0) == nil)
@@ -97,7 +97,7 @@ import Testing
         #expect(try follow(sent, 302, "/y#c")?.url.absoluteString == "https://a.test/y#c")
     }
 
-    @Test("Handed out or refused, with a target or without", arguments: [301, 302, 303, 307, 308])
+    @Test("Returned or refused, with a target or without", arguments: [301, 302, 303, 307, 308])
     func notFollowed(status: Int) throws {
         #expect(try follow(request(), status, "/next", policy: .manual) == nil)
         for location in ["/next", nil] {
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(
-        "Other statuses, and any without Location, are answers like any other",
+        "Other statuses, and any without Location, are ordinary responses",
         arguments: [200, 201, 300, 304, 305, 306, 400, 401, 404, 500])
     func noRedirect(status: Int) throws {
         #expect(try follow(request(), status, "https://b.test/") == nil)
@@ -120,7 +120,7 @@ import Testing
         for status in [301, 302, 303, 307, 308] { #expect(try follow(request(), status, nil) == nil) }
     }
 
-    @Test("A limit of 0 hands every redirect to the caller", arguments: [301, 302, 303, 307, 308])
+    @Test("A limit of 0 returns every redirect to the caller", arguments: [301, 302, 303, 307, 308])
     func limitZero(status: Int) throws {
         #expect(try follow(request(), status, "/x", policy: RedirectPolicy(limit: 0)) == nil)
         #expect(try follow(request(), status, "ftp://x", policy: RedirectPolicy(limit: -1)) == nil)
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(
-        "Missing, garbage and foreign targets are refused",
+        "Missing, invalid and foreign targets are refused",
         arguments: [
             "http://", "https://[::1", "ftp://a.test/", "file:///etc/passwd", "javascript:alert(1)",
             "data:text/plain,x", "https:", "http://a.test:99999999/", "mailto:a@b.test",
@@ -158,7 +158,7 @@ import Testing
         #expect(error?.requestID == sent.id)
     }
 
-    @Test("Two different targets are none")
+    @Test("Two different targets count as no target")
     func twoTargets() throws {
         func head(_ second: String) -> ResponseHead {
             ResponseHead(status: .found, headerFields: [.location: "/x", .location: second])
@@ -214,7 +214,7 @@ import Testing
         #expect(try follow(request(), 302, "/x", count: 10, policy: RedirectPolicy(limit: 11)) != nil)
     }
 
-    @Test("Mutated targets never trap, and what is followed is http", arguments: 1...4)
+    @Test("Mutated targets never trap, and only http URLs are followed", arguments: 1...4)
     func mutations(seed: UInt64) throws {
         var random = SeededRandom(seed)
         let sent = try request()

@@ -38,7 +38,9 @@ import Testing
             }, on: clock)
     }
 
-    @Test("Each new request is announced; the final answer's events follow; redirect bodies are not seen")
+    @Test(
+        "Each new request is announced; the final response's events follow; redirect bodies are not delivered"
+    )
     func follows() throws {
         let transport = ScriptedTransport(
             on: clock,
@@ -53,7 +55,7 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.finished, .finished, .finished])
     }
 
-    @Test("Informational answers come as they are; a redirect's trailers are not seen")
+    @Test("Informational responses are delivered; a redirect's trailers are not")
     func interim() throws {
         let transport = ScriptedTransport(
             on: clock,
@@ -83,7 +85,7 @@ import Testing
         #expect(transport.exchanges.count == 2)
     }
 
-    @Test("What has come of a redirect's body is read up to 64 KiB; a larger one is closed")
+    @Test("A redirect's received body is read up to 64 KiB; a larger one is closed")
     func drains() throws {
         let transport = ScriptedTransport(
             on: clock,
@@ -98,7 +100,7 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.finished, .cancelled, .finished])
     }
 
-    @Test("A redirect is followed whatever becomes of its body")
+    @Test("A redirect is followed regardless of its body")
     func breaksOff() throws {
         let transport = ScriptedTransport(
             on: clock,
@@ -113,7 +115,7 @@ import Testing
         #expect(recorder.values == ["302 → /2", "200", "3 bytes", "finished"])
     }
 
-    @Test("A body that has not come with the head is not waited for", arguments: [nil, "100"])
+    @Test("A body that has not arrived with the head is not waited for", arguments: [nil, "100"])
     func atTheHead(length: String?) throws {
         var fields: HTTPFields = [.location: "/2"]
         fields[.contentLength] = length
@@ -130,7 +132,7 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.cancelled, .finished])
     }
 
-    @Test("The announcement has the head that redirected")
+    @Test("The announcement has the redirect's head")
     func announcedHead() throws {
         let transport = ScriptedTransport(
             on: clock,
@@ -154,7 +156,7 @@ import Testing
         #expect(head[.eTag] == "x")
     }
 
-    @Test("A redirect that must not be followed ends the exchange")
+    @Test("A refused redirect ends the exchange")
     func refused() throws {
         let transport = ScriptedTransport(on: clock) { _ in Self.redirect(to: "ftp://x/", then: .stall) }
         let recorder = try record(transport)
@@ -174,7 +176,7 @@ import Testing
         #expect(transport.runningCount == 0)
     }
 
-    @Test("With a limit of 0 the redirect is the answer")
+    @Test("With a limit of 0 the redirect is the response")
     func limitZero() throws {
         let transport = ScriptedTransport(on: clock) { _ in Self.redirect(to: "/2", body: [5]) }
         let recorder = try record(transport, limit: 0)
@@ -182,7 +184,7 @@ import Testing
         #expect(recorder.values == ["302", "5 bytes", "finished"])
     }
 
-    @Test("Cancelling midway cancels the hop that runs, and nothing more is sent", arguments: [0, 1, 2])
+    @Test("Cancelling midway cancels the running hop, and nothing more is sent", arguments: [0, 1, 2])
     func cancel(millisecond: Int) throws {
         let transport = ScriptedTransport(on: clock) { _ in
             .steps(
@@ -209,7 +211,7 @@ import Testing
         #expect(transport.exchanges.count == 1)
     }
 
-    @Test("The response names the request that was answered last")
+    @Test("The response names the last request")
     func response() throws {
         let transport = ScriptedTransport(
             on: clock,

@@ -4,7 +4,7 @@ import RxTesting
 import Testing
 
 @Suite struct ResponseHeadTests {
-    @Test("More fields than HTTPFields takes do not stop the process")
+    @Test("More fields than HTTPFields can hold do not trap")
     func flood() {
         let lines = Array(repeating: Array("a:\n".utf8), count: 70_000).joined()
         #expect(ResponseHead(status: .ok, fieldLines: Array(lines)).headerFields.count == 65_534)
@@ -25,10 +25,10 @@ import Testing
             ("X-A: b\rc\r\n", "b c"), ("X-A: b\r\rX-B: c\r\r\n", "b  X-B: c"),
             // obs-fold is one space (RFC 9112 §5.2).
             ("X-A: a\r\n b\r\n\tc\r\nY: 1\r\n", "a b c"), ("X-A:\r\n b\r\n", "b"),
-            // No whitespace before the colon, no name that is no token.
+            // No whitespace before the colon, and no name that is not a token.
             ("X-A : b\r\n", nil), (" X-A: b\r\n", nil), ("X-A b\r\n", nil), (": b\r\n", nil), ("", nil),
             ("\r\n\r\n", nil), ("X-AB: b\r\nX-: c\r\n", nil),
-            // What folds onto a line that is none goes with it.
+            // A continuation of an invalid line is dropped with it.
             ("garbage\r\n X-A: b\r\n", nil),
         ])
     func fields(lines: String, value: String?) throws {
@@ -48,7 +48,7 @@ import Testing
         #expect(head("Content\u{D}Length: 1\r\n")[.contentLength] == nil)
     }
 
-    @Test("A field that folds over thousands of lines, and one that is there thousands of times, are whole")
+    @Test("A field folded over thousands of lines, and one repeated thousands of times, are complete")
     func manyLines() throws {
         let name = try #require(HTTPField.Name("X-A"))
         let folded = head("X-A: a\r\n" + String(repeating: " b\r\n", count: 5000) + "Y: 1\r\n")
@@ -58,13 +58,13 @@ import Testing
         #expect(repeated[name] == Array(repeating: "b", count: 5000).joined(separator: ", "))
     }
 
-    @Test("Lines that are no fields are left out, the others stay in order")
+    @Test("Invalid lines are omitted, the others keep their order")
     func invalidLines() {
         let fields = head("b: 1\r\nno colon\r\nbad name: 2\r\n\u{0}: 3\r\na: 4\r\nb: 5\r\n").headerFields
         #expect(fields.map { "\($0.name)=\($0.value)" } == ["b=1", "a=4", "b=5"])
     }
 
-    @Test("Bytes that are not UTF-8 show as U+FFFD and never trap")
+    @Test("Bytes that are not UTF-8 become U+FFFD and never trap")
     func invalidUTF8() throws {
         let name = try #require(HTTPField.Name("X-A"))
         let head = ResponseHead(
@@ -73,7 +73,7 @@ import Testing
         #expect(head.headerFields.count == 1)
     }
 
-    @Test("Fields given are fields found")
+    @Test("Written fields are read unchanged")
     func fromFields() {
         let head = ResponseHead(
             status: .ok, headerFields: [.contentType: "text/plain", .location: "/x", .location: "/y"])

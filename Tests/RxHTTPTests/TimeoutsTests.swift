@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "What is set is kept, to the nanosecond",
+        "Timeouts keep their value, to the nanosecond",
         arguments: [
             (nil, nil), (.zero, .nanoseconds(1)), (.seconds(-5), .nanoseconds(1)),
             (.seconds(Int64.min), .nanoseconds(1)), (.nanoseconds(1), .nanoseconds(1)),

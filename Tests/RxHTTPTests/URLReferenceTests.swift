@@ -3,7 +3,7 @@ import RxHTTP
 import RxTesting
 import Testing
 
-/// References are resolved as RFC 3986 §5 says.
+/// Resolution of references by RFC 3986 §5.
 @Suite struct URLReferenceTests {
     private static func resolve(_ reference: String, _ base: String = "http://a/b/c/d;p?q") -> String? {
         URL(string: base).flatMap { URL(reference: reference, base: $0) }?.absoluteString
@@ -40,7 +40,7 @@ import Testing
         ])
     func dotSegments(reference: String, target: String) { #expect(Self.resolve(reference) == target) }
 
-    @Test("A base without a path has the root")
+    @Test("A base without a path has the root path")
     func emptyBase() {
         #expect(Self.resolve("g", "http://a") == "http://a/g")
         #expect(Self.resolve("g?x", "http://a?y") == "http://a/g?x")
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "What no URL may hold is escaped, once, and what is escaped stays",
+        "Invalid characters are escaped, once, and escapes stay",
         arguments: [
             ("a b", "a%20b"), ("%61%20b", "%61%20b"), ("a%20b c", "a%20b%20c"), ("%", "%25"), ("%2", "%252"),
             ("%zz%41", "%25zz%41"), ("ü%C3%BC", "%C3%BC%C3%BC"),
@@ -61,7 +61,7 @@ import Testing
         #expect(Self.resolve(reference) == "http://a/b/c/" + escaped)
     }
 
-    @Test("Mutated references never trap; what they resolve to is resolved", arguments: 1...4)
+    @Test("Mutated references never trap; resolved ones are absolute", arguments: 1...4)
     func mutations(seed: UInt64) {
         var random = SeededRandom(seed)
         let references = ["https://u@h:81/a/../b?c#d", "//[::1]/%20/..", "../../x y%"].map { Array($0.utf8) }

@@ -4,7 +4,7 @@ import RxHTTP
 import Testing
 
 @Suite struct URLTextTests {
-    /// Every ASCII character, alone and where it could be part of an escape, and what is none.
+    /// Every ASCII character, alone and as a possible part of an escape, and other characters.
     private static let suffixes: [String] =
         (0..<128).flatMap { code in
             let character = String(Character(UnicodeScalar(UInt8(code))))
@@ -15,7 +15,7 @@ import Testing
         "http://a.test", "https://a.test:8443/v1", "http://[::1]:80/x", "http://u:p@a.test",
     ]
 
-    @Test("What is appended without reading it is what Foundation makes of the whole", arguments: bases)
+    @Test("Appending without parsing gives the same as Foundation's parser", arguments: bases)
     func appending(base: String) throws {
         let text = try #require(URLText(base))
         var count = 0
@@ -33,14 +33,14 @@ import Testing
     }
 
     @Test(
-        "What does not begin a path cannot lead to another host",
+        "A text that does not begin a path cannot lead to another host",
         arguments: [":81", "@b.test", ".b.test", "?a", ""])
     func noPath(suffix: String) throws {
         #expect(try #require(URLText("http://a.test")).appending(suffix) == nil)
     }
 
     @Test(
-        "What has to be escaped, begins a fragment, or is no URL is left to whoever reads it",
+        "Texts with characters to escape, with fragments, or that are not URLs are left to the parser",
         arguments: [
             " ", "#", "ä", "%zz", "%4", "%", "\"", "<", "\\", "^", "`", "{", "|", "[", "]", "\n", "\0",
             "\u{7F}",
@@ -53,12 +53,12 @@ import Testing
     }
 
     @Test(
-        "No absolute URL",
+        "Not absolute URLs",
         arguments: ["", "/x", "a.test", "http:", "http:///x", "file:///x", "http://a b", "http://a#b"])
     func noURL(text: String) { #expect(URLText(text) == nil) }
 
     @Test(
-        "A query goes behind what is there",
+        "A query is appended to an existing one",
         arguments: [
             ("http://a.test/x", "http://a.test/x?a=1"), ("http://a.test/x?", "http://a.test/x?a=1"),
             ("http://a.test/x?b=2", "http://a.test/x?b=2&a=1"),
@@ -69,7 +69,7 @@ import Testing
         #expect(try #require(URLText(text)).appendingQuery("a=1")?.text == longer)
     }
 
-    @Test("A request tells the same URL, however it got it")
+    @Test("A request has the same URL, however it was set")
     func request() throws {
         let text = try #require(URLText("http://a.test/v1")?.appending("/x?a=1"))
         var request = Request(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RxHTTP
 
-/// What a challenge says (RFC 9110 §11.6.1), and the proof for it (RFC 7616 §3.4).
+/// Parsing of challenges (RFC 9110 §11.6.1), and the proof for them (RFC 7616 §3.4).
 @Suite struct DigestChallengeTests {
     private static let realm = #"realm="http-auth@example.org""#
     private static let rest =
@@ -34,8 +34,8 @@ import Testing
         #expect(field3.contains("nc=00000001") && field3.contains("nonce=\"n\""))
     }
 
-    /// The digests are Python's.
-    @Test("A name that is hidden, or not ASCII (RFC 7616 §3.9.2)")
+    /// The expected digests were made with Python.
+    @Test("A user name that is hashed, or not ASCII (RFC 7616 §3.9.2)")
     func names() throws {
         let hidden =
             #"Digest realm="api@example.org", qop="auth", algorithm=SHA-512-256, "#
@@ -68,7 +68,7 @@ import Testing
         #expect(!field.contains("nc=") && !field.contains("qop") && !field.contains("algorithm"))
     }
 
-    @Test("A session's password digest is made once (-sess), also for the nonces after it")
+    @Test("A session's password digest is computed once (-sess), also for later nonces")
     func session() throws {
         let challenge = try #require(
             DigestChallenge.first(in: #"Digest realm="r", nonce="n", algorithm=md5-sess, qop=auth"#))
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "The first challenge that can be met is, wherever it stands",
+        "The first usable challenge is met, at any position",
         arguments: [
             (#"Basic realm="x, Digest realm=y", Digest realm="r", nonce="n""#, "r"),
             (#"Negotiate, NTLM TlRM==, Digest realm="r", nonce="n", Bearer"#, "r"),
@@ -110,7 +110,7 @@ import Testing
         #expect(DigestChallenge.nextNonce(in: "qop=auth") == nil)
     }
 
-    @Test("Mutated challenges never trap, and are read in one pass", arguments: 1...4)
+    @Test("Mutated challenges never trap, and are parsed in one pass", arguments: 1...4)
     func mutations(seed: UInt64) {
         var random = SeededRandom(seed)
         let fields = [

@@ -42,7 +42,7 @@ import Testing
         #expect(transport.requests[0].body.isEmpty && !transport.requests[1].body.isEmpty)
     }
 
-    @Test("Requests at the same time have counts of their own")
+    @Test("Simultaneous requests have separate counts")
     func concurrent() throws {
         let server = DigestServerScript()
         let transport = ScriptedTransport(on: clock) { server.answer($0) }
@@ -58,7 +58,7 @@ import Testing
         #expect(transport.requests.count == 52)
     }
 
-    @Test("The nonce that the server names next is used, and nothing is asked for again")
+    @Test("The server's next nonce is used, without another challenge")
     func nextNonce() throws {
         let server = DigestServerScript(namesNext: true)
         let transport = ScriptedTransport(on: clock) { server.answer($0) }
@@ -67,7 +67,7 @@ import Testing
         #expect(transport.requests.count == 6)
     }
 
-    @Test("A nonce that is too old costs one more exchange, and its response is not seen")
+    @Test("An expired nonce costs one more exchange, whose response is not delivered")
     func stale() throws {
         let server = DigestServerScript(usesOfNonce: 3)
         let transport = ScriptedTransport(on: clock) { server.answer($0) }
@@ -76,7 +76,7 @@ import Testing
         #expect(transport.requests.count == 12)
     }
 
-    @Test("A server that has forgotten its nonces is asked again once")
+    @Test("A server that has forgotten its nonces costs one more challenge")
     func forgotten() throws {
         let server = DigestServerScript()
         let transport = ScriptedTransport(on: clock) { server.answer($0) }
@@ -87,7 +87,7 @@ import Testing
         #expect(transport.requests.count == 4)
     }
 
-    @Test("A wrong password is tried once, and what was learned by it is forgotten")
+    @Test("A wrong password is tried once, and its challenge is forgotten")
     func wrongPassword() throws {
         let server = DigestServerScript(password: "other")
         let transport = ScriptedTransport(on: clock) { server.answer($0) }
@@ -99,7 +99,7 @@ import Testing
             transport.requests.map { $0.headerFields[.authorization] != nil } == [false, true, false, true])
     }
 
-    @Test("A server that calls every nonce too old is not believed for ever")
+    @Test("A server that calls every nonce expired does not cause endless retries")
     func alwaysStale() throws {
         let server = DigestServerScript(usesOfNonce: 0)
         let transport = ScriptedTransport(on: clock) { server.answer($0) }
@@ -118,7 +118,7 @@ import Testing
         #expect(transport.requests.map(\.body.isEmpty) == [true, false, true, false, true, false])
     }
 
-    @Test("Each origin has its own, and another value with the same password begins anew")
+    @Test("Each origin has its own challenge, and another value with the same password starts anew")
     func origins() throws {
         let servers = [DigestServerScript(), DigestServerScript(), DigestServerScript()]
         let transport = ScriptedTransport(on: clock) { request in
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test("A redirect within the origin is proven too, and one to another origin is not")
+    @Test("A redirect within the origin is authenticated, too, and one to another origin is not")
     func redirects() throws {
         let server = DigestServerScript()
         let transport = ScriptedTransport(on: clock) { request in

@@ -4,10 +4,10 @@ import RxLite
 import RxTesting
 import Synchronization
 
-/// A server that asks for a digest and looks whether it is right, as a script.
+/// A scripted server that requires a digest and verifies it.
 final class DigestServerScript: Sendable {
     struct State {
-        /// How many requests have been sent with each nonce that is good.
+        /// The number of requests sent with each valid nonce.
         var counts: [String: Set<String>] = ["n1": []]
         var issued = 1
         var challenges = 0
@@ -15,7 +15,7 @@ final class DigestServerScript: Sendable {
 
     let state = Mutex(State())
     private let password: String
-    /// After so many requests a nonce is too old.
+    /// The number of requests after which a nonce expires.
     private let usesOfNonce: Int
     private let namesNext: Bool
 
@@ -27,7 +27,7 @@ final class DigestServerScript: Sendable {
 
     var challenges: Int { state.withLock { $0.challenges } }
 
-    /// Forgets all nonces, as a server that starts anew.
+    /// Forgets all nonces, like a restarted server.
     func forget() {
         state.withLock { state in
             state.issued += 1
@@ -40,7 +40,7 @@ final class DigestServerScript: Sendable {
             let values = Self.parameters(request.headerFields[.authorization])
             let nonce = values["nonce"] ?? ""
             let isRight = response(to: values, request) == values["response"] && !values.isEmpty
-            // Each client counts for itself.
+            // Each client has its own count.
             let use = (values["cnonce"] ?? "") + (values["nc"] ?? "")
             let isGood = state.counts[nonce]?.contains(use) == false
             if isRight, isGood, state.counts[nonce]?.count ?? 0 < usesOfNonce {

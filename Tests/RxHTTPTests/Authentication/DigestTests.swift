@@ -1,7 +1,7 @@
 import RxHTTP
 import Testing
 
-/// The examples of FIPS 180-2 and the borders of its padding.
+/// The examples of FIPS 180-2 and the limits of its padding.
 @Suite struct DigestTests {
     @Test(arguments: [
         ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),

@@ -1,7 +1,7 @@
 import RxHTTP
 import Testing
 
-/// Digests of texts of many lengths, by an implementation elsewhere (Python's hashlib over OpenSSL).
+/// Digests of texts of many lengths, compared with Python's hashlib over OpenSSL.
 @Suite struct HashingTests {
     @Test(
         "MD5 (RFC 1321 §A.5)",
@@ -33,7 +33,7 @@ import Testing
         #expect(HexDigest.sha512Half(bytes) == expected.sha512Half)
     }
 
-    /// Of as many letters `a`.
+    /// Of the given number of letters `a`.
     private static let digests: [Int: (md5: String, sha512Half: String)] = [
         55: (
             "ef1772b6dff9a122358552954ad0df65",

@@ -30,7 +30,7 @@ import Testing
         #expect(values == sent)
     }
 
-    /// The last chunk of a stream that does not end may be one too many.
+    /// The last chunk of an endless stream may be one too many.
     @Test func whatCompletesTheLengthWaitsForTheEnd() throws {
         let source = Signal<[UInt8]>()
         let body = Body.stream(source.observable.setFailureType(), length: 2)
@@ -47,7 +47,7 @@ import Testing
         #expect(error.code == .bodyLength)
     }
 
-    /// A transport may read the file itself, unless somebody has put something else in its place.
+    /// A transport may read the file itself, unless the body has been replaced.
     @Test func contentThatWasChangedIsNoFile() throws {
         let files = MemoryFileSystem(on: clock)
         files["a"] = [1, 2, 3]

@@ -6,7 +6,7 @@ import Testing
 @Suite struct MultipartTests {
     let clock = VirtualScheduler()
 
-    /// The bytes of a body, and whether they are as many as it says.
+    /// The bytes of a body, checked against its announced length.
     private func sent(_ body: Body, _ files: MemoryFileSystem) throws -> (text: String, length: Int64?) {
         guard case .streamed(let streamed) = body else {
             guard case .bytes(let bytes) = body else { return ("", 0) }
@@ -24,7 +24,7 @@ import Testing
         return try #require(recorder.values.first)
     }
 
-    @Test("A part has header fields of its own, in their order, also several of one name")
+    @Test("A part has its own header fields, in order, also several of the same name")
     func ownFields() throws {
         let headers: Headers = ["X-B": "1", "X-A": "2", "X-B": "3", "X-C": nil]
         let form = Multipart([.text("a", "b", headers: headers)], boundary: "XX")
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "What is no header field, and those that the part makes itself, are errors",
+        "Invalid header fields, and those that the part sets itself, are errors",
         arguments: [
             ("X-A", "a\r\nb"), ("X-A", "a\0"), ("X A", "a"), ("", "a"), ("X-A", "ä"),
             ("Content-Disposition", "form-data"),
@@ -135,7 +135,7 @@ import Testing
             return Multipart([.text("a", text)], using: &generator)
         }
         let seeded = form("x")
-        // The same seed gives the same boundary, unless that occurs in the content.
+        // The same seed gives the same boundary, unless it occurs in the content.
         let again = form("x")
         let other = form("--\(seeded.boundary)")
         #expect(seeded.boundary == again.boundary)
@@ -164,7 +164,7 @@ import Testing
         #expect(error?.code == .file)
     }
 
-    /// Whatever the names and contents, the form can be taken apart again at its boundary.
+    /// For any names and contents, the form can be parsed at its boundary.
     @Test func nothingThatIsMadeUpTrapsOrBreaksTheForm() throws {
         var random = SeededRandom(42)
         let alphabet: [Character] = [
@@ -193,7 +193,7 @@ import Testing
                 continue
             }
             let whole = try sent(body, MemoryFileSystem(on: clock)).text
-            // Names cannot begin a line, and contents do not hold the boundary.
+            // Names cannot begin a line, and contents do not contain the boundary.
             let pieces = ("\r\n" + whole).utf8.split(
                 separator: Array("\r\n--\(boundary)".utf8), omittingEmptySubsequences: false)
             #expect(pieces.count == parts.count + 2)

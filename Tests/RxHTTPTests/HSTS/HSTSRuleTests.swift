@@ -6,7 +6,7 @@ import Testing
 
 @testable import RxHTTP
 
-/// What servers say (RFC 6797 §6.1), which hosts that is for (§8), and what a file keeps of it.
+/// Fields of servers (RFC 6797 §6.1), the hosts they apply to (§8), and the file.
 @Suite struct HSTSRuleTests {
     private static let now = Date(timeIntervalSince1970: 1_795_341_753)
 
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "Addresses and plain responses are not learnt from",
+        "Addresses and plain responses set no entry",
         arguments: [
             "https://127.0.0.1/", "https://[::1]/", "https://2130706433/", "https://0x7f.1/",
             "https://127.0.0.1./",
@@ -107,7 +107,7 @@ import Testing
         #expect(store.hosts.isEmpty)
     }
 
-    /// A host below one that includes it may have an entry of its own that has expired.
+    /// A host below one that includes it may have an expired entry of its own.
     @Test func aboveAnExpiredOne() throws {
         let store = try store([
             ("https://one.test/", "max-age=600; includeSubDomains"), ("https://a.one.test/", "max-age=1"),
@@ -126,7 +126,7 @@ import Testing
         #expect(hosts.entries["h\(HSTSHosts.limit).test"] != nil)
     }
 
-    // MARK: The file
+    // MARK: File
 
     @Test func bytes() throws {
         let store = try store([

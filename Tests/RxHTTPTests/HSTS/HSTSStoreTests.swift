@@ -6,12 +6,12 @@ import Testing
 
 @testable import RxHTTP
 
-/// The store and its file, and the way of a request past it, in virtual time.
+/// The store, its file and its effect on requests, in virtual time.
 @Suite struct HSTSStoreTests {
     private let clock = VirtualScheduler()
     private let path = "/data/hsts.txt"
 
-    /// A transport that learns from every https response, as over verified TLS.
+    /// A transport that updates the store from every https response, as over verified TLS.
     private struct Learning: Transport {
         let transport: ScriptedTransport
         let hsts: HSTSStore?
@@ -70,7 +70,7 @@ import Testing
             try get("https://a.test/to?http://b.test/x", over: transport).values.first)
         #expect(followed.request.url.absoluteString == "https://b.test/x")
         #expect(followed.isRedirected)
-        // An upgrade is none of the redirects that may be followed.
+        // An upgrade does not count as a redirect.
         let manual = try get("http://b.test/to?http://b.test/", over: transport, .manual).values.first
         #expect(manual?.status == .found)
         #expect(manual?.request.url.absoluteString == "https://b.test/to?http://b.test/")
@@ -92,7 +92,7 @@ import Testing
             ])
     }
 
-    // MARK: The file
+    // MARK: File
 
     @Test func theFirstRequestWaitsForTheFile() throws {
         let files = MemoryFileSystem(on: clock, latency: .milliseconds(5))
@@ -117,7 +117,7 @@ import Testing
         #expect(try get("http://a.test/", over: transport(third)).values.first?.request.url.scheme == "http")
     }
 
-    @Test("An end that moves a little is not written")
+    @Test("A slightly later end is not written")
     func written() throws {
         let files = MemoryFileSystem(on: clock)
         let transport = transport(HSTSStore(file: path, on: files), max: 1000)
@@ -131,7 +131,7 @@ import Testing
         #expect(files[path] != bytes)
     }
 
-    @Test("What is learnt, or forgotten, before the file is read stands")
+    @Test("Entries set or removed before the file is read stay")
     func early() throws {
         let files = MemoryFileSystem(on: clock, latency: .milliseconds(5))
         files[path] = Array("a.test \"unlimited\"\nold.test \"unlimited\"\n".utf8)
@@ -151,7 +151,7 @@ import Testing
         #expect(files[path].map { !String(decoding: $0, as: UTF8.self).contains("test") } == true)
     }
 
-    @Test("A file that cannot be read stops no request, and is not written over")
+    @Test("An unreadable file stops no request, and is not overwritten")
     func unreadable() throws {
         let files = MemoryFileSystem(on: clock)
         let bytes = Array(".a.test \"unlimited\"\n".utf8)
@@ -163,7 +163,7 @@ import Testing
         try clock.run()
         #expect(flush.failure?.code == .file)
         #expect(files[path] == bytes)
-        // It can be read again.
+        // The file is readable again.
         #expect(try get("http://a.test/", over: transport(store)).values.first?.request.url.scheme == "https")
         let again = Recorder(store.flush(), on: clock)
         try clock.run()

@@ -4,7 +4,7 @@ import RxLite
 import RxTesting
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
-    /// A body that comes in these pieces, and ends well unless `error` says otherwise.
+    /// A body in these pieces, which finishes unless `error` is given.
     static func body(_ pieces: [[UInt8]], failing error: NetworkError? = nil) -> Observable {
         let events =
             [.head(ResponseHead(status: .ok))] + pieces.map { TransferEvent.chunk($0) }
@@ -16,7 +16,7 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
 }
 
 extension [UInt8] {
-    /// All ways to cut the bytes in two, each byte alone, and all in one piece.
+    /// All ways to cut the bytes in two, single bytes, and all in one piece.
     var cuts: [[[UInt8]]] {
         [[self], map { [$0] }] + indices.map { [Array(self[..<$0]), Array(self[$0...])] }
     }

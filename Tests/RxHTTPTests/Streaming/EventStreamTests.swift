@@ -53,7 +53,7 @@ import Testing
         ("data: a:b\n\n", [event("a:b")]),
     ]
 
-    @Test("The rules of the standard, wherever the body is cut", arguments: table)
+    @Test("The rules of the standard, for every cut of the body", arguments: table)
     func rules(text: String, found: [Output]) {
         for pieces in Array(text.utf8).cuts {
             let result = Self.read(pieces)
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("An event is there with its blank line, also where a CR ends it")
+    @Test("An event is complete with its blank line, also if that ends with CR")
     func prompt() throws {
         var parser = EventStreamParser(limit: 100)
         var found: [Output] = []
@@ -72,20 +72,20 @@ import Testing
         #expect(found == [Self.event("a"), Self.event("b")])
     }
 
-    @Test("A parser that goes on from an id gives it to events without one")
+    @Test("A parser that starts from an id gives it to events without one")
     func lastEventID() {
         #expect(
             Self.read([Array("data: a\n\n\n".utf8)], lastEventID: "7").found == [Self.event("a", id: "7")])
     }
 
-    @Test("Bytes that are no UTF-8 show as U+FFFD")
+    @Test("Invalid UTF-8 becomes U+FFFD")
     func invalid() {
         let bytes = Array("data: a".utf8) + [0xC3, 0x0A, 0x0A]
         #expect(Self.read([bytes]).found == [Self.event("a\u{FFFD}")])
     }
 
     @Test(
-        "What is over the limit fails, and what came before has been sent",
+        "An event over the limit fails, after the events before it",
         arguments: [
             "data: a\n\ndata: 123456789012345\n\n", "data: a\n\ndata: 123456\ndata: 123456\ndata: 1",
             "data: a\n\n: 1234567890123456789",
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("Mutated streams never trap, and read the same wherever they are cut", arguments: 0..<8)
+    @Test("Mutated streams never trap, and give the same events for every cut", arguments: 0..<8)
     func mutated(seed: UInt64) {
         var random = SeededRandom(seed)
         let alphabet = Array("\r\n: \0adeirtv1".utf8) + [0xEF, 0xBB, 0xBF, 0xFF]

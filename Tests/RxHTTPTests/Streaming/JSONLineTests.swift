@@ -20,7 +20,7 @@ import Testing
         return recorder
     }
 
-    @Test("Each line is a value; blank lines are none")
+    @Test("Each line is a value; blank lines are skipped")
     func values() throws {
         let recorder = try read("{\"id\":1,\"tags\":[]}\r\n\n \t\n{\"id\":2,\"tags\":[\"茶\"]}")
         #expect(recorder.values == [Goods(id: 1), Goods(id: 2, tags: ["茶"])])
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "A line that does not fit tells its number and place, after the values before it",
+        "A line that does not decode fails with its number and place, after the values before it",
         arguments: [
             (#"{"id":2,"tags":["a",3]}"#, "tags[1]"), (#"{"tags":[]}"#, "id"), (#"{"id":"#, ""),
             (#"[1]"#, ""),
@@ -43,7 +43,7 @@ import Testing
         #expect(error.body == Array(line.utf8))
     }
 
-    @Test("A large line is decoded elsewhere, and comes in its order")
+    @Test("A large line is decoded elsewhere, and keeps its place")
     func large() async throws {
         let tags = (0..<40_000).map { "tag \($0)" }
         let large = String(decoding: try JSONEncoder().encode(Goods(id: 2, tags: tags)), as: UTF8.self)

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "Lines end in LF or CR LF, wherever the body is cut",
+        "Lines end in LF or CR LF, for every cut of the body",
         arguments: [
             ("a\nbb\r\nccc", ["a", "bb", "ccc"]), ("", []), ("\n", [""]), ("\r\n\r\n", ["", ""]),
             ("a\rb\n", ["a\rb"]), ("a\r\r\n", ["a\r"]), ("a\r", ["a"].map { $0 + "\r" }),
@@ -31,13 +31,15 @@ import Testing
         }
     }
 
-    @Test("Bytes that are no UTF-8 show as U+FFFD")
+    @Test("Invalid UTF-8 becomes U+FFFD")
     func invalid() throws {
         let recorder = try read(.body([[0x61, 0xFF], [0xC3], [0x0A, 0x62]]))
         #expect(recorder.values == ["a\u{FFFD}\u{FFFD}", "b"])
     }
 
-    @Test("A line of the limit is taken; a longer one fails after the lines before it", arguments: [0, 1, 3])
+    @Test(
+        "A line of exactly the limit is accepted; a longer one fails after the lines before it",
+        arguments: [0, 1, 3])
     func limit(limit: Int) throws {
         let fit = String(repeating: "x", count: limit)
         for end in ["\n", "\r\n"] {
@@ -52,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("A line without end is refused as soon as it is too long, and the transfer stopped")
+    @Test("An endless line is refused as soon as it is too long, and the transfer stopped")
     func endless() throws {
         let transport = ScriptedTransport(on: clock) { _ in
             .steps(.head(ResponseHead(status: .ok)), .chunk(Array(repeating: 0x61, count: 11)), .stall)
@@ -63,7 +65,7 @@ import Testing
         #expect(transport.exchanges.map(\.outcome) == [.cancelled])
     }
 
-    @Test("What stands after the last line end of a body that breaks off is not sent")
+    @Test("An incomplete last line of a body that ends early is not delivered")
     func broken() throws {
         let recorder = try read(
             .body([Array("a\nhalf".utf8)], failing: NetworkError(.partialBody, "cut")))
@@ -71,7 +73,7 @@ import Testing
         #expect(recorder.failure?.code == .partialBody)
     }
 
-    @Test("One who pauses at each line gets one at a time; the network waits, a few pieces ahead")
+    @Test("A subscriber that pauses at each line gets one at a time; the network waits, a few pieces ahead")
     func brake() throws {
         let pieces = (0..<60).map { ScriptedTransport.Step.chunk(Array("\($0)\n\($0)a\n".utf8)) }
         let transport = ScriptedTransport(on: clock) { _ in
@@ -90,7 +92,7 @@ import Testing
         #expect(recorder.isFinished)
     }
 
-    @Test("Mutated bodies never trap, and what comes holds no LF", arguments: 0..<8)
+    @Test("Mutated bodies never trap, and lines contain no LF", arguments: 0..<8)
     func mutated(seed: UInt64) throws {
         var random = SeededRandom(seed)
         for _ in 0..<200 {

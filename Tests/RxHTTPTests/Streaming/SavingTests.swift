@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "What is expected is the length, unless that is not the body's",
+        "The expected size is the length, unless that is not the body's",
         arguments: [
             ([:], nil), ([.contentLength: "3"], 3), ([.contentLength: "3", .contentEncoding: "gzip"], nil),
             ([.contentLength: "3", .contentEncoding: "identity"], 3), ([.contentLength: "-3"], nil),
@@ -52,7 +52,7 @@ import Testing
         #expect(recorder.values.last == TransferProgress(bytes: 3, expected: 3))
     }
 
-    @Test("The last progress comes before a failure, too")
+    @Test("The last progress also comes before a failure")
     func failing() throws {
         let (_, events) = try transport(
             Self.head(), Self.chunk(3), Self.chunk(2), .fail(NetworkError(.partialBody, "cut")))
@@ -62,7 +62,7 @@ import Testing
         #expect(recorder.failure?.code == .partialBody)
     }
 
-    @Test("Nothing of nothing is everything")
+    @Test("The fraction of an empty body is 1")
     func fraction() {
         #expect(TransferProgress(bytes: 0, expected: 0).fraction == 1)
         #expect(TransferProgress(bytes: 1, expected: 4).fraction == 0.25)
@@ -70,7 +70,7 @@ import Testing
         #expect(TransferProgress(bytes: 9).fraction == nil)
     }
 
-    @Test("A file appears whole, and no draft stays")
+    @Test("A file appears complete, and no draft remains")
     func file() throws {
         let files = MemoryFileSystem(on: clock, latency: .milliseconds(1))
         files["/f"] = [1]
@@ -87,7 +87,7 @@ import Testing
         #expect(recorder.isFinished)
     }
 
-    @Test("A body that breaks off, or a disk that does, changes nothing at the path", arguments: 0..<4)
+    @Test("A body that ends early, or a disk that fails, changes nothing at the path", arguments: 0..<4)
     func broken(kind: Int) throws {
         let files = MemoryFileSystem(on: clock)
         files["/f"] = [1]
@@ -103,7 +103,7 @@ import Testing
         #expect(transport.runningCount == 0)
     }
 
-    @Test("A slow disk stops the network, and loses nothing")
+    @Test("A slow disk pauses the network, and loses nothing")
     func brake() throws {
         let files = MemoryFileSystem(on: clock, latency: .seconds(1))
         let chunk = Array(repeating: UInt8(1), count: 1 << 20)
