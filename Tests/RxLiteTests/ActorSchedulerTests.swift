@@ -5,7 +5,7 @@ import Testing
 @Suite struct ActorSchedulerTests {
     private actor Place {}
 
-    /// Waits until `scheduler` has run everything that is ready now.
+    /// Waits until `scheduler` has run all work that is ready now.
     private func idle(_ scheduler: ActorScheduler) async {
         await withCheckedContinuation { continuation in scheduler.schedule { continuation.resume() } }
     }
@@ -121,7 +121,7 @@ import Testing
     }
 }
 
-/// What an actor's work knows of those who scheduled it.
+/// The context of the scheduling task, as an actor's work sees it.
 @Suite struct ActorSchedulerIndependenceTests {
     private actor Place {}
     @TaskLocal private static var name = "nobody"

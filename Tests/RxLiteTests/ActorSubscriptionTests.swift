@@ -1,7 +1,7 @@
 import RxLite
 import Testing
 
-/// Callbacks that the compiler knows to run on an actor.
+/// Callbacks that run on an actor, checked by the compiler.
 @Suite struct ActorSubscriptionTests {
     @MainActor private final class Screen {
         private(set) var shown: [Int] = []
@@ -37,7 +37,8 @@ import Testing
         #expect(screen.shown == Array(0..<1000))
     }
 
-    /// Code on an actor that does not ask for it gets its values where they are produced, like all other code.
+    /// Code on an actor that does not ask for it gets its values where they are produced, like all other
+    /// code.
     @MainActor @Test func withoutAskingItIsNotDeliveredThere() {
         let log = Log<Int>()
         Observable<Int, Never>.just(1).subscribe { log.add($0) }

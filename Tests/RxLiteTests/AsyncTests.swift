@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// Streams from asynchronous closures and sequences, and the way back.
+/// Streams made from asynchronous closures and sequences, and the reverse.
 @Suite struct AsyncTests {
     // A closure
 
@@ -153,7 +153,7 @@ import Testing
         let subscription = Observable(Counting(upTo: 500)).subscribe(
             onNext: { log.yield($0) }, onFinish: { log.finish() })
         let pausing = Task.detached {
-            // Bounded: on a busy machine it could otherwise add work faster than the lane does it.
+            // Bounded: on a busy machine it could otherwise add work faster than the lane runs it.
             for _ in 0..<5_000 where !Task.isCancelled {
                 subscription.pause()
                 subscription.resume()
@@ -213,7 +213,7 @@ import Testing
     }
 }
 
-/// Counts from 0, and how often it is asked.
+/// Counts from 0, and records the number of requests.
 private struct Counting: AsyncSequence, Sendable {
     let count: Int
     let asked: Shared<Int>

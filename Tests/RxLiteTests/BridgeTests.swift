@@ -2,9 +2,9 @@ import RxLite
 import RxTesting
 import Testing
 
-/// The ways between streams and asynchronous code, wherever the stream lives.
+/// Bridges between streams and asynchronous code, with and without schedulers.
 @Suite(.timeLimit(.minutes(1))) struct BridgeTests {
-    /// A source of 1 to `count`, and what it has come to.
+    /// A source of 1 to `count`, and its progress.
     private struct Source: Sendable {
         let taken = Shared(0)
         let hasEnded = Shared(false)
@@ -27,11 +27,11 @@ import Testing
 
     struct Line: Sendable, CustomTestStringConvertible {
         let policy: BufferPolicy<Lost>
-        /// Of ten that come before any is taken.
+        /// The values received of ten that are sent before any is taken.
         let values: [Int]
         let dropped: Int
         var fails = false
-        /// How many are taken from the source meanwhile.
+        /// The number of values taken from the source meanwhile.
         var taken = 10
         var testDescription: String { "\(policy)" }
     }
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// Between the marks the source waits.
+    /// Between the marks the source stays paused.
     @Test(arguments: Place.allCases)
     func theSourceGoesOnAtTheLowWaterMark(_ place: Place) async throws {
         try await place.run { home in
@@ -79,7 +79,7 @@ import Testing
             let iterator = source.numbers(1000, at: home).counting(delivered)
                 .values(buffering: .suspend(high: 8, low: 2)).makeAsyncIterator()
             for round in 0..<20 {
-                // Eight wait; after five are taken three wait, and the source still stands.
+                // Eight wait; after five are taken three wait, and the source is still paused.
                 await until { delivered.value == 8 + 6 * round }
                 for number in 1...5 {
                     let taken = try await iterator.next()
@@ -240,7 +240,7 @@ import Testing
     }
 }
 
-/// Counts from 0 without end, and how often it is asked.
+/// Counts from 0 without end, and records the number of requests.
 private struct Naturals: AsyncSequence, Sendable {
     let asked: Shared<Int>
 
@@ -261,7 +261,7 @@ private struct Naturals: AsyncSequence, Sendable {
 }
 
 extension Observable {
-    /// The same stream; `count` is how many values the subscriber has taken in.
+    /// The same stream; `count` is the number of values that the subscriber has received.
     fileprivate func counting(_ count: Shared<Int>) -> Observable {
         lift { observer in
             Observer(

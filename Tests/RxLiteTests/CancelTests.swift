@@ -117,7 +117,8 @@ import Testing
         #expect(kept.value?.isActive == false)
     }
 
-    /// A child scope of a running subscription, cancelled by another thread while its own grows and shrinks.
+    /// A child scope of a running subscription, cancelled by another thread while its own children come and
+    /// go.
     @Test func childScopesAreCancelledFromAnyThread() async {
         for _ in 0..<200 {
             let count = LiveCount()
@@ -205,7 +206,7 @@ import Testing
 }
 
 extension Subscription {
-    /// A subscription to nothing but `scope`.
+    /// A subscription that consists of `scope` alone.
     fileprivate static func of(_ scope: Scope) -> Subscription {
         Observable<Never, Never>.never().handleEvents(onCancel: { scope.cancel() }).subscribe()
     }

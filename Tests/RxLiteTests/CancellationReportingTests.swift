@@ -1,7 +1,7 @@
 import RxLite
 import Testing
 
-/// An error that is a cancellation ends a stream without a word to the callbacks of `subscribe`.
+/// An error that is a cancellation ends a stream without a callback of `subscribe`.
 @Suite struct CancellationReportingTests {
     private struct Ending: CancellationReporting, Equatable {
         var isCancellation: Bool
@@ -40,7 +40,7 @@ import Testing
         #expect(log.entries == (isCancellation ? ["1"] : ["1", "failure"]))
     }
 
-    /// Also where the stream can fail with anything.
+    /// Also if the stream's failure is `any Error`.
     @Test func anyError() {
         stream(true).mapError { $0 as any Error }.subscribe(onFailure: { [log] _ in log.add("failure") })
         #expect(log.entries.isEmpty)

@@ -13,7 +13,7 @@ import Testing
     }
 
     static let zips = [
-        // The letters of the second stream tell which values met: x only counts.
+        // The letters of the second stream identify the paired values: x only counts.
         zipped("--x-----x--x--|", "----a-b---------c--|", "----a---b-------(c|)"),
         zipped("-x-x-|", "a-b-c-d|", "-a-b-|"),
         zipped("x-x-x-x|", "-a-b-|", "-a-b-|"),

@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 
 extension ContractTests {
-    /// Operators that another stream tells when.
+    /// Operators that are controlled by another stream.
     static let noticed = [
         Operator("repeat when, twice") { source, _ in source.repeat(when: { $0.take(2) }) },
         Operator("repeat when, delayed") { source, clock in

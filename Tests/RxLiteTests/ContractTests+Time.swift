@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 
 extension ContractTests {
-    /// Operators that wait, and lists.
+    /// Operators with time, and lists.
     static let waiting = [
         Operator("interval until") { source, clock in
             source.map(\.number).merge(with: .interval(.milliseconds(900), on: clock)).take(20)

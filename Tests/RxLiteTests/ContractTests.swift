@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// Every operator, in every situation that the checker knows.
+/// Every operator, in every situation of the checker.
 @Suite struct ContractTests {
     struct Operator: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -50,7 +50,7 @@ import Testing
         },
         Operator("withLatestFrom never") { source, _ in source.withLatestFrom(Observable<Int, Never>.never())
         },
-        // Two sources of one subscription go on, after a pause, in the order in which they were started.
+        // After a pause, two sources of one subscription resume in the order in which they were started.
         Operator("zip with numbers") { source, _ in
             Observable.zip(source, Observable<Int, Failure>.sequence(0...)).map { $0.0 }
         },

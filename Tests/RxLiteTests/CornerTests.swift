@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// Where stream libraries are known to go wrong.
+/// Known pitfalls of stream libraries.
 @Suite struct CornerTests {
     private typealias Stream = Observable<String, Lost>
 
@@ -94,7 +94,7 @@ import Testing
     ]
 
     @Test(
-        "A closure that throws fails its stream at that moment and lets go of the source", arguments: throwing
+        "A closure that throws fails its stream at that moment and releases the source", arguments: throwing
     )
     func closuresThatThrow(operation: Throwing) throws {
         let clock = VirtualScheduler()
@@ -129,11 +129,11 @@ import Testing
         #expect(throws: Never.self) { try clock.run() }
         #expect(counts.value == (1_000_000, true))
         #expect(live.alive == 0)
-        // Those that run, and a few that the source has made for their turn.
+        // The running streams, and a few that the source has created for its turn.
         #expect(live.peak <= limit + 17)
     }
 
-    @Test("An end sent from within a value comes after that value, once, and nothing comes after it")
+    @Test("An end sent from within a value comes after that value, once, and is the last event")
     func theEndFromWithinAValue() {
         for end in [{ $0.finish() }, { $0.fail(Lost()) }] as [@Sendable (Emitter<Int, Lost>) -> Void] {
             let log = Log<String>()
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test("Two doors that end a stream at the same moment end it once")
+    @Test("Two ends of a stream at the same moment end it once")
     func endsFromTwoDoors() {
         for _ in 0..<500 {
             let log = Log<String>()
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test(
-        "An inner stream that fails after the outer one ended fails the whole",
+        "An inner stream that fails after the outer one ended fails the result",
         arguments: [
             FlattenStrategy.merge, .concat, .latest, .first,
         ])
@@ -186,7 +186,7 @@ import Testing
         try recorder.expect("----x-#", error: Lost())
     }
 
-    @Test("A notifier that fires as it is subscribed to stops the stream before its source begins")
+    @Test("A notifier that sends during its subscription stops the stream before its source begins")
     func immediateNotice() {
         let log = Log<String>()
         let source = Observable<Int, Never>.deferred {

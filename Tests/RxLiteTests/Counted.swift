@@ -1,15 +1,15 @@
 import Synchronization
 
-/// How many ``Counted`` live.
+/// The number of living instances of ``Counted``.
 final class LiveCount: Sendable {
     fileprivate let count = Atomic<Int>(0)
     fileprivate let most = Atomic<Int>(0)
     var alive: Int { count.load(ordering: .relaxed) }
-    /// The most that lived at one time.
+    /// The maximum number that lived at one time.
     var peak: Int { most.load(ordering: .relaxed) }
 }
 
-/// Counts its own life.
+/// Counts its living instances.
 final class Counted: Sendable {
     private let count: LiveCount
 

@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// The marble diagrams in the operators' doc comments, where time matters.
+/// The marble diagrams with times in the operators' doc comments.
 @Suite struct DiagramTests {
     static let flattening: [MarbleCase] =
         [

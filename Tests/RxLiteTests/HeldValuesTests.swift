@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// What has been taken from a source, and waits for a subscriber that is paused.
+/// Values that have been taken from a source, and wait for a paused subscriber.
 @Suite struct HeldValuesTests {
     private let clock = VirtualScheduler()
     private let log = Log<Int>()
@@ -98,7 +98,7 @@ import Testing
 
     // A shared stream
 
-    /// Two who listen to one run of 1 to 5, and how many of it have been taken.
+    /// Two subscribers of one run of 1 to 5, and the number of values taken from it.
     private func share(
         _ first: @escaping @Sendable (Int) -> Void, _ second: @escaping @Sendable (Int) -> Void
     ) -> (start: Signal<Void>, taken: Shared<Int>, first: Subscription, second: Subscription) {
@@ -165,7 +165,7 @@ import Testing
         #expect(log.entries == [1, 2, 3, 4, 5])
     }
 
-    /// However the pauses of several threads fall, all values come, and the source goes on.
+    /// For any interleaving of pauses on several threads, all values arrive, and the source resumes.
     @Test func pausingASharedSourceFromManyThreads() async {
         let run = share({ _ in }, { [log] in log.add($0) })
         await withTaskGroup(of: Void.self) { group in
@@ -179,7 +179,7 @@ import Testing
             }
             group.addTask { for _ in 0..<100 { run.start.send() } }
         }
-        // A run of 1 to 5 that is paused is overtaken by the next ones, until it goes on.
+        // A paused run of 1 to 5 is overtaken by the next ones, until it resumes.
         #expect(log.entries.sorted() == (1...5).flatMap { Array(repeating: $0, count: 100) })
     }
 }

@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// Debug builds stop where what only a lane's order protects is touched from outside.
+/// Debug builds trap if state that only a lane's order protects is accessed from outside.
 @Suite struct LaneTests {
     @Test func insideItIsAllowed() {
         let scope = Scope()
@@ -33,7 +33,7 @@ import Testing
                 let observer = Observer<Int, Never>(scope: Scope(), next: { _ in }, end: { _ in })
                 observer.finish()
             }
-            // A source with a scheduler that sends from elsewhere.
+            // A source with a scheduler that sends from another thread.
             await #expect(processExitsWith: .failure) {
                 let clock = VirtualScheduler()
                 let source = Observable<Int, Never>(scheduler: clock) { observer in

@@ -1,7 +1,7 @@
 import RxLite
 import Synchronization
 
-/// A scheduler whose timers go off when the test says so, as late as it says. Runs on whoever calls.
+/// A scheduler whose timers fire when the test says so, as late as it says. Runs on the calling thread.
 final class LateClock: Scheduler {
     private struct Contents {
         var now: Duration = .zero
@@ -23,7 +23,7 @@ final class LateClock: Scheduler {
         }
     }
 
-    /// Runs the first timer, so much after its time. One that was called off does nothing.
+    /// Fires the first timer, the given time late. A cancelled one does nothing.
     func fire(late: Duration) {
         let timer = contents.withLock { contents -> LateTimer? in
             guard let timer = contents.timers.min(by: { $0.due < $1.due }) else { return nil }

@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// Operators that leave out what comes early or late, or notice that nothing came.
+/// Operators that drop early or late values, or react to their absence.
 @Suite struct LimitTests {
     static let taking = [
         MarbleCase("take(while:)", "-1-2-|") { try $0.cold("-1-2-3-1|").take(while: { $0 < "3" }) },
@@ -90,7 +90,7 @@ import Testing
         MarbleCase("skip(until:), error of the notifier at once", "#") {
             try $0.cold("-a-b|").skip(until: Observable<Int, Lost>.fail(Lost()))
         },
-        // Who was subscribed first is first.
+        // At the same instant the stream that was subscribed to first comes first.
         MarbleCase("skip(until:) at the same time", "-a|") {
             try $0.cold("-a|").skip(until: $0.coldNever("-x"))
         },
@@ -120,7 +120,7 @@ import Testing
     @Test(arguments: empty) func emptyOperators(_ line: MarbleCase) throws { try line.check() }
 
     @Test(arguments: [
-        // marbles, notifier, when the notifier is left
+        // marbles, notifier, the end of the notifier's subscription
         ("-a-b-c-|", "---x---", "^--!"), ("-a-b-c-|", "---|", "^--!"), ("-a-b-c-|", "", "^------!"),
         ("-a#", "", "^-!"),
     ])

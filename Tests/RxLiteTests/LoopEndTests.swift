@@ -3,14 +3,14 @@ import RxLoop
 import Synchronization
 import Testing
 
-/// A loop that ends runs its timers early, and after that whoever comes runs its streams.
+/// A loop that ends fires its timers early; afterwards its streams run on the calling threads.
 @Suite(.timeLimit(.minutes(1))) struct LoopEndTests {
     struct Line: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let stream: @Sendable (EventLoop) -> Observable<Int, Lost>
     }
 
-    /// Values without end, two at a time, paused or not.
+    /// Endless values, two at a time, paused or not.
     private static func pairs(_ loop: EventLoop) -> Observable<Int, Lost> {
         Observable.interval(.milliseconds(1), on: loop).flatMap { .sequence([$0, $0]) }
     }
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// However often a request that fails at once is tried again.
+    /// For any number of retries of a request that fails at once.
     @Test func retryingWithoutEndDoesNotHoldUpTheEnd() {
         let loop = EventLoop(name: "ending")
         let attempts = Atomic2()

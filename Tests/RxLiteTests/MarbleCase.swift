@@ -6,7 +6,7 @@ struct Lost: Error, Equatable, CustomStringConvertible {
     var description: String { "lost" }
 }
 
-/// One line of a table: a stream made of marbles, and the marbles that must come out.
+/// One row of a table: a stream built from marbles, and the expected marbles.
 struct MarbleCase: Sendable, CustomTestStringConvertible {
     typealias Stream = Observable<String, Lost>
 

@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// repeat(when:) and buffer(by:): operators that another stream tells when.
+/// repeat(when:) and buffer(by:): operators that are controlled by another stream.
 @Suite struct NoticeTests {
     static let repeating = [
         MarbleCase("repeat(when:)", "-a- --- -a- --- -a-", span: "^ 14ms !") { clock in
@@ -32,7 +32,7 @@ import Testing
             return Observable.deferred { () throws(Lost) in streams[runs.next()] }
                 .repeat(when: { _ in notices })
         },
-        // The end of the notices waits for the run, and further notices count for nothing meanwhile.
+        // The end of the notifier waits for the run, and its values meanwhile are ignored.
         MarbleCase("repeat(when:), notices end during a run", "-a---a-b|") { clock in
             let notices = try clock.coldNever("--x-xx|")
             let runs = Counter()
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// What stands for a list in the marbles.
+    /// The representation of a list in the marbles.
     private static let letters = ["": "X", "ab": "A", "c": "C", "a": "D", "abc": "F"]
 
     @Test(arguments: repeating) func repeatWhen(_ line: MarbleCase) throws { try line.check() }
@@ -82,7 +82,7 @@ import Testing
             log.entries == ["begin", "closed", "1", "begin", "closed", "2", "begin", "closed", "end"])
     }
 
-    /// A stream that ends at once, repeated at once, has no other brake.
+    /// A stream that ends at once, repeated at once, yields in no other way.
     @Test func repeatWhenStopsWhilePaused() {
         let seen = Log<Int>()
         let scope = Scope()

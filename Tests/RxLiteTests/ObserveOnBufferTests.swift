@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// How many values may wait for another scheduler, and what happens to more.
+/// The number of values that may wait for another scheduler, and the policy beyond it.
 @Suite struct ObserveOnBufferTests {
     private let clock = VirtualScheduler()
     private let log = Log<Int>()
@@ -12,7 +12,7 @@ import Testing
         let values: [Int]
         let dropped: Int
         var fails = false
-        /// How many of ten are taken before the first is delivered.
+        /// The number of values of ten that are taken before the first is delivered.
         var taken = 10
         var testDescription: String { "\(policy)" }
     }
@@ -40,7 +40,7 @@ import Testing
         #expect(dropped.value == line.dropped)
     }
 
-    /// What was on its way to a subscriber that pauses goes back, and the policy applies to it.
+    /// Values on the way to a subscriber that pauses return to the buffer, and the policy applies to them.
     @Test(
         arguments: [
             (BufferPolicy<Lost>.latest(3), [1, 8, 9, 10], 6), (.oldest(3), [1, 2, 3, 4], 6),

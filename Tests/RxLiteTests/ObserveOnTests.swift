@@ -39,7 +39,7 @@ import Testing
         #expect(recorder.completion == .finished)
     }
 
-    /// Each value once, in order, however the subscriber pauses; and a paused subscriber pauses the source.
+    /// Each value once, in order, for any pauses; and a paused subscriber pauses the source.
     @Test(arguments: [1, 2, 7, 63, 64, 65, 100, 255, 256, 257])
     func pausesInTheMiddle(every interval: Int) throws {
         let taken = Shared(0)
@@ -118,7 +118,7 @@ import Testing
         #expect(log.entries == ["1 true", "2 true", "3 true"])
     }
 
-    /// The scheduler delivers while other threads subscribe to what lives on it.
+    /// The scheduler delivers while other threads subscribe to streams on it.
     @Test func subscribingWhileTheSchedulerDelivers() async throws {
         let signal = Signal<Int>()
         let clock = clock

@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// What each operator does to values, ends and times.
+/// The effect of each operator on values, ends and times.
 @Suite struct OperatorTests {
     static let sources = [
         MarbleCase("just", "(a|)") { _ in .just("a") },

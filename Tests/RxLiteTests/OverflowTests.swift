@@ -1,7 +1,7 @@
 import RxLite
 import Testing
 
-/// What happens to values that a buffer has no room for.
+/// The fate of values that do not fit into a buffer.
 @Suite struct OverflowTests {
     @Test(
         arguments: [

@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// A thread outside Swift's pool, for what blocks or never ends by itself, with a stack of its own size.
+/// A thread outside Swift's pool, for work that blocks or never ends, with a stack of a given size.
 final class OwnThread: Sendable {
     private final class Work: Sendable {
         let body: @Sendable () -> Void
@@ -13,9 +13,9 @@ final class OwnThread: Sendable {
 
     private let thread: pthread_t
 
-    /// Starts `body`. Whoever made the thread joins it.
+    /// Starts `body`. The owner of the thread joins it.
     init(stackSize: Int = 1 << 20, _ body: @escaping @Sendable () -> Void) {
-        // The pointers are used within this call, but for `work`, which the thread takes over.
+        // The pointers are used within this call, except for `work`, which the thread owns.
         var attributes = pthread_attr_t()
         unsafe pthread_attr_init(&attributes)
         unsafe pthread_attr_setstacksize(&attributes, stackSize)
@@ -37,7 +37,7 @@ final class OwnThread: Sendable {
     func join() { pthread_join(thread, nil) }
 }
 
-/// Runs `body` on a thread whose stack is 256 KiB, and waits for it: what recurses once for each of many
+/// Runs `body` on a thread whose stack is 256 KiB, and waits for it: code that recurses once for each of many
 /// values crashes there.
 func runWithSmallStack(_ body: @escaping @Sendable () -> Void) {
     OwnThread(stackSize: 256 << 10, body).join()

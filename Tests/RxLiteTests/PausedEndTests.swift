@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// What waits at a stream's end, and begins while its subscriber is paused.
+/// Streams that start at another stream's end while the subscriber is paused.
 @Suite struct PausedEndTests {
     private let log = Log<String>()
 
@@ -57,7 +57,7 @@ import Testing
         #expect(log.entries.suffix(2) == ["begin 4", "4"])
     }
 
-    /// What was begun before the pause goes on before what waited begins.
+    /// Streams that started before the pause resume before those that waited.
     @Test func afterAPauseStreamsGoOnInTheOrderInWhichTheyWereStarted() {
         let numbers = Signal<Int>()
         let subscription = numbers.observable

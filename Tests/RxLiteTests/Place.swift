@@ -3,7 +3,7 @@ import RxLoop
 import RxTesting
 import Testing
 
-/// Where the streams of a test live.
+/// The schedulers on which the streams of a test run.
 enum Place: String, CaseIterable, CustomTestStringConvertible {
     case inline = "on whoever enters"
     case loop = "on an event loop"
@@ -11,7 +11,7 @@ enum Place: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// Runs `body` with what makes streams live there, and keeps virtual time going meanwhile.
+    /// Runs `body` with a function that moves streams there, and keeps virtual time running meanwhile.
     func run(_ body: @escaping @Sendable (Residence) async throws -> Void) async throws {
         switch self {
         case .inline:
@@ -40,18 +40,19 @@ enum Place: String, CaseIterable, CustomTestStringConvertible {
 struct Residence: Sendable {
     let scheduler: (any Scheduler)?
 
-    /// Whether the caller is where the streams are. Without a scheduler, everybody is; and with a virtual one, which is
-    /// current everywhere while its clock stands, and may be set going by another thread meanwhile.
+    /// Whether the caller is on the streams' scheduler. Always true without a scheduler, and with a virtual
+    /// one, which is current everywhere while its clock stands, and may be advanced by another thread
+    /// meanwhile.
     var isHere: Bool { scheduler is VirtualScheduler || scheduler?.isCurrent ?? true }
 
-    /// The same stream, living here from its start on.
+    /// The same stream, running here from its start.
     func house<Element, Failure>(_ stream: Observable<Element, Failure>) -> Observable<Element, Failure> {
         guard let scheduler else { return stream }
         return stream.subscribe(on: scheduler)
     }
 }
 
-/// Waits for what another thread brings about.
+/// Waits for an effect of another thread.
 func until(_ holds: () -> Bool) async {
     while !holds() { await Task.yield() }
 }

@@ -83,7 +83,7 @@ import Testing
                     }
             })
         },
-        // The end of the notices does not wait for the attempt.
+        // The end of the notifier does not wait for the attempt.
         MarbleCase("retry(when:), notices end during an attempt", "-a---a---|") { clock in
             let notices = try clock.coldNever("--x----|")
             let attempts = Counter()
@@ -144,7 +144,7 @@ import Testing
         #expect(log.entries == ["begin", "closed", "begin", "closed", "end"])
     }
 
-    /// What an operator sends with the end comes when its source has been closed.
+    /// A value that an operator sends with the end comes after its source has been closed.
     @Test(
         arguments: [
             { $0.reduce(0) { $0 + $1 } }, { $0.collect().map(\.count) }, { $0.last() },
@@ -172,7 +172,7 @@ import Testing
         #expect(notices.subscriptions == [SubscriptionSpan(start: .milliseconds(1), end: .milliseconds(4))])
     }
 
-    /// The notices get each error, and a subscription's errors only.
+    /// The notifier gets each error, and only those of its own subscription.
     @Test func theNoticesGetTheErrors() {
         let seen = Log<Int>()
         let attempts = Counter()
@@ -189,7 +189,7 @@ import Testing
         #expect(seen.entries == [0, 1, 2, 3, 4, 5])
     }
 
-    /// A stream that ends at once has no other brake.
+    /// A stream that ends at once yields in no other way.
     @Test func repeatStopsWhilePaused() {
         let seen = Log<Int>()
         let scope = Scope()

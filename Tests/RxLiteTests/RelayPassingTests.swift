@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// Events that a relay hands on at once, since the subscriber's lane has no scheduler and nobody is inside.
+/// Events that a relay passes on at once, since the subscriber's lane has no scheduler and is free.
 @Suite struct RelayPassingTests {
     private let elsewhere = VirtualScheduler()
     private let start = Signal<Int>()
@@ -12,12 +12,13 @@ import Testing
     private let closed = Shared(0)
     private let held = Shared<Subscription?>(nil)
 
-    /// The source, which runs elsewhere, after the first number of `start`; those of `start` that follow as they are.
+    /// The source, which runs elsewhere, after the first number of `start`; the rest of `start` follows
+    /// unchanged.
     private func join(_ source: Observable<Int, Never>) -> Observable<Int, Never> {
         start.observable.flatMap { number in number == 0 ? source : .just(number) }
     }
 
-    /// Cannot pause. Its scheduler runs on whoever calls, from whatever thread.
+    /// Cannot pause. Its scheduler runs work on the calling thread.
     private var signalled: Observable<Int, Never> {
         Observable(scheduler: LateClock()) { [numbers] observer in numbers.observable.subscribe(observer) }
     }
@@ -54,7 +55,7 @@ import Testing
 
     @Test func aValueDoesNotOvertakeThoseThatWait() {
         let subscription = subscribe(to: signalled) { [numbers] value in
-            // Sent while 2 waits still.
+            // Sent while 2 is still waiting.
             if value == 1 { numbers.send(3) }
             if value == 3 { numbers.send(4) }
         }
@@ -119,7 +120,7 @@ import Testing
         #expect(closed.value == 1)
     }
 
-    /// What the subscriber sends itself waits until it has taken the value.
+    /// A value that the subscriber sends itself waits until it has handled the current one.
     @Test func aDeliveryIsNotEnteredAgain() {
         let depth = Shared(0)
         let isTooDeep = Shared(false)
@@ -137,7 +138,7 @@ import Testing
         #expect(!isTooDeep.value)
     }
 
-    /// One thread sends, another is in the subscriber's lane now and then, a third pauses it.
+    /// One thread sends, another enters the subscriber's lane now and then, a third pauses it.
     @Test func threadsThatMeetKeepTheOrder() {
         let count = 20_000
         let last = Shared(0)

@@ -8,11 +8,11 @@ import Testing
     import Darwin
 #endif
 
-/// Streams that join others which live on another scheduler.
+/// Streams that join streams on another scheduler.
 @Suite struct RelayTests {
-    /// Where the subscriber is.
+    /// The subscriber's scheduler.
     private let here = VirtualScheduler()
-    /// Where the source is.
+    /// The source's scheduler.
     private let elsewhere = VirtualScheduler()
     private let taken = Shared(0)
     private let closed = Shared(0)
@@ -61,7 +61,7 @@ import Testing
         },
     ]
 
-    /// Counts from 1, and what is taken of that, on the other scheduler.
+    /// Counts from 1 on the other scheduler, and records the number of values taken.
     private func counting(to last: Int = 1_000_000) -> Observable<Int, Never> {
         Observable<Int, Never>.sequence(1...last)
             .handleEvents(onNext: { [taken] _ in taken.change { $0 += 1 } })
@@ -89,7 +89,7 @@ import Testing
         }
         held.change { $0 = subscription }
         try here.run()
-        // The subscriber's scheduler has no time for a while.
+        // The subscriber's scheduler is blocked for a while.
         for _ in 0..<20 { try elsewhere.run() }
         #expect(taken.value > 0)
         #expect(taken.value < Self.bound)
@@ -99,7 +99,7 @@ import Testing
         #expect(takenAtPause < 100 + Self.bound)
         try run()
         #expect(taken.value == takenAtPause)
-        // Once more, to be cancelled while the source is at it.
+        // Once more, to be cancelled while the source is sending.
         subscription.cancel()
         try run()
         #expect(taken.value == takenAtPause)
@@ -113,7 +113,8 @@ import Testing
         #expect(log.entries == Array(1...5000))
     }
 
-    /// A lane without a scheduler is run by whoever is inside; a source elsewhere must not fill it meanwhile.
+    /// A lane without a scheduler is run by the thread inside it; a source elsewhere must not fill it
+    /// meanwhile.
     @Test func aSubscriberThatAThreadIsBusyWithStopsTheSource() throws {
         let (isInside, mayLeave) = (Shared(false), Shared(false))
         let start = Signal<Int>()
@@ -140,7 +141,7 @@ import Testing
         #expect(!subscription.isActive || taken.value == 5000)
     }
 
-    /// A pause holds back what is on its way, and stops the source before it is full.
+    /// A pause holds back values under way, and stops the source before the buffer is full.
     @Test func aPauseTakesEffectAtOnce() throws {
         let log = Log<Int>()
         let subscription = home.flatMap { [counting = counting()] _ in counting }.take(1000)

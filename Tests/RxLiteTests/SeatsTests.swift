@@ -2,7 +2,7 @@ import Testing
 
 @testable import RxLite
 
-/// Members leave in constant time, whatever their number and order, and the others stay in order.
+/// Members leave in constant time, for any number and order, and the others keep their order.
 @Suite struct SeatsTests {
     private final class Guest: Seated {
         let number: Int
@@ -31,7 +31,7 @@ import Testing
             #expect(seats.count == rest)
             #expect(seats.seats.count <= 2 * rest + Seats<Guest>.spareSeats)
         }
-        // One to sit down and one to leave, and twice at most to move up.
+        // One step to add and one to remove, and at most two for moves.
         #expect(moves.value <= 4 * count)
     }
 

@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// share(keepingAlive:) and share(when:): runs that are forgotten after a time, or when another stream says so.
+/// share(keepingAlive:) and share(when:): runs that are dropped after a time, or when another stream sends.
 @Suite struct ShareNoticeTests {
     private let clock = VirtualScheduler()
 
@@ -17,12 +17,12 @@ import Testing
     /// The first subscriber leaves at 3 ms; a run without subscribers is kept for 5 ms.
     @Test(
         arguments: [
-            // Nobody joins.
+            // No further subscriber.
             ("-a-b-c-d-e-f|", nil, nil, ["^-------!"]),
-            // The second joins in time, and leaves again: the time begins anew.
+            // The second joins in time, and leaves again: the time starts anew.
             ("-a-b-c-d-e-f-g|", "------^-!", "-------d", ["^------------!"]),
             ("-a-b-c-d-e-f|", "------^------!", "-------d-e-f|", ["^-----------!"]),
-            // The second comes too late.
+            // The second joins too late.
             ("-a-b-c-d-e-f|", "---------^--!", "----------a-", ["^-------!", "---------^-------!"]),
             // The source ends without subscribers, or fails.
             ("-a--b|", "------^---", "-------a--b|", ["^----!", "------^----!"]),
@@ -48,7 +48,8 @@ import Testing
             ("-a#", "---x", "^---", "------^---", "-------a#", 2),
             ("-a---b|", "---x", "^-!", "----^---", "----ab|", 1),
             ("-a---b|", "---x", "^-!", "------^-----", "-------a---b|", 2),
-            // Notices that end without a value, or never come, forget nothing; at once is at once.
+            // Notifiers that end without a value, or never send, drop nothing; an immediate one drops at
+            // once.
             ("-a|", "---|", "^---", "------^---", "------(a|)", 1),
             ("-a|", "", "^---", "------^---", "------(a|)", 1),
             ("-a---b--c|", "---|", "^-!", "------^---", "------b-c|", 1),
@@ -125,7 +126,7 @@ import Testing
         #expect(source.subscriptions.count == 2)
     }
 
-    /// Joining from within the closure is joining before the notice.
+    /// Joining from within the closure counts as joining before the notice.
     @Test func theClosureMaySubscribe() throws {
         let source = try source("-a-b-c|")
         let (streams, log) = (Log<Observable<String, Lost>>(), Log<String>())

@@ -1,9 +1,9 @@
 import RxLite
 import Testing
 
-/// A paused subscriber of a shared stream holds up nobody, and what waits for it has a bound.
+/// A paused subscriber of a shared stream blocks no other, and the number of its waiting values is bounded.
 @Suite struct SharedPauseTests {
-    /// One run of `1...count` for two, which starts when asked, and of which the first is paused.
+    /// One run of `1...count` for two subscribers, started on demand, of which the first is paused.
     private struct Run {
         let start = Signal<Void>()
         let taken = Shared(0)
@@ -116,7 +116,8 @@ import Testing
         #expect(log.entries == ["end"])
     }
 
-    /// A subscriber whose lane is taken for long is like a paused one: its values wait in the same place.
+    /// A subscriber whose lane is blocked for long is treated like a paused one: its values wait in the same
+    /// buffer.
     @Test func aSubscriberThatIsBusyHoldsTheSourceAtTheSameMark() {
         let (door, start) = (Signal<Void>(), Signal<Void>())
         let (taken, takenMeanwhile) = (Shared(0), Shared(0))
@@ -135,7 +136,7 @@ import Testing
 }
 
 extension Observable {
-    /// The same stream, to which another subscriber has subscribed before and stays paused.
+    /// The same stream, with another subscriber that subscribed before and stays paused.
     func besidePausedSubscriber() -> Observable {
         Observable(scheduler: scheduler) { observer in
             let other = Scope(lane: Lane(scheduler: scheduler))

@@ -19,7 +19,7 @@ import Testing
         return counts.value
     }
 
-    /// A value and an end at once; it counts as alive until its scope closes.
+    /// One value and an end at once; it counts as alive until its scope closes.
     private func one<Failure: Error>(
         _ number: Int = 1, in live: LiveCount, end: Completion<Failure>
     ) -> Observable<Int, Failure> {
@@ -42,7 +42,7 @@ import Testing
         #expect(live.peak <= 2)
     }
 
-    /// Sources that send and end as soon as they are started do not stack up.
+    /// Sources that send and end during their start do not recurse.
     @Test func aHundredThousandSourcesElsewhereOneAfterTheOther() {
         let sum = Shared(0)
         runWithSmallStack {
@@ -140,11 +140,11 @@ import Testing
         }
         #expect(counts == (Self.million, true))
         #expect(live.alive == 0)
-        // As many as nest before they are queued.
+        // The number that may nest before the rest is queued.
         #expect(live.peak <= 40)
     }
 
-    /// Values and ends that come each from another piece of work.
+    /// Values and ends that each come from a separate piece of work.
     @Test(arguments: Later.allCases)
     func aMillionThatEndLater(_ shape: Later) {
         let clock = VirtualScheduler(stepLimit: .max)
@@ -223,7 +223,7 @@ import Testing
         }
         begin()
         try clock.advance(to: .seconds(20_000))
-        // Tearing down and letting go of the last references happen on the small stack.
+        // Teardown and the release of the last references happen on the small stack.
         clock.schedule {
             kept.value?.cancel()
             kept.change { $0 = nil }

@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// Closures that throw errors of any type: the stream fails with them, as it does with its own.
+/// Closures that throw errors of any type: the stream fails with them, as with its own.
 @Suite struct ThrowingClosureTests {
     private struct Odd: Error, Equatable { let number: Int }
 

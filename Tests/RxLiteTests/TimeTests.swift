@@ -32,7 +32,7 @@ import Testing
         ("(abc)----|", 2, "--c------|"),
         ("-a-b-|", 0, "-a-b-|"),
         ("(ab)-c|", 0, "b----c|"),
-        // A value at that very instant puts the pause off.
+        // A value at that very instant restarts the pause.
         ("-a--b--------|", 3, "-------b-----|"),
     ].map { source, pause, expected in
         MarbleCase("debounce \(source) by \(pause) ms", expected) {
@@ -134,7 +134,7 @@ import Testing
         }
     ]
 
-    /// What stands for a list in the marbles.
+    /// The representation of a list in the marbles.
     @Sendable private static func letter(of list: [String]) -> String {
         let letters = [
             "": "X", "ab": "A", "cd": "B", "c": "C", "a": "D", "b": "E", "bc": "F", "abc": "G",
@@ -157,7 +157,7 @@ import Testing
         }
         for late in [1, 0, 3, 25, 0, 0] { clock.fire(late: .seconds(late)) }
         subscription.cancel()
-        // The fourth is more than a period late: the fifth comes at once, and the beat begins anew.
+        // The fourth is more than a period late: the fifth comes at once, and the interval starts anew.
         #expect(log.entries == [11, 20, 33, 65, 65, 75].map { .seconds($0) })
     }
 
@@ -166,7 +166,7 @@ import Testing
         let log = Log<Int>()
         let source = Signal<Int>()
         source.observable.throttle(.seconds(1), on: clock, trailing: true).subscribe { value in
-            // The window closes and its timer waits for the lane while this runs.
+            // The window closes and its timer waits for the lane during this.
             if value == 1 { clock.fire(late: .zero) }
             log.add(value)
         }

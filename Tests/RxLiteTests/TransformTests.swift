@@ -2,7 +2,7 @@ import RxLite
 import RxTesting
 import Testing
 
-/// Operators that make other values of those that come.
+/// Operators that transform values.
 @Suite struct TransformTests {
     static let reducing = [
         MarbleCase("reduce", "------(x|)") {
@@ -39,7 +39,7 @@ import Testing
         MarbleCase("distinctUntilChanged(by: predicate)", "-a-B-a|") {
             try $0.cold("-a-B-a|").distinctUntilChanged(by: { $0 == $1 })
         },
-        // The comparison is with what was sent, and in the order (before, value).
+        // The comparison is with the last sent value, in the order (previous, current).
         MarbleCase("distinctUntilChanged(by: predicate) compares with what was sent", "-3-----1-5|") {
             try $0.cold("-3-4-5-1-5|").distinctUntilChanged(by: {
                 $0 < $1 && $1 != "5" || $0 == "3" && $1 == "5"
@@ -98,7 +98,7 @@ import Testing
             let next = ["a": ["b", "c"], "b": ["d", "e"], "c": ["f", "g"]]
             return .just("a").expand(limit: 1) { .sequence(next[$0] ?? []) }
         },
-        // What waits for its turn is sent when its stream starts.
+        // A value that waits for its turn is sent when its stream starts.
         MarbleCase("expand with limit 1", "a--b--x--(y|)") {
             let next = try ["a": $0.cold("---(x|)"), "b": $0.cold("---(y|)"), "x": $0.cold("---|")]
             return try $0.cold("(ab|)").expand(limit: 1) { next[$0] ?? .empty() }
@@ -145,7 +145,7 @@ import Testing
         #expect(log.entries == [[1, 2, 3], [1, 2, 3]])
     }
 
-    /// A chain of streams that send at once has no other brake.
+    /// A chain of streams that send at once yields in no other way.
     @Test func expandStopsWhilePaused() {
         let seen = Log<Int>()
         let scope = Scope()

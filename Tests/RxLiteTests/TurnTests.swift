@@ -2,13 +2,13 @@ import RxLite
 import RxTesting
 import Testing
 
-/// What could run without end on a scheduler lets other work there have its turn.
+/// Work that could occupy a scheduler without end yields to other work.
 @Suite struct TurnTests {
     private let clock = VirtualScheduler(stepLimit: 10_000_000)
 
     struct Line: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// A stream that calls back without end, until that returns false.
+        /// A stream that calls back endlessly, until that returns false.
         let stream: @Sendable (VirtualScheduler, @escaping @Sendable () -> Bool) -> Observable<Int, Lost>
 
         init(
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// One that fails, or finishes, while it is being subscribed to.
+    /// A stream that fails, or finishes, during its subscription.
     private static func attempt(_ goesOn: @escaping @Sendable () -> Bool) -> Observable<Int, Lost> {
         .deferred { goesOn() ? .fail(Lost()) : .never() }
     }
@@ -93,7 +93,7 @@ import Testing
         subscription.cancel()
     }
 
-    /// However much an actor is given at once.
+    /// For any amount of work that an actor gets at once.
     @Test func anActorIsSharedWithOthers() async {
         actor Place {}
         let place = Place()

@@ -3,7 +3,7 @@ import RxLoop
 import RxTesting
 import Testing
 
-/// `value()`: exactly one value, or the reason why there is none.
+/// `value()`: exactly one value, or the reason for its absence.
 @Suite(.timeLimit(.minutes(1))) struct ValueTests {
     private let numbers = Observable<Int, Never>.sequence(1...3)
     private let failing = Observable<Int, Lost>.concat([.just(1), .fail(Lost())])
@@ -77,7 +77,7 @@ import Testing
         #expect(!isRunning.value)
     }
 
-    /// An actor that lives on a loop's thread.
+    /// An actor that runs on a loop's thread.
     private actor Resident {
         let loop: EventLoop
         nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }

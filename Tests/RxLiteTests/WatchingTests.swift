@@ -93,7 +93,7 @@ import Testing
             ])
     }
 
-    /// Where a source starts and where its values arrive, by what the stream is part of.
+    /// The threads on which a source starts and its values arrive, by the stream around it.
     @Test func subscribeOnStartsOnItsScheduler() throws {
         let clock = VirtualScheduler()
         let other = VirtualScheduler()
