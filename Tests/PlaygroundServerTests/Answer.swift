@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestServers
 import Testing
 
-/// What a server answers to one request, sent on a connection of its own.
+/// The response of a server to one request, sent on a separate connection.
 struct Answer {
     let status: Int
     let head: String

@@ -1,7 +1,7 @@
 import PlaygroundServer
 import Testing
 
-/// An answer of the shop, as far as these tests look at it.
+/// A response of the shop, as far as these tests check it.
 private struct Reply<Payload: Decodable>: Decodable {
     var errcode: Int
     var msg: String

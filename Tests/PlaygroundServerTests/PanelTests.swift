@@ -4,14 +4,14 @@ import Testing
 
 @testable import Playground
 
-/// What the tour draws.
+/// The output of the tour.
 struct PanelTests {
     private final class Paper: Sendable {
         let text = Mutex("")
 
         @Sendable func write(_ part: String) { text.withLock { $0 += part } }
 
-        /// What has been written since the last time.
+        /// The output since the last call.
         func read() -> String {
             text.withLock { text in
                 defer { text = "" }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct RecordingReplayTests {
-    /// A recording with these lines, in a file that goes when the test ends.
+    /// A recording with these lines, in a file that is removed when the test ends.
     private func withRecording(_ lines: [String], _ body: (String) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         try await body(folder.file("recording.jsonl", Array(lines.joined(separator: "\n").utf8)))

@@ -19,7 +19,7 @@ import Testing
         return Client(baseURL: baseURL, configuration: configuration)
     }
 
-    @Test("What the server lets be kept is asked for once, and confirmed when it must be")
+    @Test("Storable responses are requested once, and revalidated when they must be")
     func rules() async throws {
         let server = try RawServer { request in
             if request.field("If-None-Match") == "\"a\"" {
@@ -43,7 +43,7 @@ import Testing
         let server = try NginxServer()
         var configuration = ClientConfiguration()
         configuration.options.cachePolicy = .http
-        // One of the files is larger than what a store of the usual size keeps.
+        // One of the files is larger than a store of the default size accepts.
         configuration.cache = ResponseCache(store: MemoryCacheStore(limit: 128 << 20))
         let client = Client(baseURL: server.baseURL, configuration: configuration)
         for path in ["/text", "/large"] {
@@ -57,7 +57,7 @@ import Testing
         #expect(client.configuration.cache.statistics.revalidated == 2)
     }
 
-    @Test("GET for a time, and POST by its parameters")
+    @Test("GET for a fixed time, and POST by its parameters")
     func times() async throws {
         let server = try RawServer { _ in [.respond(200, body: "[1]")] }
         let client = client(server.baseURL, .time(.seconds(3600)))
@@ -72,7 +72,7 @@ import Testing
         #expect(server.record.requests.map(\.method) == ["GET", "POST", "POST"])
     }
 
-    @Test("What is kept has a limit, and is cleared by a call")
+    @Test("The store has a limit, and can be cleared")
     func cleared() async throws {
         let server = try RawServer { _ in [.respond(200, body: String(repeating: "x", count: 1000))] }
         var configuration = ClientConfiguration()
@@ -80,7 +80,7 @@ import Testing
         configuration.cache = ResponseCache(store: MemoryCacheStore(limit: 2500, entryLimit: 2000))
         let client = Client(baseURL: server.baseURL, configuration: configuration)
         for path in ["/a", "/b", "/a", "/c", "/a", "/b"] { _ = try await client.get(path).value() }
-        // b was not used for longest when c came.
+        // b was the least recently used when c arrived.
         #expect(server.record.requests.map(\.target) == ["/a", "/b", "/c", "/b"])
         let statistics = configuration.cache.statistics
         #expect(
@@ -90,7 +90,7 @@ import Testing
         #expect(server.record.requests.count == 5)
     }
 
-    @Test("Requests for the same at the same time are sent once")
+    @Test("Equal requests at the same time are sent once")
     func joined() async throws {
         let gate = try Gate()
         let server = try RawServer { _ in [.wait(gate), .respond(200, body: "[1]")] }
@@ -104,7 +104,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test("Where the server cannot be reached what is stale is used")
+    @Test("If the server cannot be reached, a stale response is delivered")
     func staleIfError() async throws {
         let server = try RawServer { _ in
             [.respond(200, ["Cache-Control": "max-age=0, stale-if-error=3600"], body: "[1]")]

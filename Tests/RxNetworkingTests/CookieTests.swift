@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("Several cookies go in one line, whoever they come from")
+    @Test("All cookies go in one line, from any source")
     func oneLine() async throws {
         let server = try RawServer { request in
             let set = "a=1\r\nSet-Cookie: b=2"
@@ -46,7 +46,9 @@ import Testing
         #expect(lines == [["c=3; d=4"], ["c=3; d=4; a=1; b=2"]])
     }
 
-    @Test("Each hop of a redirect reads the jar and fills it; another host sees nothing of the first's")
+    @Test(
+        "Each hop of a redirect reads the jar and fills it; another host gets none of the first one's cookies"
+    )
     func redirectsOverSockets() async throws {
         let server = try RawServer { request in
             let other = "http://localhost:" + (request.field("Host")?.split(separator: ":").last ?? "")
@@ -105,7 +107,7 @@ import Testing
         #expect(healed.cookies.map(\.name) == ["id"])
     }
 
-    @Test("A file that cannot be read is an error and stays as it is")
+    @Test("An unreadable file is an error and stays unchanged")
     func unreadableFile() async throws {
         let folder = FileManager.default.temporaryDirectory.path
         let jar = CookieJar(file: folder)

@@ -3,7 +3,7 @@ import RxNetworking
 import TestServers
 import Testing
 
-/// Each kind of failure, as it comes from a server.
+/// Each kind of failure, caused by a server.
 @Suite(.timeLimit(.minutes(1))) struct ErrorKindTests {
     struct Kind: Sendable, CustomTestStringConvertible {
         let code: NetworkError.Code
@@ -12,7 +12,7 @@ import Testing
         var parameters: Parameters = .none
         var headers: Headers = [:]
         var path = "/x"
-        /// Whether a server sees anything of it.
+        /// Whether the server receives any of it.
         var isSent = true
         var scheme = "http"
         var message: String?
@@ -36,7 +36,7 @@ import Testing
         let list: [Int]
     }
 
-    /// Knows that there is no network.
+    /// A source of network status without a network.
     private struct Offline: Reachability {
         let status = NetworkStatus.unreachable
         var statuses: Observable<NetworkStatus, Never> { .just(status) }
@@ -146,7 +146,7 @@ import Testing
         #expect(server.record.requests.isEmpty || kind.isSent)
     }
 
-    @Test("Nobody listens, or nobody takes the connection", arguments: [DeadPort.Kind.refusing, .full])
+    @Test("No server listens, or none accepts the connection", arguments: [DeadPort.Kind.refusing, .full])
     func connect(kind: DeadPort.Kind) async throws {
         let port = try DeadPort(kind)
         var configuration = ClientConfiguration()
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(
-        "Content that is JSON in all but name is accepted by choice, bytes and pages where nothing is decoded"
+        "JSON with another content type is accepted by choice, bytes and pages if nothing is decoded"
     )
     func contentTypes() async throws {
         let server = try RawServer { _ in

@@ -23,7 +23,7 @@ import Testing
         return Client(baseURL: server.baseURL, configuration: configuration)
     }
 
-    @Test("One outcome of several: typed, the first failure, or all of them")
+    @Test("Several requests with one result: typed, the first failure, or all of them")
     func groups() async throws {
         let server = try server()
         let client = client(server)
@@ -42,7 +42,7 @@ import Testing
         #expect(all.map { (try? $0.get().text) ?? "failed" } == ["\"/a\"", "failed", "\"/c\""])
     }
 
-    @Test("A chain builds each request from the one before")
+    @Test("A chain builds each request from the previous response")
     func chain() async throws {
         let server = try server()
         let client = client(server)
@@ -51,7 +51,7 @@ import Testing
         #expect(text == "\"/c?q=%22%2Fa%2Fb%22\"")
     }
 
-    @Test("A queue of uploads ends with all complete, the indicator on for as long")
+    @Test("A queue of uploads ends with all complete, and the indicator is on until then")
     func queue() async throws {
         let server = try server()
         let client = client(server)
@@ -66,8 +66,8 @@ import Testing
             client.post(number == 7 ? "/bad" : "/\(number)", .text("x")).queued(in: queue)
                 .finally { ended.withLock { $0 += 1 } }.subscribe()
         }
-        // The count is written before those who follow it are told, and a place is given back before the stream's
-        // subscriber has done with its end.
+        // The count is written before its observers are notified, and a place is freed before the stream's
+        // subscriber has handled its end.
         while queue.count.value > 0 || completions.withLock({ $0 }) == 0 || ended.withLock({ $0 }) < 40 {
             await Task.yield()
         }
@@ -76,7 +76,7 @@ import Testing
         #expect(server.record.requests.count == 40)
     }
 
-    @Test("Cancelled by URL, a request calls nobody back and its connection is closed; await throws")
+    @Test("A request cancelled by URL calls no callback and its connection is closed; await throws")
     func cancel() async throws {
         let server = try server()
         let client = client(server)

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("Each rule finds everything, in order, ahead or not", arguments: [0, 2])
+    @Test("Each rule finds all items, in order, with and without prefetching", arguments: [0, 2])
     func rules(ahead: Int) async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("Driven by what is visible, and back from a saved position")
+    @Test("Driven by visible items, and back from a saved position")
     func driven() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
@@ -79,7 +79,7 @@ import Testing
         let method = HTTPRequest.Method.get
     }
 
-    @Test("The list and the total are where the endpoint says")
+    @Test("The endpoint selects the list and the total")
     func content() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
@@ -88,7 +88,7 @@ import Testing
         #expect(server.record.requests.count == 3)
     }
 
-    @Test("A page that fails keeps what is there and is tried again; a reload begins anew")
+    @Test("A failed page keeps the list and is retried; a reload starts over")
     func failure() async throws {
         let failures = Mutex(1)
         let server = try RawServer { request in

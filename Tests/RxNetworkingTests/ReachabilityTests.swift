@@ -6,7 +6,7 @@
     import TestServers
     import Testing
 
-    /// The kernel's own word, in a network namespace made for the test.
+    /// The kernel's own notifications, in a network namespace made for the test.
     @Suite(.timeLimit(.minutes(1))) struct ReachabilityTests {
         /// Whether a namespace with interfaces can be made here.
         private static func hasNamespaces() async throws -> Bool {
@@ -33,7 +33,7 @@
         }
 
         @Test(
-            "Interfaces come and go, and the status with them",
+            "The status follows the interfaces",
             .enabled("needs the right to make a network namespace, and ip(8)") { try await hasNamespaces() })
         func namespace() async throws {
             let loop = EventLoop(name: "netns")
@@ -69,9 +69,9 @@
             #expect(try await client.get("/").value().status == .ok)
         }
 
-        /// The loop is held up while the kernel has more to tell than its socket holds (ENOBUFS).
+        /// The loop is blocked while the kernel has more messages than its socket can hold (ENOBUFS).
         @Test(
-            "Changes are seen after some were lost",
+            "Changes are noticed after some were lost",
             .enabled("needs the right to make a network namespace, and ip(8)") { try await hasNamespaces() })
         func overflow() async throws {
             let loop = EventLoop(name: "overflow")
@@ -105,7 +105,7 @@
             reachability.stop()
         }
 
-        @Test("What watches when its loop ends is closed with it")
+        @Test("A monitor is closed when its loop ends")
         func loopEnds() {
             let loop = EventLoop(name: "ends")
             let reachability = NetlinkReachability(on: loop)

@@ -3,14 +3,14 @@ import Synchronization
 import TestServers
 import Testing
 
-/// What a client sends, as a server gets it.
+/// Requests as a server receives them.
 @Suite(.timeLimit(.minutes(1))) struct RequestTests {
     private struct Filter: Encodable, Sendable {
         var kind = "green tea"
         var most: Int? = 20
     }
 
-    /// An endpoint with all that can be overridden about its content.
+    /// An endpoint that overrides everything about its content.
     private struct Search: Endpoint {
         typealias Output = Response
         var method = HTTPRequest.Method.post
@@ -51,7 +51,7 @@ import Testing
     ]
 
     @Test(
-        "Parameters travel as they say: dictionaries, models, lists of models, text", arguments: sent.indices)
+        "Parameters in each format: dictionaries, models, lists of models, text", arguments: sent.indices)
     func parameters(index: Int) async throws {
         let sent = Self.sent[index]
         let server = try RawServer { _ in [.respond()] }
@@ -66,7 +66,7 @@ import Testing
         #expect(request.text == sent.body)
     }
 
-    @Test("A configuration alone makes a client, of its base URL and with the files of its transport")
+    @Test("A configuration alone creates a client, with its base URL and the files of its transport")
     func configurationAlone() async throws {
         let server = try RawServer { _ in [.respond()] }
         let client = Client(configuration: ClientConfiguration(baseURL: server.baseURL + "/v1"))
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "Every method, those of one's own included",
+        "Every method, custom ones included",
         arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"])
     func methods(name: String) async throws {
         let server = try RawServer { request in
@@ -110,7 +110,7 @@ import Testing
             ])
     }
 
-    @Test("The client's fields, the endpoint's over them; an illegal one and nothing is sent")
+    @Test("The client's fields, overridden by the endpoint's; after an invalid one nothing is sent")
     func headers() async throws {
         let server = try RawServer { _ in [.respond()] }
         var configuration = ClientConfiguration()
@@ -132,7 +132,7 @@ import Testing
         #expect(server.record.requests.count == 1)
     }
 
-    @Test("Each request has an id of its own: in the events, in the error, and to cancel it by")
+    @Test("Each request has its own id: in the events, in the error, and for cancelling")
     func ids() async throws {
         let server = try RawServer { request in request.target == "/stall" ? [.stall] : [.respond(404)] }
         let client = Client(baseURL: server.baseURL)

@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test("When the budget is spent the first error stands, and the server sees no more")
+    @Test("When the budget is spent the first error is final, and the server gets no more requests")
     func budget() async throws {
         let server = try RawServer { _ in [.respond(503, body: "no")] }
         let client = client(server) {
@@ -37,10 +37,10 @@ import Testing
         #expect(server.record.requests.count == 14)
     }
 
-    @Test("A circuit opens by what the server does, and what follows never reaches it")
+    @Test("A circuit opens after failures of the server, and later requests never reach it")
     func circuitBreaker() async throws {
         let server = try RawServer { request in
-            // Each on a connection of its own, since a request on a used one may be sent again by the transport.
+            // Each on a separate connection, since the transport may send a request on a used one again.
             request.target == "/bad"
                 ? [.respond(500, ["Connection": "close"], body: "no"), .close] : [.reset]
         }
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("Half-open, a request that succeeds closes the circuit again")
+    @Test("Half-open, a successful request closes the circuit")
     func recovery() async throws {
         let isWell = Mutex(false)
         let server = try RawServer { _ in
@@ -72,7 +72,7 @@ import Testing
         #expect(client.circuitBreaker()?.state.value == .closed)
     }
 
-    @Test("A second attempt answers while the first stalls, whose connection is closed")
+    @Test("A second attempt succeeds while the first stalls, whose connection is closed")
     func hedging() async throws {
         let count = Mutex(0)
         let server = try RawServer { _ in
@@ -88,7 +88,7 @@ import Testing
         #expect(server.record.requests.count == 2)
     }
 
-    @Test("Never more at a time than allowed, in the order of their arrival; who waits can be cancelled")
+    @Test("Never more at a time than allowed, in the order of arrival; waiting requests can be cancelled")
     func limits() async throws {
         let gate = try Gate()
         let server = try RawServer { request in
@@ -110,7 +110,7 @@ import Testing
         #expect(server.record.requests.map(\.target) == paths.filter { $0 != "/4" })
     }
 
-    @Test("A rate spaces requests, and the wait counts in the queue timeout")
+    @Test("A rate spaces requests, and the wait counts toward the queue timeout")
     func rate() async throws {
         let server = try RawServer { _ in [.respond(200, body: "1")] }
         let client = client(server) {

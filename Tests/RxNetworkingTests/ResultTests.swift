@@ -4,7 +4,7 @@ import Synchronization
 import TestServers
 import Testing
 
-/// What a client makes of answers, and how they are received.
+/// Results of responses, and the ways to receive them.
 @Suite(.timeLimit(.minutes(1))) struct ResultTests {
     private struct Goods: Codable, Equatable, Sendable {
         var id = 7
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("An object, a list or a number at the top, nothing, bytes, text")
+    @Test("An object, a list or a number at the top level, no content, bytes, text")
     func types() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
@@ -55,7 +55,7 @@ import Testing
         #expect(answer.response.text == Self.goods)
     }
 
-    @Test("The same request by callbacks, with await and in a loop; each sends its own")
+    @Test("The same request by callbacks, with await and in a loop; each sends its own request")
     func ways() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
@@ -82,14 +82,14 @@ import Testing
         #expect(server.record.requests.count == 3)
     }
 
-    @Test("Results come where the subscriber asks for them: on the main actor, on a loop of its own")
+    @Test("Results arrive where the subscriber asks for them: on the main actor, on a separate loop")
     func places() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
         let request = client.request(Get<Goods>())
         await withCheckedContinuation { continuation in
             request.subscribe(isolatedTo: MainActor.self) { _ in
-                // Traps anywhere else.
+                // Traps on any other thread.
                 MainActor.preconditionIsolated()
                 continuation.resume()
             }
@@ -104,7 +104,7 @@ import Testing
         #expect(isOnLoop)
     }
 
-    @Test("Accessories are called once each, in their order, on success, failure and cancel")
+    @Test("Accessories are called once each, in order, on success, failure and cancel")
     func accessories() async throws {
         let server = try server()
         let journal = Board<[String]>([])
@@ -142,7 +142,7 @@ import Testing
         while client.activity.value > 0 { await Task.yield() }
     }
 
-    @Test("Loading again cancels the load before, whose answer never comes")
+    @Test("Loading again cancels the previous load, whose response is never delivered")
     func again() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
@@ -156,7 +156,7 @@ import Testing
         #expect(try await server.connectionEnded(0) == .clientClosed)
     }
 
-    @Test("Progress in both directions, up to all of it, and then the result")
+    @Test("Progress in both directions, up to the whole size, and then the result")
     func progress() async throws {
         let server = try server()
         let client = Client(baseURL: server.baseURL)
@@ -180,7 +180,7 @@ import Testing
         #expect(server.record.requests.first?.body == content)
     }
 
-    /// Counts what goes through it.
+    /// Counts the requests that pass through it.
     private final class CountingTransport: Transport {
         let count = Atomic(0)
         private let inner: CurlTransport
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test("Another transport is another value; what is above stays the same")
+    @Test("Another transport is another value; the layers above stay the same")
     func anotherTransport() async throws {
         let server = try server()
         let transport = CountingTransport(.shared)
@@ -204,7 +204,7 @@ import Testing
         #expect(transport.count.load(ordering: .relaxed) == 1)
     }
 
-    @Test("A module's methods are requests of the client that it extends")
+    @Test("The methods of a service are requests of the client that it extends")
     func services() async throws {
         let server = try server()
         var configuration = ClientConfiguration()
@@ -215,7 +215,7 @@ import Testing
     }
 }
 
-/// A module of an API.
+/// A service of an API.
 private struct Shelf: Sendable {
     let client: Client
 

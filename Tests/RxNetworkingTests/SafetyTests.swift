@@ -3,7 +3,7 @@ import RxNetworking
 import TestServers
 import Testing
 
-/// What a client never does, whatever it is told by its caller or by a server: over sockets, through the public API.
+/// Guarantees of a client for any input from its caller or a server: over sockets, through the public API.
 @Suite(.timeLimit(.minutes(2))) struct SafetyTests {
     private func client(
         _ baseURL: String,
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "A path that is an absolute URL does not leave the base's origin, unless allowed; then without credentials"
+        "An absolute URL as a path stays at the base URL's origin, unless allowed; then without credentials"
     )
     func leaves() async throws {
         let (base, other) = (try RawServer { _ in [.respond()] }, try RawServer { _ in [.respond()] })
@@ -105,7 +105,8 @@ import Testing
 
     // MARK: Input of the server
 
-    @Test("To another origin a redirect takes no secret along, to the same it does", arguments: [307, 302])
+    @Test(
+        "A redirect to another origin carries no secret; one to the same origin does", arguments: [307, 302])
     func redirects(status: Int) async throws {
         let other = try RawServer { _ in [.respond()] }
         let server = try RawServer { request in
@@ -129,7 +130,7 @@ import Testing
         #expect(there.field("X-App") == "1")
     }
 
-    @Test("From https to http no redirect is followed")
+    @Test("A redirect from https to http is not followed")
     func downgrade() async throws {
         let (nginx, plain) = (try NginxServer.shared(), try RawServer { _ in [.respond()] })
         let client = client(nginx.tlsBaseURL) { _, connections in
@@ -141,7 +142,7 @@ import Testing
         #expect(try await client.get("/redirect/302").value().status == .ok)
     }
 
-    @Test("A certificate that nobody vouches for is refused by default")
+    @Test("A certificate without a trusted authority is refused by default")
     func verifies() async throws {
         let nginx = try NginxServer.shared()
         #expect(await failure(client(nginx.tlsBaseURL).get("/json"))?.code == .tls)
@@ -159,7 +160,7 @@ import Testing
     }
 
     @Test(
-        "A head of more than 256 KiB, and a body above its limit, end the request; to a file there is no limit"
+        "A head over 256 KiB, and a body over its limit, end the request; files have no limit"
     )
     func sizes() async throws {
         let server = try RawServer { request in

@@ -18,7 +18,7 @@ import Testing
     ) -> Client {
         var configuration = ClientConfiguration()
         configuration.options.retry = .never
-        // Another host, as far as cookies and credentials could tell.
+        // Another host for cookies and credentials.
         configuration.standbyURL = "http://localhost:\(standby.port)"
         configure(&configuration)
         return Client(baseURL: main.baseURL, configuration: configuration)
@@ -38,10 +38,10 @@ import Testing
         #expect(try await client.get("/x").value().text == "standby")
     }
 
-    @Test("The standby server takes over from one that has stopped, and gives back to it when it runs again")
+    @Test("The standby server takes over from one that has stopped, which takes over again when it runs")
     func failover() async throws {
         let (main, standby) = (try server("main"), try server("standby"))
-        // Each request that may be sent twice looks whether the main server is back.
+        // Each request that may be sent twice probes the main server.
         let client = client(main, standby) { $0.failover = Failover(probeInterval: .zero) }
         let states = Mutex<[ServerRole]>([])
         client.servers.active.observable.subscribe { state in states.withLock { $0.append(state) } }
@@ -59,7 +59,7 @@ import Testing
         #expect(standby.record.requests.count == 4)
     }
 
-    @Test("After 503 a GET goes on to the standby server, and a POST does not")
+    @Test("After 503 a GET goes to the standby server, and a POST does not")
     func busy() async throws {
         let (main, standby) = (try server("main"), try server("standby"))
         let client = client(main, standby) { $0.failover = Failover() }
@@ -72,7 +72,7 @@ import Testing
         #expect(standby.record.requests.map(\.method) == ["GET"])
     }
 
-    @Test("Credential and cookies go with the service")
+    @Test("Credential and cookies belong to the service")
     func credentials() async throws {
         let (main, standby) = (try server("main"), try server("standby"))
         let client = client(main, standby) {

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct SessionTests {
     private struct Login: Decodable, Sendable { let token: String }
 
-    /// Knows the tokens t1, t2 …, each until the next login.
+    /// Accepts the tokens t1, t2 …, each until the next login.
     private final class TokenServer: Sendable {
         let logins = Atomic(0)
 
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "A credential in each of its places is renewed, and the request sent again with the new one",
+        "A credential in each placement is renewed, and the request sent again with the new one",
         arguments: ["bearer", "cookie", "query", "form"])
     func placements(name: String) async throws {
         let tokens = TokenServer()
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "Saved with mode 0600 and nothing beside it, restored before the first request, emptied by logging out"
+        "Saved with mode 0600 and no other file, restored before the first request, emptied by logging out"
     )
     func file() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "session.\(UUID().uuidString)")
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(
-        "Requests that wait for a login, and are paused, hold up neither it nor the requests that would make room"
+        "Paused requests that wait for a login block neither it nor the requests that would make room"
     )
     func requestsThatFeedRequests() async throws {
         let tokens = TokenServer()
@@ -131,9 +131,10 @@ import Testing
         let requests = Atomic(0)
         let refusals = Atomic(0)
         let server = try RawServer { request in
-            // None is answered before all sixty are there: one that comes after the first refusal waits for the login.
+            // No response is sent before all sixty have arrived: a request after the first refusal waits for
+            // the login.
             if requests.add(1, ordering: .relaxed).newValue == 60 { arrivals.open() }
-            // Twenty are served without a look at their token, when the other forty have been refused.
+            // Twenty are accepted with any token, after the other forty have been refused.
             guard request.method == "GET", let number = Int(request.target.dropFirst()), number < 20 else {
                 let steps = tokens.answer(request)
                 if request.target == "/login" { return [.wait(logins)] + steps }
@@ -151,7 +152,8 @@ import Testing
         let orders = Observable<Int, NetworkError>.sequence(0..<60)
             .flatMap { client.get("/\($0)") }
             .handleEvents(onNext: { _ in
-                // One is posted, and sixteen wait: now all requests are paused, those that wait for the login as well.
+                // One is posted, and sixteen wait: now all requests are paused, including those that wait for
+                // the login.
                 if taken.add(1, ordering: .relaxed).newValue == 17 { logins.open() }
             })
             .flatMap(.concat) { _ in client.post("/orders") }
@@ -161,7 +163,7 @@ import Testing
         #expect(tokens.logins.load(ordering: .relaxed) == 1)
     }
 
-    @Test("Events tell who comes and goes, and why")
+    @Test("Events report logins and logouts, with their reasons")
     func events() async throws {
         let isRefusing = Atomic(false)
         let tokens = TokenServer()

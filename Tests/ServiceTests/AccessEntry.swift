@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TestServers
 
-/// A request as caddy's log has it.
+/// A request in caddy's log.
 struct AccessEntry: Decodable, Sendable {
     struct Request: Decodable, Sendable {
         let method: String
@@ -11,15 +11,15 @@ struct AccessEntry: Decodable, Sendable {
 
     let request: Request
     let status: Int
-    /// When the response was whole, in seconds since 1970.
+    /// The end of the response, in seconds since 1970.
     let ts: Double
-    /// How long that took, in seconds.
+    /// The duration, in seconds.
     let duration: Double
 
-    /// When the request came, in seconds since 1970.
+    /// The arrival of the request, in seconds since 1970.
     var begin: Double { ts - duration }
 
-    /// `nil` for a line that tells of something else.
+    /// `nil` for another kind of line.
     init?(line: String) {
         guard let entry = try? JSONDecoder().decode(AccessEntry.self, from: Data(line.utf8)) else {
             return nil
@@ -29,7 +29,7 @@ struct AccessEntry: Decodable, Sendable {
 }
 
 extension Service {
-    /// The requests in caddy's log whose path begins with `path`, once there are as many as `count`.
+    /// The requests in caddy's log whose path begins with `path`, once there are `count` of them.
     func requests(to path: String, atLeast count: Int) async throws -> [AccessEntry] {
         try await log.until { lines in
             let entries = lines.compactMap(AccessEntry.init).filter { $0.request.uri.hasPrefix(path) }

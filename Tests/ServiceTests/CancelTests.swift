@@ -1,9 +1,9 @@
 import RxNetworking
 import Testing
 
-/// Cancelled requests, as the server sees them.
+/// Cancelled requests, as the server experiences them.
 @Suite(.enabled(if: Service.programs != nil), .timeLimit(.minutes(2))) struct CancelTests {
-    @Test("The server sees every request that is cancelled leave")
+    @Test("The server notices the cancelling of every request")
     func cancels() async throws {
         let live = try await Service.live()
         let client = Client(baseURL: live.baseURL)

@@ -5,14 +5,14 @@ import Testing
 
 /// httpbin under gunicorn, whose log has a line for each request.
 @Suite(.enabled(if: Service.programs != nil), .timeLimit(.minutes(2))) struct HTTPBinTests {
-    /// How many lines of the log contain `text`, once it has everything that `client` has asked for.
+    /// The number of log lines that contain `text`, once all requests of `client` are in the log.
     private func count(of text: String, in httpbin: Service, after client: Client) async throws -> Int {
         _ = try await client.head("/anything/last").value()
         try await httpbin.line { $0.contains("/anything/last") ? () : nil }
         return httpbin.count(of: text)
     }
 
-    @Test("A stored response is confirmed by its validators", arguments: ["/cache", "/etag/tea"])
+    @Test("A stored response is revalidated by its validators", arguments: ["/cache", "/etag/tea"])
     func confirmed(path: String) async throws {
         let httpbin = try await Service.httpbin()
         var configuration = ClientConfiguration()
@@ -26,7 +26,7 @@ import Testing
         #expect(httpbin.count(of: "\"GET \(path) HTTP/1.1\" 200") == 1)
     }
 
-    @Test("Digest costs one challenge, however many requests follow", arguments: ["MD5", "SHA-256"])
+    @Test("Digest costs one challenge for any number of requests", arguments: ["MD5", "SHA-256"])
     func digest(algorithm: String) async throws {
         let httpbin = try await Service.httpbin()
         var configuration = ClientConfiguration()
@@ -48,7 +48,7 @@ import Testing
         #expect(part.text == "abcdefghijklmnopqrstuvwxyz")
     }
 
-    @Test("A body that drips arrives piece by piece")
+    @Test("A slow body arrives piece by piece")
     func drip() async throws {
         let httpbin = try await Service.httpbin()
         let pieces = try await Client(baseURL: httpbin.baseURL)
@@ -58,7 +58,7 @@ import Testing
         #expect(pieces.count > 1)
     }
 
-    @Test("Compressed bodies are read", arguments: ["gzip", "deflate", "brotli"])
+    @Test("Compressed bodies are decoded", arguments: ["gzip", "deflate", "brotli"])
     func codings(name: String) async throws {
         struct Echo: Decodable, Sendable { let method: String }
         let httpbin = try await Service.httpbin()

@@ -44,7 +44,7 @@ import Testing
 
         #expect(try await account.value().user == "anna")
         for _ in 1...2 {
-            // Refused by the server's clock, whatever this process's says.
+            // Refused by the server's clock, regardless of this process's.
             let token = try #require(session.credential?.token)
             _ = try await Observable<Int, NetworkError>.interval(.milliseconds(200))
                 .flatMap(.concat) { _ in isRefused(token, at: shop.baseURL) }
@@ -58,7 +58,7 @@ import Testing
         let paths =
             refreshes
             ? ["/token/", "/token/refresh/", "/token/refresh/"] : ["/token/", "/token/", "/token/"]
-        // Each of the requests for a token stood before requests that are in the log already.
+        // Each of the requests for a token came before requests that are in the log already.
         let logins = try await front.requests(to: "/token/", atLeast: 3)
         #expect(logins.map(\.request.uri) == paths)
         #expect(logins.allSatisfy { $0.status == 200 })

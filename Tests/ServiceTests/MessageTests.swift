@@ -2,14 +2,14 @@ import RxNetworking
 import TestServers
 import Testing
 
-/// Messages of servers that refuse a request, as their frameworks write them.
+/// Error messages in the formats of server frameworks.
 @Suite(.enabled(if: Service.programs != nil), .timeLimit(.minutes(2))) struct MessageTests {
     private func message(_ response: Observable<Response, NetworkError>) async throws -> String? {
         let error = await #expect(throws: NetworkError.self) { try await response.value() }
         return error?.message
     }
 
-    @Test("Django REST framework names the fields, or tells the detail")
+    @Test("Django REST framework names the fields, or gives the detail")
     func django() async throws {
         let folder = try TemporaryFolder()
         let shop = try await Service.shop(in: folder)
@@ -21,7 +21,7 @@ import Testing
         #expect(detail?.contains("Invalid page.") == true)
     }
 
-    @Test("FastAPI lists what is wrong with the body")
+    @Test("FastAPI lists the errors of the body")
     func fastAPI() async throws {
         let live = try await Service.live()
         let orders = Client(baseURL: live.baseURL).post("/orders", .json(["name": "tea", "count": 0]))

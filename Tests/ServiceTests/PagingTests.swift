@@ -3,7 +3,8 @@ import RxNetworking
 import TestServers
 import Testing
 
-/// Lists of Django REST framework, which sends at most 50 items a page whatever is asked for, and of datasette.
+/// Lists of Django REST framework, which sends at most 50 items a page for any requested size, and of
+/// datasette.
 @Suite(.enabled(if: Service.programs != nil), .timeLimit(.minutes(2))) struct PagingTests {
     private struct Goods: Decodable, Sendable { let id: Int }
 
@@ -34,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "Pages by number, of the size asked for or of the smaller one that the server allows",
+        "Pages by number, of the requested size or of the smaller one that the server allows",
         arguments: [20, 500])
     func numbered(size: Int) async throws {
         let folder = try TemporaryFolder()

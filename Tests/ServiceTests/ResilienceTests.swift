@@ -2,7 +2,7 @@ import RxNetworking
 import TestServers
 import Testing
 
-/// Servers in trouble, as httpbin's log, caddy's log and a killed uvicorn have it.
+/// Servers in trouble, checked against httpbin's log, caddy's log and a killed uvicorn.
 @Suite(.enabled(if: Service.programs != nil), .timeLimit(.minutes(2))) struct ResilienceTests {
     private func configuration(_ backoff: Backoff) -> ClientConfiguration {
         var configuration = ClientConfiguration()
@@ -11,7 +11,7 @@ import Testing
         return configuration
     }
 
-    @Test("Every request succeeds through a server that answers two in three with 503")
+    @Test("Every request succeeds with a server that responds to two in three with 503")
     func unavailable() async throws {
         let httpbin = try await Service.httpbin()
         let client = Client(
@@ -23,7 +23,7 @@ import Testing
         #expect(httpbin.count(of: "\" 503 ") > 0)
     }
 
-    @Test("A request outlives the death and the return of the server behind the front")
+    @Test("A request outlives the death and the restart of the server behind the proxy")
     func death() async throws {
         let folder = try TemporaryFolder()
         let live = try await Service.live()
@@ -34,7 +34,7 @@ import Testing
         try await live.kill()
 
         async let response = client.get("/openapi.json").value()
-        // Refused by the front several times before the server is back.
+        // Refused by the proxy several times before the server is back.
         _ = try await front.requests(to: "/openapi.json", atLeast: 4)
         let successor = try await Service.live(on: live.port)
         #expect(try await response.status == .ok)
@@ -55,7 +55,8 @@ import Testing
         #expect(count == 31)
 
         let begins = try await front.requests(to: "/files/", atLeast: 31).map(\.begin).sorted()
-        // Thirty intervals of a tenth of a second. A single request may be seen late, the whole may not be seen early.
+        // Thirty intervals of a tenth of a second. A single request may be logged late, but all of them
+        // cannot be early.
         let whole = try #require(begins.last) - begins[0]
         #expect(whole > 2.9)
         #expect(zip(begins, begins.dropFirst(12)).allSatisfy { $1 - $0 > 1 })

@@ -30,7 +30,7 @@ extension Service {
 
     /// Event streams, uploads and requests without end, on FastAPI.
     ///
-    /// - Parameter port: where it listens, for one that takes the place of another. Default: any free one.
+    /// - Parameter port: the port to listen on, for a server that replaces another. Default: any free one.
     static func live(on port: UInt16 = 0) async throws -> Service {
         try await Service(
             [program("uvicorn"), "--app-dir", files, "--port", "\(port)", "live:app"], ready: "running on")
@@ -48,10 +48,11 @@ extension Service {
             ], environment: ["HOME": folder.path], ready: "running on")
     }
 
-    /// caddy, before another service and with the files of `folder` below `/files`. Its log has an ``AccessEntry`` for
+    /// caddy, in front of another service and with the files of `folder` below `/files`. Its log has an
+    /// ``AccessEntry`` for
     /// each request.
     ///
-    /// - Parameter port: where it listens. Default: a free one.
+    /// - Parameter port: the port to listen on. Default: a free one.
     static func caddy(
         before upstream: Service? = nil, filesOf folder: TemporaryFolder, on port: UInt16? = nil
     ) async throws -> Service {

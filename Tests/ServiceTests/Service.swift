@@ -1,11 +1,11 @@
 import FoundationEssentials
 import TestServers
 
-/// A server in a process of its own on a port of 127.0.0.1, with everything it writes as a log.
+/// A server in a separate process on a port of 127.0.0.1, with its output as a log.
 ///
-/// It ends with ``kill()``, with its last reference, or with the test process, whichever way that ends.
+/// It ends with ``kill()``, with its last reference, or with the end of the test process in any way.
 final class Service: Sendable {
-    /// The folder of the programs that `Tests/services.sh` has installed; `nil` where it was not run.
+    /// The folder of the programs that `Tests/services.sh` has installed; `nil` if it has not been run.
     static let programs = ProcessInfo.processInfo.environment["SERVICES"]
 
     /// The port it listens on.
@@ -19,7 +19,7 @@ final class Service: Sendable {
 
     /// Starts a program and returns once it has written a line that contains `ready`.
     ///
-    /// - Parameter port: where it listens; `nil` where that line says so.
+    /// - Parameter port: the port it listens on; `nil` if that line contains it.
     init(
         _ command: [String], environment: [String: String] = [:], port: UInt16? = nil, ready: String
     ) async throws {
@@ -41,10 +41,10 @@ final class Service: Sendable {
         }
     }
 
-    /// Kills it at once (SIGKILL), and what it started, and waits until it is gone.
+    /// Kills it at once (SIGKILL), and its children, and waits until it is gone.
     func kill() async throws { try await process.kill() }
 
-    /// The first line that `look` finds something in, as soon as there is one.
+    /// The first result of `look` for a line, as soon as there is one.
     func line<Result: Sendable>(_ look: @escaping @Sendable (String) -> Result?) async throws -> Result {
         try await log.until { lines in lines.lazy.compactMap(look).first }
     }
@@ -52,7 +52,8 @@ final class Service: Sendable {
     /// The number of lines that contain `text`.
     func count(of text: String) -> Int { log.contents.count { $0.contains(text) } }
 
-    /// Reads its input to the end, which comes with the end of the test process, and then kills its process group.
+    /// Reads its input to the end, which comes with the end of the test process, and then kills its process
+    /// group.
     private static let script = #"{ "$@" </dev/null 2>&1; kill -KILL 0; } & cat >/dev/null; kill -KILL 0"#
 
     private static func port(in line: String) throws -> UInt16 {
@@ -63,6 +64,6 @@ final class Service: Sendable {
         return port
     }
 
-    /// The program ended before it was ready, or named no port.
+    /// The program ended before it was ready, or reported no port.
     struct StartFailure: Error { let output: String }
 }

@@ -3,9 +3,9 @@ import RxNetworking
 import TestServers
 import Testing
 
-/// Large files, with processes that are killed on the way.
+/// Large files, with processes that are killed midway.
 @Suite(.enabled(if: Service.programs != nil), .timeLimit(.minutes(5))) struct TransferTests {
-    /// A file of `count` MiB, no two pages of which are alike.
+    /// A file of `count` MiB, with no two equal pages.
     private func file(_ name: String, mebibytes count: Int, in folder: TemporaryFolder) throws -> String {
         let path = try folder.file(name, [])
         let handle = try #require(FileHandle(forWritingAtPath: path))
@@ -45,7 +45,7 @@ import Testing
         let options = RequestOptions(timeouts: Timeouts(idle: .seconds(60)))
     }
 
-    @Test("200 MiB arrive in a multipart form as they were, with their progress")
+    @Test("200 MiB arrive unchanged in a multipart form, with their progress")
     func upload() async throws {
         let folder = try TemporaryFolder()
         let path = try file("upload.bin", mebibytes: 200, in: folder)
@@ -69,7 +69,7 @@ import Testing
         #expect(progress.allSatisfy { $0.expected == progress.last?.bytes })
     }
 
-    @Test("A download survives that its client is killed, then its server")
+    @Test("A download survives the death of its client, then of its server")
     func download() async throws {
         let (source, target) = (try TemporaryFolder(), try TemporaryFolder())
         let path = try file("large.bin", mebibytes: 600, in: source)

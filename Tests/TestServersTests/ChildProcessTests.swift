@@ -32,7 +32,7 @@ struct ChildProcessTests {
     @Test(.timeLimit(.minutes(1))) func killingTakesWhatItStartedWithIt() async throws {
         let child = try ChildProcess("/bin/sh", ["-c", "cat <&0 & echo up; cat"])
         #expect(try await child.nextLine() == "up")
-        // Ends only when nobody has the pipes any more.
+        // Ends only when no process has the pipes any more.
         #expect(try await child.kill().ending == .signalled(9))
         #expect(try await child.kill().ending == .signalled(9))
         // A program that another test starts at the moment has all descriptors until it runs.

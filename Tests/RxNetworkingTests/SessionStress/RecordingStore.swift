@@ -1,7 +1,7 @@
 import RxNetworking
 import Synchronization
 
-/// Keeps the credential in memory, and shows what it has.
+/// Keeps the credential in memory, and exposes it.
 final class RecordingStore: CredentialStore {
     private let contents: Mutex<Credential?>
 

@@ -3,11 +3,11 @@ import Synchronization
 import TestServers
 import Testing
 
-/// Ten thousand requests of eight threads, whose token expires again and again at random.
+/// Ten thousand requests from eight threads, with a token that expires at random times.
 @Suite(.timeLimit(.minutes(5))) struct SessionStressTests {
     private struct Issued: Decodable, Sendable { let token: String }
 
-    @Test("One login for each expiry by the server's own count; no request lost, none sent with a dead token")
+    @Test("One login for each expiry by the server's count; no request lost, none sent with an expired token")
     func tokensExpireAtRandom() async throws {
         let judge = TokenJudge(seed: 42)
         let server = try RawServer { judge.answer($0) }

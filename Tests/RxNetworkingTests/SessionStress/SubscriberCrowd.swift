@@ -4,7 +4,7 @@ import Synchronization
 import TestServers
 import Testing
 
-/// Threads that send requests, each with a few under way at a time, and count what comes of them.
+/// Threads that send requests, each with a few under way at a time, and count the results.
 final class SubscriberCrowd: Sendable {
     private struct Tally {
         var answers = 0
@@ -25,7 +25,7 @@ final class SubscriberCrowd: Sendable {
     var secondRefusals: Int { tally.withLock { $0.secondRefusals } }
     var otherFailures: [String] { tally.withLock { $0.otherFailures } }
 
-    /// Returns when every request has had its answer, or a failure that is none of the server's refusals.
+    /// Returns when every request has a response, or a failure other than the server's refusals.
     func run(threads: Int, requests: Int, window: Int) async {
         await withCheckedContinuation { done in
             do {
@@ -34,7 +34,7 @@ final class SubscriberCrowd: Sendable {
                         self.send((0..<requests / threads).map { "/\(thread)/\($0)" }, by: thread, window)
                     }
                 }
-                // Joining waits, which a thread of the concurrency pool must not.
+                // Joining blocks, which a thread of the concurrency pool must not do.
                 _ = try JoinableThread {
                     for thread in running { thread.join() }
                     done.resume()
@@ -53,7 +53,7 @@ final class SubscriberCrowd: Sendable {
             send(path, by: clients[thread % clients.count]) { room.signal() }
         }
         for _ in 0..<window { room.wait() }
-        // A semaphore must not go away with less in it than in the beginning.
+        // A semaphore must not be destroyed with a lower value than it was created with.
         for _ in 0..<window { room.signal() }
     }
 

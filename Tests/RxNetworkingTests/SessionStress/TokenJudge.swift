@@ -1,21 +1,22 @@
 import Synchronization
 import TestServers
 
-/// A server whose token expires at random, and which holds against its clients what they should not have done.
+/// A server whose token expires at random, and which records violations by its clients.
 ///
-/// A request names itself in its path, and says in `X-Known` which token was in the store when it was subscribed to.
+/// A request names itself in its path, and the field `X-Known` has the token that was stored when it was
+/// subscribed to.
 final class TokenJudge: Sendable {
     struct Verdict {
         var logins = 0
-        /// Logins while the token was good.
+        /// Logins while the token was valid.
         var needlessLogins = 0
         var expiries = 0
-        /// Different requests that were served.
+        /// Different requests that succeeded.
         var served = 0
         var servedTwice = 0
-        /// Requests that were refused though they came with another token after having been refused before.
+        /// Requests that were refused although they had another token after an earlier refusal.
         var secondRefusals = 0
-        /// What was sent with an older token than the client had stored by then.
+        /// Requests sent with an older token than the client had stored by then.
         var deadTokens: [String] = []
     }
 
@@ -26,10 +27,10 @@ final class TokenJudge: Sendable {
         var isExpired = false
         var dice: UInt64
         var served: Set<String> = []
-        /// With which generations a request has been refused since it was last subscribed to.
+        /// The generations with which a request has been refused since its last subscription.
         var refused: [String: Int] = [:]
 
-        /// A token expires with one request of 200 (xorshift64).
+        /// A token expires once in 200 requests (xorshift64).
         mutating func rollExpiry() {
             dice ^= dice << 13
             dice ^= dice >> 7
@@ -73,7 +74,7 @@ final class TokenJudge: Sendable {
         }
         guard carried == contents.generation, !contents.isExpired else {
             if before != nil { contents.verdict.secondRefusals += 1 }
-            // Whoever is refused twice is subscribed to anew.
+            // A request that is refused twice is subscribed to again.
             contents.refused[name] = before == nil ? carried : nil
             return false
         }
