@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A recorded lambda: returns for each call what was recorded, once.
+/// A recorded lambda: returns for each call the recorded result, once.
 final class CallTable: Sendable {
     private struct Calls: Sendable {
         var open: [Recording.Function.Call]
-        /// How often each list of arguments came.
+        /// The number of calls with each list of arguments.
         var made: [[Value]: Int] = [:]
     }
 
@@ -18,9 +18,9 @@ final class CallTable: Sendable {
         self.journal = journal
     }
 
-    /// Makes a call, and notes a problem if it is not in the table, or no longer.
+    /// Makes a call, and records a problem if it is not in the table, or no longer.
     ///
-    /// A recorded call may have fewer arguments: a function of JavaScript drops what it does not take.
+    /// A recorded call may have fewer arguments: a function in JavaScript ignores extra ones.
     @discardableResult
     func callAsFunction(_ arguments: Value...) throws(RecordedError) -> Value {
         try call(arguments)
@@ -46,10 +46,10 @@ final class CallTable: Sendable {
         return try call.result.get()
     }
 
-    /// Notes the calls that were not made.
+    /// Records the calls that were not made.
     ///
-    /// If all that were made remain once more, or several times, they are those of subscribers that the test had and the
-    /// recording does not list.
+    /// If the remaining calls repeat all that were made, once or several times, they belong to subscribers of
+    /// the test that the recording does not list.
     func close() {
         let (open, made) = calls.withLock { ($0.open, $0.made) }
         let left = Dictionary(open.map { ($0.arguments, 1) }, uniquingKeysWith: +)
@@ -61,13 +61,13 @@ final class CallTable: Sendable {
     }
 }
 
-/// What went wrong in a case besides the events.
+/// Problems of a case besides the events.
 final class Journal: Sendable {
     private let lines = Mutex<(problems: [String], gap: String?)>(([], nil))
 
     var problems: [String] { lines.withLock { $0.problems } }
 
-    /// What the recording leaves open, without which the case cannot be run.
+    /// A detail that the recording lacks, without which the case cannot be run.
     var gap: String? { lines.withLock { $0.gap } }
 
     func note(_ problem: String) { lines.withLock { $0.problems.append(problem) } }

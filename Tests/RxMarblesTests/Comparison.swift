@@ -2,16 +2,16 @@ import RxLite
 import RxTesting
 import Synchronization
 
-/// Runs a case and compares what happened with what was recorded.
+/// Runs a case and compares its events with the recorded ones.
 struct Comparison {
-    /// What became of a case.
+    /// The outcome of a case.
     enum Verdict {
         case passed
         case failed([String])
         case unsupported(operation: String, reason: String)
     }
 
-    /// Runs a case. Whatever is wrong with it fails it alone.
+    /// Runs a case. A problem fails only this case.
     static func verdict(on recording: Recording) -> Verdict {
         let clock = VirtualScheduler()
         // Before the graph is made, as in RxJS: at one instant the test comes before the sources.
@@ -51,7 +51,7 @@ struct Comparison {
     }
 }
 
-/// One subscription as a case asks for it.
+/// One subscription of a case.
 private final class Subscriber: Sendable {
     let expectation: Recording.Expectation
     let stream = Mutex<Stream?>(nil)

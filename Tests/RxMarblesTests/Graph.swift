@@ -12,9 +12,9 @@ final class Graph: Sendable {
     private let sources: [Int: MarbleSource<Value, RecordedError>]
     private let streams: Mutex<[Int: Stream]>
 
-    /// Makes the streams. The time of hot sources begins now.
+    /// Creates the streams. The time of hot sources starts now.
     ///
-    /// - Throws: ``Unsupported`` where RxLite does not have what the case is about.
+    /// - Throws: ``Unsupported`` if RxLite lacks the feature under test.
     init(_ recording: Recording, on clock: VirtualScheduler) throws {
         self.clock = clock
         let journal = journal
@@ -36,7 +36,7 @@ final class Graph: Sendable {
         streams.withLock { $0[index] } ?? failing("there is no stream \(index)")
     }
 
-    /// What a lambda returned, or a source sent, as the stream that it stands for.
+    /// The result of a lambda, or a value of a source, as the stream that it represents.
     func input(_ value: Value) -> Stream {
         switch value {
         case .node(let index): stream(index)
@@ -50,10 +50,10 @@ final class Graph: Sendable {
         }
     }
 
-    /// From when to when each subscriber of a source was there.
+    /// The start and end of each subscription to a source.
     func spans(of index: Int) -> [SubscriptionSpan] { sources[index]?.subscriptions ?? [] }
 
-    /// Lets go of the streams, which refer to the graph, and notes the calls that were not made.
+    /// Releases the streams, which refer to the graph, and records the calls that were not made.
     func close() {
         streams.withLock { $0 = [:] }
         for function in functions { function.close() }
@@ -99,7 +99,7 @@ final class Graph: Sendable {
     }
 }
 
-/// RxLite does not have what a case asks for.
+/// RxLite lacks a feature that a case requires.
 struct Unsupported: Error {
     let operation: String
     let reason: String

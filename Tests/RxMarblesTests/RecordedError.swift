@@ -1,4 +1,4 @@
-/// What the streams of recorded cases fail with: whatever was thrown.
+/// The failure of streams of recorded cases: any thrown value.
 struct RecordedError: Error, Equatable {
     let value: Value
 
@@ -11,7 +11,7 @@ struct RecordedError: Error, Equatable {
     static let outOfRange = RecordedError(
         .error(name: "ArgumentOutOfRangeError", message: "argument out of range"))
 
-    /// What RxJS says about a value that it was to subscribe to.
+    /// RxJS's error for a value that cannot be subscribed to.
     static func noStream(_ value: Value) -> RecordedError {
         let kinds = "an Observable, Promise, ReadableStream, Array, AsyncIterable, or Iterable"
         return RecordedError(

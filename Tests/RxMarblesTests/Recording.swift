@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// One marble case as it was recorded.
+/// One recorded marble case.
 struct Recording: Sendable, Decodable {
     let file: String
     let name: String
@@ -9,7 +9,7 @@ struct Recording: Sendable, Decodable {
     var expectations: [Expectation]
     var subscriptions: [Subscriptions]
 
-    /// File and name, which together are unique up to a few repetitions.
+    /// File and name, which together are unique except for a few repetitions.
     var title: String { "\(file) \(name)" }
 
     /// A stream: a source with its events, a creator with its arguments, or operators on another stream.
@@ -24,7 +24,7 @@ struct Recording: Sendable, Decodable {
         let args: [Value]
     }
 
-    /// A lambda, as the calls that were made to it.
+    /// A lambda, as its recorded calls.
     struct Function: Sendable, Decodable {
         let calls: [Call]
 
@@ -45,7 +45,7 @@ struct Recording: Sendable, Decodable {
         }
     }
 
-    /// What a stream must send to one subscriber.
+    /// The expected events for one subscriber.
     struct Expectation: Sendable, Decodable {
         let of: Value
         let subscription: Span?
@@ -57,10 +57,10 @@ struct Recording: Sendable, Decodable {
         }
     }
 
-    /// Who must have been subscribed to a source.
+    /// The expected subscriptions to a source.
     struct Subscriptions: Sendable, Decodable {
         let node: Int
-        /// Each from and to, in milliseconds; `nil` where it lasts.
+        /// Each from and to, in milliseconds; `nil` if it does not end.
         var frames: [[Double?]]
     }
 
@@ -73,7 +73,7 @@ struct Recording: Sendable, Decodable {
 }
 
 extension Recording {
-    /// Where the recordings are: the file that `RX_MARBLES` names, else `shared/data` beside the project.
+    /// The file of the recordings: the one that `RX_MARBLES` names, else `shared/data` beside the project.
     static var file: URL {
         if let path = ProcessInfo.processInfo.environment["RX_MARBLES"] { return URL(filePath: path) }
         let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -86,7 +86,7 @@ extension Recording {
     /// All cases, in the order of the file.
     static func all() throws -> [Result<Recording, any Error>] { all(in: try Data(contentsOf: file)) }
 
-    /// The cases of a text, one a line. One that cannot be read is an error of its own.
+    /// The cases of a text, one a line. An invalid one is an error of its own.
     static func all(in text: Data) -> [Result<Recording, any Error>] {
         let decoder = JSONDecoder()
         return text.split(separator: UInt8(ascii: "\n")).map { line in

@@ -1,10 +1,10 @@
-/// What became of all cases.
+/// The outcome of all cases.
 struct Report {
     private(set) var passed = 0
     private(set) var failures: [(title: String, problems: [String])] = []
     private var notApplicable: [String: Int] = [:]
 
-    /// Runs all cases. One that cannot be read, or goes wrong, fails alone.
+    /// Runs all cases. An invalid or failing one affects no other.
     init(on recordings: [Result<Recording, any Error>]) {
         for (index, recording) in recordings.enumerated() {
             switch recording {
@@ -23,10 +23,10 @@ struct Report {
         }
     }
 
-    /// Which part of all cases RxLite can express.
+    /// The share of all cases that RxLite can express.
     var applicablePart: Double { Double(applicable) / Double(applicable + left) }
 
-    /// Which part of those passes.
+    /// The share of those that pass.
     var passedPart: Double { Double(passed) / Double(applicable) }
 
     private var applicable: Int { passed + failures.count }

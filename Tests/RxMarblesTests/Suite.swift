@@ -7,9 +7,9 @@ import Testing
         if: Recording.exists,
         "no recordings: there is no file \(Recording.file.path); RX_MARBLES can name another"))
 struct RecordedMarbles {
-    /// The least part of all cases that RxLite's operators can express.
+    /// The minimum share of all cases that RxLite's operators can express.
     private static let leastApplicable = 0.9
-    /// The least part of the applicable cases that pass.
+    /// The minimum share of the applicable cases that pass.
     private static let leastPassed = 0.99
 
     @Test func casesPass() throws {
@@ -22,14 +22,14 @@ struct RecordedMarbles {
         #expect(report.passedPart >= Self.leastPassed)
     }
 
-    /// Every case that passes fails when the last thing it expects is expected a millisecond later.
+    /// Every passing case fails when its last expected event is expected a millisecond later.
     @Test func comparisonNoticesEvents() throws {
         for recording in try Self.passing() {
             #expect(!Comparison.verdict(on: recording.expectingLater).isPassed, "\(recording.title)")
         }
     }
 
-    /// Every case that passes fails when a source is expected to have had one subscriber more.
+    /// Every passing case fails when a source is expected to have had one more subscriber.
     @Test func comparisonNoticesSubscriptions() throws {
         for recording in try Self.passing() {
             guard let changed = recording.expectingSubscriber else { continue }

@@ -1,5 +1,5 @@
 extension Value {
-    /// A member that is named by a value, as JavaScript finds it: of an object, an array or a text.
+    /// A member named by a value, by JavaScript's rules: of an object, an array or a text.
     func member(_ name: Value) -> Value {
         switch (self, name) {
         case (.object(let members), _): return members[name.text] ?? .undefined
@@ -22,7 +22,7 @@ extension Value {
         }
     }
 
-    /// The number that JavaScript makes of it.
+    /// The value as a number, by JavaScript's rules.
     var numeric: Double {
         switch self {
         case .number(let number): number
@@ -34,13 +34,13 @@ extension Value {
         }
     }
 
-    /// The order of JavaScript: of texts as texts, of all else as numbers.
+    /// The order of JavaScript: of texts as texts, of all other values as numbers.
     func isLess(than other: Value) -> Bool {
         if case (.string(let one), .string(let other)) = (self, other) { return one < other }
         return numeric < other.numeric
     }
 
-    /// As the name of a member.
+    /// The value as the name of a member.
     private var text: String {
         switch self {
         case .string(let text): text

@@ -1,4 +1,4 @@
-/// A value of a recorded case: JSON, or what a tag stands for.
+/// A value of a recorded case: JSON, or the meaning of a tag.
 indirect enum Value: Sendable, Hashable {
     case null
     case undefined
@@ -16,15 +16,15 @@ indirect enum Value: Sendable, Hashable {
     case error(name: String, message: String)
     /// A moment of virtual time, in milliseconds.
     case date(Double)
-    /// An operator that is handed over as a value.
+    /// An operator that is passed as a value.
     case operation(String, [Value])
     case scheduler
-    /// Something the recording does not tell more of; matches anything.
+    /// A value that the recording does not describe further; matches any value.
     case opaque
 
     static func number(_ number: Int) -> Value { .number(Double(number)) }
 
-    /// What JavaScript makes of the value in a condition.
+    /// The value as a condition, by JavaScript's rules.
     var isTrue: Bool {
         switch self {
         case .null, .undefined, .boolean(false), .number(0), .string(""): false
@@ -33,13 +33,13 @@ indirect enum Value: Sendable, Hashable {
         }
     }
 
-    /// A member of an object; `undefined` where there is none.
+    /// A member of an object; `undefined` if there is none.
     subscript(member: String) -> Value {
         guard case .object(let members) = self else { return .undefined }
         return members[member] ?? .undefined
     }
 
-    /// Whether the two are equal wherever both are told.
+    /// Whether the two are equal, as far as both are described.
     func matches(_ other: Value) -> Bool {
         switch (self, other) {
         case (.opaque, _), (_, .opaque): true

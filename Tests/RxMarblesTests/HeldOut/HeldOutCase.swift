@@ -10,13 +10,13 @@ struct HeldOutCase: Sendable, CustomTestStringConvertible {
     /// Describes a case.
     ///
     /// - Parameters:
-    ///   - nodes: the last is the stream that is subscribed to.
+    ///   - nodes: the last one is the stream that is subscribed to.
     ///   - functions: the lambdas, each as its calls.
-    ///   - expected: the diagram of what must come.
-    ///   - values: what letters stand for, in `expected`. Others stand for themselves.
-    ///   - error: what `#` stands for, in `expected`.
-    ///   - end: when the subscriber leaves, in milliseconds.
-    ///   - subscriptions: from when to when each source had subscribers.
+    ///   - expected: the diagram of the expected events.
+    ///   - values: the meaning of letters in `expected`. Other letters mean themselves.
+    ///   - error: the meaning of `#` in `expected`.
+    ///   - end: the end of the subscription, in milliseconds.
+    ///   - subscriptions: the start and end of each source's subscriptions.
     init(
         _ name: String, _ nodes: [Recording.Node], _ functions: [[Recording.Function.Call]] = [],
         gives expected: String, values: [Character: Value] = [:], error: Value = "error",
@@ -75,7 +75,7 @@ extension Recording.Function.Call {
 }
 
 extension [Recording.Event] {
-    /// The events of a diagram, whose letters stand for themselves unless told otherwise.
+    /// The events of a diagram, whose letters mean themselves by default.
     fileprivate static func diagram(
         _ marbles: String, _ values: [Character: Value], _ error: Value
     ) -> [Recording.Event] {

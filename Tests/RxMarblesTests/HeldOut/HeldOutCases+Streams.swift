@@ -1,5 +1,5 @@
 extension HeldOutTests {
-    /// What starts, joins and repeats streams.
+    /// Streams that start, join and repeat streams.
     static let ofStreams = [
         HeldOutCase(
             "expand, one at a time", [.cold("(ab|)"), .cold("--c|"), .pipe(0, "expand", .function(0), 1)],

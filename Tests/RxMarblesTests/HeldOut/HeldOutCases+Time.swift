@@ -1,7 +1,7 @@
 extension HeldOutTests {
     private static let tooLate = Value.error(name: "TimeoutError", message: "Timeout has occurred")
 
-    /// What waits.
+    /// Operators with time.
     static let ofTime = [
         HeldOutCase(
             "observeOn with a delay", [.cold("-a-#"), .pipe(0, "observeOn", .scheduler, 2)],

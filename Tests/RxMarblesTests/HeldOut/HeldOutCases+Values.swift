@@ -1,5 +1,5 @@
 extension HeldOutTests {
-    /// What changes, chooses and collects values.
+    /// Operators that transform, select and collect values.
     static let ofValues = [
         HeldOutCase(
             "bufferCount, overlapping", [.hot("-a-b-c-d-|"), .pipe(0, "bufferCount", 3, 1)],

@@ -1,5 +1,5 @@
 extension HeldOutTests {
-    /// What other streams open and close.
+    /// Windows that other streams open and close.
     static let ofWindows = [
         HeldOutCase(
             "throttle, both, windows that end without a value",

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-/// Forms of arguments that the recordings lack, and recordings that something is wrong with.
+/// Forms of arguments that the recordings lack, and invalid recordings.
 @Suite struct HeldOutTests {
     @Test(arguments: ofValues + ofTime + ofWindows + ofStreams)
     func casesPass(_ line: HeldOutCase) { line.check() }
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// The diagram of a source is a comment: one that the parser of RxTesting refuses changes nothing.
+    /// The diagram of a source is a comment: one that RxTesting's parser refuses has no effect.
     @Test func oneBadCaseFailsAlone() {
         let source = #"{"kind":"hot","marbles":"--?*","events":[{"t":2,"k":"N","v":"a"},{"t":3,"k":"C"}]}"#
         let pipe = #"{"kind":"pipe","source":0,"ops":[{"op":"take","args":[1]}]}"#
@@ -43,7 +43,7 @@ import Testing
         #expect(report.failures.map(\.title) == ["line 1", "f good"])
     }
 
-    /// Fewer calls than recorded are an error, unless all come once more, of another subscriber.
+    /// Fewer calls than recorded are an error, unless all of them are repeated, by another subscriber.
     @Test(arguments: [(["a", "a"], true), (["a", "b"], false), (["b"], false)] as [([Value], Bool)])
     func callsThatAreLeft(recorded: [Value], areOfAnother: Bool) throws {
         let journal = Journal()

@@ -1,4 +1,4 @@
-/// What RxLite leaves out on purpose, and why.
+/// The operators that RxLite omits on purpose, with the reasons.
 enum Absence {
     static let reasons: [String: String] = [
         "window": "streams of streams by time have no use in networking; buffer collects",

@@ -1,6 +1,6 @@
 import RxLite
 
-/// What makes one stream of several.
+/// Operators that combine several streams.
 enum Combining {
     @Sendable static func stream(_ use: Operator, _ source: Stream) throws -> Stream? {
         switch use.name {
@@ -49,7 +49,7 @@ enum Combining {
         Observable<Stream, RecordedError>.sequence(streams).flatMap(.merging(limit)) { $0 }
     }
 
-    /// What `join` makes of the streams, each list as one value or as what a lambda at the end makes of it.
+    /// The result of `join` on the streams, each list as one value or as the result of a lambda at the end.
     static func combined(
         _ use: Operator, spreading: Bool, _ join: ([Stream]) -> Observable<[Value], RecordedError>
     ) throws -> Stream {
@@ -66,7 +66,7 @@ enum Combining {
         return join(try inputs.inputs(spreading: spreading)).combined(by: combine)
     }
 
-    /// One after the other, whether or not those before fail.
+    /// One after the other, regardless of failures.
     static func resuming(_ streams: [Stream]) -> Stream {
         .concat(streams.map { stream in stream.catch { _ in .empty() } })
     }
@@ -78,7 +78,7 @@ enum Combining {
 }
 
 extension Operator {
-    /// All arguments but a scheduler at the end.
+    /// All arguments except a scheduler at the end.
     var unscheduled: [Value] {
         var values = rest()
         values.dropScheduler()
@@ -87,7 +87,7 @@ extension Operator {
 }
 
 extension Observable<[Value], RecordedError> {
-    /// Each list as one value, or what `combine` makes of it.
+    /// Each list as one value, or the result of `combine`.
     fileprivate func combined(by combine: CallTable?) -> Stream {
         map { values throws(RecordedError) in try combine?.call(values) ?? .array(values) }
     }

@@ -1,6 +1,6 @@
 import RxLite
 
-/// Where streams begin. A scheduler is the clock of the case: what it sends at once comes at the same instant.
+/// Creators. A scheduler is the clock of the case: values sent at once come at the same instant.
 enum Creating {
     @Sendable static func stream(_ use: Operator) throws -> Stream? {
         let graph = use.graph
@@ -53,7 +53,7 @@ enum Creating {
         }
     }
 
-    /// Zero when it is due, and the numbers after it every period, unless that is below zero.
+    /// Zero when it is due, and the next numbers every period, unless that is negative.
     private static func timer(_ use: Operator) throws -> Stream {
         var period = use[1]
         if period == .scheduler || period == .null { period = .undefined }

@@ -1,6 +1,6 @@
 import RxLite
 
-/// What lets some of the values through.
+/// Operators that pass some of the values.
 enum Filtering {
     @Sendable static func stream(_ use: Operator, _ source: Stream) throws -> Stream? {
         switch use.name {
@@ -85,7 +85,7 @@ enum Filtering {
 }
 
 extension Operator {
-    /// The default value where one is given after the first argument, else an error.
+    /// The default value if one is given after the first argument, else an error.
     fileprivate func fallback(or error: RecordedError) -> Stream {
         has(1) ? .just(self[1]) : .fail(error)
     }

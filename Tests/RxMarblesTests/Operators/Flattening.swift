@@ -1,6 +1,6 @@
 import RxLite
 
-/// What starts a stream for each value.
+/// Operators that start a stream for each value.
 enum Flattening {
     @Sendable static func stream(_ use: Operator, _ source: Stream) throws -> Stream? {
         switch use.name {
@@ -25,7 +25,7 @@ enum Flattening {
         }
     }
 
-    /// What stands behind the first argument: a lambda that combines outer and inner values, then a limit; or the
+    /// The arguments after the first: a lambda that combines outer and inner values, then a limit; or the
     /// limit alone.
     private static func selection(_ use: Operator) throws -> (select: CallTable?, limit: Int?) {
         if case .number = use[1] { return (nil, try use.limit(use[1])) }
@@ -48,7 +48,7 @@ enum Flattening {
         return started(by: source, strategy, select) { _, _ in inner }
     }
 
-    /// The index counts the streams started, not the values that came.
+    /// The index counts the streams started, not the values received.
     private static func started(
         by source: Stream, _ strategy: FlattenStrategy, _ select: CallTable?,
         _ make: @escaping @Sendable (Value, _ index: Value) throws(RecordedError) -> Stream
@@ -67,7 +67,7 @@ enum Flattening {
         }
     }
 
-    /// Each inner value is what the next stream is made with.
+    /// Each inner value starts the next stream.
     private static func flatScan(
         _ source: Stream, _ strategy: FlattenStrategy, _ use: Operator
     ) throws -> Stream {
@@ -84,6 +84,6 @@ enum Flattening {
 }
 
 extension FlattenStrategy {
-    /// Side by side, as many as a limit says if there is one.
+    /// In parallel, up to the limit if there is one.
     static func merging(_ limit: Int?) -> FlattenStrategy { limit.map { .merge(limit: $0) } ?? .merge }
 }

@@ -1,6 +1,6 @@
 import RxLite
 
-/// What makes one value of all.
+/// Operators that reduce all values to one.
 enum Folding {
     @Sendable static func stream(_ use: Operator, _ source: Stream) throws -> Stream? {
         switch use.name {
@@ -24,7 +24,7 @@ enum Folding {
         }
     }
 
-    /// Without an initial value the first is it.
+    /// Without an initial value the first value takes its place.
     private static func reduce(_ source: Stream, _ combine: CallTable, from initial: Value?) -> Stream {
         source.numbered().reduce(initial) { result, numbered throws(RecordedError) in
             guard let result else { return numbered.value }
@@ -33,7 +33,7 @@ enum Folding {
         .compactMap { $0 }
     }
 
-    /// The value that is greatest (`sign` 1) or least (-1), the last of those that are equal.
+    /// The greatest (`sign` 1) or least (-1) value, the last of equal ones.
     private static func extreme(of source: Stream, _ sign: Double, _ compare: CallTable?) -> Stream {
         source.reduce(Value?.none) { best, value throws(RecordedError) in
             guard let best else { return value }

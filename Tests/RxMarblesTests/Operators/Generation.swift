@@ -1,6 +1,7 @@
 import RxLite
 
-/// The creator that sends each state as long as a condition holds, made of the one before; or what is selected of it.
+/// The creator that sends each state while a condition holds, made of the previous one; or a value derived
+/// from it.
 enum Generation {
     static func stream(_ use: Operator) throws -> Stream {
         let steps = use.has(1) ? try arguments(of: use) : try members(of: use)

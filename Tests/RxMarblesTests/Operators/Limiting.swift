@@ -1,6 +1,6 @@
 import RxLite
 
-/// A limit for the first value, for each after it, or for both; and what follows when it has passed.
+/// A limit for the first value, for each after it, or for both; and the continuation after it.
 enum Limiting {
     static func stream(_ source: Stream, _ use: Operator) throws -> Stream {
         let (first, each, with) = try limits(use)
@@ -38,7 +38,7 @@ enum Limiting {
         )
     }
 
-    /// A date is for the first value, a duration for each.
+    /// A date applies to the first value, a duration to each.
     private static func firstAndEach(_ limit: Value) -> (first: Value, each: Value) {
         if case .date = limit { (limit, .undefined) } else { (.undefined, limit) }
     }

@@ -21,7 +21,7 @@ extension Observable<Value, RecordedError> {
         .map(\.value)
     }
 
-    /// What `make` makes of the stream and one that sends when it has finished and fails as it does, in one
+    /// The result of `make` for the stream and one that sends when it has finished and fails like it, in one
     /// subscription.
     func withEnd<T>(
         _ make: @escaping @Sendable (Stream, _ end: Stream) -> Observable<T, RecordedError>

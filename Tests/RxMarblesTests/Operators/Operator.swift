@@ -1,9 +1,9 @@
 import RxLite
 import Synchronization
 
-/// One recorded use of an operator or creator, which notes the arguments that are read.
+/// One recorded use of an operator or creator, which records the arguments that are read.
 ///
-/// An argument that nothing reads is one whose meaning is not known here: the case is not applicable then.
+/// An argument that is never read has a meaning that is unknown here: the case is then not applicable.
 final class Operator: Sendable {
     let name: String
     let graph: Graph
@@ -17,7 +17,7 @@ final class Operator: Sendable {
         unread = Mutex(Set(arguments.indices.filter { arguments[$0] != .undefined }))
     }
 
-    /// The stream with the operator on it.
+    /// The stream that the operator is applied to.
     func applied(to source: Stream) throws -> Stream {
         try made { () throws in try Self.families.lazy.compactMap { try $0(self, source) }.first }
     }
@@ -36,7 +36,7 @@ final class Operator: Sendable {
         return stream
     }
 
-    /// Each knows some operators, and returns `nil` for others.
+    /// Each function knows some operators, and returns `nil` for others.
     private static let families: [@Sendable (Operator, Stream) throws -> Stream?] = [
         Transforming.stream, Filtering.stream, Folding.stream, Flattening.stream, Combining.stream,
         Timing.stream, Windowing.stream, Recovering.stream, Sharing.stream,
@@ -45,7 +45,7 @@ final class Operator: Sendable {
     /// Keeps the virtual time.
     var clock: any Scheduler { graph.clock }
 
-    /// An argument; `undefined` where there is none.
+    /// An argument; `undefined` if there is none.
     subscript(index: Int) -> Value {
         unread.withLock { _ = $0.remove(index) }
         return arguments.indices.contains(index) ? arguments[index] : .undefined
@@ -64,7 +64,7 @@ final class Operator: Sendable {
 }
 
 extension Operator {
-    /// Takes note of a scheduler. There is one in each case, the virtual clock.
+    /// Reads a scheduler. There is one in each case, the virtual clock.
     func scheduler(_ index: Int) throws {
         switch self[index] {
         case .undefined, .null, .scheduler: return
@@ -72,7 +72,7 @@ extension Operator {
         }
     }
 
-    /// Takes note of the `this` of a lambda, which is part of what was recorded of it.
+    /// Reads the `this` of a lambda, which is part of its recording.
     func receiver(_ index: Int) { _ = self[index] }
 
     func function(_ index: Int) throws -> CallTable {
@@ -92,7 +92,7 @@ extension Operator {
 
     func number(_ index: Int) throws -> Int { try number(self[index]) }
 
-    /// A count, as JavaScript reads it.
+    /// A count, by JavaScript's rules.
     func number(_ value: Value) throws -> Int {
         let number: Double? =
             switch value {
@@ -105,7 +105,7 @@ extension Operator {
         return count
     }
 
-    /// A limit of streams side by side; `nil` where there is none.
+    /// A limit of parallel streams; `nil` if there is none.
     func limit(_ value: Value) throws -> Int? {
         switch value {
         case .undefined, .null: return nil
@@ -125,7 +125,7 @@ extension Operator {
         return .milliseconds(milliseconds)
     }
 
-    /// A duration, or what is left until a date, at the time of asking.
+    /// A duration, or the time until a date, at the time of reading.
     func wait(_ value: Value) throws -> @Sendable () -> Duration {
         if case .date(let time) = value {
             return { [clock] in max(.milliseconds(time) - clock.now, .zero) }
@@ -134,7 +134,7 @@ extension Operator {
         return { duration }
     }
 
-    /// An object, none of whose members is unknown; `undefined` where there is none.
+    /// An object without unknown members; `undefined` if there is none.
     func options(_ index: Int, _ known: Set<String>) throws -> Value {
         switch self[index] {
         case .undefined, .null: return .undefined

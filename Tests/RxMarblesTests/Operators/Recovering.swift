@@ -1,6 +1,6 @@
 import RxLite
 
-/// What deals with ends.
+/// Operators that react to ends.
 enum Recovering {
     @Sendable static func stream(_ use: Operator, _ source: Stream) throws -> Stream? {
         switch use.name {
@@ -42,7 +42,7 @@ enum Recovering {
         }
     }
 
-    /// At once, after a time, or when a stream made of the number of runs sends; that one's end is the end.
+    /// At once, after a time, or when a stream made of the number of runs sends; its end is the end.
     private static func repeated(_ source: Stream, _ use: Operator) throws -> Stream {
         var (given, delay) = (use[0], Value.undefined)
         if case .object = given {
@@ -102,7 +102,7 @@ extension Stream {
 }
 
 extension Graph {
-    /// Runs lambdas where RxLite takes none that throw. None is recorded to throw there.
+    /// Runs lambdas where RxLite accepts none that throw. None is recorded to throw there.
     func ignoringErrors(_ body: () throws(RecordedError) -> Void) {
         do throws(RecordedError) { try body() } catch {
             journal.note("\(error) was thrown where none can be")

@@ -1,6 +1,6 @@
 import RxLite
 
-/// Whether two streams send the same: the values of each wait for those of the other.
+/// Whether two streams send the same values: those of each wait for those of the other.
 struct SequenceComparison: Sendable {
     fileprivate enum Side: Sendable { case one, other }
 
@@ -13,7 +13,7 @@ struct SequenceComparison: Sendable {
     private var other = Part()
     private var verdict: Value?
 
-    /// `true` or `false` when it is known.
+    /// `true` or `false` as soon as it is known.
     static func stream(_ one: Stream, _ other: Stream, by compare: CallTable?) -> Stream {
         one.events(of: .one).merge(with: other.events(of: .other))
             .scan(SequenceComparison()) { comparison, event throws(RecordedError) in

@@ -1,6 +1,6 @@
 import RxLite
 
-/// What has one run for several subscribers.
+/// Operators that share one run among several subscribers.
 enum Sharing {
     @Sendable static func stream(_ use: Operator, _ source: Stream) throws -> Stream? {
         switch use.name {
@@ -10,7 +10,7 @@ enum Sharing {
         }
     }
 
-    /// Begins anew in all three cases if nothing else is said: at once, not at all, or when a stream sends.
+    /// By default starts anew in all three cases: at once, not at all, or when a stream sends.
     private static func share(_ source: Stream, _ use: Operator) throws -> Stream {
         let options = try use.options(0, ["resetOnError", "resetOnComplete", "resetOnRefCountZero"])
         var reset: ShareReset = .always
@@ -37,7 +37,7 @@ enum Sharing {
             })
     }
 
-    /// Sends at once where no function says when.
+    /// Sends at once unless a function returns a notifier.
     private static func notice(
         _ make: CallTable?, _ arguments: [Value], _ use: Operator
     ) -> Observable<Value, Never> {
@@ -50,7 +50,7 @@ enum Sharing {
         }
     }
 
-    /// Keeps its run after the source has finished, and runs on without subscribers unless told otherwise.
+    /// Keeps its run after the source has finished, and continues without subscribers by default.
     private static func shareReplay(_ source: Stream, _ use: Operator) throws -> Stream {
         var (size, window, refCount) = (use[0], use[1], false)
         try use.scheduler(2)

@@ -1,7 +1,7 @@
 import RxLite
 
-/// Windows that streams made of values keep open: the first value of each goes out at once (`leading`), the last when it
-/// closes (`trailing`).
+/// Windows that streams made of values keep open: the first value of each is sent at once (`leading`), the
+/// last when it closes (`trailing`).
 struct Throttle: Sendable {
     private let wait: CallTable
     private let leading: Bool
@@ -23,14 +23,14 @@ struct Throttle: Sendable {
                 .flatMap(.first) { value in
                     leading ? sent(from: state) : window(opened: value, state)
                 }
-            // A value that still may go out holds the end up.
+            // A value that may still be sent delays the end.
             let isOver = end.handleEvents(onNext: { _ in state.update { $0.hasFinished = true } })
                 .filter { _ in !(trailing && state.value.value != nil) }
             return windows.take(until: isOver)
         }
     }
 
-    /// The value that waits, and the window that it opens.
+    /// The waiting value, and the window that it opens.
     private func sent(from state: State<Pending>) -> Stream {
         guard let value = state.value.value else { return .empty() }
         state.update { $0.value = nil }
@@ -39,14 +39,14 @@ struct Throttle: Sendable {
         ])
     }
 
-    /// Open until its stream has sent something, or has ended.
+    /// Open until its stream has sent a value, or has ended.
     private func window(opened value: Value, _ state: State<Pending>) -> Stream {
         Stream.deferred { () throws(RecordedError) in graph.input(try wait(value)) }.take(1)
             .flatMap { _ in trailing ? sent(from: state) : .empty() }
     }
 }
 
-/// What a throttle has not sent yet.
+/// A value that a throttle has not sent yet.
 private struct Pending: Sendable {
     var value: Value?
     var hasFinished = false

@@ -1,6 +1,6 @@
 import RxLite
 
-/// What depends on time alone.
+/// Operators that depend on time alone.
 enum Timing {
     @Sendable static func stream(_ use: Operator, _ source: Stream) throws -> Stream? {
         let clock = use.clock
@@ -8,7 +8,7 @@ enum Timing {
         case "delay":
             try use.scheduler(1)
             let wait = try use.wait(use[0])
-            // Each value for itself: in RxJS the end waits for values only, not for its own time.
+            // Each value separately: in RxJS the end waits for values only, not for its own time.
             return source.flatMap { value in Stream.just(value).delay(wait(), on: clock) }
         case "delayWhen":
             return try delayWhen(source, use)

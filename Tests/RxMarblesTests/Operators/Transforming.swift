@@ -1,6 +1,6 @@
 import RxLite
 
-/// What makes other values of the values.
+/// Operators that transform values.
 enum Transforming {
     @Sendable static func stream(_ use: Operator, _ source: Stream) throws -> Stream? {
         let clock = use.clock
@@ -50,7 +50,7 @@ enum Transforming {
 
     private static func expand(_ source: Stream, _ use: Operator) throws -> Stream {
         let transform = try use.function(0)
-        // Less than one is no limit here.
+        // Less than one means no limit here.
         let given = use[1] == .undefined || use[1] == .null ? 0 : try use.number(1)
         let limit = given < 1 ? Int.max : given
         if use[2] != .undefined && limit != .max {
@@ -89,7 +89,7 @@ extension Value {
 }
 
 extension StreamEvent<Value, RecordedError> {
-    /// What a notification of RxJS stands for; the end, where it is none.
+    /// The event of an RxJS notification; the end for any other value.
     init(_ notification: Value) {
         switch notification["kind"] {
         case "N": self = .next(notification["value"])

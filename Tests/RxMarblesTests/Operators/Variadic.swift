@@ -1,6 +1,6 @@
 import RxLite
 
-/// Arguments of which there may be any number, and what may stand behind them.
+/// Any number of arguments, and optional ones after them.
 struct Variadic {
     private(set) var values: [Value]
     private let use: Operator
@@ -10,18 +10,18 @@ struct Variadic {
         self.use = use
     }
 
-    /// Takes a scheduler from the end. There is one in each case, the virtual clock.
+    /// Removes a scheduler from the end. There is one in each case, the virtual clock.
     mutating func dropScheduler() {
         if values.last == .scheduler { values.removeLast() }
     }
 
-    /// Takes a number from the end.
+    /// Removes a number from the end.
     mutating func popNumber() -> Value? {
         guard case .number? = values.last else { return nil }
         return values.removeLast()
     }
 
-    /// Takes a lambda from the end.
+    /// Removes a lambda from the end.
     mutating func popFunction() -> CallTable? {
         guard case .function(let index)? = values.last else { return nil }
         values.removeLast()

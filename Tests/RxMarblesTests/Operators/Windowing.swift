@@ -1,6 +1,6 @@
 import RxLite
 
-/// What lets streams made of values, or other streams, say how long a window is open.
+/// Operators whose windows are controlled by streams made of values, or by other streams.
 enum Windowing {
     @Sendable static func stream(_ use: Operator, _ source: Stream) throws -> Stream? {
         let graph = use.graph
@@ -40,7 +40,7 @@ enum Windowing {
         }
     }
 
-    /// The latest value when the stream of the first value after the one before has sent something.
+    /// The latest value when the stream of the first value after the previous one has sent.
     private static func audit(
         _ source: Stream, _ wait: @escaping @Sendable (Value) throws(RecordedError) -> Stream
     ) -> Stream {
@@ -53,7 +53,7 @@ enum Windowing {
         }
     }
 
-    /// Each value when its stream has sent something before the next value came, or the source has finished.
+    /// Each value if its stream has sent before the next value, or before the end of the source.
     private static func debounce(_ source: Stream, _ wait: CallTable, _ graph: Graph) -> Stream {
         source.withEnd { values, end in
             values.flatMap(.latest) { value throws(RecordedError) in
@@ -62,7 +62,7 @@ enum Windowing {
         }
     }
 
-    /// One list after the other, or one that begins every so often and overlaps with those before.
+    /// One list after the other, or one that begins at an interval and overlaps with previous ones.
     private static func bufferTime(_ source: Stream, _ use: Operator) throws -> Stream {
         let arguments = use.unscheduled
         let optional: (Int) -> Value? = { index in
