@@ -5,11 +5,11 @@ import Testing
 
 /// A document decoded in both ways.
 struct JSONComparison<Value: Decodable & Equatable> {
-    /// What `JSONDecoder` gives.
+    /// The result of `JSONDecoder`.
     let expected: Result<Value, any Error>
-    /// What the quick way gives by itself; an error where it leaves the document to the decoder.
+    /// The result of the quick way alone; an error if it leaves the document to the decoder.
     let quick: Result<Value, any Error>
-    /// What comes out of both.
+    /// The result of both together.
     let outcome: Result<Value, any Error>
     private let again: () -> Result<Value, any Error>
 
@@ -31,20 +31,20 @@ struct JSONComparison<Value: Decodable & Equatable> {
 
     var isQuick: Bool { (try? quick.get()) != nil }
 
-    /// Whether the quick way gives nothing or the right value, and both together the same, errors to the letter.
+    /// Whether the quick way gives no value or the right one, and both together the same, errors included.
     var agrees: Bool {
         if let value = try? quick.get(), value != (try? expected.get()) { return false }
         switch (expected, outcome) {
         case (.success(let expected), .success(let value)): return expected == value
         case (.failure(let expected), .failure(let error)):
-            // Which of two errors in a dictionary comes first is by chance for the decoder, too.
+            // The first of two errors in a dictionary is arbitrary for the decoder, too.
             return "\(expected)" == "\(error)" || (0..<100).contains { _ in "\(again())" == "\(outcome)" }
         default: return false
         }
     }
 }
 
-/// A number to the bit: -0 is not 0.
+/// A number compared bitwise: -0 is not 0.
 struct Bits: Decodable, Equatable {
     let pattern: UInt64
 
@@ -53,7 +53,7 @@ struct Bits: Decodable, Equatable {
     }
 }
 
-/// Any document, found out by trying, as many programs do.
+/// Any document, decoded by trial, as many programs do.
 indirect enum Guess: Decodable, Equatable {
     case null, flag(Bool), integer(Int), unsigned(UInt64), number(Double), text(String)
     case list([Guess]), members([String: Guess])
@@ -80,7 +80,7 @@ indirect enum Guess: Decodable, Equatable {
     }
 }
 
-/// Takes whatever is a document.
+/// Accepts any document.
 struct Anything: Decodable, Equatable {
     init(from _: any Decoder) {}
 }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import RxJSON
 
-/// Containers do what `JSONDecoder`'s do, errors that types catch included.
+/// Containers behave like those of `JSONDecoder`, including errors that types catch.
 @Suite struct JSONContainerTests {
-    /// Notes what happens, errors to the letter.
+    /// Records all results, errors literally.
     private final class Notes: Equatable {
         private var lines: [String] = []
 
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// Asks for all that a decoder and its containers can be asked for.
+    /// Calls every function of a decoder and its containers.
     private struct Questions: Decodable, Equatable {
         private let notes = Notes()
 
@@ -32,7 +32,7 @@ import Testing
             try ask(decoder.singleValueContainer())
             notes.note { try ask(decoder.container(keyedBy: Key.self)) }
             notes.note { try ask(decoder.unkeyedContainer()) }
-            // A container that is asked for twice begins anew.
+            // A container that is requested twice starts anew.
             notes.note { try ask(decoder.unkeyedContainer()) }
         }
 
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// Where it was decoded.
+    /// The coding path of the value.
     private struct Place: Decodable, Equatable {
         let keys: [String]
 
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(
-        "All questions get the decoder's answers",
+        "All calls give the decoder's results",
         arguments: [
             "{}", "[]", "null", "true", #""a""#, "7", "1.5", "300", #"{"a":1}"#, #"{"a":null,"super":null}"#,
             #"{"a":"x","list":[1,2],"super":{"b":1}}"#, #"{"a":{"b":[]},"list":[[1],{"a":2}]}"#,
@@ -181,7 +181,7 @@ import Testing
         #expect(comparison.isQuick == fits)
     }
 
-    /// Decodes only when it is asked, from containers and a decoder that it has kept.
+    /// Decodes only on demand, from containers and a decoder that it has stored.
     private final class Late: Decodable, Equatable {
         private let container: KeyedDecodingContainer<Key>, decoder: any Decoder
         private var list: any UnkeyedDecodingContainer
@@ -213,7 +213,7 @@ import Testing
         [["a long text, number \(number)", "x\(number)", "Index 0/list"], ["b", "y", "Index 1/list"]]
     }
 
-    @Test("Containers that are kept are the decoder's own")
+    @Test("Stored containers are the decoder's own")
     func kept() throws {
         let decoder = JSONDecoder()
         let late = try (1...3).map { try decoder.decode([Late].self, quicklyFrom: Self.lateDocument($0)) }
@@ -221,9 +221,9 @@ import Testing
         #expect(!JSONComparison([Late].self, Self.lateDocument(1)).isQuick)
     }
 
-    /// Where types leave what they should not keep.
+    /// A place where types store what they should not keep.
     private final class Attic: @unchecked Sendable {
-        // Used by one test on one thread.
+        // Unchecked: used by one test on one thread.
         var late: [Late] = []
 
         static let key = CodingUserInfoKey(rawValue: "attic")!
@@ -236,7 +236,9 @@ import Testing
         }
     }
 
-    @Test("Containers of a try that was given up go on after the document is gone, each with its own path")
+    @Test(
+        "Containers of an abandoned attempt remain usable after the document is gone, each with its own path"
+    )
     func leftBehind() throws {
         let decoder = JSONDecoder(), attic = Attic()
         decoder.userInfo[Attic.key] = attic
@@ -248,7 +250,7 @@ import Testing
         #expect(attic.late.map(\.answers) == expected)
     }
 
-    /// Takes what fits of a list.
+    /// Decodes the matching elements of a list.
     private struct Lossy: Decodable, Equatable {
         var goods: [Goods] = []
 
@@ -267,7 +269,7 @@ import Testing
     }
 
     @Test(
-        "What a type has caught does not count against the quick way, if it is the decoder's error",
+        "A caught error does not prevent the quick way, if it is the decoder's error",
         arguments: [
             (#"[{"id":1},{"id":"x"},{},null,7,{"id":1.5},{"id":1e30},{"id":2,"price":3}]"#, true),
             (#"[{"id":01},{"id":1}]"#, false), (#"[{"id":1,"price":1e400},{"id":1}]"#, false),

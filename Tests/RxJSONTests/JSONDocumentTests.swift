@@ -4,9 +4,9 @@ import Testing
 
 @testable import RxJSON
 
-/// Whole documents are taken as `JSONDecoder` takes them, and no bytes trap.
+/// Whole documents are decoded as by `JSONDecoder`, and no bytes trap.
 @Suite struct JSONDocumentTests {
-    @Test("A document that fits takes the quick way and gives the decoder's value")
+    @Test("A matching document takes the quick way and gives the decoder's value")
     func shop() {
         let comparison = JSONComparison(Shop.self, Shop.document)
         #expect(comparison.agrees)
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "Enums with associated values, and what is none of them",
+        "Enums with associated values, and values that match no case",
         arguments: [
             #"{"street":{"name":"a","number":1}}"#, #"{"stall":{"_0":3}}"#, #"{"stall":{"_0":3,"_1":true}}"#,
             #"{"online":{}}"#, #"{"online":null}"#, #"{}"#, #"{"other":{}}"#,
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "Blanks, byte order marks, other encodings, trailing commas and what is no document",
+        "Whitespace, byte order marks, other encodings, trailing commas and invalid documents",
         arguments: [
             "", " ", "\n\t\r 1 \n\t\r", "\u{FEFF}[1]", "\u{FEFF}", "[1,]", "[1,,]", "[,]", "[,1]", "[1 2]",
             "[1", "[", "]",
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("Nesting goes as deep as for the decoder", arguments: [1, 510, 511, 512, 513, 600])
+    @Test("The nesting limit is the decoder's", arguments: [1, 510, 511, 512, 513, 600])
     func depth(depth: Int) {
         for (opener, closer) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
             for core in ["1", opener + (opener == "[" ? "" : "1") + closer] {
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(
-        "A document that ends where it nests too deep is an error, under every option",
+        "A document that ends where it is nested too deep is an error, with every option",
         arguments: [1, 512, 513, 514])
     func endlessDepth(depth: Int) throws {
         let text = String(repeating: "[", count: depth)
@@ -101,7 +101,7 @@ import Testing
                 let error = #expect(throws: DecodingError.self) {
                     try decoder.decode(Anything.self, quicklyFrom: bytes)
                 }
-                // A blank behind it, and the decoder tells its own error.
+                // With whitespace after it, the decoder reports its own error.
                 let blank = [UInt8](try #require(" ".data(using: encoding)))
                 let own = #expect(throws: DecodingError.self) {
                     try decoder.decode(Anything.self, from: Data(bytes + blank))
@@ -112,7 +112,7 @@ import Testing
         #expect(try json5.decode(Int.self, quicklyFrom: Array("7 // [".utf8)) == 7)
     }
 
-    @Test("Random documents, and random changes of them, at once and by guessing", arguments: 1...3)
+    @Test("Random documents, and random changes of them, directly and by trial", arguments: 1...3)
     func random(seed: UInt64) {
         var random = SeededRandom(seed)
         for _ in 0..<60 {
@@ -124,7 +124,7 @@ import Testing
                 #expect(JSONComparison(Guess.self, bytes).agrees, "\(bytes)")
                 let anything = JSONComparison(Anything.self, bytes)
                 #expect(anything.agrees, "\(bytes)")
-                // Beside other encodings, the scanner takes just what the decoder's takes.
+                // Apart from other encodings, the scanner accepts exactly what the decoder's accepts.
                 if (try? anything.expected.get()) != nil, !bytes.prefix(4).contains(0) {
                     #expect(anything.isQuick, "\(bytes)")
                 }
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("Random changes of a document that fits its type", arguments: 1...3)
+    @Test("Random changes of a document that matches its type", arguments: 1...3)
     func mutations(seed: UInt64) {
         var random = SeededRandom(seed)
         let document = Array(Shop.document.utf8)
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test("Every beginning of a document, and bytes that are none")
+    @Test("Every prefix of a document, and random bytes")
     func truncations() {
         let document = Array(Shop.document.utf8)
         for count in document.indices {

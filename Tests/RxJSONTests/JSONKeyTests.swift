@@ -45,7 +45,7 @@ import Testing
         #expect(JSONComparison([String: Guess].self, text).agrees)
     }
 
-    @Test("A key that is no text is an error where the object is opened, and only there")
+    @Test("A key that is not valid text is an error where the object is opened, and only there")
     func invalidKeys() {
         for text in [#"{"\q":1,"a":2}"#, #"{"a":{"\q":1}}"#, #"{"a":1,"\ud83c":2}"#] {
             #expect(JSONComparison(Keys.self, text).agrees)
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "Keys are converted from snake case as the decoder does it, and those of dictionaries are not",
+        "Keys are converted from snake case like the decoder's, and those of dictionaries are not",
         arguments: [
             "a", "a_b", "a_b_c", "_a", "a_", "__a__b__", "_", "__", "", "aB_cD", "A_B", "URL_path", "the_url",
             "x_2fa_y",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RxJSON
 
-/// Values are found in a document by their keys.
+/// Lookup of values in a document by their keys.
 @Suite struct JSONLookupTests {
     private func find(_ text: String, _ paths: [String]...) throws -> [String?] {
         let bytes = Array(text.utf8), tape = try JSONPart(wholeOf: bytes).tape
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "A value is found by its key, whatever stands before and behind it",
+        "A value is found by its key, between any others",
         arguments: [
             (#"{"a":1}"#, "1"), (#"{"a":1,}"#, "1"), (#" { "a" : 1 } "#, "1"),
             (#"{"b":[{"a":2}],"a":-1.5e3,"c":{}}"#, "-1.5e3"),
@@ -26,12 +26,12 @@ import Testing
     func value(text: String, expected: String) throws { #expect(try find(text, ["a"]) == [expected]) }
 
     @Test(
-        "What is not there is nil",
+        "A missing value is nil",
         arguments: ["{}", "[]", "7", #""a""#, #"{"b":{"a":1}}"#, #"{"A":1}"#, #"{"b":"a"}"#])
     func absent(text: String) throws { #expect(try find(text, ["a"]) == [nil]) }
 
     @Test(
-        "Keys lead into objects, several paths at a time, and into the first object of a name only",
+        "Keys lead into objects, several paths at a time, and only into the first object of a name",
         arguments: [
             (#"{"a":{"b":{"c":3}}}"#, "3"), (#"{"a":{"x":0,"b":{"c":[1]}}}"#, "[1]"),
             (#"{"a":{"b":3}}"#, nil),
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "What is no JSON is found out, and where",
+        "Invalid JSON is detected, with its position",
         arguments: [
             ("", 0), ("{", 1), (#"{"a""#, 4), (#"{"a":"#, 5), (#"{"a":1"#, 6), (#"{"a":1,,}"#, 7),
             (#"{"a":1]"#, 6),
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "Where the decoder reads a document, the same is found; mutations never trap",
+        "Documents that the decoder accepts give the same values; mutations never trap",
         arguments: 1...4)
     func mutations(seed: UInt64) throws {
         var random = SeededRandom(seed)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RxJSON
 
-/// The decoder's options are honoured, by the quick way or by leaving the document to the decoder.
+/// The decoder's options apply, by the quick way or by leaving the document to the decoder.
 @Suite struct JSONOptionTests {
     private struct Order: Decodable, Equatable {
         let placedAt: Date, picture: Data?, url: URL?, amount: Decimal?, dates: [Date]?,
@@ -78,7 +78,7 @@ import Testing
         ("user info", { $0.userInfo = [CodingUserInfoKey(rawValue: "x")!: 1] }, true),
     ]
 
-    @Test("Under every option all outcomes are the decoder's", arguments: options.indices)
+    @Test("With every option all results are the decoder's", arguments: options.indices)
     func outcomes(option: Int) {
         let decoder = JSONDecoder()
         Self.options[option].1(decoder)
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(
-        "A document under options that change nothing for it takes the quick way", arguments: options.indices)
+        "A document that the options do not affect takes the quick way", arguments: options.indices)
     func quick(option: Int) throws {
         let decoder = JSONDecoder()
         Self.options[option].1(decoder)
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("A decoder of a class of its own decodes by itself")
+    @Test("A subclass of the decoder decodes by itself")
     func subclass() throws {
         #expect(try Upper().decode([String].self, quicklyFrom: Array(#"["tea"]"#.utf8)) == ["TEA"])
     }

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "Numbers, to the bounds of every width, in the standard's form and out of it",
+        "Numbers, to the limits of every width, in the standard's format and in others",
         arguments: [
             "0", "-0", "1", "-1", "7.0", "-7.0", "1.0", "1e0", "1E+2", "1e-2", "100e-2", "1.5", "-1.5", "0.1",
             "0.3",
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(
-        "Numbers that most documents have take the quick way",
+        "Common numbers take the quick way",
         arguments: ["0", "-0", "7.0", "1e3", "-12.75", "9007199254740991", "0.30000000000000004", "5e-324"])
     func quickNumbers(text: String) {
         #expect(JSONComparison(Double.self, text).isQuick)
@@ -128,7 +128,7 @@ import Testing
         check(text, as: Optional<String>.self, Date.self, Decimal.self, Never?.self)
     }
 
-    @Test("Strings of invalid UTF-8, alone, behind escapes and as keys")
+    @Test("Strings of invalid UTF-8, alone, after escapes and as keys")
     func invalidText() {
         let parts: [[UInt8]] = [
             [0xFF], [0xC3], [0xC3, 0x28], [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xF0, 0x9F, 0x8D], [0xC0, 0x80],
@@ -159,7 +159,7 @@ import Testing
         let uint32: UInt32?, uint64: UInt64?, uint128: UInt128?, list: [Int]?
     }
 
-    @Test("Optional members of every type: there, null, missing, and of another type")
+    @Test("Optional members of every type: present, null, missing, and of another type")
     func optionals() {
         let names = [
             "text", "flag", "double", "float", "int", "int8", "int16", "int32", "int64", "int128", "uint",

@@ -1,6 +1,6 @@
 import RxTesting
 
-/// Documents of every form, some of them with flaws of the kind that servers make.
+/// Documents of every kind, some of them with typical mistakes of servers.
 enum RandomJSON {
     private static let scalars = [
         "0", "-0", "1", "-17", "3.25", "1e3", "1.0", "1.5e-7", "12345678901", "18446744073709551615", "1e400",

@@ -1,4 +1,4 @@
-/// A type with the features that synthesized conformances have.
+/// A type with the features of synthesized conformances.
 struct Shop: Decodable, Equatable {
     let name: String
     var owner: Person?
@@ -25,7 +25,7 @@ struct Shop: Decodable, Equatable {
         case online
     }
 
-    /// A document that fits.
+    /// A matching document.
     static let document = #"""
         {"name": "Tea & Co", "owner": {"first": "A\u00e9", "last": null, "age": 41},
          "goods": [{"id": 1, "title": "assam", "price": 2.25, "weight": 0.5, "organic": true, "tags": ["a", "b"],

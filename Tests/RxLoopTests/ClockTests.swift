@@ -31,8 +31,8 @@ import Testing
         let deadlines = Mutex<[UInt64]>([])
         let fired: [Int] = await withCheckedContinuation { continuation in
             let collector = Collector(expected: delays.count) { continuation.resume(returning: $0) }
-            // All within one piece of work, so that none fires before the last is scheduled. How long that
-            // takes is part of the deadlines, so it is these that the order is held against.
+            // All within one piece of work, so that none fires before the last is scheduled. The time that
+            // this takes is part of the deadlines, so the order is compared with them.
             loop.schedule {
                 for (index, delay) in delays.enumerated() {
                     let timer = loop.schedule(after: delay) { collector.add(index) }
@@ -132,7 +132,7 @@ import Testing
     }
 }
 
-/// Counts when it is let go.
+/// Counts its releases.
 final class Token: Sendable {
     let onRelease: @Sendable () -> Void
     init(onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }
@@ -140,7 +140,7 @@ final class Token: Sendable {
     func touch() {}
 }
 
-/// Gathers numbers from one loop and hands them over when all are there.
+/// Collects numbers from one loop and returns them when all have arrived.
 final class Collector: Sendable {
     private let values = Mutex<[Int]>([])
     private let expected: Int

@@ -9,13 +9,13 @@ import Testing
     import Darwin
 #endif
 
-/// Handles that are opened while a loop ends are closed with it: `shutDown()` stops the process unless they are.
+/// Handles that are opened while a loop ends are closed with it: `shutDown()` traps otherwise.
 @Suite(.timeLimit(.minutes(1))) struct EndingTests {
     enum Place: CaseIterable {
         case hook, hookOfAHook, workOfAHook, earlyTimer
     }
 
-    /// Whoever opens them is not told of the end any more.
+    /// Their owners are not notified of the end any more.
     @Test(arguments: Place.allCases)
     func handlesOpenedWhileTheLoopEnds(place: Place) throws {
         let loop = EventLoop(name: "ending")
@@ -29,7 +29,7 @@ import Testing
         }
         loop.shutDown()
         #expect(handles.isOpened)
-        // Closing what the loop has closed is fine, from anywhere.
+        // Closing handles that the loop has closed is allowed, from anywhere.
         handles.close()
     }
 

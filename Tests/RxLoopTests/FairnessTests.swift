@@ -9,17 +9,17 @@ import Testing
     import Darwin
 #endif
 
-/// Timers, sockets and posted work take turns, whatever there is of each.
+/// Timers, sockets and posted work take turns, for any amount of each.
 @Suite(.timeLimit(.minutes(1))) struct FairnessTests {
-    /// Far more rounds than anybody may have to wait, and few enough for a test to end.
+    /// Far more iterations than any of them may have to wait, and few enough for a test to end.
     private static let patience = 100_000
 
     enum Load: CaseIterable {
-        /// A timer that is set to a time that has passed, each time it fires.
+        /// A timer that is set to a time in the past, each time it fires.
         case overdueTimer
-        /// Waits of almost nothing, each due before the one before is done.
+        /// Very short waits, each due before the previous one is done.
         case lateWaits
-        /// A immediate that asks for the next one.
+        /// An immediate that asks for the next one.
         case immediate
         /// Work that schedules more work.
         case work
@@ -64,7 +64,7 @@ import Testing
         #expect(turn.withLock { $0.map { $0 < patience } } == true)
     }
 
-    /// What other threads have posted in one go runs in several rounds.
+    /// Work that other threads have posted at once runs in several iterations.
     @Test func aLongQueueLetsSocketsIn() async throws {
         let loop = EventLoop(name: "queue")
         defer { loop.shutDown() }
@@ -95,7 +95,7 @@ import Testing
     }
 }
 
-/// Keeps a loop busy, and notes in which of its turns others have theirs.
+/// Keeps a loop busy, and records the turns of other work.
 private final class Burden: @unchecked Sendable {
     // Unchecked: touched only on the loop.
     struct Turns {
@@ -105,7 +105,7 @@ private final class Burden: @unchecked Sendable {
         var isComplete: Bool { work != nil && socket != nil && timer != nil }
     }
 
-    /// The turn in which the others begin to wait for theirs.
+    /// The turn in which the others begin to wait.
     static let start = 5
 
     private let load: FairnessTests.Load
@@ -139,7 +139,7 @@ private final class Burden: @unchecked Sendable {
             pair.wakeReader()
             onBegin()
         }
-        // Begins in the phase of the loop that it is about.
+        // Starts in the phase of the loop under test.
         _ = loop.schedule(after: .milliseconds(1)) { self.ask() }
     }
 

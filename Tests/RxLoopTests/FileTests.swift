@@ -34,7 +34,7 @@ import Testing
                 let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
                 try File(writing: directory + "/file", isNew: true).write(bytes, at: 0)
                 let file = try File(reading: directory + "/file")
-                // There are file systems on disks that cannot tell.
+                // Some file systems on disks cannot tell.
                 guard file.isInMemory || file.isCached(at: 0) else { return }
                 #expect(file.isInMemory || parent != "/dev/shm")
                 for (offset, count) in [(0, 65_536), (65_536, 34_464), (100_000, 0), (200_000, 0)] {
@@ -51,7 +51,7 @@ import Testing
 
         private static func canWrite(in directory: String) -> Bool { unsafe access(directory, W_OK) == 0 }
 
-        /// A file system on a disk gives up what is asked back; one in memory has it still.
+        /// A file system on a disk drops the pages on request; one in memory keeps them.
         @Test func whatIsNotInMemoryIsNotWaitedFor() throws {
             try withDirectory { directory in
                 let bytes = [UInt8](repeating: 7, count: 1 << 20)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// Another opening of the file counts as another process to the system.
+    /// For the system, another open file description counts as another process.
     @Test func aLockKeepsOthersAway() throws {
         try withDirectory { directory in
             let path = directory + "/file"
@@ -126,7 +126,7 @@ import Testing
             let lock = try FileLock(path)
             let file = unsafe open(path, O_RDWR)
             defer { close(file) }
-            // One that is empty would be removed with the lock.
+            // An empty file would be removed together with its lock.
             #expect(unsafe write(file, "a", 1) == 1)
             let locked = try #require(
                 (0..<CInt(1024)).first { $0 != file && identity($0) == identity(file) })
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    /// The system would take the part before it for the path.
+    /// The system would take the part before NUL for the path.
     @Test func aPathWithANULIsRefused() throws {
         try withDirectory { directory in
             _ = try File(writing: directory + "/a")
@@ -209,7 +209,7 @@ import Testing
     }
 }
 
-/// Gives `body` an empty directory, which is removed afterwards with the plain files in it.
+/// Runs `body` with an empty directory, which is removed afterwards with the plain files in it.
 private func withDirectory(in parent: String = "/tmp", _ body: (String) throws -> Void) throws {
     var template = Array("\(parent)/rxloop.XXXXXX".utf8CString)
     let path = try #require(

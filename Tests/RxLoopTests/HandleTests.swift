@@ -106,7 +106,7 @@ import Testing
         #expect(kicks == 3)
     }
 
-    /// What the callbacks of one test share.
+    /// State shared by the callbacks of one test.
     private final class Log: @unchecked Sendable {
         // Unchecked: touched only on the test's loop.
         var lines: [String] = []

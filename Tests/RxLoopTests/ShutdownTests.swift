@@ -3,7 +3,7 @@ import RxLoop
 import Synchronization
 import Testing
 
-/// `shutDown()` itself stops the process unless `uv_loop_close` says 0, so that getting past it is the proof.
+/// `shutDown()` itself traps unless `uv_loop_close` returns 0, so that its return is the proof.
 @Suite struct ShutdownTests {
     @Test func pendingWorkRunsAndPendingTimersRunEarly() {
         let loop = EventLoop(name: "shutdown")
@@ -53,7 +53,7 @@ import Testing
         #expect(order.withLock { $0 } == [0, 1, 2, 3])
     }
 
-    // MARK: Afterwards
+    // MARK: After the shutdown
 
     @Test func workScheduledAfterTheEndRunsOnItsCallerInOrderAndWithoutRecursion() {
         let loop = EventLoop(name: "late")
@@ -123,7 +123,7 @@ import Testing
         loop.shutDown()
     }
 
-    /// Each asks the clock whether its time has come, and waits again if it was woken early.
+    /// Each checks the clock for its time, and waits again if it was woken early.
     @Test(arguments: [false, true]) func operatorsThatWaitKeepTheirTime(isEndedBefore: Bool) async {
         let loop = EventLoop(name: "waits")
         if isEndedBefore { loop.shutDown() }

@@ -5,8 +5,9 @@
     import Synchronization
     import Testing
 
-    /// A loop that cannot be made for want of descriptors. Each test is a process of its own, since the limit is the
-    /// process's; libuv's own pipe for signals, which it makes with the first loop, is among what is lacking.
+    /// A loop that cannot be created for lack of descriptors. Each test is a separate process, since the
+    /// limit is the process's; libuv's own pipe for signals, which it creates with the first loop, needs
+    /// descriptors, too.
     @Suite(.timeLimit(.minutes(1))) struct UnstartedTests {
         @Test func isStartedOnceThereAreDescriptors() async {
             await #expect(processExitsWith: .success) {
@@ -46,7 +47,7 @@
         }
     }
 
-    /// Takes all free descriptors away from the process; gives the limit that there was.
+    /// Uses up all free descriptors of the process; returns the previous limit.
     private func withoutDescriptors() -> rlimit {
         var limit = rlimit()
         unsafe _ = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

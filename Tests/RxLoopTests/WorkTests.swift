@@ -9,8 +9,8 @@ import Testing
     import Darwin
 #endif
 
-/// `shutDown()` itself stops the process unless `uv_loop_close` says 0, so that getting past it is the proof that
-/// nothing was left behind.
+/// `shutDown()` itself traps unless `uv_loop_close` returns 0, so that its return is the proof that every
+/// handle was closed.
 @Suite struct WorkTests {
     @Test func workRunsOffTheLoopAndItsResultArrivesOnIt() async throws {
         let loop = EventLoop(name: "work")
@@ -68,11 +68,11 @@ import Testing
         }
         let waiting = loop.work { () throws(UVError) in runs.add(1, ordering: .relaxed) }.subscribe()
         waiting.cancel()
-        // The cancel has reached the loop when what was posted after it has run.
+        // The cancel has reached the loop when work posted after it has run.
         loop.schedule { cancelled.open() }
         cancelled.pass()
         barrier.open()
-        // The pool takes jobs in order, so that this one comes after the cancelled one's turn.
+        // The pool runs jobs in order, so that this one comes after the cancelled one's turn.
         loop.work { () throws(UVError) in done.open() }.subscribe()
         done.pass()
         #expect(runs.load(ordering: .relaxed) == 0)
@@ -95,7 +95,7 @@ import Testing
     }
 }
 
-/// Holds up whoever comes until it is opened.
+/// Blocks callers until it is opened.
 private final class Barrier: Sendable {
     private let ends: (reading: Int32, writing: Int32)
 
