@@ -5,7 +5,7 @@ import Testing
 
 @testable import RxCache
 
-/// When two bodies of a POST are the same to the cache.
+/// Equality of two bodies of a POST for the cache.
 @Suite struct ContentDigestTests {
     private func digest(_ json: String) throws -> String {
         var request = Request(

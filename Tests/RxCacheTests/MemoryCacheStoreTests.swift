@@ -140,7 +140,7 @@ struct MemoryCacheStoreTests {
         #expect(store.usage.entries == 1)
     }
 
-    /// Many operations of all kinds; after each the account must be what is there.
+    /// Many operations of all kinds; after each the accounting must match the entries.
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
     func theAccountIsExact(seed: UInt64) {
         var random = SeededRandom(seed)

@@ -9,7 +9,7 @@ import Testing
 
 /// Memory over a store that takes a second for each operation.
 @Suite struct TieredCacheStoreTests {
-    /// A store in memory that answers after a second, or fails then; operations happen when they are begun.
+    /// A store in memory that responds after a second, or fails then; operations take effect when they start.
     private final class SlowStore: CacheStore {
         let contents = MemoryCacheStore()
         let clock: VirtualScheduler
@@ -58,7 +58,7 @@ import Testing
         Recorder(store.entries(for: CacheKey(rules: .http, url: url)), on: clock)
     }
 
-    /// The sizes of the bodies that are found, and how many lookups below that took.
+    /// The sizes of the bodies found, and the number of lookups below.
     private func look(_ url: String) throws -> (bodies: [Int], below: Int) {
         let before = slow.state.withLock { $0.lookups }
         let recorder = begin(url)
@@ -74,7 +74,7 @@ import Testing
         try clock.run()
     }
 
-    @Test("What was looked up or stored comes from memory from then on")
+    @Test("Entries that were looked up or stored come from memory from then on")
     func promotes() throws {
         slow.contents.store(.sample("/a", body: 7)).subscribe()
         #expect(try look("/a") == ([7], 1))
@@ -86,7 +86,7 @@ import Testing
         #expect(store.usage == slow.usage)
     }
 
-    @Test("Of variants memory must have all, else it asks below")
+    @Test("Memory must have all variants, else the lower store is asked")
     func variants() throws {
         for (language, body) in [("de", 1001), ("en", 1002)] {
             slow.contents.store(.sample("/a", language: language, body: body, time: Double(body)))
@@ -95,13 +95,13 @@ import Testing
         #expect(try look("/a") == ([1002, 1001], 1))
         try put(.sample("/a", language: "fr", body: 1003, time: 1003))
         #expect(try look("/a") == ([1003, 1002, 1001], 0))
-        // Drives one of them out of memory.
+        // Evicts one of them from memory.
         for number in 0..<3 { try put(.sample("/x\(number)", body: 2400)) }
         #expect(store.memory.usage.evicted == 1)
         #expect(try look("/a") == ([1003, 1002, 1001], 1))
     }
 
-    @Test("What is too large for memory is found below")
+    @Test("An entry that is too large for memory is found below")
     func large() throws {
         try put(.sample("/a", body: 6000))
         #expect(store.memory.usage.entries == 0)
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(
-        "A lookup that was on its way brings nothing old over what was changed meanwhile",
+        "A lookup under way does not overwrite a later change with old entries",
         arguments: [0, 1, 2])
     func outdated(kind: Int) throws {
         let old = CacheEntry.sample("/a", body: 1, time: 1)
@@ -151,7 +151,7 @@ import Testing
         #expect(kind < 2 || found.values.first?.first?.metadata.terms.lifetime == 99)
     }
 
-    @Test("Where the lower store fails, memory goes on")
+    @Test("If the lower store fails, memory remains usable")
     func failing() throws {
         try put(.sample("/a", language: "de", body: 1, time: 1))
         slow.state.withLock { $0.fails = true }

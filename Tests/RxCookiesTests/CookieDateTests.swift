@@ -41,7 +41,7 @@ import Testing
         #expect(Date(cookieDate: text) == nil)
     }
 
-    @Test("What every form of HTTP date means, it means as a cookie date too", arguments: 0..<200)
+    @Test("Every format of HTTP date means the same as a cookie date", arguments: 0..<200)
     func agreesWithHTTPDates(seed: Int) throws {
         var random = SeededRandom(UInt64(seed))
         let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

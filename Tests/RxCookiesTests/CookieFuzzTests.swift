@@ -7,7 +7,7 @@ import Testing
 
 @testable import RxCookies
 
-/// Whatever servers and files say, nothing traps, and what is kept keeps the rules.
+/// For any input from servers and files, nothing traps, and stored cookies conform to the rules.
 @Suite struct CookieFuzzTests {
     private static let lines = [
         "a=b", "SID=31d4d96e407aad42; Path=/; Domain=example.test; Secure; HttpOnly; SameSite=Lax",
@@ -43,7 +43,7 @@ import Testing
             #expect(!cookie.name.contains("="))
             #expect(cookie.isHostOnly || !CookieBench.suffixes.contains!(cookie.domain))
         }
-        // What is kept can be dumped and is found sound again.
+        // Stored cookies can be dumped and are valid when read again.
         let copy = CookieBench(limits: CookieLimits(perDomain: 20, total: 50))
         try copy.jar.restore(from: bench.jar.dump())
         #expect(copy.jar.cookies == cookies)

@@ -3,7 +3,7 @@ import RxHTTP
 @testable import RxCookies
 
 extension CookieJar {
-    /// A request that goes to where its URL says.
+    /// A request to the origin of its URL.
     func adding(to request: Request) -> (Request, epoch: Int) {
         guard let origin = CookieOrigin(request.url),
             let (request, _, epoch) = adding(to: request, at: origin)
@@ -11,7 +11,7 @@ extension CookieJar {
         return (request, epoch)
     }
 
-    /// An answer from where the URL says.
+    /// A response from the URL.
     func store(_ head: ResponseHead, for request: Request, epoch: Int) {
         if let origin = CookieOrigin(request.url) {
             store(head, for: request, at: origin, epoch: epoch, as: nil)

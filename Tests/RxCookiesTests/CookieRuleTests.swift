@@ -7,9 +7,9 @@ import Testing
 
 @testable import RxCookies
 
-/// Who gets which cookie (RFC 6265 §5.1.3, §5.1.4, §5.3, §5.4; RFC 6265bis).
+/// The scope of cookies (RFC 6265 §5.1.3, §5.1.4, §5.3, §5.4; RFC 6265bis).
 @Suite struct CookieRuleTests {
-    /// Where a line was set, and a URL with the field that a request to it then carries.
+    /// The URL that set a line, and a URL with the field that a request to it then carries.
     struct Row: CustomTestStringConvertible {
         let line: String
         let from: String
@@ -34,7 +34,7 @@ import Testing
         Row("a=1; Domain=a.test", from: "http://a.test", to: "http://ba.test"),
         Row("a=1; Domain=a.test", from: "http://a.test", to: "http://a.test.b.test"),
         Row("a=1; Domain=", from: "http://a.test", to: "http://x.a.test"),
-        // A public suffix may have cookies of its own, for itself.
+        // A public suffix may have cookies for itself.
         Row("a=1; Domain=hosts.test", from: "http://hosts.test", to: "http://hosts.test", "a=1"),
         Row("a=1; Domain=hosts.test", from: "http://hosts.test", to: "http://x.hosts.test"),
         Row("a=1; Domain=localhost", from: "http://localhost", to: "http://localhost:1", "a=1"),
@@ -42,7 +42,7 @@ import Testing
         Row(
             "a=1; Domain=city.kawasaki.test", from: "http://x.city.kawasaki.test",
             to: "http://city.kawasaki.test", "a=1"),
-        // Addresses are equal or strangers.
+        // Addresses match only if they are equal.
         Row("a=1", from: "http://127.0.0.1", to: "http://127.0.0.1:81", "a=1"),
         Row("a=1; Domain=127.0.0.1", from: "http://127.0.0.1", to: "http://127.0.0.1", "a=1"),
         Row("a=1; Domain=127.0.0.1", from: "http://127.0.0.1", to: "http://x.127.0.0.1"),
@@ -132,7 +132,7 @@ import Testing
         #expect(bench.jar.cookies.isEmpty)
     }
 
-    @Test("Without a list a cookie goes back to its host and nowhere else")
+    @Test("Without a list a cookie is returned to its host only")
     func unknownSuffixes() throws {
         let bench = CookieBench(suffixes: .unknown)
         try bench.set("a=1; Domain=co.uk", from: "http://x.co.uk")
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test("Longer paths first, then the older; a new value keeps the age")
+    @Test("Longer paths first, then older cookies; a new value keeps the age")
     func order() throws {
         let bench = CookieBench()
         for line in ["a=1; Path=/", "b=1; Path=/x", "c=1; Path=/", "d=1; Path=/x/y", "e=1; Path=/x"] {
@@ -178,7 +178,7 @@ import Testing
         #expect(bench.jar.cookies.map(\.name) == ["a", "b", "c", "d", "e", "p"])
     }
 
-    @Test("A cookie is named by name, domain, host-only and path")
+    @Test("A cookie is identified by name, domain, host-only and path")
     func identity() throws {
         let bench = CookieBench()
         for line in ["a=1", "a=2; Domain=a.test", "a=3; Path=/x", "A=4", "a=5"] {
@@ -221,7 +221,7 @@ import Testing
         #expect(bench.field("http://www.example.com/") == "lang=en-US")
     }
 
-    @Test("Of one domain those without Secure go first, and what was not used for longest")
+    @Test("Of one domain, cookies without Secure are evicted first, and the least recently used")
     func domainLimit() throws {
         let bench = CookieBench(limits: CookieLimits(perDomain: 3))
         for name in ["s", "a", "b"] {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RxCookies
 
-/// Cookies outlive the process, and what goes wrong with their file loses no more than it must.
+/// Cookies that outlive the process, and failures of their file with the least possible loss.
 @Suite struct CookieStorageTests {
     private let url = "https://a.test/"
 
@@ -48,7 +48,7 @@ import Testing
         #expect(bench.storage.saves == 2)
     }
 
-    @Test("Sending cookies changes nothing that is worth a write")
+    @Test("Sending cookies causes no write")
     func readingIsNoWrite() throws {
         let bench = CookieBench(isStored: true)
         try bench.set("a=1; Max-Age=1000", from: url)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "A session cookie is worth a write where it is kept, or takes the place of one that is",
+        "A session cookie is written if session cookies are kept, or if it replaces a persistent one",
         arguments: [false, true])
     func sessionCookies(keepsSessionCookies: Bool) throws {
         let bench = CookieBench(isStored: true, keepsSessionCookies: keepsSessionCookies)
@@ -88,7 +88,7 @@ import Testing
         #expect(bench.storage.text.contains(#""name":"a""#))
     }
 
-    @Test("What changes during a write is in the next, and who flushes waits for that one")
+    @Test("Changes during a write are in the next one, for which flush waits")
     func changesDuringAWrite() throws {
         let gate = Signal<Void>()
         let bench = CookieBench(isStored: true)
@@ -112,7 +112,7 @@ import Testing
         #expect(bench.storage.saves == 2)
     }
 
-    @Test("A write that fails is told, fails who waits for it, and the next one has everything")
+    @Test("A failed write is reported, fails the flush, and the next one has all cookies")
     func failedWrites() throws {
         let bench = CookieBench(isStored: true)
         bench.storage.contents.withLock { $0.saveErrors = [NetworkError(.file, "disk full")] }
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(
-        "A broken file is a fresh jar and an error, and is written over",
+        "A damaged file is an empty jar and an error, and is overwritten",
         arguments: ["", "{", "[]", #"{"version":1}"#, #"{"version":2,"cookies":[]}"#, "\0\u{FFFD}"])
     func brokenFiles(text: String) throws {
         let bench = CookieBench(isStored: true, storage: ScriptedStorage(Array(text.utf8)))
@@ -144,7 +144,7 @@ import Testing
         #expect(bench.storage.text.contains(#""name":"a""#))
     }
 
-    @Test("A file that cannot be read is not written over; it is read when that works again")
+    @Test("An unreadable file is not overwritten; it is read when that works again")
     func unreadableFiles() throws {
         let old = CookieBench(isStored: true)
         try old.set("old=1; Max-Age=1000", from: url)
@@ -169,7 +169,7 @@ import Testing
         #expect(bench.jar.cookies.map(\.name) == ["old", "new"])
     }
 
-    @Test("What was removed before the file was read does not come back from it")
+    @Test("A cookie removed before the file was read is not restored from it")
     func removalsBeforeRestoring() throws {
         let old = CookieBench(isStored: true)
         try old.set("old=1; Max-Age=1000", from: url)
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test(
-        "Cookies that no server could have set do not come from a file",
+        "Cookies that no server could have set are not restored from a file",
         arguments: [
             (#""value":"1""#, #""value":"1\r\nX: y""#), (#""value":"1""#, #""value":"1; b=2""#),
             (#""domain":"a.test""#, #""domain":"test""#), (#""domain":"a.test""#, #""domain":"A.test""#),
@@ -228,7 +228,7 @@ import Testing
         #expect(second.jar.cookies.isEmpty)
     }
 
-    @Test("Removing by domain, by session, one, all")
+    @Test("Removing by domain, by session, a single one, all")
     func removing() throws {
         func bench() throws -> CookieBench {
             let bench = CookieBench()

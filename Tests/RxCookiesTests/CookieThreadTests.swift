@@ -4,7 +4,7 @@ import Testing
 
 /// A jar from many threads at once.
 @Suite struct CookieThreadTests {
-    @Test("Used from many threads, every cookie arrives and every event has its place")
+    @Test("Used from many threads, every cookie arrives and every event is in order")
     func fromManyThreads() async {
         let bench = CookieBench()
         await withTaskGroup(of: Void.self) { group in

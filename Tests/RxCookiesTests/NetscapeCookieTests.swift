@@ -5,11 +5,11 @@ import RxTesting
 import TestCookies
 import Testing
 
-/// Cookies go to and come from the files of curl and wget, and can be made by hand.
+/// Cookies in the file format of curl and wget, and cookies made by hand.
 @Suite struct NetscapeCookieTests {
     private let bench = CookieBench()
 
-    @Test("What curl writes is read, and what is no cookie is left out")
+    @Test("curl's output is read, and invalid cookies are skipped")
     func reads() {
         let file = """
             # Netscape HTTP Cookie File
@@ -38,7 +38,7 @@ import Testing
         #expect(taken[1].expires == Date(timeIntervalSince1970: 4000))
     }
 
-    @Test("What is written is read again", arguments: [true, false])
+    @Test("Written cookies are read again", arguments: [true, false])
     func roundTrip(hasSessionCookies: Bool) throws {
         try bench.set("a=1; Max-Age=100; Path=/x; Domain=a.test; Secure; HttpOnly", from: "https://a.test/")
         try bench.set("b=\"ü =2\"", from: "https://a.test/")
@@ -54,13 +54,13 @@ import Testing
         #expect(other.jar.cookies.map(\.value) == expected.map(\.value))
     }
 
-    @Test("No cookie lives longer than the jar lets it")
+    @Test("No cookie lives longer than the jar allows")
     func lifetime() {
         let taken = bench.jar.restore(fromNetscape: "a.test\tFALSE\t/\tFALSE\t99999999999\ta\t1\n")
         #expect(taken.map(\.expires) == [Date(timeIntervalSince1970: 400 * 86400)])
     }
 
-    @Test("A cookie made by hand is one like any other")
+    @Test("A cookie made by hand is like any other")
     func byHand() throws {
         let cookie = Cookie(name: "theme", value: "dark", domain: ".Shop.Test", isHostOnly: false, path: "/x")
         #expect(cookie.domain == "shop.test")
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "One that no server could have set is refused",
+        "A cookie that no server could have set is refused",
         arguments: [
             Cookie(name: "a", value: "1\n", domain: "a.test"),
             Cookie(name: "a;b", value: "1", domain: "a.test"),

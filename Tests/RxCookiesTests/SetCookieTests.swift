@@ -4,7 +4,7 @@ import Testing
 
 @testable import RxCookies
 
-/// How a `Set-Cookie` line is read (RFC 6265 §5.2).
+/// Parsing of a `Set-Cookie` line (RFC 6265 §5.2).
 @Suite struct SetCookieTests {
     @Test(arguments: [
         ("a=b", "a", "b"), ("a=", "a", ""), ("=b", "", "b"), ("b", "", "b"), (" a \t=\t b ", "a", "b"),

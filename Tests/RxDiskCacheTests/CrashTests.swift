@@ -12,8 +12,8 @@ import Testing
         try ChildProcess(ChildProcess.product("disk-cache-probe"), arguments)
     }
 
-    /// Wherever it is at the moment: it goes on while its lines come here.
-    @Test("A process killed while it writes loses nothing that was stored, and breaks nothing")
+    /// Killed at any moment: it continues while its output arrives here.
+    @Test("A process killed while it writes loses no stored entry, and damages nothing")
     func killed() async throws {
         let folder = try TemporaryFolder()
         var random = SeededRandom(11)
@@ -29,7 +29,7 @@ import Testing
             try await probe.kill()
             let store = DiskCacheStore(patient: folder)
             let numbers = try await store.numbers()
-            // It may have stored more than it could say.
+            // It may have stored more than it could report.
             #expect(stored.allSatisfy { key, number in (numbers[key] ?? -1) >= number })
             #expect(store.usage.entries == numbers.count)
             #expect(store.troubles == "")
@@ -37,14 +37,14 @@ import Testing
         }
     }
 
-    @Test("Two processes storm one folder: nothing is broken, nothing is anything but what was stored")
+    @Test("Two processes storm one folder: nothing is damaged, and each entry is one that was stored")
     func storm() async throws {
         let folder = try TemporaryFolder()
         let probes = try (1...2).map { try probe("storm", folder.path, "\($0)", "400") }
         for probe in probes {
             let record = try await probe.ended()
             #expect(record.ending == .exited(0), "\(record.text) \(record.errorText)")
-            // Neither fails for another reason than that the other one was at it for too long.
+            // Neither fails for another reason than a wait for the other one that was too long.
             let words = record.text.split(separator: " ").map(String.init)
             func number(_ name: String) throws -> Int {
                 let place = try #require(words.firstIndex(of: name))
@@ -58,7 +58,7 @@ import Testing
         #expect(store.troubles == "")
     }
 
-    @Test("One of the two is killed, again and again; the other goes on")
+    @Test("One of the two is killed, again and again; the other continues")
     func stormAndKill() async throws {
         let folder = try TemporaryFolder()
         var random = SeededRandom(5)

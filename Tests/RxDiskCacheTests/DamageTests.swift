@@ -8,9 +8,9 @@ import Testing
 
 @testable import disk_cache_probe
 
-/// What is on the disk is not what the store wrote.
+/// Files on the disk that differ from the store's.
 @Suite(.timeLimit(.minutes(5))) struct DamageTests {
-    /// The files of a store that has closed them: all is in the database.
+    /// The files of a store that has closed them: all data is in the database.
     private static let closed = Task { try await files(isClosed: true) }
     /// The files of a store that has them open: much is in the log only.
     private static let open = Task { try await files(isClosed: false) }
@@ -25,7 +25,7 @@ import Testing
         return try folder.names.filter { $0 != "lock" }.map { ($0, try folder.content($0)) }
     }
 
-    /// Opens what is in the folder: each entry is whole or missing, and what is stored now is found.
+    /// Opens the folder: each entry is complete or missing, and new entries are found.
     private func expectUsable(_ folder: TemporaryFolder, _ comment: String) async throws {
         let store = DiskCacheStore(patient: folder)
         let numbers = try await store.numbers()
@@ -37,7 +37,7 @@ import Testing
             #expect(numbers.count >= SampleEntry.keyCount - 1 || comment.contains("-wal"), "\(comment)")
         }
         _ = try await store.close().value()
-        // What has been replaced or removed is in order from then on.
+        // Replaced or removed entries are correct from then on.
         let next = DiskCacheStore(patient: folder)
         #expect(try await next.numbers()[5] == 500, "\(comment)")
     }
@@ -52,7 +52,7 @@ import Testing
             var content = content
             if index == target {
                 for _ in 0..<Int.random(in: 1...20, using: &random) {
-                    // Half of them where the structure is: at the beginning.
+                    // Half of them in the structure: at the beginning.
                     let range = Bool.random(using: &random) ? 4096 : content.count
                     content[Int.random(in: 0..<min(range, content.count), using: &random)] ^=
                         1 << UInt8.random(in: 0..<8, using: &random)
@@ -63,7 +63,7 @@ import Testing
         try await expectUsable(folder, "seed \(seed), \(files[target].0)")
     }
 
-    @Test("Cut off", arguments: 1...15 as ClosedRange<UInt64>, [false, true])
+    @Test("Truncated files", arguments: 1...15 as ClosedRange<UInt64>, [false, true])
     func truncated(seed: UInt64, isClosed: Bool) async throws {
         var random = SeededRandom(seed)
         let folder = try TemporaryFolder()

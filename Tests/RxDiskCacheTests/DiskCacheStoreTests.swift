@@ -15,7 +15,7 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("What is stored is there for the next store on the folder, exactly")
+    @Test("Stored entries are found by the next store on the folder, unchanged")
     func reopened() async throws {
         var entry = SampleEntry.make(key: 1, number: 7, size: 300_000)
         entry.metadata.variant = CacheVariant(["accept-language": "de", "accept": nil])
@@ -39,7 +39,7 @@ import Testing
         #expect(store.troubles == "")
     }
 
-    @Test("The folder is its owner's alone, and so is every file, whatever the process's mask")
+    @Test("Folder and files belong to their owner alone, for any mask of the process")
     func permissions() async throws {
         let path = folder.file("deep/er")
         let store = DiskCacheStore(folder: path)
@@ -54,7 +54,7 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
-    @Test("What was used last stays, also across stores", arguments: [false, true])
+    @Test("The most recently used entries stay, also across stores", arguments: [false, true])
     func leastRecentlyUsed(byBytes: Bool) async throws {
         let one = SampleEntry.make(key: 1, number: 1, size: 1000).byteCount
         func store() -> DiskCacheStore {
@@ -86,7 +86,7 @@ import Testing
         #expect(try await store.numbers() == [16: 1, 17: 1, 18: 1, 19: 1, 0: 2])
     }
 
-    @Test("Of a key with very many variants the ones used last stay")
+    @Test("Of a key with very many variants the most recently used ones stay")
     func variants() async throws {
         let store = DiskCacheStore(patient: folder)
         for number in 0..<40 {
@@ -99,7 +99,7 @@ import Testing
         #expect(store.usage.entries == 32)
     }
 
-    @Test("Removing all gives the room back at once and leaves nothing behind; the store goes on")
+    @Test("Removing all entries frees the space at once and leaves nothing behind; the store remains usable")
     func removeAll() async throws {
         let store = DiskCacheStore(patient: folder)
         for key in 0..<10 { try await store.put(SampleEntry.make(key: key, number: 1, size: 100_000)) }
@@ -113,7 +113,7 @@ import Testing
         #expect(store.troubles == "")
     }
 
-    @Test("A folder that is removed under the store is made again")
+    @Test("A folder that is removed under the store is created again")
     func folderGoes() async throws {
         let path = folder.file("cache")
         let store = DiskCacheStore(folder: path)
@@ -125,11 +125,11 @@ import Testing
         #expect(store.troubles == "")
     }
 
-    @Test("Nobody waits on the thread that subscribes, and what is subscribed to first happens first")
+    @Test("The subscribing thread never waits, and work runs in the order of subscription")
     func order() async throws {
         let store = DiskCacheStore(patient: folder)
         let results = Log()
-        // All of it is begun before any of it is awaited.
+        // All operations start before any of them is awaited.
         let streams = (0..<100).map { number in
             number.isMultiple(of: 2)
                 ? store.store(SampleEntry.make(key: 1, number: number, size: 1000)).map { _ in number }
@@ -145,7 +145,7 @@ import Testing
         #expect(results.values == (0..<100).map { $0 / 2 * 2 })
     }
 
-    @Test("A store that goes while work waits does it all the same")
+    @Test("A store that is released while work waits still does the work")
     func released() async throws {
         var store: DiskCacheStore? = DiskCacheStore(patient: folder)
         for key in 0..<10 {
@@ -153,7 +153,7 @@ import Testing
         }
         store = nil
         let next = DiskCacheStore(patient: folder)
-        // The thread of the first one may still be at it.
+        // The thread of the first one may still be running.
         var numbers = try await next.numbers()
         while numbers.count < 10 { numbers = try await next.numbers() }
         #expect(numbers.values.allSatisfy { $0 == 5 })

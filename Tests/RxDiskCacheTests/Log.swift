@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What came, in its order, from any thread.
+/// Events in order, from any thread.
 final class Log: Sendable {
     private let contents = Mutex<[Int]>([])
 

@@ -10,7 +10,7 @@ import Testing
 
 @testable import disk_cache_probe
 
-/// A disk store holds at every moment what a store in memory with the same limits holds.
+/// A disk store has at every moment the same entries as a store in memory with the same limits.
 @Suite(.timeLimit(.minutes(5))) struct ModelTests {
     @Test(arguments: 1...4 as ClosedRange<UInt64>, [false, true])
     func doesAsMemoryDoes(seed: UInt64, isTight: Bool) async throws {
@@ -42,7 +42,7 @@ import Testing
             case 5...10:
                 var entry = SampleEntry.make(
                     key: key, number: step, size: .random(in: 0..<7000, using: &random))
-                // Which of two variants was used first, when both were, is nobody's promise.
+                // The order of use of two variants that were used together is not guaranteed.
                 if !isTight, Bool.random(using: &random) {
                     entry.metadata.variant = CacheVariant(["accept": "a"])
                 }

@@ -3,7 +3,7 @@ import RxNetworking
 import TestServers
 import Testing
 
-/// A client that keeps its answers on the disk, over real sockets.
+/// A client that stores its responses on the disk, over real sockets.
 @Suite(.timeLimit(.minutes(2))) struct RestartTests {
     private struct Goods: Endpoint {
         typealias Output = [Int]
@@ -18,7 +18,7 @@ import Testing
         return Client(baseURL: baseURL, configuration: configuration)
     }
 
-    @Test("What one run has kept the next one finds on the disk, and the one after that in memory")
+    @Test("A response stored by one run is found by the next on the disk, and after that in memory")
     func survives() async throws {
         let server = try RawServer { _ in
             [.respond(200, ["Content-Type": "application/json"], body: "[1, 2]")]
@@ -28,7 +28,7 @@ import Testing
         let asked = try await client(server.baseURL, TieredCacheStore(over: first)).typedResponse(Goods())
             .value()
         #expect(asked.output == [1, 2] && asked.response.isFromCache == false)
-        // Whoever asks does not wait for the disk.
+        // Requests do not wait for the disk.
         while first.usage.entries == 0 { await Task.yield() }
         try await first.close().value()
 

@@ -14,7 +14,7 @@ extension CacheStore {
         try await entries(for: key).value()
     }
 
-    /// The numbers of the sample entries that are there, by key; throws what is not whole.
+    /// The numbers of the sample entries in the store, by key; throws for an incomplete one.
     func numbers() async throws -> [Int: Int] {
         var numbers: [Int: Int] = [:]
         for key in 0..<SampleEntry.keyCount {
@@ -27,13 +27,13 @@ extension CacheStore {
     }
 }
 
-/// An entry was found that nobody stored.
+/// An entry was found that was never stored.
 struct NotWhole: Error {
     let key: Int
 }
 
 extension DiskCacheStore {
-    /// What went wrong, as one line; empty where nothing did.
+    /// The failures as one line; empty if there were none.
     var troubles: String {
         let all = statistics
         let counts = [
@@ -44,7 +44,7 @@ extension DiskCacheStore {
 }
 
 extension TemporaryFolder {
-    /// The database in it.
+    /// The database in the folder.
     var database: String {
         get throws {
             guard let name = try names.first(where: { $0.hasSuffix(".sqlite") }) else {
@@ -56,7 +56,7 @@ extension TemporaryFolder {
 }
 
 extension DiskCacheStore {
-    /// One that waits for others however slow the machine is.
+    /// A store that waits for other processes, however slow the machine is.
     convenience init(
         patient folder: TemporaryFolder, limit: Int = 256 << 20, entryLimit: Int? = nil,
         countLimit: Int = 10_000

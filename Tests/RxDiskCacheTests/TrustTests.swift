@@ -8,7 +8,7 @@ import Testing
 
 @testable import disk_cache_probe
 
-/// Folders that are not the store's alone, and what stands in its files.
+/// Folders that other users can access, and the content of the store's files.
 @Suite struct TrustTests {
     private let folder: TemporaryFolder
 
@@ -32,7 +32,7 @@ import Testing
 
     @Test("A folder of another user is refused")
     func foreignFolder() async throws {
-        // Not to be written to by a user who is not root anyway; by root it could be.
+        // Only root could write to it.
         var path = "/usr"
         if geteuid() == 0 {
             path = folder.path
@@ -43,7 +43,7 @@ import Testing
 
     @Test("A database of another user, or its lock, is refused and stays", arguments: ["lock", "database"])
     func foreignFile(name: String) async throws {
-        // Only root can give a file away.
+        // Only root can change the owner of a file.
         guard geteuid() == 0 else { return }
         let store = DiskCacheStore(patient: folder)
         try await store.put(SampleEntry.make(key: 1, number: 1, size: 10))
@@ -54,7 +54,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: path))
     }
 
-    @Test("Who asked, and what was sent, stand on the disk as salted hashes")
+    @Test("Accounts and requests are stored as salted hashes")
     func salt() async throws {
         var entry = SampleEntry.make(key: 1, number: 1, size: 10)
         entry.metadata.key.identity = "account cAnArY7"

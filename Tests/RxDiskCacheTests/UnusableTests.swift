@@ -15,13 +15,13 @@ import Testing
     import Darwin
 #endif
 
-/// The folder holds something else, or cannot be used.
+/// Folders that contain other files, or cannot be used.
 @Suite(.timeLimit(.minutes(3))) struct UnusableTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Something else in the place of the database.
+    /// Another file in the place of the database.
     enum Stranger: CaseIterable {
         case text, otherDatabase, laterVersion, directory, link, otherTotals
 
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("What is no database of this version is replaced", arguments: Stranger.allCases)
+    @Test("A file that is not a database of this version is replaced", arguments: Stranger.allCases)
     func strangers(_ stranger: Stranger) async throws {
         do {
             let store = DiskCacheStore(patient: folder)
@@ -70,7 +70,8 @@ import Testing
     }
 
     @Test(
-        "Where there can be no folder, lookups find nothing and changes fail", arguments: ["file/x", "file"])
+        "If the folder cannot be created, lookups find nothing and changes fail",
+        arguments: ["file/x", "file"])
     func noFolder(name: String) async throws {
         _ = try folder.file("file", [1])
         let store = DiskCacheStore(folder: folder.file(name))
@@ -86,7 +87,7 @@ import Testing
         #expect(try folder.content("file") == [1])
     }
 
-    @Test("Another process that does not let go makes misses, and is over when it does")
+    @Test("Another process that holds the lock causes misses until it releases it")
     func busy() async throws {
         let store = DiskCacheStore(folder: folder.path, patience: .milliseconds(10))
         try await store.put(SampleEntry.make(key: 1, number: 1, size: 1000))
@@ -94,7 +95,7 @@ import Testing
         configuration.allowsUnsafeTransactions = true
         let other = try DatabaseQueue(path: folder.database, configuration: configuration)
         try await other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN EXCLUSIVE") }
-        // Readers wait for nobody.
+        // Readers do not wait.
         #expect(try await store.numbers() == [1: 1])
         await #expect(throws: NetworkError.self) {
             try await store.put(SampleEntry.make(key: 2, number: 2, size: 1000))
@@ -141,7 +142,7 @@ import Testing
     }
 
     @Test(
-        "A full disk takes no more, and gives what it has; one that cannot be written gives nothing",
+        "A full disk accepts no more, and returns its entries; one that cannot be written returns none",
         .enabled("needs the right to mount a file system") { try await canMount() })
     func fullAndReadOnly() async throws {
         let record = try await Self.onDisk(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RxHAR
 
-/// What is written down of an exchange, and how much is kept.
+/// The recording of an exchange, and its limits.
 @Suite struct HARTests {
     @Test func theOldestGoWhenALateOneIsOlder() {
         var entries = HAREntries(limit: 2, byteLimit: .max)
@@ -35,7 +35,7 @@ import Testing
                 sent: .milliseconds(1), firstByte: .milliseconds(4), total: .milliseconds(6),
                 isConnectionReused: true))
         #expect(reused == HAR.Timings(blocked: 0, send: 1, wait: 3, receive: 2))
-        // An answer that came before the request was sent.
+        // A response that came before the request was sent.
         let early = HAR.Timings(
             TransferMetrics(
                 sent: .milliseconds(5), firstByte: .milliseconds(2), total: .milliseconds(6),

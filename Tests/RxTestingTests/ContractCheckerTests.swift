@@ -3,7 +3,7 @@ import RxTesting
 import Synchronization
 import Testing
 
-/// The checker finds what it is there to find.
+/// The checker finds the violations that it is made for.
 @Suite struct ContractCheckerTests {
     typealias Stream = Observable<ContractElement, ContractFailure>
 

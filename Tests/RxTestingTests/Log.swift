@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What happened, in order.
+/// Events, in order.
 final class Log<Entry: Sendable>: Sendable {
     private let contents = Mutex<[Entry]>([])
     var entries: [Entry] { contents.withLock { $0 } }
