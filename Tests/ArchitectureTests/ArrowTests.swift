@@ -1,8 +1,8 @@
 import Testing
 
-/// Who may import whom. SwiftPM lets a target import what its dependencies depend on; the lines here do not.
+/// The permitted imports. SwiftPM lets a target import what its dependencies depend on; these rules do not.
 @Suite struct ArrowTests {
-    /// Reads like the design: a module, and what it may import of this package.
+    /// Reads like the design: a module, and the modules of this package that it may import.
     static let arrows: [String: Set<String>] = [
         "RxLite": [],
         "RxJSON": [],
@@ -20,12 +20,12 @@ import Testing
         "RxTesting": ["RxHTTP", "RxLite"],
     ]
 
-    /// What comes with the toolchain and the system, for all but RxLite.
+    /// Modules of the toolchain and the system, for all modules but RxLite.
     static let platform: Set<String> = [
         "Swift", "Synchronization", "FoundationEssentials", "Glibc", "Musl", "Darwin",
     ]
 
-    /// The ecosystem's packages, and who may use them.
+    /// The ecosystem's packages, and the modules that may use them.
     static let packages: [String: Set<String>] = [
         "HTTPTypes": [
             "RxHTTP", "RxCache", "RxCookies", "RxHAR", "RxCurl", "RxClient", "RxNetworking", "RxTesting",

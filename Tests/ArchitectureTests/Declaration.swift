@@ -1,10 +1,10 @@
-/// A function, initializer, case or type, and the labels it is called with.
+/// A function, initializer, case or type, with its argument labels.
 struct Declaration: Sendable {
     let name: String
     let labels: [String]
     let isPublicFunction: Bool
 
-    /// What a file declares. An initializer goes by the name of the type it belongs to.
+    /// The declarations of a file. An initializer has the name of its type.
     static func all(in file: SourceFile) -> [Declaration] {
         let declaration =
             #/(public (?:static )?)?\b(func|init|case|class|struct|enum|protocol|extension) ?`?(\w*)/#
@@ -26,7 +26,7 @@ struct Declaration: Sendable {
         }
     }
 
-    /// The labels of the parameters that `text` begins with, behind generic ones.
+    /// The labels of the parameters at the start of `text`, after generic ones.
     private static func labels(in text: Substring) -> [String] {
         guard let parameters = text.firstMatch(of: #/^\s*[?]?(?:<[^(]*>)?\(/#) else { return [] }
         var depth = 1

@@ -1,6 +1,6 @@
 import Testing
 
-/// Every operator's doc comment shows what it does as marbles.
+/// Every operator's doc comment shows its effect as marbles.
 @Suite struct DiagramTests {
     @Test func everyOperatorHasItsDiagram() throws {
         let operators = try SourceFile.all(in: "Sources/RxLite/Operators").filter { file in

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Docs/Features.md names every feature, and of each an API, tests and a page that are there.
+/// Docs/Features.md lists every feature, each with an existing API, tests and a page.
 @Suite struct FeatureTests {
-    /// All that the framework must do.
+    /// The required features of the framework.
     static let ids = [
         "R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9",
         "P1", "P2", "P3", "P4", "P5", "P6", "P7",
@@ -18,7 +18,7 @@ import Testing
         "O1", "O2", "O3",
     ]
 
-    /// Where tests talk to servers over sockets.
+    /// The targets whose tests talk to servers over sockets.
     private static let socketTests = [
         "RxNetworkingTests", "RxCurlTests", "ConformanceDriverTests", "ServiceTests",
     ]
@@ -40,7 +40,7 @@ import Testing
             #expect(members.contains(parts[1]), "\(id): \(type) has no \(parts[1])")
         }
 
-        // Operators of streams have nothing to do with sockets.
+        // Operators of streams do not need sockets.
         if !id.hasPrefix("O") {
             #expect(
                 row.tests.contains { test in Self.socketTests.contains { test.path.contains("/\($0)/") } })
@@ -103,8 +103,8 @@ import Testing
             .split(separator: "\n").compactMap { Row($0) }
     }
 
-    /// The types of Sources, each with the names of what it and its extensions declare. What belongs to what is
-    /// seen by the indentation, which the formatter keeps.
+    /// The types of Sources, each with the names of the declarations in it and its extensions. Membership is
+    /// determined by the indentation, which the formatter maintains.
     private static let members = Result {
         let types: Set<Substring> = ["class", "struct", "enum", "protocol", "extension"]
         let declaration =
@@ -126,7 +126,7 @@ import Testing
         return members
     }
 
-    /// What the headings of a page are called in a link.
+    /// The anchors of a page's headings in a link.
     private static func anchors(in text: String) -> Set<String> {
         Set(
             text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { heading in

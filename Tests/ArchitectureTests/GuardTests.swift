@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// Each mark that turns a check of the compiler off has a comment that names the guard.
+/// Each mark that turns off a check of the compiler has a comment that names the guard.
 @Suite struct GuardTests {
     static let unchecked = [
         "@unchecked Sendable", "try!", "fatalError(", "nonisolated(unsafe)",
     ]
 
-    /// How many lines before and after a mark may hold its comment.
+    /// The maximum number of lines between a mark and its comment.
     static let reach = 4
 
     /// The marks of a file without a comment near them, as `line: mark`.
@@ -15,7 +15,7 @@ import Testing
         file.code.enumerated().flatMap { index, line in
             unchecked.filter { line.contains($0) }.compactMap { mark in
                 let near = file.lines[max(0, index - reach)...min(file.lines.count - 1, index + reach)]
-                // Doc comments tell users what it is for; the guard is for who changes it.
+                // Doc comments are for users; the guard is for maintainers.
                 let isGuarded = near.contains { line in
                     line.range(of: "// ").map { !line[..<$0.lowerBound].hasSuffix("/") } ?? false
                 }
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// Whether a file says of something unchecked that only a loop touches it, and asserts that nowhere.
+    /// Whether a file claims that only a loop touches an unchecked type, and never asserts it.
     static func trusts(_ file: SourceFile) -> Bool {
         let asserts = ["assertCurrent(", "preconditionCurrent("]
         guard file.code.contains(where: { $0.contains("@unchecked Sendable") }),

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The articles about streams name what is there: all operators, and nothing else.
+/// The articles about streams name existing declarations: all operators, and nothing else.
 @Suite struct OperatorPageTests {
     /// The public functions of the operators' folder, as a page writes them: the name, and the first label if
     /// there is one.
@@ -60,7 +60,7 @@ import Testing
         #expect(calls == ["take until", "map "])
     }
 
-    /// What is called in the column of a table that is headed `RxLite` or `Operator`.
+    /// The calls in the column of a table that is headed `RxLite` or `Operator`.
     static func calls(in page: String) -> [(name: String, label: String?)] {
         var column: Int?
         var calls: [(name: String, label: String?)] = []
@@ -108,7 +108,7 @@ import Testing
 }
 
 extension String {
-    /// Whether `name` stands in here, and not as the end of a longer one.
+    /// Whether `name` occurs here, and not as the end of a longer name.
     fileprivate func containsCall(_ name: String) -> Bool {
         ranges(of: name).contains { range in
             range.lowerBound == startIndex || !(self[index(before: range.lowerBound)].isLetter)

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// No public type that could hold a secret is left out where printing is tested.
+/// Every public type that could hold a secret is covered by the tests of printing.
 @Suite struct PrintedTypesTests {
-    /// Those that `PrintingTests` need not print, and why.
+    /// Types that `PrintingTests` need not print, with the reasons.
     private static let exempt: [String: [String]] = [
         "tested beside the transport": [
             "CurlTransport", "CurlTransport.Configuration", "CurlTransport.ConnectTo",
@@ -64,7 +64,7 @@ import Testing
             types.filter { $0.value.isPublic && !$0.value.parts.isDisjoint(with: holders) }.keys)
     }
 
-    /// Reads declarations by their indentation, which the format of the sources keeps.
+    /// Reads declarations by their indentation, which the formatter maintains.
     private static func collect(
         _ file: SourceFile, into types: inout [String: (isPublic: Bool, parts: Set<String>)]
     ) {

@@ -2,7 +2,7 @@ import Foundation
 
 /// One Swift file of the package.
 struct SourceFile: Sendable, CustomStringConvertible {
-    /// From the package's folder.
+    /// The path relative to the package's folder.
     let path: String
     let lines: [String]
 
@@ -11,7 +11,7 @@ struct SourceFile: Sendable, CustomStringConvertible {
     /// The folder below `Sources`.
     var module: String { String(path.split(separator: "/")[1]) }
 
-    /// The lines as the compiler sees them: comments are empty, and so is what stands in string literals.
+    /// The lines as the compiler sees them: comments are empty, and so are string literals.
     /// Line numbers stay.
     let code: [String]
 
@@ -63,7 +63,7 @@ extension SourceFile {
     static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Every Swift file below a folder of the package, but for the code of tutorials.
+    /// Every Swift file below a folder of the package, except the code of tutorials.
     static func all(in folder: String) throws -> [SourceFile] {
         let base = root.appendingPathComponent(folder)
         guard let paths = FileManager.default.enumerator(atPath: base.path) else { return [] }

@@ -2,10 +2,10 @@ import Foundation
 import RxTesting
 import Testing
 
-/// Broken input for every parser of ours: none traps, none gives what it must not, and a seed gives the same in
+/// Malformed input for every parser: none traps, none returns an invalid result, and a seed gives the same in
 /// every run.
 ///
-/// `FUZZ_RUNS` is how many inputs each parser gets (default 2,000), `FUZZ_SEED` which ones.
+/// `FUZZ_RUNS` is the number of inputs for each parser (default 2,000), `FUZZ_SEED` selects them.
 @Suite struct FuzzTests {
     static let runs = number("FUZZ_RUNS") ?? 2000
     static let seed = UInt64(number("FUZZ_SEED") ?? 1)
@@ -41,7 +41,7 @@ import Testing
         #expect(try results() == results())
     }
 
-    /// Something of the corpus, changed up to three times over, sometimes with something else of it behind it.
+    /// An item of the corpus, changed up to three times, sometimes with another item after it.
     private static func input(of parser: Parser, _ random: inout SeededRandom) -> [UInt8] {
         var input = parser.corpus.randomElement(using: &random) ?? []
         for _ in 0..<Int.random(in: 1...3, using: &random) {
@@ -54,7 +54,7 @@ import Testing
         return input
     }
 
-    /// What grammars turn on.
+    /// Characters with a meaning in grammars.
     private static let special = Array(
         "\0\t\r\n \"#$%&'()*+,-./0123456789:;<=>?@[\\]^_`aefintz{|}~\u{FF}é".utf8)
 }

@@ -1,11 +1,11 @@
 import Testing
 
-/// One of our parsers, with what it is given and what must hold of its result.
+/// One parser, with its corpus and the conditions on its result.
 struct Parser: Sendable, CustomTestStringConvertible {
     let name: String
-    /// Well-formed and nearly well-formed texts that the broken ones are made of.
+    /// Valid and nearly valid texts, the material of the malformed ones.
     let corpus: [[UInt8]]
-    /// Parses, throws ``Violation`` where the result is not what it may be, and gives the result as text.
+    /// Parses, throws ``Violation`` for an invalid result, and returns the result as text.
     let parse: @Sendable ([UInt8]) throws -> String
 
     var testDescription: String { name }
@@ -16,7 +16,7 @@ struct Parser: Sendable, CustomTestStringConvertible {
         self.parse = parse
     }
 
-    /// The same for parsers of what is no text.
+    /// The same for parsers of binary formats.
     init(
         _ name: String, bytes corpus: [[UInt8]], _ parse: @escaping @Sendable ([UInt8]) throws -> String
     ) {
@@ -31,12 +31,12 @@ struct Parser: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A result that a parser must not give.
+/// A result that a parser must not return.
 struct Violation: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Throws if `condition` does not hold.
+/// Throws if `condition` is false.
 func demand(_ condition: Bool, _ description: @autoclosure () -> String) throws(Violation) {
     if !condition { throw Violation(description: description()) }
 }

@@ -20,7 +20,7 @@ extension Parser {
         ) { bytes in
             let end =
                 bytes.indices.first { $0 > 0 && bytes[$0] == 0x0A && bytes[$0 - 1] == 0x0A } ?? bytes.endIndex
-            // Now and then so often that both together are more than there can be.
+            // Sometimes so often that both together exceed the maximum.
             let count = bytes.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF } % 256 == 0 ? 20_000 : 1
             let kept = ResponseHead(
                 status: .ok, fieldLines: Array(repeatElement(bytes[..<end], count: count).joined()))

@@ -1,7 +1,6 @@
 @testable import RxCurl
 
-/// Coded bodies. Whatever the pieces are that they come in, the outcome is the same, and there is no more of it than is
-/// allowed.
+/// Coded bodies. For any split into pieces the result is the same, and within the limits.
 extension Parser {
     static let codings: [Parser] =
         ContentCoding.allCases.map { coding in

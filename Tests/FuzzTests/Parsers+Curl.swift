@@ -23,7 +23,7 @@ extension Parser {
                     (0...AlternativeService.longestAge).contains(service.maxAge), "age \(service.maxAge)")
                 try demand(!service.host.utf8.contains { $0 <= 0x20 || $0 == 0x22 }, "host \(service.host)")
             }
-            // What is taken is written as it is read.
+            // Accepted names are written unchanged.
             let place = AlternativeTable.Place(host: "a.test", port: 443)
             var (table, again) = (AlternativeTable(), AlternativeTable())
             _ = table.take(field, from: place, over: "h2", at: 0)

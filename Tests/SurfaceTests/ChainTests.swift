@@ -2,7 +2,8 @@ import RxNetworking
 import Testing
 
 @Suite struct ChainTests {
-    /// Had the compiler taken a function of `AsyncSequence` for an operator, the chain would be none of these.
+    /// If the compiler had taken a function of `AsyncSequence` for an operator, the chain would have another
+    /// type.
     @Test func everyChainIsAStream() async {
         let client = Client(baseURL: "https://api.example.com")
         let chains = await chains(client: client, query: Signal(), page: State(1))

@@ -1,18 +1,18 @@
 import RxTesting
 import Testing
 
-/// What one line of a ```marbles block says: an operator, its sources, and what comes out.
+/// The content of one line of a ```marbles block: an operator, its sources, and the result.
 struct Diagram: Sendable, CustomTestStringConvertible {
     /// The line's name.
     let operation: String
     let sources: [String]
     let result: String
-    /// What the letters of the result stand for, where not for themselves.
+    /// The meaning of the result's letters, unless they mean themselves.
     let legend: [Character: String]
 
     var testDescription: String { "\(operation)  \(result)" }
 
-    /// How far the diagram reaches: without an end, so far only.
+    /// The length of the diagram, which limits a stream without an end.
     var length: Duration {
         result.contains { $0 == "|" || $0 == "#" } ? .seconds(1) : .milliseconds(result.count - 1)
     }
@@ -44,7 +44,7 @@ struct Diagram: Sendable, CustomTestStringConvertible {
         return diagrams
     }
 
-    /// What two or more spaces set apart.
+    /// The parts that are separated by two or more spaces.
     private static func columns(of line: Substring) -> [String] {
         line.replacing(#/ {2,}/#, with: "\t").split(separator: "\t", omittingEmptySubsequences: false)
             .map(String.init)

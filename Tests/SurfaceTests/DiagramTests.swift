@@ -3,7 +3,7 @@ import RxNetworking
 import RxTesting
 import Testing
 
-/// The diagrams of the article Operators are what the operators do.
+/// The diagrams of the article Operators show the behaviour of the operators.
 @Suite struct DiagramTests {
     @Test(arguments: try diagrams())
     func theOperatorDoesWhatItsDiagramSays(_ diagram: Diagram) throws {
@@ -18,7 +18,7 @@ import Testing
         try recorder.expect(diagram.result, values: diagram.legend, error: Lost())
     }
 
-    /// Else a line that was taken out of the page would leave its code behind.
+    /// Otherwise a line that was removed from the page would leave its code behind.
     @Test func everyOperationHasItsDiagram() throws {
         let shown = Set(try Self.diagrams().map(\.operation))
         #expect(Set(Operations.all.keys).subtracting(shown).isEmpty)

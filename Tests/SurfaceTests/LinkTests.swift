@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The links of README and the documentation lead somewhere; docc checks those from article to article.
+/// The links of README and the documentation have targets; docc checks links between articles.
 @Suite struct LinkTests {
     @Test(arguments: try SampleTests.documents())
     func everyLinkLeadsToAPlaceThatIsThere(_ document: String) throws {
@@ -30,7 +30,7 @@ import Testing
 
     static func text(of file: URL) throws -> String { try String(contentsOf: file, encoding: .utf8) }
 
-    /// Those that stay within the project.
+    /// Links within the project.
     static func links(in text: String) -> [String] {
         withoutBlocks(text).flatMap { line in
             line.matches(of: #/\]\(([^)\s]+)\)/#).map { String($0.1) }

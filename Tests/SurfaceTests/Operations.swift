@@ -205,7 +205,7 @@ extension Observable<String, Lost> {
         self.catch { _ in Observable<String, Never>.empty() }
     }
 
-    /// What a second subscriber gets who comes `delay` after the first.
+    /// The values for a second subscriber that joins `delay` after the first.
     fileprivate func joined(after delay: Duration, on clock: VirtualScheduler) -> Observable {
         .deferred {
             subscribe()

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The Swift code in README and the documentation stands in `Samples/` too, and so compiles.
+/// The Swift code in README and the documentation is also in `Samples/`, and so compiles.
 @Suite struct SampleTests {
     @Test(arguments: try documents())
     func everySampleIsCompiled(_ document: String) throws {
@@ -34,14 +34,14 @@ import Testing
             .filter { $0.hasSuffix(".md") }.sorted().map { "\(folder)/\($0)" }
     }
 
-    /// The samples of a document: its fenced Swift blocks but for the ``listing(in:)``.
+    /// The samples of a document: its fenced Swift blocks except the ``listing(in:)``.
     static func samples(in document: String) throws -> [[String]] {
         let blocks = try blocks(in: document)
         let samples = try listing(in: document) == nil ? blocks[...] : blocks.dropFirst()
         return samples.map { normalized($0.map { $0[...] }) }
     }
 
-    /// The signatures that a page begins with, as lines; `nil` if it begins with none.
+    /// The signatures at the start of a page, as lines; `nil` if it starts with none.
     static func listing(in document: String) throws -> [String]? {
         try blocks(in: document).first.flatMap { SignatureTests.isListing($0) ? $0 : nil }
     }
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// Lines without what layout may change: indentation, blank lines, imports, the gap before a comment.
+    /// Lines without layout: indentation, blank lines, imports, the gap before a comment.
     static func normalized(_ lines: [Substring]) -> [String] {
         lines.map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
             .filter { !$0.isEmpty && !$0.hasPrefix("import ") }
@@ -80,7 +80,7 @@ import Testing
 }
 
 extension [String] {
-    /// Whether `lines` stand in here, one after the other.
+    /// Whether `lines` occur here, one after the other.
     fileprivate func containsRun(_ lines: [String]) -> Bool {
         guard lines.count <= count else { return lines.isEmpty }
         return (0...(count - lines.count)).contains { self[$0..<($0 + lines.count)].elementsEqual(lines) }

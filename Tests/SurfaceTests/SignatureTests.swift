@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    /// The pages that introduce a capability begin with the signatures that they are about.
+    /// Pages about a capability start with its signatures.
     @Test(arguments: try articles())
     func everyCapabilityBeginsWithItsSignatures(_ document: String) throws {
         #expect(try SampleTests.listing(in: document) != nil, "no signatures")
@@ -34,7 +34,7 @@ import Testing
         #expect(!Self.isListing(["let a = 1"]))
     }
 
-    /// Pages that are about no one declaration.
+    /// Pages without a declaration as their subject.
     private static let overviews: Set<String> = [
         "RxNetworking", "GettingStarted", "Glossary", "Streams", "Contracts", "RxTesting", "RxDiskCache",
         "RxJSON",
@@ -51,7 +51,7 @@ import Testing
     static func isListing(_ lines: [String]) -> Bool {
         guard lines.first?.hasPrefix("extension ") == true else { return false }
         return lines.allSatisfy { line in
-            // A closure may be a parameter's default.
+            // A closure may be the default of a parameter.
             line.hasPrefix("extension ") || !line.replacing(#/= \{[^}]*\}/#, with: "").contains("{")
         }
     }
@@ -93,7 +93,7 @@ import Testing
         .map(normalized).joined(separator: " ")
     }
 
-    /// The same of the public protocols alone, whose requirements are not marked.
+    /// The same for the public protocols alone, whose requirements have no access level.
     private static let protocols = Result { () throws -> String in
         try sources.get().matches(
             of: #/public protocol .*? }(?= (?:@|extension|public|package|struct|final|$))/#

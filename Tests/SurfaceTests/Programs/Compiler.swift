@@ -20,7 +20,7 @@ struct Compiler {
         return path
     }
 
-    /// Compiles the files without making anything of them.
+    /// Compiles the files without output.
     func typecheck(_ files: [String]) async throws {
         try await run(["-typecheck"] + files + ["-I", output.path])
     }
@@ -54,5 +54,5 @@ struct Compiler {
     private static let libraries = ["-lcurl", "-luv", "-lpsl", "-lz", "-lbrotlidec", "-lzstd"]
 }
 
-/// Whether the compiler can link what the tests were linked with: not what a sanitizer has been compiled into.
+/// Whether the compiler can link the modules of the tests, which it cannot with a sanitizer.
 let isPlainBuild = !ChildProcess.product("").contains("/.build-")

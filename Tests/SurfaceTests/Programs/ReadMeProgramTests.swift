@@ -2,7 +2,8 @@ import Foundation
 import TestServers
 import Testing
 
-/// The programs that README shows as a whole `main.swift` compile as they stand, run, and print what it says.
+/// The programs that README shows as a whole `main.swift` compile unchanged, run, and print the documented
+/// output.
 @Suite(.enabled(if: isPlainBuild)) struct ReadMeProgramTests {
     @Test(arguments: try Program.all(in: "README.md"))
     func theProgramPrintsWhatThePageSays(_ program: Program) async throws {
@@ -49,7 +50,7 @@ import Testing
     }
 }
 
-/// A whole `main.swift` of a page, and what it prints.
+/// A whole `main.swift` of a page, and its output.
 struct Program: CustomStringConvertible {
     let code: String
     let output: String
@@ -60,7 +61,8 @@ struct Program: CustomStringConvertible {
         programs(in: try String(contentsOf: SampleTests.root.appending(path: document), encoding: .utf8))
     }
 
-    /// The blocks whose paragraph before says `main.swift`, each with the block after it that has no language.
+    /// The blocks after a paragraph that names `main.swift`, each with the block after it that has no
+    /// language.
     static func programs(in page: String) -> [Program] {
         page.matches(
             of: #/`main\.swift`[^\n]*:\n\n```swift\n(.*?)```\n[^`]*```\n(.*?)```/#.dotMatchesNewlines()

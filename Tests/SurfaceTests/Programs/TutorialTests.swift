@@ -2,8 +2,8 @@ import Foundation
 import TestServers
 import Testing
 
-/// The code of the tutorials compiles, and leads to the package in Playground/Template, which is built and tested with
-/// every change.
+/// The code of the tutorials compiles, and leads to the package in Playground/Template, which is built and
+/// tested with every change.
 @Suite struct TutorialTests {
     private static let tutorials = SampleTests.root
         .appending(path: "Sources/RxNetworking/RxNetworking.docc/Tutorials")

@@ -1,6 +1,6 @@
 import RxNetworking
 
-// What the samples of README and Docs take for granted: an app around them.
+// The context of the samples in README and Docs: an app around them.
 
 struct Goods: Decodable, Sendable {
     let name: String
