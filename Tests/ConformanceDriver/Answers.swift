@@ -1,7 +1,7 @@
 import Foundation
 import RxNetworking
 
-/// The answer to a fetch. Its body becomes base64 where it is written.
+/// The answer to a fetch. Its body is encoded as base64 on output.
 struct FetchAnswer: Encodable, Sendable {
     let id: Command.ID
     let response: Response
@@ -34,7 +34,7 @@ private struct InterimAnswer: Encodable {
     }
 }
 
-/// What went wrong, with the operation that it went wrong with; without one if the line had none.
+/// An error, with its operation if the line had one.
 struct ErrorAnswer: Encodable, Sendable {
     let id: Command.ID?
     let error: String
@@ -67,11 +67,11 @@ struct EndAnswer: Encodable, Sendable {
 }
 
 extension HTTPFields {
-    /// Name and value of each, in the order they came.
+    /// Name and value of each, in order.
     var lines: [[String]] { map { [$0.name.rawName, $0.value] } }
 }
 
-/// What happens to an event source.
+/// An event of an event source.
 struct EventAnswer: Encodable, Sendable {
     let id: Command.ID
     let sse: String
@@ -82,10 +82,10 @@ struct EventAnswer: Encodable, Sendable {
     var code: String?
     var message: String?
 
-    /// Whether no further connection is tried.
+    /// Whether the source stops reconnecting.
     var isLast: Bool { reconnecting == false }
 
-    /// `nil` for what a browser does not tell.
+    /// `nil` for an event that a browser does not report.
     init?(_ id: Command.ID, _ update: EventSourceUpdate) {
         self.id = id
         switch update {
@@ -104,7 +104,7 @@ struct EventAnswer: Encodable, Sendable {
         }
     }
 
-    /// The end for good.
+    /// The final end.
     init(_ id: Command.ID, because error: NetworkError?) {
         self.id = id
         sse = "error"

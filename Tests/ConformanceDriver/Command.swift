@@ -3,7 +3,7 @@ import RxNetworking
 
 /// One line of input.
 struct Command: Decodable {
-    /// What names an operation: any number or text, given back as it came.
+    /// The id of an operation: any number or text, returned unchanged.
     enum ID: Hashable, Sendable, Codable {
         case number(Double)
         case text(String)
@@ -48,7 +48,7 @@ struct Command: Decodable {
     let redirect: Redirect?
     let credentials: Credentials?
 
-    /// Just the id, for lines that are wrong otherwise.
+    /// The id alone, for lines that are otherwise invalid.
     struct Identified: Decodable {
         let id: ID
     }

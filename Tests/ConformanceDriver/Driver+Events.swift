@@ -2,7 +2,7 @@ import Foundation
 import RxNetworking
 
 extension Driver {
-    /// An event source: goes on until it is closed, or the server says that it is over.
+    /// An event source: runs until it is closed, or the server ends it.
     func openEvents(_ command: Command) throws(CommandError) {
         let id = command.id
         var call = InlineEndpoint(.get, try url(of: command).absoluteString)

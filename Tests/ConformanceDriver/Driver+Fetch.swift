@@ -21,7 +21,7 @@ extension Driver {
         let responses =
             cache?.response(
                 to: request, mode: command.cache ?? .standard,
-                // What redirects or cookies have made of an answer is of no use without them.
+                // The result of redirects or cookies is useless without them.
                 identity: "\(redirect) \(usesCookies)",
                 cookies: usesCookies ? client.configuration.cookies : nil, fetching: exchange)
             ?? exchange(request)

@@ -37,7 +37,7 @@ extension Driver {
 }
 
 extension Response {
-    /// How many items the page has: of a list at the top, or of the only list in an object.
+    /// The number of items on the page: in a list at the top level, or in the only list of an object.
     fileprivate var itemCount: Int {
         let document = try? JSONSerialization.jsonObject(with: Data(body))
         if let list = document as? [Any] { return list.count }

@@ -4,7 +4,7 @@ import RxNetworking
 /// Carries out commands.
 struct Driver: Sendable {
     let client: Client
-    /// What fetches go through, if anything.
+    /// The proxy for fetches, if any.
     let cache: ResponseCache?
     let output: Output
     let operations: Operations
@@ -59,7 +59,7 @@ struct Driver: Sendable {
         guard isNew else { throw CommandError("an operation of this id has not ended") }
     }
 
-    /// The URL that the command must have.
+    /// The URL, which the command must have.
     func url(of command: Command) throws(CommandError) -> URL {
         guard let text = command.url, let url = URL(string: text) else {
             throw CommandError("invalidURL", "there must be a url")
@@ -78,7 +78,7 @@ struct Driver: Sendable {
     }
 }
 
-/// A command that cannot be begun.
+/// A command that cannot be started.
 struct CommandError: Error {
     let code: String
     let message: String

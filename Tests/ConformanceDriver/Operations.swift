@@ -1,8 +1,8 @@
 import RxNetworking
 import Synchronization
 
-/// The operations that have not ended, and the door through which their answers go: nothing is written of one that
-/// has been cancelled or has ended.
+/// The operations under way, and their output: nothing is written for an operation that has been cancelled or
+/// has ended.
 final class Operations: Sendable {
     private struct Contents {
         var running: [Command.ID: Running] = [:]
@@ -15,18 +15,18 @@ final class Operations: Sendable {
         var subscription: Subscription?
     }
 
-    /// One operation, as what runs it sees it.
+    /// One operation, as seen by the code that runs it.
     struct Handle: Sendable {
         fileprivate let operations: Operations
         fileprivate let id: Command.ID
         fileprivate let number: Int
 
-        /// Writes an answer after which more may come.
+        /// Writes an answer that may be followed by more.
         func write(_ answer: some Encodable & Sendable) {
             _ = operations.answer(answer, of: self, isLast: false)
         }
 
-        /// Ends the operation with its last answer. What comes after the first end is dropped.
+        /// Ends the operation with its last answer. Answers after the first end are dropped.
         func end(with answer: some Encodable & Sendable) {
             operations.ended(operations.answer(answer, of: self, isLast: true))
         }
@@ -40,8 +40,8 @@ final class Operations: Sendable {
 
     /// Begins an operation, which ends through its handle.
     ///
-    /// - Parameter isEndless: whether it goes on until it is cancelled.
-    /// - Returns: `false` if there is one of that id.
+    /// - Parameter isEndless: whether it runs until it is cancelled.
+    /// - Returns: `false` if the id is in use.
     func begin(_ id: Command.ID, isEndless: Bool = false, _ start: (Handle) -> Subscription) -> Bool {
         let number = contents.withLock { contents -> Int? in
             guard contents.running[id] == nil else { return nil }
@@ -71,7 +71,7 @@ final class Operations: Sendable {
         if operation != nil { count.update { $0 -= 1 } }
     }
 
-    /// Ends an operation early, with `answer` as its last; without one where it had ended.
+    /// Ends an operation early, with `answer` as its last; without one if it had ended.
     func cancel(_ id: Command.ID, with answer: (some Encodable & Sendable)?) {
         let operation = contents.withLock { contents in
             let operation = contents.running.removeValue(forKey: id)
@@ -82,13 +82,13 @@ final class Operations: Sendable {
         ended(operation)
     }
 
-    /// Ends those that never would by themselves.
+    /// Ends the endless operations.
     func cancelEndless() {
         let ids = contents.withLock { $0.running.filter(\.value.isEndless).keys }
         for id in ids { cancel(id, with: nil as ErrorAnswer?) }
     }
 
-    /// Returns when there are none.
+    /// Returns when no operation is left.
     func waitForAll() async {
         for await count in count.observable where count == 0 { break }
     }

@@ -1,11 +1,11 @@
 import RxNetworking
 
-/// What the command line says.
+/// The options of the command line.
 struct Options {
     var keepsCookies = false
     var cookieFile: String?
     var cache: ResponseCache?
-    /// HTTP/1.1 with every libcurl, unless HTTP/2 is asked for.
+    /// HTTP/1.1 with every libcurl, unless HTTP/2 is requested.
     var configuration = {
         var configuration = CurlTransport.Configuration()
         configuration.httpVersion = .http1
@@ -51,7 +51,7 @@ struct Options {
         closed, and the driver ends when all else has.
         """
 
-    /// - Throws: what is wrong, for a person.
+    /// - Throws: a readable description of the error.
     init(_ arguments: some Sequence<String>) throws(OptionError) {
         var rest = Array(arguments)[...]
         while let flag = rest.popFirst() {
@@ -93,7 +93,7 @@ struct Options {
     }
 }
 
-/// A command line that is none; without a problem, one that asks for help.
+/// An invalid command line; without a message, a request for help.
 struct OptionError: Error {
     let problem: String?
 

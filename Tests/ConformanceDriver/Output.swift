@@ -1,18 +1,17 @@
 import Foundation
 
-/// Writes lines in the order in which they come, on a thread of its own: who is slow to read them holds up
-/// nothing else.
+/// Writes lines in order, on a separate thread: a slow reader delays nothing else.
 final class Output: Sendable {
     private let state: Queue
 
-    /// Guarded by its condition.
+    /// Guarded by the condition.
     private final class Queue: @unchecked Sendable {
         // Unchecked: `lines` and `isClosed` are touched only while the condition is locked.
         let condition = NSCondition()
         var lines: [@Sendable () -> Data] = []
         var isClosed = false
 
-        /// The next line; `nil` once everything has been taken and no more will come.
+        /// The next line; `nil` once all have been taken and no more will come.
         func next() -> (@Sendable () -> Data)? {
             condition.lock()
             defer { condition.unlock() }
@@ -34,7 +33,7 @@ final class Output: Sendable {
         state = Queue()
         Thread { [state, ended] in
             while let line = state.next() {
-                // A reader that has gone wants nothing any more.
+                // The reader has closed its end.
                 do { try handle.write(contentsOf: line() + Data("\n".utf8)) } catch { break }
             }
             ended.signal()
@@ -53,7 +52,7 @@ final class Output: Sendable {
         }
     }
 
-    /// Returns when everything has been written.
+    /// Returns when all lines have been written.
     func close() {
         state.change { $0.isClosed = true }
         ended.wait()

@@ -21,7 +21,7 @@ while let line = readLine() {
 driver.operations.cancelEndless()
 await driver.operations.waitForAll()
 do {
-    // The type names the awaited one: top-level code counts as synchronous where both are to choose from.
+    // The type selects the awaited overload: top-level code counts as synchronous if both are possible.
     if let cookies = client.configuration.cookies { let _: Void? = try await cookies.flush().value() }
 } catch {
     output.write(ErrorAnswer(nil, error.code.rawValue, error.message))

@@ -2,9 +2,10 @@ import Foundation
 import TestServers
 import Testing
 
-/// The driver's cache, by what the server counts.
+/// The driver's cache, checked by the server's counts.
 @Suite(.timeLimit(.minutes(2))) struct CacheTests {
-    /// Numbers its answers; with an ETag where the path says so, and then a 304 to who has it.
+    /// Numbers its responses; with an ETag if the path asks for it, and then with a 304 to a client that has
+    /// it.
     private func server(_ fields: [String: String]) throws -> RawServer {
         let count = Counter()
         return try RawServer { request in

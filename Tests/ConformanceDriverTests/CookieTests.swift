@@ -21,7 +21,7 @@ import Testing
         #expect(try await driver.fetch(3, server.baseURL + "/", ["credentials": "omit"]).text == "none")
     }
 
-    @Test("What was kept goes with the first request of the next process, also after a crash")
+    @Test("Stored cookies are sent with the first request of the next process, also after a crash")
     func acrossProcesses() async throws {
         let server = try server()
         let folder = try TemporaryFolder()

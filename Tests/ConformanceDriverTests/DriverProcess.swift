@@ -4,7 +4,7 @@ import TestServers
 /// The driver as a child process.
 final class DriverProcess {
     private let process: ChildProcess
-    /// Answers that were read while another was waited for.
+    /// Answers that were read while waiting for another one.
     private var waiting: [Answer] = []
 
     init(_ arguments: String...) throws {
@@ -33,13 +33,13 @@ final class DriverProcess {
         throw Ended()
     }
 
-    /// Sends a fetch and gives its answer.
+    /// Sends a fetch and returns its answer.
     func fetch(_ id: Int, _ url: String, _ members: [String: Any] = [:]) async throws -> Answer {
         try send("fetch", id, members.merging(["url": url]) { $1 })
         return try await answer(to: id)
     }
 
-    /// Ends the input and gives what is answered until the driver has ended.
+    /// Ends the input and returns the answers until the driver has ended.
     func end() async throws -> (answers: [Answer], ending: ChildProcess.Ending?) {
         process.closeInput()
         var answers = waiting

@@ -4,7 +4,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct EventTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 
-    @Test("Events come as they are sent; a new connection names the last one; 204 is the end")
+    @Test("Events come as sent; a new connection names the last one; 204 is the end")
     func reconnects() async throws {
         let gate = try Gate()
         let server = try RawServer([
@@ -35,7 +35,7 @@ import Testing
         #expect(try await driver.end().answers.isEmpty)
     }
 
-    @Test("Closing ends it in silence; the end of input does so too")
+    @Test("Closing ends it without an answer, and so does the end of input")
     func closing() async throws {
         let server = try RawServer([[.readRequest, .send(Self.head), .waitForClientClose]])
         let driver = try DriverProcess()

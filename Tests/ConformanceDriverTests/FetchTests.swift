@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(
-        "A line that is no command is answered, and the next one is carried out",
+        "An invalid line is answered, and the next one is executed",
         arguments: [
             ("no JSON", nil), ("[]", nil), (#"{"op":"fetch","url":"http://127.0.0.1/"}"#, nil),
             (#"{"op":"jump","id":7}"#, 7), (#"{"id":7}"#, 7),
@@ -144,7 +144,7 @@ import Testing
         #expect(try await driver.end().ending == .exited(0))
     }
 
-    @Test("A text is an id as well, and an id that is in use is refused")
+    @Test("A text is a valid id, too, and an id in use is refused")
     func ids() async throws {
         let gate = try Gate()
         let server = try RawServer { _ in [.wait(gate), .respond(200)] }
@@ -157,7 +157,7 @@ import Testing
         #expect(try await driver.fetch(1, server.baseURL).status == 200)
     }
 
-    @Test("What is cancelled answers so, once, and leaves the connection")
+    @Test("A cancelled operation answers once and closes the connection")
     func cancel() async throws {
         let server = try RawServer { request in
             request.target == "/slow" ? [.stall] : [.respond(200, body: "quick")]
@@ -174,7 +174,7 @@ import Testing
         #expect(try await driver.end().answers.isEmpty)
     }
 
-    @Test("Hundreds in flight; quick ones overtake; the end of input waits for all")
+    @Test("Hundreds in flight; fast ones overtake; the end of input waits for all")
     func manyInFlight() async throws {
         let gate = try Gate()
         let server = try RawServer { request in

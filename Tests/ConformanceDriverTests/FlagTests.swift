@@ -3,7 +3,7 @@ import TestServers
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct FlagTests {
-    @Test("A server's own authority is trusted where it is named, and HTTP/2 is spoken on request")
+    @Test("A server's own authority is trusted if the option names it, and HTTP/2 is used on request")
     func authoritiesAndVersions() async throws {
         let server = try NginxServer()
         let distrusting = try DriverProcess()
@@ -29,7 +29,7 @@ import Testing
 }
 
 extension Answer {
-    /// The protocol that nginx was spoken to with.
+    /// The protocol that nginx was reached with.
     fileprivate var version: String? {
         struct Echo: Decodable { let `protocol`: String }
         return body.flatMap { try? JSONDecoder().decode(Echo.self, from: Data($0)) }?.protocol

@@ -4,9 +4,9 @@ import RxCache
 import RxHTTP
 import RxTesting
 
-/// Entries whose bodies tell what they must be.
+/// Entries whose bodies can be verified.
 enum SampleEntry {
-    /// How many keys there are.
+    /// The number of keys.
     static let keyCount = 40
 
     /// A key by its number.
@@ -14,7 +14,7 @@ enum SampleEntry {
         CacheKey(rules: .http, url: "http://h/\(number)", identity: "anna")
     }
 
-    /// An entry; `number` says which of those of its key.
+    /// An entry; `number` tells the entries of a key apart.
     static func make(key: Int, number: Int, size: Int) -> CacheEntry {
         let metadata = CacheEntry.Metadata(
             key: Self.key(key),
@@ -27,7 +27,7 @@ enum SampleEntry {
     /// The number of an entry.
     static func number(of entry: CacheEntry) -> Int { Int(entry.metadata.terms.date.timeIntervalSince1970) }
 
-    /// Whether an entry is exactly what was made, by all that it says of itself.
+    /// Whether an entry is unchanged, judged by its own content.
     static func isWhole(_ entry: CacheEntry) -> Bool {
         guard let key = (0..<keyCount).first(where: { Self.key($0) == entry.metadata.key }) else {
             return false

@@ -5,13 +5,13 @@ import RxHTTP
 import RxLite
 import RxTesting
 
-/// Everything that a store can be asked, at random; what fails is counted by the store.
+/// Random operations of a store; the store counts failures.
 struct Storm {
     var store: DiskCacheStore
     var random: SeededRandom
-    /// How many entries were not what had been stored.
+    /// The number of entries that differed from the stored ones.
     private(set) var wrong = 0
-    /// How many entries were found.
+    /// The number of entries found.
     private(set) var found = 0
     private var last: CacheEntry.Metadata?
 

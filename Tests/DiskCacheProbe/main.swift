@@ -1,10 +1,10 @@
-// Works on the folder of a disk cache, for tests that kill it or start several of it.
+// Works on the folder of a disk cache, for tests that kill it or start several instances.
 //
-//   disk-cache-probe fill FOLDER SEED          stores until it is killed; says `stored KEY NUMBER` of each
-//   disk-cache-probe storm FOLDER SEED COUNT   does so many things of all kinds
-//   disk-cache-probe use FOLDER                stores until a store fails, then looks all of it up
+//   disk-cache-probe fill FOLDER SEED          stores until it is killed; prints `stored KEY NUMBER` for each
+//   disk-cache-probe storm FOLDER SEED COUNT   runs a number of random operations
+//   disk-cache-probe use FOLDER                stores until a store fails, then looks up all entries
 //
-// The last two say a line of numbers at their end, and exit with 1 where an entry was not what was stored.
+// The last two print a line of numbers at their end, and exit with 1 if an entry differs from the stored one.
 
 import FoundationEssentials
 import RxCache
@@ -18,7 +18,7 @@ import RxTesting
     import Darwin
 #endif
 
-/// Not by print, which keeps lines back.
+/// Not with print, which buffers lines.
 func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     unsafe _ = write(1, bytes, bytes.count)

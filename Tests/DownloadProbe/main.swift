@@ -1,4 +1,4 @@
-// Downloads `arguments[1]` to the file `arguments[2]` and tells each step on a line of its own.
+// Downloads `arguments[1]` to the file `arguments[2]` and prints a line for each step.
 
 import RxNetworking
 

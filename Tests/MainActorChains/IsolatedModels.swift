@@ -1,6 +1,7 @@
 import RxNetworking
 
-// A model that belongs to the main actor, decoding included, is decoded there: after the await, by the response.
+// A model that belongs to the main actor, including its decoding, is decoded there: after the await, by the
+// response.
 
 struct CartLine: Decodable {
     let goods: Int

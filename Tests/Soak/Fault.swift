@@ -1,24 +1,24 @@
 import RxNetworking
 
-/// What the server does to a request, by the path that the request has, and what may become of it.
+/// A fault of the server, selected by the path of the request, and its permitted outcomes.
 struct Fault: Sendable {
-    /// What the server does after it has sent its bytes.
+    /// The server's action after it has sent its bytes.
     enum Ending: Sendable {
         case keep, close, reset, stall
     }
 
     let name: String
-    /// How often it comes up, next to the others.
+    /// The frequency, relative to the others.
     let weight: Int
     let reply: [UInt8]
     let ending: Ending
-    /// The ends that are right: a status, or the name of an error.
+    /// The correct ends: a status, or the name of an error.
     let allowed: Set<String>
     var method = HTTPRequest.Method.get
     var timeouts: Timeouts?
-    /// Whether the client leaves before the end.
+    /// Whether the client cancels before the end.
     var isCancelled = false
-    /// Whether the client may join it with others, and keep the response.
+    /// Whether the client may join the request with others, and store the response.
     var isCached = false
 
     var path: String { "/" + name }
@@ -57,10 +57,10 @@ struct Fault: Sendable {
 
     private static let json = #"{"id":7,"name":"green tea","price":3.5,"tags":["loose","new"]}"#
     private static let chunkedHead = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-    /// A POST goes out once: when the server has closed the connection that it was put on, it has failed.
+    /// A POST is sent once: it fails if the server has closed its connection.
     private static let sentOnce: Set = ["200", "connectionLost", "emptyReply"]
 
-    /// On a reused connection curl sends a GET again, and gives up when several of them in a row have died.
+    /// On a reused connection curl sends a GET again, and fails when several of them in a row are closed.
     private static let lostUnanswered: Set = ["emptyReply", "connectionLost"]
 
     /// `whole`, compressed.
@@ -71,7 +71,7 @@ struct Fault: Sendable {
         "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 25\r\n\r\n".utf8)
 
     static let all: [Fault] = [
-        // What is none.
+        // No fault.
         Fault("json", 600, whole(json), gives: ["200"]),
         Fault(
             "chunked", 100, chunkedHead + "1e\r\n\(json.prefix(30))\r\n5\r\nwhole\r\n0\r\nA: b\r\n\r\n",
@@ -86,9 +86,9 @@ struct Fault: Sendable {
         Fault("unavailable", 20, whole("later", status: "503 Later"), gives: ["503"]),
         Fault("redirect", 20, whole("", "Location: /json\r\n", status: "302 There"), gives: ["200"]),
         Fault("closing", 20, whole(json, "Connection: close\r\n"), .close, gives: ["200"]),
-        // The connection goes back to the pool, and dies there or under the next request.
+        // The connection returns to the pool, and is closed there or under the next request.
         Fault("closing-unsaid", 10, whole(json), .close, gives: ["200"]),
-        // Broken off.
+        // Incomplete.
         Fault("reset", 8, "", .reset, gives: ["connectionLost"]),
         Fault("no-answer", 8, "", .close, gives: lostUnanswered),
         Fault("head-cut-off", 8, "HTTP/1.1 200 OK\r\nContent-Len", .close, gives: ["emptyReply"]),
@@ -101,7 +101,7 @@ struct Fault: Sendable {
             gives: ["partialBody", "connectionLost"]),
         Fault("chunks-cut-off", 8, chunkedHead + "4\r\nhalf\r\n", .close, gives: ["partialBody"]),
         Fault("post-reset", 8, "", .reset, gives: ["connectionLost"]).with(.post),
-        // Wrong.
+        // Invalid.
         Fault("garbage", 4, "\u{1}\u{2} garbage\r\n\r\n", .close, gives: ["invalidResponse"]),
         Fault("bad-chunk", 4, chunkedHead + "xyz\r\nok\r\n", .close, gives: ["invalidResponse"]),
         Fault(
@@ -124,7 +124,7 @@ struct Fault: Sendable {
             .with(timeouts: Timeouts(idle: .milliseconds(40))),
         Fault("no-end", 1, "HTTP/1.1 200 OK\r\n\r\nabc", .stall, gives: ["attemptTimeout"])
             .with(timeouts: Timeouts(attempt: .milliseconds(40))),
-        // Left by the client.
+        // Cancelled by the client.
         Fault(
             "cancelled", 10, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", .stall, gives: ["cancelled"]
         )

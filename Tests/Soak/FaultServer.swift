@@ -4,8 +4,8 @@
     import Darwin
 #endif
 
-/// Serves the faults on 127.0.0.1 in one thread, until its standard input ends. It keeps nothing of what it has
-/// served, so that it can go on for any number of requests.
+/// Serves the faults on 127.0.0.1 in one thread, until its standard input ends. It keeps no state of the
+/// requests it has served, so that it can serve any number of them.
 struct FaultServer: ~Copyable {
     private struct Connection {
         var input: [UInt8] = []
@@ -77,7 +77,7 @@ struct FaultServer: ~Copyable {
             var buffer = [UInt8](repeating: 0, count: 16 << 10)
             let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
             if count <= 0, errno != EAGAIN || count == 0 { return end(descriptor, .close) }
-            // What comes after the end of what it serves is dropped.
+            // Input after the last request is dropped.
             if count > 0, connection.ending == .keep { connection.input += buffer.prefix(count) }
         }
         repeat {
@@ -91,7 +91,7 @@ struct FaultServer: ~Copyable {
         connections[descriptor] = connection
     }
 
-    /// Takes the next request, if it is whole, and puts the answer into the output.
+    /// Takes the next request, if it is complete, and appends the response to the output.
     private func answer(_ connection: inout Connection) -> Bool {
         guard let end = connection.input.firstRange(of: Array("\r\n\r\n".utf8)) else { return false }
         let head = String(decoding: connection.input[..<end.lowerBound], as: UTF8.self)
@@ -109,7 +109,7 @@ struct FaultServer: ~Copyable {
         return true
     }
 
-    /// As much as the socket takes; false if it is broken.
+    /// Writes as much as the socket accepts; false if it is broken.
     private static func send(_ output: inout ArraySlice<UInt8>, _ descriptor: CInt) -> Bool {
         while !output.isEmpty {
             #if canImport(Glibc)
@@ -141,7 +141,7 @@ struct FaultServer: ~Copyable {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     }
 
-    /// `accept(2)`, by a name of its own beside the method of that name.
+    /// `accept(2)`, under another name because of the method of that name.
     private static func systemAccept(_ listener: CInt) -> CInt {
         #if canImport(Glibc)
             Glibc.accept(listener, nil, nil)

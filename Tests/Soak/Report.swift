@@ -1,6 +1,6 @@
 import Foundation
 
-/// What has been sent, what became of it, and what it took, as one line of JSON.
+/// The requests, their outcomes and their cost, as one line of JSON.
 struct Report: Codable, Sendable {
     /// The process at one moment.
     struct Measure: Codable, Sendable {
@@ -10,18 +10,18 @@ struct Report: Codable, Sendable {
         var descriptors: Int
     }
 
-    /// How much the resident memory of the second half may be above that of the first fifth, in KiB. Pages that the
-    /// allocator has not given back yet stay well below; a leak of 20 bytes a request is above in a run of a
-    /// million, one of 1 KiB in a run of 20,000.
+    /// The permitted growth of resident memory from the first fifth to the second half, in KiB. Pages that
+    /// the allocator has not returned yet stay well below; a leak of 20 bytes a request exceeds it in a run
+    /// of a million, one of 1 KiB in a run of 20,000.
     static let memoryMargin = 16 << 10
-    /// How many descriptors may be open above those in flight: what the loop has, and idle connections.
+    /// The permitted number of descriptors besides those in flight: the loop's, and idle connections.
     static let descriptorMargin = 300
 
     var seed: UInt64
     var sent = 0
-    /// How many requests ended in each way: a status, or the name of an error.
+    /// The number of requests that ended in each way: a status, or the name of an error.
     var outcomes: [String: Int] = [:]
-    /// What was not to be: the fault, and how the request ended.
+    /// Incorrect outcomes: the fault, and the end of the request.
     var unexpected: [String: Int] = [:]
     var measures: [Measure] = []
     var descriptorsBefore = 0
@@ -30,7 +30,7 @@ struct Report: Codable, Sendable {
 
     init(seed: UInt64) { self.seed = seed }
 
-    /// How many got what they had asked for.
+    /// The number of requests that got their response.
     var succeeded: Int { outcomes["200"] ?? 0 }
 
     mutating func measure() {
@@ -38,7 +38,7 @@ struct Report: Codable, Sendable {
             Measure(sent: sent, memory: Self.residentMemory(), descriptors: Self.openDescriptors()))
     }
 
-    /// What speaks against it; nothing if all is well.
+    /// The reasons for a failure of the run; empty if there is none.
     var flaws: [String] {
         var flaws = unexpected.sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value) times)" }
         let ended = outcomes.values.reduce(0, +)

@@ -3,8 +3,8 @@ import RxNetworking
 import RxTesting
 import Synchronization
 
-/// Sends requests one after the other in each of some slots, with faults mixed in by a seed, and counts what
-/// becomes of them.
+/// Sends requests one after the other in each of several slots, with faults mixed in by a seed, and counts
+/// the outcomes.
 final class Soak: Sendable {
     private struct State {
         var random: SeededRandom
@@ -18,16 +18,16 @@ final class Soak: Sendable {
     private let total: Int
     private let state: Mutex<State>
     private let isDone: @Sendable () -> Void
-    /// Each fault as often as its weight says.
+    /// Each fault as often as its weight demands.
     private static let deck = Fault.all.indices.flatMap { Array(repeating: $0, count: Fault.all[$0].weight) }
 
-    /// - Parameter isRecorded: whether all of it is recorded, which is to take no memory either.
+    /// - Parameter isRecorded: whether all requests are recorded, which must not take memory either.
     init(
         _ total: Int, seed: UInt64, baseURL: String, over transport: CurlTransport, isRecorded: Bool,
         isDone: @escaping @Sendable () -> Void
     ) {
         var configuration = ClientConfiguration()
-        // What the server does to one request, one request is to tell.
+        // One request must show the effect of the server's fault on it.
         configuration.options.retry = .never
         client = Client(baseURL: baseURL, configuration: configuration, transport: transport)
         recording = isRecorded ? HARRecording(of: client.traffic, bodyLimit: 1024, entryLimit: 100) : nil
@@ -39,7 +39,7 @@ final class Soak: Sendable {
 
     var report: Report { state.withLock { $0.report } }
 
-    /// Starts as many at a time as `slots`.
+    /// Starts as many requests at a time as `slots`.
     func start(slots: Int) {
         state.withLock { $0.running = slots }
         for _ in 0..<slots { loop.schedule { self.sendNext() } }
@@ -89,11 +89,11 @@ final class Soak: Sendable {
     }
 }
 
-/// What became of one request.
+/// The outcome of one request.
 private final class Attempt: Sendable {
     private let state = Mutex((outcome: "nothing", ends: 0))
 
-    /// What is known of the outcome; the last counts.
+    /// The latest known outcome.
     func note(_ outcome: String) { state.withLock { $0.outcome = outcome } }
 
     var isOpen: Bool { state.withLock { $0.ends == 0 } }

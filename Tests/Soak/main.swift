@@ -1,4 +1,4 @@
-// Many requests with faults mixed in by seed, against a server of its own in another process.
+// Many requests with faults mixed in by a seed, against a separate server process.
 //
 //   soak [count] [seed] [recorded]
 //
@@ -34,7 +34,7 @@ guard let number = UInt16(line.trimmingCharacters(in: .whitespacesAndNewlines)) 
     exit(1)
 }
 
-/// Sends so many over a transport and a loop of their own.
+/// Sends the given number of requests over a separate transport and loop.
 func run(_ count: Int) async -> Report {
     let loop = EventLoop(name: "soak")
     defer { loop.shutDown() }
@@ -53,7 +53,7 @@ func run(_ count: Int) async -> Report {
     }
 }
 
-// What a process makes once, and keeps, is there then.
+// Objects that a process creates once, and keeps, exist by then.
 _ = await run(100)
 let descriptors = Report.openDescriptors()
 let start = ContinuousClock.now

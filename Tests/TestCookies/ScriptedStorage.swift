@@ -3,7 +3,7 @@ package import RxHTTP
 package import RxLite
 package import Synchronization
 
-/// A storage that counts, and fails when it is told to.
+/// A storage that counts its calls, and fails on demand.
 package final class ScriptedStorage: Sendable {
     package struct Contents {
         package var bytes: [UInt8]?
@@ -11,7 +11,7 @@ package final class ScriptedStorage: Sendable {
         package var saves = 0
         package var loadErrors: [NetworkError] = []
         package var saveErrors: [NetworkError] = []
-        /// What loads and saves wait for, if anything.
+        /// The gate that loads and saves wait for, if any.
         package var gate: Observable<Void, Never>?
     }
 
