@@ -19,7 +19,7 @@ import Testing
         let operators = files.reduce(Set()) { $0.union(Self.operators(in: $1)) }
         #expect(operators.count > 60)
         for name in operators.sorted() where !page.containsCall(name) {
-            Issue.record("RxLite/Operators.md does not say what \(name)…) is for")
+            Issue.record("RxLite/Operators.md does not list \(name)…)")
         }
     }
 

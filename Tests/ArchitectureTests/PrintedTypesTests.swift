@@ -22,7 +22,7 @@ import Testing
             "Envelope.Keys", "LibcurlFeatures", "NetworkError.Code", "Origin",
             "PayloadPath", "RequestLimiter", "RetryBudget.Account", "TLSFailure", "TransferMetrics",
         ],
-        "is what the app asked for, and shows": ["ServerSentEvent"],
+        "has content that the app requested, and shows it": ["ServerSentEvent"],
         "is printed inside the value that holds it": ["PagingState.Phase", "TrafficEvent.Summary.Outcome"],
         "is redacted before it is made": [
             "HAR", "HAR.Content", "HAR.Cookie", "HAR.Entry", "HAR.Log", "HAR.Pair", "HAR.PostData",

@@ -41,7 +41,7 @@ import Testing
             steps: [.readRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .stall],
             limits: Timeouts(idle: short), code: .idleTimeout),
         Stall(
-            testDescription: "an upload that nobody reads", steps: [.readHead, .stall],
+            testDescription: "an upload that is not read", steps: [.readHead, .stall],
             limits: Timeouts(idle: short), code: .idleTimeout,
             body: .bytes([UInt8](repeating: 1, count: 32 << 20))),
         Stall(

@@ -203,7 +203,7 @@ import Testing
         #expect((next.credentialVersion == nil) == isOther)
         #expect(next.isCredentialFree == isOther)
         let back = try #require(try follow(next, 307, "https://a.test/"))
-        #expect((back.headerFields[.authorization] == nil) == isOther, "what is dropped stays dropped")
+        #expect((back.headerFields[.authorization] == nil) == isOther, "a dropped field stays dropped")
     }
 
     @Test("At most 10 by default")

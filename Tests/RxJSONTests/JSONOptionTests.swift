@@ -61,7 +61,7 @@ import Testing
             }, true
         ),
         (
-            "names of what is no number",
+            "names of non-numeric values",
             {
                 $0.nonConformingFloatDecodingStrategy = .convertFromString(
                     positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "Inf")

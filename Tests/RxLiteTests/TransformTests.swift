@@ -40,7 +40,7 @@ import Testing
             try $0.cold("-a-B-a|").distinctUntilChanged(by: { $0 == $1 })
         },
         // The comparison is with the last sent value, in the order (previous, current).
-        MarbleCase("distinctUntilChanged(by: predicate) compares with what was sent", "-3-----1-5|") {
+        MarbleCase("distinctUntilChanged(by: predicate) compares with the last sent value", "-3-----1-5|") {
             try $0.cold("-3-4-5-1-5|").distinctUntilChanged(by: {
                 $0 < $1 && $1 != "5" || $0 == "3" && $1 == "5"
             })

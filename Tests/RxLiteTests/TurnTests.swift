@@ -41,7 +41,7 @@ import Testing
         Line("retry on the spot") { clock, goesOn in
             home(clock).flatMap { _ in attempt(goesOn).retry(.max) }
         },
-        Line("retry of what calls back") { clock, goesOn in
+        Line("retry of a stream that calls back") { clock, goesOn in
             home(clock).flatMap { _ in
                 Observable<Int, Lost>.create { emitter in if goesOn() { emitter.fail(Lost()) } }.retry(.max)
             }

@@ -68,7 +68,7 @@ import Testing
                     }, end: observer.end)
             }
         },
-        Broken(.teardown, "gives the source a scope that nobody closes") { source, _ in
+        Broken(.teardown, "gives the source a scope that is never closed") { source, _ in
             adapt(source) { observer in
                 Observer(
                     scope: Scope(lane: observer.scope.lane),
@@ -105,7 +105,7 @@ import Testing
                     })
             }
         },
-        Broken(.brake, "subscribes anew, so that the brake is lost") { source, _ in
+        Broken(.brake, "subscribes again, so that the brake is lost") { source, _ in
             Stream { observer in
                 let subscription = source.subscribe(
                     onNext: { value in observer.scope.enter { observer.next(value) } },
@@ -113,7 +113,7 @@ import Testing
                 observer.scope.onClose { subscription.cancel() }
             }
         },
-        Broken(.sameAfterPause, "drops what comes while it is paused") { source, _ in
+        Broken(.sameAfterPause, "drops values while it is paused") { source, _ in
             adapt(source) { observer in
                 guard observer.scope.isPaused else { return observer }
                 return Observer(scope: observer.scope, next: { _ in }, end: observer.end)

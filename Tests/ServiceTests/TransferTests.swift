@@ -98,7 +98,7 @@ import Testing
         let words = last.split(separator: " ")
         #expect(words.first == "finished")
         #expect(words.dropFirst().first == "\(600 << 20)")
-        #expect(words.last.flatMap { Int($0) } ?? 0 > 0, "it began anew: \(last)")
+        #expect(words.last.flatMap { Int($0) } ?? 0 > 0, "it started over: \(last)")
         #expect(try target.names == ["large.bin"])
         #expect(try await sha256(target.file("large.bin")) == sha256(path))
         let partial = try await successor.requests(to: "/files/", atLeast: 1)

@@ -54,7 +54,7 @@ import Testing
             "Expires counts from Date", [("Expires", at(60)), ("Date", at(30))], after: 31, gives: .asked),
         CacheRule("Expires before Date", [("Expires", at(60)), ("Date", at(61))], gives: .asked),
         CacheRule("Expires: 0", [("Expires", "0"), ("Date", at(0))], gives: .asked),
-        CacheRule("Expires that is no date", [("Expires", "tomorrow"), ("Date", at(0))], gives: .asked),
+        CacheRule("Expires that is not a date", [("Expires", "tomorrow"), ("Date", at(0))], gives: .asked),
         CacheRule(
             "Expires in an older form", [("Expires", "Tuesday, 14-Nov-23 22:15:20 GMT")], after: 60,
             gives: .kept),
@@ -64,7 +64,7 @@ import Testing
         CacheRule("Age counts", [hour, ("Age", "3000")], after: 599, gives: .kept),
         CacheRule("Age counts, over", [hour, ("Age", "3000")], after: 600, gives: .asked),
         CacheRule("Age above max-age", [hour, ("Age", "7200")], gives: .asked),
-        CacheRule("Age that is no number", [hour, ("Age", "abc")], after: 9, gives: .kept),
+        CacheRule("Age that is not a number", [hour, ("Age", "abc")], after: 9, gives: .kept),
         CacheRule("Age below zero", [hour, ("Age", "-7200")], after: 9, gives: .kept),
         CacheRule("Age with a fraction", [hour, ("Age", "7200.0")], after: 9, gives: .kept),
         CacheRule("the first of several counts, old", [hour, ("Age", "7200, 0")], gives: .asked),
@@ -72,7 +72,7 @@ import Testing
             "the first of several counts, new", [hour, ("Age", "0"), ("Age", "7200")], after: 9, gives: .kept),
         CacheRule("Date in the past is age", [hour, ("Date", at(-3000))], after: 599, gives: .kept),
         CacheRule("Date in the past is age, over", [hour, ("Date", at(-3000))], after: 600, gives: .asked),
-        CacheRule("Date in the future is none", [hour, ("Date", at(3000))], after: 3599, gives: .kept),
+        CacheRule("Date in the future is ignored", [hour, ("Date", at(3000))], after: 3599, gives: .kept),
         CacheRule(
             "the larger of both counts", [hour, ("Date", at(-10)), ("Age", "3000")], after: 600, gives: .asked
         ),
@@ -88,7 +88,7 @@ import Testing
                 "not with a query", [("Last-Modified", at(-1000))], url: CacheStage.url + "?a=1",
                 gives: .confirmed),
             CacheRule("not in the future", [("Last-Modified", at(10))], gives: .confirmed),
-            CacheRule("not from what is no date", [("Last-Modified", "once")], gives: .asked),
+            CacheRule("not from an invalid date", [("Last-Modified", "once")], gives: .asked),
             CacheRule(
                 "not beside Expires", [("Last-Modified", at(-1000)), ("Expires", "0")], gives: .confirmed),
             CacheRule(
@@ -132,7 +132,7 @@ import Testing
             CacheRule(
                 "a request with a condition", [hour], first: [("If-None-Match", "\"x\"")], gives: .asked),
             CacheRule("206", [hour], status: 206, gives: .asked),
-            CacheRule("304 to nobody's condition", [hour], status: 304, gives: .asked),
+            CacheRule("304 to an unconditional request", [hour], status: 304, gives: .asked),
             CacheRule("shorter than announced", [hour, ("Content-Length", "99")], gives: .asked),
             CacheRule("as long as announced", [hour, ("Content-Length", "3")], after: 9, gives: .kept),
             CacheRule(
@@ -194,7 +194,7 @@ import Testing
         CacheRule(
             "max-stale too little", [hour], after: 3701, [("Cache-Control", "max-stale=100")], gives: .asked),
         CacheRule(
-            "max-stale that is no number", [hour], after: 3601, [("Cache-Control", "max-stale=x")],
+            "max-stale that is not a number", [hour], after: 3601, [("Cache-Control", "max-stale=x")],
             gives: .asked),
         CacheRule("only-if-cached, kept", [hour], [("Cache-Control", "only-if-cached")], gives: .kept),
         CacheRule(
@@ -210,7 +210,7 @@ import Testing
         CacheRule("reload", [hour, ("ETag", "\"a\"")], mode: .reload, gives: .asked),
         CacheRule("no-cache", [hour, ("ETag", "\"a\"")], mode: .noCache, gives: .confirmed),
         CacheRule("force-cache", [hour], after: 1e7, mode: .forceCache, gives: .stale),
-        CacheRule("force-cache of what is fresh", [hour], after: 9, mode: .forceCache, gives: .kept),
+        CacheRule("force-cache of a fresh response", [hour], after: 9, mode: .forceCache, gives: .kept),
         CacheRule(
             "force-cache of nothing", [("Cache-Control", "no-store")], mode: .forceCache, gives: .asked),
         CacheRule("only-if-cached", [hour], after: 1e7, mode: .onlyIfCached, gives: .stale),
@@ -243,7 +243,7 @@ import Testing
         CacheRule("order counts", vary("Foo"), first: [("Foo", "1, 2")], [("Foo", "2, 1")], gives: .asked),
         CacheRule(
             "secrets count", vary("Cookie"), first: [("Cookie", "a=1")], [("Cookie", "a=2")], gives: .asked),
-        CacheRule("what is no name", vary("Foo Bar"), gives: .kept),
+        CacheRule("an invalid name", vary("Foo Bar"), gives: .kept),
         CacheRule("*", vary("*"), gives: .asked), CacheRule("*, *", vary("*, *"), gives: .asked),
         CacheRule(", *", vary("", "*"), gives: .asked), CacheRule("Foo, *", vary("Foo, *"), gives: .asked),
         CacheRule("*, Foo", vary("*, Foo"), gives: .asked),

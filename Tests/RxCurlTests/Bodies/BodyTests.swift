@@ -91,7 +91,7 @@ import Testing
 
     static let flaws = [
         Flaw(
-            testDescription: "a file that is not there", body: { .file($0.file("none")) }, code: .file,
+            testDescription: "a missing file", body: { .file($0.file("none")) }, code: .file,
             isUnsent: true),
         Flaw(testDescription: "a directory", body: { .file($0.path) }, code: .file, isUnsent: true),
         Flaw(

@@ -30,7 +30,7 @@ import Testing
             body: { _ in .stream(.sequence(content.prefix(5000).map { [$0] })) },
             expected: Array(content.prefix(5000))),
         Case(
-            testDescription: "what does not get smaller", body: { .file(try $0.file("a", noise)) },
+            testDescription: "content that does not shrink", body: { .file(try $0.file("a", noise)) },
             expected: noise),
     ]
 

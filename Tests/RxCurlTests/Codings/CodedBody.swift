@@ -63,7 +63,8 @@ extension CodedBody {
                 "gzip with padding", "gzip", gzip + [UInt8](repeating: 0, count: 512), .body("whole")),
             CodedBody("gzip and a line feed", "gzip", gzip + [10], .body("whole")),
             CodedBody(
-                "gzip and what begins like a member", "gzip", gzip + [0x1F, 0x20, 0x20], .body("whole")),
+                "gzip and a tail that begins like a member", "gzip", gzip + [0x1F, 0x20, 0x20], .body("whole")
+            ),
             CodedBody(
                 "gzip whose second member has a magic only", "gzip", gzip + [0x1F, 0x8B], .fails(.partialBody)
             ),
@@ -91,8 +92,8 @@ extension CodedBody {
                 .fails(.partialBody)),
             CodedBody("identity", "identity", content, .body("whole")),
             CodedBody("gzip among identities", "identity, gzip , identity", gzip, .body("whole")),
-            CodedBody("a coding that nobody knows", "odd", content, .body("whole")),
-            CodedBody("a coding that nobody knows inside of gzip", "odd, gzip", content, .body("whole")),
+            CodedBody("an unknown coding", "odd", content, .body("whole")),
+            CodedBody("an unknown coding inside of gzip", "odd, gzip", content, .body("whole")),
             CodedBody("no coding", "", content, .body("whole")),
             CodedBody("nothing in gzip", "gzip", [], .body("")),
             CodedBody("nothing in two codings", "deflate, gzip", [], .body("")),
@@ -119,7 +120,7 @@ extension CodedBody {
                 .body("whole")),
             CodedBody("zstd with a tail", "zstd", Zstd.stored(content) + content, .body("whole")),
             CodedBody(
-                "zstd and what begins like a frame", "zstd",
+                "zstd and a tail that begins like a frame", "zstd",
                 Zstd.stored(content) + [0x28, 1, 2, 3, 4, 5, 6, 7],
                 .body("whole")),
             CodedBody("zstd that breaks off", "zstd", Zstd.stored(content).dropLast(1), .fails(.partialBody)),

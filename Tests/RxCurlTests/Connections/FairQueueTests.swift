@@ -57,7 +57,7 @@ import Testing
         #expect(enter("b1", at: "b", &queue) != nil)
         #expect(queue.next() == nil)
         queue.leave(queue.origin("b"))
-        #expect(queue.next() == "b1", "a has no place of its own")
+        #expect(queue.next() == "b1", "a has no place")
         queue.leave(queue.origin("a"))
         #expect(queue.next() == "a2")
         #expect(queue.next() == nil)
@@ -149,7 +149,7 @@ import Testing
         while queue.next() != nil {}
         let origin = queue.origin("a")
         queue.leave(origin)
-        #expect(enter("4", at: "a", &queue) == nil, "what is there is used")
+        #expect(enter("4", at: "a", &queue) == nil, "an existing connection is used")
         _ = enter("5", at: "a", &queue)
         queue.leave(origin)
         #expect(queue.next { _ in false } == nil, "the fourth place is not needed any more")

@@ -7,14 +7,14 @@ extension Fault {
         sends("gzip", coding: "gzip", Gzip.stored(Array("whole".utf8)), .answers(body: "whole")),
         sends("gzip of nothing at all", coding: "gzip", [], .answers()),
         sends(
-            "gzip that is none", coding: "gzip", Array("plain text".utf8),
+            "invalid gzip", coding: "gzip", Array("plain text".utf8),
             .fails(.invalidResponse, status: 200)),
         sends(
             "gzip with a wrong checksum", coding: "gzip",
             Gzip.stored(Array("whole".utf8)).dropLast(8) + [1, 2, 3, 4, 5, 0, 0, 0],
             .fails(.invalidResponse, status: 200)),
         sends(
-            "deflate that is none", coding: "deflate", Array("plain text".utf8),
+            "invalid deflate", coding: "deflate", Array("plain text".utf8),
             .fails(.invalidResponse, status: 200)),
         sends(
             "gzip that breaks off in the data", coding: "gzip",
@@ -36,7 +36,7 @@ extension Fault {
     #if Brotli
         static let brotli: [Fault] = [
             sends(
-                "br that is none", coding: "br", Array(repeating: 0xFF, count: 10),
+                "invalid br", coding: "br", Array(repeating: 0xFF, count: 10),
                 .fails(.invalidResponse, status: 200)),
             sends(
                 "br that breaks off", coding: "br", Array("plain text".utf8),
@@ -50,7 +50,7 @@ extension Fault {
     #if Zstd
         static let zstd: [Fault] = [
             sends(
-                "zstd that is none", coding: "zstd", Array("plain text".utf8),
+                "invalid zstd", coding: "zstd", Array("plain text".utf8),
                 .fails(.invalidResponse, status: 200)),
             sends(
                 "100 MiB of zeros in zstd", coding: "zstd", Zstd.zeros(count: 100 << 20),

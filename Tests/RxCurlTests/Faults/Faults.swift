@@ -98,7 +98,7 @@ extension Fault {
         sends("another protocol", "SSH-2.0-OpenSSH_9.2\r\n", .fails(.invalidResponse)),
         sends("a status line of ICY", "ICY 200 OK\r\n\r\n", .fails(.invalidResponse)),
         sends("an empty first line", "\r\nHTTP/1.1 200 OK\r\n\r\n", .fails(.invalidResponse)),
-        sends("a status that is no number", "HTTP/1.1 abc\r\n\r\n", .fails(.invalidResponse)),
+        sends("a status that is not a number", "HTTP/1.1 abc\r\n\r\n", .fails(.invalidResponse)),
         sends("no status", "HTTP/1.1\r\n\r\n", .fails(.invalidResponse)),
         sends("a negative status", "HTTP/1.1 -200 OK\r\n\r\n", .fails(.invalidResponse)),
         sends("a status of two digits", "HTTP/1.1 99 X\r\n\r\n", .fails(.invalidResponse)),
@@ -106,7 +106,7 @@ extension Fault {
         sends(
             "a status beyond any integer", "HTTP/1.1 99999999999999999999 X\r\n\r\n",
             .fails(.invalidResponse)),
-        sends("a version that is none", "HTTP/9.9 200 OK\r\n\r\n", .fails(.invalidResponse)),
+        sends("an unknown version", "HTTP/9.9 200 OK\r\n\r\n", .fails(.invalidResponse)),
         sends("an unasked 101", "HTTP/1.1 101 Switching\r\n\r\n", then: [.stall], .fails(.invalidResponse)),
         sends("a status without reason", "HTTP/1.1 299\r\n\r\nx", .answers(299, body: "x")),
         sends("HTTP/1.0", "HTTP/1.0 200 OK\r\n\r\nold", .answers(body: "old")),
@@ -190,13 +190,13 @@ extension Fault {
 
     static let chunked: [Fault] = [
         sends(
-            "a chunk size that is no number", chunks: "xyz\r\nok\r\n", .fails(.invalidResponse, status: 200)),
+            "a chunk size without a number", chunks: "xyz\r\nok\r\n", .fails(.invalidResponse, status: 200)),
         sends("a negative chunk size", chunks: "-2\r\nok\r\n", .fails(.invalidResponse, status: 200)),
         sends(
             "a chunk size beyond any integer", chunks: "FFFFFFFFFFFFFFFFFF\r\nok\r\n",
             .fails(.invalidResponse, status: 200)),
         sends(
-            "a chunk longer than what comes", chunks: "7FFFFFFFFFFFFFFF\r\nok",
+            "a chunk longer than the body", chunks: "7FFFFFFFFFFFFFFF\r\nok",
             .fails(.partialBody, status: 200)),
         sends(
             "a chunk without its line end", chunks: "2\r\nokay\r\n0\r\n\r\n",

@@ -21,7 +21,7 @@ import Testing
         Break(name: "FIN", steps: [.close], code: .partialBody),
         // More than the rest of the record that was cut, so that the received part is checked.
         Break(
-            name: "what is no TLS", steps: [.send(Array(repeating: 23, count: 64 << 10))],
+            name: "bytes that are not TLS", steps: [.send(Array(repeating: 23, count: 64 << 10))],
             code: .connectionLost),
         Break(name: "silence", steps: [.stall], code: .idleTimeout),
     ]

@@ -20,13 +20,13 @@ import Testing
 
     static let memories = [
         Memory(testDescription: "all of it", has: { _ in true }),
-        Memory(testDescription: "nothing, or nobody can say", has: { _ in false }, takesSome: false),
+        Memory(testDescription: "nothing, or unknown", has: { _ in false }, takesSome: false),
         Memory(testDescription: "the first megabyte", has: { $0 < 1_000_000 }),
         Memory(
             testDescription: "the last two, when the pool reads already", has: { $0 >= 1_000_000 },
             takesSome: false),
         Memory(testDescription: "every other 300,000", has: { $0 / 300_000 % 2 == 0 }),
-        Memory(testDescription: "what begins at an odd ten thousand", has: { $0 / 10_000 % 2 == 1 }),
+        Memory(testDescription: "blocks at odd ten thousands", has: { $0 / 10_000 % 2 == 1 }),
     ]
 
     @Test(arguments: memories, [0..<content.count, 1..<2_700_001, 5..<5, 7..<524_295, 7..<524_296])

@@ -71,7 +71,7 @@ extension HeldOutTests {
                 [.call(1, gives: true), .call(2, gives: false)], [.call(1, gives: 2)],
             ], gives: "(x|)", values: ["x": 1]),
         HeldOutCase(
-            "a lambda returns what is no stream", [.hot("-a|"), .pipe(0, "mergeMap", .function(0))],
+            "a lambda does not return a stream", [.hot("-a|"), .pipe(0, "mergeMap", .function(0))],
             [[.call("a", 0, gives: 7)]], gives: "-#", error: RecordedError.noStream(7).value),
         HeldOutCase(
             "retry with a count and a delay", [.cold("-a#"), .pipe(0, "retry", ["count": 1, "delay": 2])],
@@ -89,7 +89,7 @@ extension HeldOutTests {
             [[.call("error", 1, gives: .node(1)), .call("error", 2, gives: .node(2))]],
             gives: "-a--a---a#"),
         HeldOutCase(
-            "retry that counts anew",
+            "retry that resets its count",
             [.cold("-a#"), .pipe(0, "retry", ["count": 1, "resetOnSuccess": true])],
             gives: "-a-a-a", until: 6, subscriptions: [0: [[0, 2], [2, 4], [4, 6]]]),
         HeldOutCase(
@@ -105,7 +105,7 @@ extension HeldOutTests {
             [.cold("-a-|"), .hot("-----x|"), .pipe(0, "repeatWhen", .function(0))],
             [[.call(.opaque, gives: .node(1))]], gives: "-a----a-|", subscriptions: [0: [[0, 3], [5, 8]]]),
         HeldOutCase(
-            "share that begins anew after a notice",
+            "share that starts over after a notice",
             [
                 .cold("-a|"), .cold("--x"), .pipe(0, "share", ["resetOnComplete": .function(0)]),
                 .pipe(2, "repeat", ["count": 2, "delay": 3]),
