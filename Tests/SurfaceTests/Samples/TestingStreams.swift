@@ -1,8 +1,9 @@
+import FoundationEssentials
 import RxNetworking
 import RxTesting
 import Testing
 
-// The samples of Docs/RxLite/Testing.md are tests, and run as such.
+// The samples of the article Testing streams are tests, and run as such.
 
 @Test func searchesWhenTheTypingPauses() throws {
     let clock = VirtualScheduler()
@@ -62,6 +63,25 @@ extension Observable {
 @Test func everyOtherKeepsTheContract() async {
     let violations = await ContractChecker.violations { source, _ in source.everyOther() }
     #expect(violations.isEmpty)
+}
+
+@Test func aTokenIsRenewedBeforeItExpires() throws {
+    let clock = VirtualScheduler()
+    let transport = ScriptedTransport(
+        on: clock,
+        [.when(.post, "/login", .json(#"{"token":"new"}"#)), .when(.get, "/cart", .json("{}"))])
+    var configuration = ClientConfiguration(baseURL: "https://test")
+    let login = Client(configuration: configuration, transport: transport)
+    let expiring = Credential(token: "old", expires: clock.date.addingTimeInterval(20))
+    configuration.session = Session(credential: expiring, clock: clock) {
+        login.post("/login").decode(Login.self).map { Credential(token: $0.token) }
+    }
+    let client = Client(configuration: configuration, transport: transport)
+
+    let cart = Recorder(client.get("/cart"), on: clock)
+    try clock.run()
+    #expect(cart.values.count == 1)
+    #expect(transport.requests.map(\.method) == [.post, .get])
 }
 
 @Test func theSameChanceInEveryRun() {
