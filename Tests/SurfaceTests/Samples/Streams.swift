@@ -103,7 +103,7 @@ actor Meter {
 func changingPlaces(meter: Meter, show: @escaping @MainActor @Sendable (String) -> Void) async throws {
     let counts = State(0)
     counts.observable
-        .map { count in "\(count) requests" }  // on whoever changes the state
+        .map { count in "\(count) requests" }  // on the thread that changes the state
         .observe(on: ActorScheduler.main, buffering: .latest(1))
         .map { text in text.uppercased() }  // on the main actor
         .subscribe(isolatedTo: MainActor.self) { text in show(text) }
@@ -114,6 +114,12 @@ func changingPlaces(meter: Meter, show: @escaping @MainActor @Sendable (String) 
     for await count in counts.observable.values(buffering: .latest(1)) {
         if count == newest { break }
     }
+}
+
+@MainActor func awaitOnTheMainActor(_ names: Observable<String, Never>) async throws -> String? {
+    let long = try await names.filter { name in name.count > 3 }.value()  // throws if there is none
+    let found = await names.first { @Sendable name in name.count > 3 }  // nil if there is none
+    return found ?? long
 }
 
 func doors() async {
