@@ -25,6 +25,17 @@ struct Compiler {
         try await run(["-typecheck"] + files + ["-I", output.path])
     }
 
+    /// The messages of the compiler for files with an error, those about isolation included, which a type check
+    /// alone does not find.
+    func errors(of files: [String]) async throws -> String {
+        let record = try await compile(["-emit-sil", "-o", output.file("code.sil")] + files)
+        try #require(record.ending == .exited(1), "it compiles")
+        return record.errorText
+    }
+
+    /// Writes a source file.
+    func file(_ code: String) throws -> String { try output.file("code.swift", Array(code.utf8)) }
+
     /// Makes a module for later calls.
     func module(_ name: String, of files: [String]) async throws {
         try await run(
@@ -35,6 +46,11 @@ struct Compiler {
     }
 
     private func run(_ arguments: [String]) async throws {
+        let record = try await compile(arguments)
+        try #require(record.ending == .exited(0), "\(record.errorText)")
+    }
+
+    private func compile(_ arguments: [String]) async throws -> ChildProcess.Record {
         let maps = try FileManager.default.contentsOfDirectory(
             atPath: SampleTests.root.appending(path: "Sources").path
         )
@@ -47,8 +63,7 @@ struct Compiler {
         let compiler = try ChildProcess(
             "/usr/bin/env",
             ["swiftc", "-swift-version", "6", "-package-name", "shop"] + arguments + modules + maps)
-        let record = try await compiler.ended()
-        try #require(record.ending == .exited(0), "\(record.errorText)")
+        return try await compiler.ended()
     }
 
     private static let libraries = ["-lcurl", "-luv", "-lpsl", "-lz", "-lbrotlidec", "-lzstd"]
