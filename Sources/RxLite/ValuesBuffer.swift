@@ -38,7 +38,7 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
 
     @inlinable
     func cancel() {
-        // What was waiting is let go of here, after the lock.
+        // The waiting values are released here, after the lock.
         let before = contents.withLock { contents in
             let before = contents
             contents = Contents(completion: .finished, droppedCount: contents.waiting.droppedCount)
@@ -48,7 +48,7 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
         before.waiter?.resume(returning: .success(nil))
     }
 
-    /// Waits for what is next. Runs where its caller does.
+    /// Waits for the next event, on the caller's actor.
     @inlinable
     func next(isolation: isolated (any Actor)?) async -> Event {
         await withTaskCancellationHandler(
@@ -61,7 +61,7 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
             isolation: isolation)
     }
 
-    /// What is next, or `nil` after keeping the continuation, if any, for what will be.
+    /// The next event, or `nil` after storing the continuation, if any, for the event to come.
     @inlinable
     func take(orWaitWith continuation: CheckedContinuation<Event, Never>? = nil) -> Event? {
         let (event, mustResume) = contents.withLock { contents -> (Event?, Bool) in
