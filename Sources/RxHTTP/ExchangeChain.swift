@@ -10,33 +10,41 @@ final class ExchangeChain: @unchecked Sendable {
 
     /// The exchange that follows a response that is not delivered.
     struct Link {
+        let request: Request
         /// Sent to the observer before the exchange begins.
         var announcement: TransferEvent?
-        var exchange: Observable<TransferEvent, NetworkError>
+        let exchange: Observable<TransferEvent, NetworkError>
     }
 
-    /// Returns the next link for a head; `nil` to deliver the response.
-    typealias Decision = (ResponseHead) throws(NetworkError) -> Link?
+    /// Returns the next link for the head of the response to a request; `nil` to deliver the response.
+    ///
+    /// - Parameter count: the number of exchanges before this one.
+    typealias Decision = (ResponseHead, _ request: Request, _ count: Int) throws(NetworkError) -> Link?
 
     /// The most bytes of an undelivered body to read; beyond them the connection is closed.
     private static let discardLimit = 64 << 10
 
     private let decide: Decision
     private let observer: Observer<TransferEvent, NetworkError>
-    /// The scope of the current exchange.
+    /// The request of the current exchange.
+    @safe @exclusivity(unchecked) private var request: Request
+    /// The scope of the current exchange. Only its events arrive: the scopes of earlier exchanges are closed.
     @safe @exclusivity(unchecked) private var scope: Scope
     @safe @exclusivity(unchecked) private var next: Link?
     @safe @exclusivity(unchecked) private var discarded = 0
-    @safe @exclusivity(unchecked) private var isFirst = true
+    @safe @exclusivity(unchecked) private var count = 0
 
-    init(into observer: Observer<TransferEvent, NetworkError>, deciding decide: @escaping Decision) {
+    init(
+        from request: Request, into observer: Observer<TransferEvent, NetworkError>,
+        deciding decide: @escaping Decision
+    ) {
+        self.request = request
         self.observer = observer
         self.decide = decide
         scope = observer.scope.child()
     }
 
     func start(_ exchange: Observable<TransferEvent, NetworkError>) {
-        let scope = scope
         exchange.subscribe(
             Observer(
                 scope: scope, target: self,
@@ -45,7 +53,7 @@ final class ExchangeChain: @unchecked Sendable {
                     unsafe unsafeDowncast(chain, to: ExchangeChain.self).receive(event)
                 },
                 end: { completion in
-                    scope.close()
+                    self.scope.close()
                     // The undelivered body is not needed, even if it failed.
                     if self.next == nil { self.end(completion) } else { self.follow() }
                 }))
@@ -58,7 +66,7 @@ final class ExchangeChain: @unchecked Sendable {
         }
         guard case .head(let head) = event else { return observer.next(event) }
         do throws(NetworkError) {
-            next = try decide(head)
+            next = try decide(head, request, count)
         } catch {
             scope.close()
             return observer.fail(error)
@@ -85,8 +93,9 @@ final class ExchangeChain: @unchecked Sendable {
 
     private func follow() {
         guard let link = next.take() else { return }
+        request = link.request
         discarded = 0
-        isFirst = false
+        count += 1
         if let announcement = link.announcement { observer.next(announcement) }
         guard observer.scope.isOpen else { return }
         scope = observer.scope.child()
@@ -94,7 +103,7 @@ final class ExchangeChain: @unchecked Sendable {
     }
 
     private func end(_ completion: Completion<NetworkError>) {
-        guard case .failed(var error) = completion, !isFirst else { return observer.end(completion) }
+        guard case .failed(var error) = completion, count > 0 else { return observer.end(completion) }
         error.isUnsent = false
         observer.fail(error)
     }

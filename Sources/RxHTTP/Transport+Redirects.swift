@@ -7,7 +7,6 @@ extension Transport {
     /// Requests and redirect targets whose host is in ``Transport/hsts`` go to https. For the first request
     /// this is announced like a redirect, by a head that no server has sent: 307 with
     /// `Non-Authoritative-Reason: HSTS`. It does not count as a redirect.
-    /// not count as one.
     public func send(
         _ request: Request, following policy: RedirectPolicy
     ) -> Observable<TransferEvent, NetworkError> {
@@ -40,14 +39,14 @@ extension Transport {
         _ policy: RedirectPolicy, from request: Request, _ first: Observable<TransferEvent, NetworkError>,
         into observer: Observer<TransferEvent, NetworkError>
     ) {
-        var (request, count) = (request, 0)
-        let chain = ExchangeChain(into: observer) { head throws(NetworkError) in
+        let chain = ExchangeChain(from: request, into: observer) {
+            head, request, count throws(NetworkError) in
             let next = try policy.redirect(request, to: head, count: count) { url in
                 hsts?.upgrade(url, at: scheduler.currentDate)
             }
-            guard let next else { return nil }
-            (request, count) = (next, count + 1)
-            return .init(announcement: .redirected(next, by: head), exchange: authenticated(next))
+            return next.map {
+                .init(request: $0, announcement: .redirected($0, by: head), exchange: authenticated($0))
+            }
         }
         chain.start(first)
     }

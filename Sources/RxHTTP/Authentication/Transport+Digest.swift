@@ -10,8 +10,8 @@ extension Transport {
         let scheduler = send(bare).scheduler
         return Observable(scheduler: scheduler) { observer in
             let proving = DigestProving(bare, digest, at: origin)
-            let chain = ExchangeChain(into: observer) { head in
-                proving.next(after: head).map { .init(exchange: self.send($0)) }
+            let chain = ExchangeChain(from: bare, into: observer) { head, _, _ in
+                proving.next(after: head).map { .init(request: $0, exchange: self.send($0)) }
             }
             chain.start(self.send(proving.first))
         }

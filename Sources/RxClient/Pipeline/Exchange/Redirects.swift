@@ -6,18 +6,20 @@ struct Redirects: TransferStage {
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<TransferEvent, NetworkError> {
-        Hops(
-            transport: call.client.transport,
-            next: call.cookies == nil ? next : next.following(redirectsOf: request)
-        )
-        .send(request, following: call.settings.redirects ?? call.client.configuration.redirects)
-        .redirectsTraced(by: call.trace)
+        Hops(call.cookies == nil ? next : next.following(redirectsOf: request), over: call.client.transport)
+            .send(request, following: call.settings.redirects ?? call.client.configuration.redirects)
+            .redirectsTraced(by: call.trace)
     }
 
     /// The later stages, as the transport of the exchanges.
-    private struct Hops: Transport {
-        let transport: any Transport
-        let next: Next
+    private final class Hops: Transport {
+        private let transport: any Transport
+        private let next: Next
+
+        init(_ next: Next, over transport: any Transport) {
+            self.transport = transport
+            self.next = next
+        }
 
         var scheduler: any Scheduler { transport.scheduler }
         var hsts: HSTSStore? { transport.hsts }
