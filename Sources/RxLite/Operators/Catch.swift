@@ -10,17 +10,19 @@ extension Observable {
     public func `catch`<E>(
         _ recover: @escaping @Sendable (Failure) -> Observable<Element, E>
     ) -> Observable<Element, E> {
-        lift { observer in
+        // Not a `lift`, which would keep the closure in another.
+        Observable<Element, E>(scheduler: scheduler) { [source] observer in
             let scope = observer.scope.child()
-            return Observer(
-                scope: scope, as: observer,
-                end: { completion in
-                    scope.close()
-                    switch completion {
-                    case .finished: observer.finish()
-                    case .failed(let error): recover(error).subscribeNested(observer)
-                    }
-                })
+            source(
+                Observer(
+                    scope: scope, as: observer,
+                    end: { completion in
+                        scope.close()
+                        switch completion {
+                        case .finished: observer.finish()
+                        case .failed(let error): recover(error).subscribeNested(observer)
+                        }
+                    }))
         }
     }
 }

@@ -38,20 +38,22 @@ extension Observable {
 /// The state of one retry.
 @usableFromInline
 final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
-    // Unchecked: runs only inside the subscription's lane, which is serial.
+    // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial.
 
     /// The most attempts to begin in one turn of the scheduler.
-    private static var turnLength: Int { 32 }
+    @inlinable static var turnLength: Int { 32 }
 
-    private let stream: Observable<Element, Failure>
-    private let policy: RetryPolicy<Failure>
-    private let clock: any Scheduler
-    private let observer: Observer<Element, Failure>
-    private var history: RetryHistory
-    private var isStarting = false
-    private var isDue = false
+    @usableFromInline let stream: Observable<Element, Failure>
+    @usableFromInline let policy: RetryPolicy<Failure>
+    @usableFromInline let clock: any Scheduler
+    @usableFromInline let observer: Observer<Element, Failure>
+    /// The scope of the current attempt; before the first, that of the operator.
+    @safe @exclusivity(unchecked) @usableFromInline var scope: Scope
+    @safe @exclusivity(unchecked) @usableFromInline var history: RetryHistory
+    @safe @exclusivity(unchecked) @usableFromInline var isStarting = false
+    @safe @exclusivity(unchecked) @usableFromInline var isDue = false
 
-    @usableFromInline
+    @inlinable
     init(
         _ stream: Observable<Element, Failure>, _ policy: RetryPolicy<Failure>, _ clock: any Scheduler,
         into observer: Observer<Element, Failure>
@@ -60,11 +62,12 @@ final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
         self.policy = policy
         self.clock = clock
         self.observer = observer
+        scope = observer.scope
         history = RetryHistory(clock: clock)
     }
 
     /// Begins an attempt. If called from within one that just failed, the loop outside begins it.
-    @usableFromInline
+    @inlinable
     func start() {
         isDue = true
         guard !isStarting else { return }
@@ -78,18 +81,20 @@ final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
         isStarting = false
     }
 
-    private func startInNextTurn() {
+    @inlinable
+    func startInNextTurn() {
         observer.scope.inNextTurn {
             self.isStarting = false
             self.start()
         }
     }
 
-    private func attempt() {
-        let scope = observer.scope.child()
+    @inlinable
+    func attempt() {
+        scope = observer.scope.child()
         stream.subscribe(
             Observer(scope: scope, as: observer) { completion in
-                scope.close()
+                self.scope.close()
                 switch completion {
                 case .finished: self.observer.finish()
                 case .failed(let error): self.decide(error)
@@ -97,7 +102,8 @@ final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
             })
     }
 
-    private func decide(_ error: Failure) {
+    @inlinable
+    func decide(_ error: Failure) {
         switch policy.decide(error, history) {
         case .stop:
             var error = error
