@@ -11,7 +11,12 @@ extension Request {
     package var userInfo: Substring? { urlText.userInfo.map { urlText[$0].dropLast() } }
 
     /// Whether the request changes nothing (RFC 9110 §9.2.1), by its method or by declaration.
-    package var isSafe: Bool { [.get, .head, .options, .trace].contains(method) || isDeclaredSafe }
+    package var isSafe: Bool {
+        switch method {
+        case .get, .head, .options, .trace: true
+        default: isDeclaredSafe
+        }
+    }
 
     /// The fields that identify the requester.
     package var identifyingFields: Set<HTTPField.Name> {

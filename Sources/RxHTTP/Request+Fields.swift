@@ -15,7 +15,12 @@ extension Request {
     /// - Throws: `invalidHeader` for such a value, and for too many fields.
     package mutating func setField(_ name: HTTPField.Name, to value: String) throws(NetworkError) {
         try check(value, of: name)
-        headerFields[name] = value
+        // Appending is faster than replacing nothing.
+        if headerFields.contains(name) {
+            headerFields[name] = value
+        } else {
+            headerFields.append(HTTPField(name: name, value: value))
+        }
     }
 
     /// Sets header fields and replaces those of the same names.

@@ -147,9 +147,15 @@ extension ArraySlice<UInt8> {
     fileprivate func value(of name: String.UTF8View) -> ArraySlice<UInt8>? {
         let colon = startIndex + name.count
         guard colon < endIndex, self[colon] == UInt8(ascii: ":"),
-            self[..<colon].elementsEqual(name, by: { $0.lowercased == $1 })
+            unsafe name.withContiguousStorageIfAvailable({ unsafe self[..<colon].isLowercased($0) })
+                ?? self[..<colon].isLowercased(name)
         else { return nil }
         return self[(colon + 1)...].fieldValue
+    }
+
+    /// Whether the bytes, in lower case, are equal to `name`.
+    private func isLowercased(_ name: some Sequence<UInt8>) -> Bool {
+        elementsEqual(name, by: { $0.lowercased == $1 })
     }
 
     fileprivate var fieldValue: ArraySlice<UInt8> { trimmingOptionalWhitespace().withoutCarriageReturns }

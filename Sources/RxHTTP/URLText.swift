@@ -60,17 +60,15 @@ extension String {
     /// Whether the text needs no escaping in a path or a query (RFC 3986 §3.3, §3.4).
     fileprivate var isEscaped: Bool {
         var digits = 0
-        for byte in utf8 {
+        let isAllowed = allBytes { byte in
             if digits > 0 {
-                guard byte.hexDigitValue != nil else { return false }
                 digits -= 1
-            } else if byte == UInt8(ascii: "%") {
-                digits = 2
-            } else if !byte.isAllowedInPath {
-                return false
+                return byte.hexDigitValue != nil
             }
+            if byte == UInt8(ascii: "%") { digits = 2 }
+            return byte == UInt8(ascii: "%") || byte.isAllowedInPath
         }
-        return digits == 0
+        return isAllowed && digits == 0
     }
 }
 

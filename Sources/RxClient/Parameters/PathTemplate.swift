@@ -16,7 +16,7 @@ struct PathTemplate {
     ///   such as nginx decode a path before they split it into segments, and servers behind them may decode
     ///   it again.
     func expanded(with values: PathValues) throws(NetworkError) -> String {
-        guard !values.isEmpty || text.utf8.contains(UInt8(ascii: "{")) else { return text }
+        guard !values.isEmpty || !text.allBytes({ $0 != UInt8(ascii: "{") }) else { return text }
         var path = ""
         var used: Set<String> = []
         var rest = text[...]
@@ -55,9 +55,7 @@ extension String {
     /// another path (RFC 3986 §5.2.4, WHATWG URL §4.1): plain, escaped, between escaped separators, or with
     /// parameters after a semicolon (RFC 3986 §3.3).
     var hasDotSegments: Bool {
-        guard utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }) else {
-            return false
-        }
+        if allBytes({ $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "%") }) { return false }
         let path = utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let plain = path.contains(UInt8(ascii: "%")) ? String(Substring(path)).fullyUnescaped : Array(path)
         return plain.split(whereSeparator: \.isSeparator).contains { segment in

@@ -44,7 +44,7 @@ extension String {
     }
 
     private func encoded(keeping isKept: (UInt8) -> Bool, spaceAs space: UInt8?) -> String {
-        guard !utf8.allSatisfy(isKept) else { return self }
+        guard !allBytes(isKept) else { return self }
         var output: [UInt8] = []
         output.reserveCapacity(utf8.count * 3)
         for byte in utf8 {
