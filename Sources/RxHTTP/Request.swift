@@ -178,10 +178,9 @@ public struct Request: Sendable {
     }
 
     private init(like template: Request, method: HTTPRequest.Method, at place: Shape.Place) {
-        var parts = template.parts
+        self = template
         parts.shape.method = method
         parts.shape.place = place
         parts.id = .next()
-        self.parts = parts
     }
 }

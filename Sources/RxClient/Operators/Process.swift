@@ -23,19 +23,20 @@ extension Observable where Element == CallEvent, Failure == NetworkError {
     func processResponse(
         _ transform: @escaping @Sendable (Response) throws(NetworkError) -> CallEvent
     ) -> Observable {
-        lift { observer in
+        Observable(scheduler: scheduler) { observer in
             let processing = Processing(transform, into: observer)
-            return Observer(
-                scope: observer.scope, target: processing,
-                receive: { event, processing in
-                    // Guard: the target given above.
-                    let processing = unsafe unsafeDowncast(processing, to: Processing<CallEvent>.self)
-                    if case .response(let response) = event {
-                        processing.receive(response)
-                    } else {
-                        processing.observer.next(event)
-                    }
-                }, end: { processing.end($0) })
+            subscribe(
+                Observer(
+                    scope: observer.scope, target: processing,
+                    receive: { event, processing in
+                        // Guard: the target given above.
+                        let processing = unsafe unsafeDowncast(processing, to: Processing<CallEvent>.self)
+                        if case .response(let response) = event {
+                            processing.receive(response)
+                        } else {
+                            processing.observer.next(event)
+                        }
+                    }, end: { processing.end($0) }))
         }
     }
 

@@ -15,7 +15,7 @@ extension Parameters: CustomStringConvertible, CustomDebugStringConvertible, Cus
             case .body(let body, _): "body: \(body)"
             }
         var names: Set<String> = []
-        if case .values(let values)? = content { names = Set(values.keys) }
+        if case .values(let values)? = content { names = Set(values.present.keys) }
         names = names.union(additions.keys).subtracting(removals)
         let model: [String] = if case .model(let model)? = content { ["\(type(of: model))"] } else { [] }
         let shown = model + names.sorted()

@@ -74,7 +74,7 @@ extension Parameters {
     private var unchangedModel: (any Encodable & Sendable)? {
         guard additions.isEmpty, removals.isEmpty, let content else { return nil }
         return switch content {
-        case .values(let values): values.mapValues(ParameterValue.init)
+        case .values(let values): values.present.mapValues(ParameterValue.init)
         case .model(let model): model
         }
     }
@@ -93,7 +93,7 @@ extension Parameters {
         guard case .values(let values) = content else { return nil }
         var pairs: [ParameterPair] = []
         pairs.reserveCapacity(values.count)
-        for (name, value) in values {
+        for case (let name, let value?) in values {
             guard let text = ParameterValue(value: value).scalar?.scalarText else { return nil }
             pairs.append((name, text))
         }
@@ -113,7 +113,8 @@ extension Parameters {
     private func tree(_ encoder: JSONEncoder) throws(NetworkError) -> JSONValue? {
         var members: [String: JSONValue] = [:]
         switch content {
-        case .values(let values): members = try encoder.trees(of: values.mapValues(ParameterValue.init))
+        case .values(let values):
+            members = try encoder.trees(of: values.present.mapValues(ParameterValue.init))
         case .model(let model):
             guard case .object(let own) = try encoder.tree(of: model) else { return nil }
             members = own

@@ -45,7 +45,7 @@ public struct Parameters: Sendable {
     }
 
     enum Content {
-        case values(Members)
+        case values(Values)
         case model(any Encodable & Sendable)
     }
 
@@ -81,7 +81,7 @@ public struct Parameters: Sendable {
     /// Parameters in the client's ``ClientConfiguration/parameterFormat``; in the query for GET, HEAD and
     /// DELETE.
     public static func standard(_ values: Values) -> Parameters {
-        Parameters(.standard, .values(values.present))
+        Parameters(.standard, .values(values))
     }
 
     /// Parameters in the client's ``ClientConfiguration/parameterFormat``; in the query for GET, HEAD and
@@ -92,7 +92,7 @@ public struct Parameters: Sendable {
     }
 
     /// Parameters in the URL's query, after any that the path contains.
-    public static func query(_ values: Values) -> Parameters { Parameters(.query, .values(values.present)) }
+    public static func query(_ values: Values) -> Parameters { Parameters(.query, .values(values)) }
 
     /// Parameters in the URL's query, after any that the path contains.
     @_disfavoredOverload
@@ -101,7 +101,7 @@ public struct Parameters: Sendable {
     }
 
     /// Parameters in a JSON body.
-    public static func json(_ values: Values) -> Parameters { Parameters(.json, .values(values.present)) }
+    public static func json(_ values: Values) -> Parameters { Parameters(.json, .values(values)) }
 
     /// Parameters in a JSON body.
     @_disfavoredOverload
@@ -110,7 +110,7 @@ public struct Parameters: Sendable {
     }
 
     /// Parameters in an `application/x-www-form-urlencoded` body.
-    public static func form(_ values: Values) -> Parameters { Parameters(.form, .values(values.present)) }
+    public static func form(_ values: Values) -> Parameters { Parameters(.form, .values(values)) }
 
     /// Parameters in an `application/x-www-form-urlencoded` body.
     @_disfavoredOverload

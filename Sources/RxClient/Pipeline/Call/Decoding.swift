@@ -9,11 +9,18 @@ struct Decoding: Interceptor {
         guard let decode = call.settings.decode else { return next(request) }
         let part = call.prepared.options.part?.keys ?? []
         return next(request).processResponse { response throws(NetworkError) in
-            var response = response
-            if !part.isEmpty { response.payloadPath += part }
-            let output = try decode(response)
+            let output = try decode(part.isEmpty ? response : response.at(part))
             call.cached?.keepNoted()
             return .output(output)
         }
+    }
+}
+
+extension Response {
+    /// The response with its content at `part`, relative to the former place.
+    fileprivate func at(_ part: [String]) -> Response {
+        var response = self
+        response.payloadPath += part
+        return response
     }
 }
