@@ -77,10 +77,7 @@ public struct Next: Sendable {
 
     /// The same as events of one response.
     func transfers(_ request: Request) -> Observable<TransferEvent, NetworkError> {
-        let stage = call.stages[index]
-        if let exchange = stage.exchange, !stage.isDeferred {
-            return exchange.transfers(request, in: call, following())
-        }
+        if let transfers = call.stages[index].transfers { return transfers(request, call, following()) }
         return self(request).map { [call] event throws(NetworkError) in
             guard case .transfer(let event) = event else { throw call.misplaced(event) }
             return event

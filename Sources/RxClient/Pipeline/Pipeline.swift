@@ -51,7 +51,6 @@ struct Pipeline: Sendable {
         Entry(CookieHandling(), for: .all, if: { $0.cookies != nil }),
         // The app's interceptors around each exchange.
         Entry(.exchange, for: .all),
-        Entry(FieldNoting(), for: .all),
         Entry(ExchangeTracing(), for: .all),
         Entry(Sending(), for: .all),
     ]

@@ -4,8 +4,8 @@ import RxLite
 /// One stage in the pipeline of a client, and its owner.
 final class Stage: Sendable {
     let interceptor: any Interceptor
-    /// The same stage, if it handles only the events of one response.
-    let exchange: (any TransferStage)?
+    /// The same stage for the events of one response, if it handles only those and can be called at once.
+    let transfers: (@Sendable (Request, CallContext, Next) -> Observable<TransferEvent, NetworkError>)?
     /// Whether the stage is called for each subscription, because it, or the stage before it, is the app's.
     let isDeferred: Bool
     let isUsers: Bool
@@ -16,7 +16,11 @@ final class Stage: Sendable {
         self.interceptor = interceptor
         self.isUsers = isUsers
         isDeferred = isUsers || followsUsers
-        exchange = interceptor as? any TransferStage
+        if !isDeferred, let stage = interceptor as? any TransferStage {
+            transfers = { request, call, next in stage.transfers(request, in: call, next) }
+        } else {
+            transfers = nil
+        }
         readsResponse = interceptor is any ResponseStage
     }
 

@@ -195,7 +195,6 @@ import Testing
                   Redirects
                   CacheInvalidation
                   ContentDigestVerification
-                  FieldNoting
                   ExchangeTracing
                   Sending
                 """)
@@ -205,7 +204,7 @@ import Testing
         #expect(
             bare == [
                 "call", "CallTracing", "attempt", "exchange", "Redirects", "CacheInvalidation",
-                "FieldNoting", "ExchangeTracing", "Sending",
+                "ExchangeTracing", "Sending",
             ])
     }
 }

@@ -6,7 +6,12 @@ struct Sending: TransferStage, ResponseStage {
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<TransferEvent, NetworkError> {
-        guard let response = next.response else { return call.client.transport.send(request) }
+        guard let response = next.response else {
+            let events = call.client.transport.send(request)
+            // The cache distinguishes variants by the fields that a request is sent with.
+            guard let sentFields = request.sentFields else { return events }
+            return events.handleEvents(onSubscribe: { sentFields.note(request.headerFields) })
+        }
         var events: [TransferEvent] = response.interim.map { .interim($0) }
         events.append(.head(response.head))
         if !response.body.isEmpty { events.append(.chunk(response.body)) }
