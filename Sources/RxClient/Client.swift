@@ -29,6 +29,8 @@ public final class Client: Sendable {
     /// The common base of all requests.
     let template: RequestTemplate
     let validations: Validations
+    /// The options of endpoints that set none.
+    let options: MergedOptions
     /// The stages of the client's calls.
     let pipeline: Pipeline
     let errorTipSignal = Signal<NetworkError>()
@@ -45,6 +47,7 @@ public final class Client: Sendable {
         self.transport = transport
         template = RequestTemplate(configuration)
         validations = Validations(configuration.options)
+        options = MergedOptions(over: configuration.options)
         pipeline = Pipeline(configuration)
         configuration.session?.attach(configuration.cookies, on: transport.scheduler)
         configuration.cookies?.clock.adopt(transport.scheduler)

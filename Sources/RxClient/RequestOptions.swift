@@ -97,6 +97,15 @@ public struct RequestOptions: Sendable {
         self.interceptors = interceptors
     }
 
+    /// Whether every option follows the client.
+    var isEmpty: Bool {
+        headers.fields.isEmpty && retry == nil && timeouts == nil && hedging == nil && isIdempotent == nil
+            && server == nil && cachePolicy == nil && cacheMode == nil && usesSession == nil
+            && usesCookies == nil && isSigned == nil && usesParameterRewriting == nil && envelope == nil
+            && contentTypes == nil && part == nil && compression == nil && decodesContent == nil
+            && continuePolicy == nil && presentation == nil && tags.isEmpty && interceptors.isEmpty
+    }
+
     /// These options, with `others` for every option left open here. Header fields are not merged.
     func over(_ others: RequestOptions) -> RequestOptions {
         var options = self

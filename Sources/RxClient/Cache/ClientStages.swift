@@ -44,7 +44,7 @@ struct ClientStages: Hashable, Sendable {
         isSigned = prepared.isSigned
         usesSession = prepared.options.usesSession
         usesCookies = prepared.options.usesCookies
-        contentTypes = prepared.ownContentTypes
+        contentTypes = prepared.merged.ownContentTypes
         output = E.kindOfOutput
     }
 }

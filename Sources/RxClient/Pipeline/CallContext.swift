@@ -46,8 +46,8 @@ public final class CallContext: Sendable {
     }
 
     /// - Throws: the error of preparing the endpoint's request; see ``PreparedRequest``.
-    init<E: Endpoint>(
-        _ kind: CallKind, _ endpoint: E, of client: Client, on scheduler: any Scheduler,
+    init(
+        _ kind: CallKind, _ endpoint: any Endpoint, of client: Client, on scheduler: any Scheduler,
         _ settings: CallSettings
     ) throws(NetworkError) {
         let prepared = try PreparedRequest(
@@ -58,10 +58,10 @@ public final class CallContext: Sendable {
         self.settings = settings
         self.prepared = prepared
         stages =
-            prepared.hasOwnInterceptors
+            prepared.merged.hasOwnInterceptors
             ? Pipeline.stages(for: kind, client.configuration, prepared.options.interceptors)
             : client.pipeline.stages(for: kind)
-        validation = client.validation(for: E.kindOfOutput, prepared)
+        validation = client.validation(for: type(of: endpoint).kindOfOutput, prepared.merged)
         do throws(NetworkError) {
             var request = try prepared.serialized()
             // Server and signature change the URL, but not the resource that the request changes.
@@ -99,6 +99,10 @@ public final class CallContext: Sendable {
     func start() -> Observable<CallEvent, NetworkError> { Next(of: self)(prepared.request) }
 
     // MARK: - State of the client's stages
+
+    private static let standardRetryPolicy = RetryPolicy.exponentialBackoff()
+
+    var retryPolicy: RetryPolicy<NetworkError> { prepared.options.retry ?? Self.standardRetryPolicy }
 
     /// The request as the cache sees it.
     var cached: CachedRequest? {
@@ -168,12 +172,10 @@ public final class CallContext: Sendable {
 
     /// Decides about a failed attempt: by the request's policy, but without waits that would exceed the
     /// deadline, and within the host's budget.
-    func decide(
-        _ error: NetworkError, _ history: RetryHistory, by policy: RetryPolicy<NetworkError>
-    ) -> RetryPolicy<NetworkError>.Decision {
+    func decide(_ error: NetworkError, _ history: RetryHistory) -> RetryPolicy<NetworkError>.Decision {
         let (hasResponse, host, end) = progress.withLock { ($0.hasResponse, $0.host, $0.end) }
         guard !hasResponse else { return .stop }
-        let decision = policy.decide(error, history)
+        let decision = retryPolicy.decide(error, history)
         guard case .retry(let delay) = decision else { return decision }
         if let end, delay > end - scheduler.now { return .stop }
         guard host?.budget?.withdraw() ?? true else {

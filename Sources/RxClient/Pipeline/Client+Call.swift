@@ -8,7 +8,7 @@ extension Client {
     /// - Parameter result: the subscriber's value for an event; `nil` for an event that such a call does not
     ///   emit.
     func call<T>(
-        _ kind: CallKind, _ endpoint: some Endpoint, _ settings: CallSettings = CallSettings(),
+        _ kind: CallKind, _ endpoint: any Endpoint, _ settings: CallSettings = CallSettings(),
         as result: @escaping @Sendable (CallEvent) -> T?
     ) -> Observable<T, NetworkError> {
         let scheduler = scheduler
@@ -22,8 +22,8 @@ extension Client {
             // Not a `map`, whose metadata the runtime would have to look up for each type of result.
             call.start().subscribe(
                 Observer(
-                    scope: observer.scope,
-                    next: { event in
+                    scope: observer.scope, target: observer.scope,
+                    receive: { event, _ in
                         if let value = result(event) {
                             observer.next(value)
                         } else {

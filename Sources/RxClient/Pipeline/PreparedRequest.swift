@@ -12,14 +12,7 @@ final class PreparedRequest: Sendable {
     let servers: ServerPair
     /// The server that the endpoint chooses.
     let server: ServerChoice
-    /// The endpoint's options, merged with the client's.
-    let options: RequestOptions
-    /// The content types that the endpoint accepts, if it specifies any.
-    let ownContentTypes: ContentTypes?
-    /// Whether the endpoint specifies how to validate its responses.
-    let hasOwnValidation: Bool
-    /// Whether the endpoint has interceptors.
-    let hasOwnInterceptors: Bool
+    let merged: MergedOptions
     let scheduler: any Scheduler
     /// Whether the URL is below a base URL and therefore valid at each of the servers; an absolute URL may be
     /// elsewhere.
@@ -44,13 +37,8 @@ final class PreparedRequest: Sendable {
         self.client = client
         self.scheduler = scheduler
         servers = client.servers.pair
-        let own = endpoint.options
-        let options = own.over(client.configuration.options)
-        self.options = options
-        ownContentTypes = own.contentTypes
-        hasOwnValidation = own.contentTypes != nil || own.envelope != nil
-        hasOwnInterceptors = !own.interceptors.isEmpty
-        self.server = server ?? options.server ?? .active
+        merged = client.merged(endpoint.options)
+        self.server = server ?? merged.values.server ?? .active
         var (request, isAtMain) = try Self.request(endpoint, of: client, at: servers)
         if self.server == .standby, servers.standby == nil {
             throw NetworkError(
@@ -58,23 +46,24 @@ final class PreparedRequest: Sendable {
         }
         link = page?.link.map { [servers] in servers.url($0, at: servers.main) ?? $0 }
         isAtService = link.map { [servers] in servers.url($0, at: servers.main) != nil } ?? isAtMain
-        if let timeouts = options.timeouts { request.timeouts = timeouts }
-        if let policy = options.continuePolicy { request.continuePolicy = policy }
-        if options.isIdempotent == true { request.isDeclaredIdempotent = true }
-        if request.method == .post, case .post = options.cachePolicy { request.isDeclaredSafe = true }
-        if let compression = options.compression { request.compression = compression }
-        if options.decodesContent == false { request.decodesContent = false }
-        if !own.headers.fields.isEmpty { try request.setFields(own.headers) }
+        if let timeouts = merged.values.timeouts { request.timeouts = timeouts }
+        if let policy = merged.values.continuePolicy { request.continuePolicy = policy }
+        if merged.values.isIdempotent == true { request.isDeclaredIdempotent = true }
+        if request.method == .post, case .post = merged.values.cachePolicy { request.isDeclaredSafe = true }
+        if let compression = merged.values.compression { request.compression = compression }
+        if merged.values.decodesContent == false { request.decodesContent = false }
+        if !merged.ownHeaders.fields.isEmpty { try request.setFields(merged.ownHeaders) }
         self.request = request
 
         var parameters = endpoint.parameters
         if let page, !page.parameters.isEmpty { parameters = parameters.adding(page.parameters) }
         parameters = try endpoint.rewrite(parameters)
-        if options.usesParameterRewriting != false, let rewrite = client.configuration.rewriteParameters {
+        if merged.values.usesParameterRewriting != false, let rewrite = client.configuration.rewriteParameters
+        {
             parameters = try rewrite(parameters)
         }
         self.parameters = parameters
-        signature = options.isSigned == false ? nil : client.configuration.signature
+        signature = merged.values.isSigned == false ? nil : client.configuration.signature
     }
 
     /// A handmade request, unchanged.
@@ -84,10 +73,7 @@ final class PreparedRequest: Sendable {
         self.request = request
         servers = client.servers.pair
         server = .active
-        options = RequestOptions()
-        ownContentTypes = nil
-        hasOwnValidation = false
-        hasOwnInterceptors = false
+        merged = .none
         link = nil
         isAtService = false
         parameters = .none
@@ -116,6 +102,9 @@ final class PreparedRequest: Sendable {
         }
         return (request, urlAtMain != nil)
     }
+
+    /// The endpoint's options, merged with the client's.
+    var options: RequestOptions { merged.values }
 
     /// Whether the request may carry credentials. Without a base URL they belong to no origin.
     var carriesCredentials: Bool { !servers.main.baseURL.isEmpty }

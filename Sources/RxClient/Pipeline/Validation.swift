@@ -62,10 +62,10 @@ extension Observable where Element == Response, Failure == NetworkError {
 }
 
 extension Client {
-    func validation(for output: Validation.Output, _ prepared: PreparedRequest) -> Validation {
-        guard prepared.hasOwnValidation else { return validations.validation(for: output) }
+    func validation(for output: Validation.Output, _ options: MergedOptions) -> Validation {
+        guard options.hasOwnValidation else { return validations.validation(for: output) }
         return Validation(
-            output, prepared.options.envelope, accepting: prepared.ownContentTypes,
+            output, options.values.envelope, accepting: options.ownContentTypes,
             decodable: configuration.options.contentTypes ?? .json)
     }
 }

@@ -6,9 +6,7 @@ struct Retrying: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
-        let policy = call.prepared.options.retry ?? .exponentialBackoff()
-        return next(request).retry(
-            RetryPolicy({ error, history in call.decide(error, history, by: policy) }, stamp: policy.stamp),
-            on: call.scheduler)
+        next(request).retry(
+            RetryPolicy({ call.decide($0, $1) }, stamp: call.retryPolicy.stamp), on: call.scheduler)
     }
 }
