@@ -63,6 +63,7 @@ let package = Package(
         .target(name: "RxLite", swiftSettings: settings),
         .target(name: "RxLoop", dependencies: ["RxLite", "CLibuv"], swiftSettings: settings),
         .target(name: "RxJSON", swiftSettings: settings),
+        .target(name: "RxWebSocket", dependencies: ["CZlib", .httpTypes], swiftSettings: settings),
         .target(name: "RxHTTP", dependencies: ["RxJSON", "RxLite", .httpTypes], swiftSettings: settings),
         .target(
             name: "RxCache", dependencies: ["RxHTTP", "RxJSON", "RxLite", .httpTypes], swiftSettings: settings

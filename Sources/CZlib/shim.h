@@ -9,3 +9,8 @@ static inline int rxzlib_deflate_init_gzip(z_stream *stream) {
 static inline int rxzlib_inflate_init(z_stream *stream, int bits) {
     return inflateInit2(stream, bits);
 }
+
+// deflateInit2, a macro, for deflate alone (RFC 1951), which a negative number of window bits asks for.
+static inline int rxzlib_deflate_init_raw(z_stream *stream, int level, int bits) {
+    return deflateInit2(stream, level, Z_DEFLATED, -bits, 8, Z_DEFAULT_STRATEGY);
+}

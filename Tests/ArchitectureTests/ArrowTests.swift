@@ -6,6 +6,7 @@ import Testing
     static let arrows: [String: Set<String>] = [
         "RxLite": [],
         "RxJSON": [],
+        "RxWebSocket": ["CZlib"],
         "RxHTTP": ["RxJSON", "RxLite"],
         "RxLoop": ["RxLite", "CLibuv"],
         "RxCurl": ["RxHTTP", "RxLoop", "RxLite", "CLibcurl", "CZlib", "CBrotli", "CZstd"],
@@ -28,7 +29,8 @@ import Testing
     /// The ecosystem's packages, and the modules that may use them.
     static let packages: [String: Set<String>] = [
         "HTTPTypes": [
-            "RxHTTP", "RxCache", "RxCookies", "RxHAR", "RxCurl", "RxClient", "RxNetworking", "RxTesting",
+            "RxWebSocket", "RxHTTP", "RxCache", "RxCookies", "RxHAR", "RxCurl", "RxClient", "RxNetworking",
+            "RxTesting",
         ],
         "RawStructuredFieldValues": ["RxClient"],
         "GRDB": ["RxDiskCache"],

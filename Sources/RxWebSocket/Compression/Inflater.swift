@@ -1,0 +1,91 @@
+internal import CZlib
+
+/// Decompresses the messages of one direction of a connection (RFC 7692 §7.2.2).
+@safe
+final class Inflater: @unchecked Sendable {
+    // Unchecked: one noncopyable connection state owns the object, and uses it in mutating methods only.
+    // Safe: stream and buffer live from init to deinit, and the input set in the stream belongs to the call
+    // that sets it.
+
+    /// The result of one step.
+    struct Step {
+        var consumed: Int
+        var produced: Int
+        /// Whether a block with `BFINAL` set has ended, after which a new stream begins.
+        var isEnd = false
+        var isMalformed = false
+    }
+
+    /// The maximum output of a step, in bytes.
+    static let pieceSize = 16 << 10
+
+    private let stream: UnsafeMutablePointer<z_stream>
+    private let buffer: UnsafeMutableRawBufferPointer
+    /// Whether nothing was read since the last reset.
+    private(set) var isFresh = true
+
+    /// - Parameter windowBits: the base-2 logarithm of the peer's window.
+    init(windowBits: Int) {
+        unsafe stream = .allocate(capacity: 1)
+        unsafe stream.initialize(to: z_stream())
+        unsafe buffer = .allocate(byteCount: Self.pieceSize, alignment: 16)
+        // Some versions of zlib compress with a window of 9 bits when they are asked for 8.
+        let status = unsafe rxzlib_inflate_init(stream, -Int32(max(windowBits, 9)))
+        // The arguments are valid, so only memory can be lacking; Swift traps in that case too.
+        precondition(status == Z_OK, "zlib has no memory")
+    }
+
+    deinit {
+        unsafe _ = inflateEnd(stream)
+        unsafe stream.deallocate()
+        unsafe buffer.deallocate()
+    }
+
+    /// Begins a new stream with an empty window.
+    func reset() {
+        unsafe _ = inflateReset(stream)
+        isFresh = true
+    }
+
+    /// Whether all input ended with a complete block at the end of a byte.
+    ///
+    /// > data_type is set … to the number of unused bits in the last byte taken from strm->next_in, plus 64
+    /// > if inflate() is currently decoding the last block in the deflate stream, plus 128 if inflate()
+    /// > returned immediately after decoding an end-of-block code
+    ///
+    /// https://www.zlib.net/manual.html
+    var isAtBoundary: Bool { unsafe stream.pointee.data_type == 128 }
+
+    /// Decompresses the beginning of `input` into ``output(_:)``.
+    ///
+    /// - Parameter room: the maximum number of bytes to produce, at least 1.
+    func inflate(_ input: UnsafeRawBufferPointer, room: Int) -> Step {
+        // zlib counts in 32 bits.
+        let available = UInt32(clamping: input.count)
+        let space = UInt32(min(room, Self.pieceSize))
+        if available > 0 { isFresh = false }
+        // zlib only reads the input.
+        let start = unsafe input.assumingMemoryBound(to: UInt8.self).baseAddress
+        unsafe stream.pointee.next_in = unsafe UnsafeMutablePointer(mutating: start)
+        unsafe stream.pointee.avail_in = available
+        unsafe stream.pointee.next_out = buffer.assumingMemoryBound(to: UInt8.self).baseAddress
+        unsafe stream.pointee.avail_out = space
+        let status = unsafe CZlib.inflate(stream, Z_SYNC_FLUSH)
+        unsafe stream.pointee.next_in = nil
+        unsafe stream.pointee.next_out = nil
+        var step = Step(
+            consumed: unsafe Int(available - stream.pointee.avail_in),
+            produced: unsafe Int(space - stream.pointee.avail_out))
+        switch status {
+        case Z_OK, Z_BUF_ERROR: break
+        case Z_STREAM_END: step.isEnd = true
+        default: step.isMalformed = true
+        }
+        return step
+    }
+
+    /// The bytes that the last step produced, until the next one.
+    func output(_ step: Step) -> UnsafeRawBufferPointer {
+        unsafe UnsafeRawBufferPointer(rebasing: buffer[..<step.produced])
+    }
+}

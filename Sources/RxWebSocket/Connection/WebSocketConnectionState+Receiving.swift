@@ -1,0 +1,193 @@
+extension WebSocketConnectionState {
+    /// Parses received bytes up to the next item. The owner calls it until it returns `nil`, which means that
+    /// all bytes have been read.
+    ///
+    /// An owner that must not receive more for a while keeps the rest of the bytes, from `offset` on.
+    ///
+    /// - Parameters:
+    ///   - bytes: the received bytes.
+    ///   - offset: the index of the first byte that has not been read; it is moved.
+    ///   - replies: pongs and close frames are appended to it. A peer that floods pings makes it grow, so the
+    ///     owner stops reading from the transport while too much of it is unsent.
+    /// - Returns: the next item. After ``WebSocketInput/close(code:reason:)`` or
+    ///   ``WebSocketInput/violation(_:)`` the result is always `nil`, and all bytes are skipped.
+    package mutating func next(
+        in bytes: RawSpan, from offset: inout Int, replies: inout [UInt8]
+    ) -> WebSocketInput? {
+        guard !isClosed else {
+            offset = bytes.byteCount
+            return nil
+        }
+        do throws(WebSocketViolation) {
+            return try unsafe bytes.withUnsafeBytes { bytes throws(WebSocketViolation) in
+                try unsafe next(in: bytes, from: &offset, replies: &replies)
+            }
+        } catch {
+            offset = bytes.byteCount
+            if phase == .open { appendClose(error.code, reason: error.message, to: &replies) }
+            phase = .closed
+            return .violation(error)
+        }
+    }
+
+    /// Parses all of the bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: the received bytes.
+    ///   - replies: pongs and close frames are appended to it.
+    ///   - emit: takes the items; it must not use this state.
+    package mutating func receive(
+        _ bytes: [UInt8], replies: inout [UInt8], emit: (WebSocketInput) -> Void
+    ) {
+        var offset = 0
+        while let input = unsafe next(in: bytes.span.bytes, from: &offset, replies: &replies) { emit(input) }
+    }
+
+    private mutating func next(
+        in bytes: UnsafeRawBufferPointer, from offset: inout Int, replies: inout [UInt8]
+    ) throws(WebSocketViolation) -> WebSocketInput? {
+        while true {
+            guard let frame = try unsafe frame(in: bytes, from: &offset) else { return nil }
+            let part = unsafe UnsafeRawBufferPointer(
+                rebasing: bytes[offset...].prefix(frame.length - receivedBytes))
+            offset += part.count
+            let isComplete = receivedBytes + part.count == frame.length
+            if self.frame == nil {
+                if isComplete, let whole = try unsafe takeWhole(part, of: frame, &replies) { return whole }
+                if !frame.opcode.isControl { message.begin(frame) }
+                if !isComplete { self.frame = frame }
+            }
+            if let input = try unsafe take(part, of: frame, isComplete: isComplete, &replies) { return input }
+            guard isComplete else { return nil }
+        }
+    }
+
+    /// Takes a control frame, or the only frame of a message that is not compressed, without buffering it;
+    /// `nil` for all others.
+    private mutating func takeWhole(
+        _ part: UnsafeRawBufferPointer, of frame: FrameHeader, _ replies: inout [UInt8]
+    ) throws(WebSocketViolation) -> WebSocketInput? {
+        switch frame.opcode {
+        case .close, .ping, .pong: try take(frame, payload: unsafe payload(part, of: frame), &replies)
+        case .text where frame.isFinal && !frame.isCompressed:
+            .message(.text(try unsafe text(part, of: frame)))
+        case .binary where frame.isFinal && !frame.isCompressed:
+            .message(.binary(unsafe payload(part, of: frame)))
+        default: nil
+        }
+    }
+
+    /// Takes a part of a payload, and the end of its frame.
+    private mutating func take(
+        _ part: UnsafeRawBufferPointer, of frame: FrameHeader, isComplete: Bool, _ replies: inout [UInt8]
+    ) throws(WebSocketViolation) -> WebSocketInput? {
+        if frame.opcode.isControl {
+            unsafe control.append(part, key: frame.key, position: receivedBytes)
+        } else {
+            try unsafe message.append(part, key: frame.key, position: receivedBytes)
+        }
+        guard isComplete else {
+            receivedBytes += part.count
+            return nil
+        }
+        self.frame = nil
+        receivedBytes = 0
+        if frame.opcode.isControl {
+            var payload: [UInt8] = []
+            swap(&payload, &control)
+            return try take(frame, payload: payload, &replies)
+        }
+        return frame.isFinal ? .message(try message.finish()) : nil
+    }
+
+    // MARK: Headers
+
+    /// The frame whose payload comes next; `nil` if its header is incomplete.
+    private mutating func frame(
+        in bytes: UnsafeRawBufferPointer, from offset: inout Int
+    ) throws(WebSocketViolation) -> FrameHeader? {
+        if let frame { return frame }
+        return try unsafe readHeader(in: bytes, from: &offset)
+    }
+
+    private mutating func readHeader(
+        in bytes: UnsafeRawBufferPointer, from offset: inout Int
+    ) throws(WebSocketViolation) -> FrameHeader? {
+        let rules = FrameRules(
+            isMasked: role == .server, allowsCompression: deflate != nil,
+            openMessage: message.isOpen
+                ? .init(isCompressed: message.isCompressed, byteCount: message.bytes.count) : nil,
+            limits: limits)
+        if partialHeader.count == 0 {
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset...])
+            if let (header, size) = try unsafe FrameHeader.read(rest, by: rules) {
+                offset += size
+                return header
+            }
+        }
+        while offset < bytes.count {
+            partialHeader.append(unsafe bytes[offset])
+            offset += 1
+            if let (header, _) = try partialHeader.read(by: rules) {
+                partialHeader.removeAll()
+                return header
+            }
+        }
+        return nil
+    }
+
+    // MARK: Complete frames
+
+    private func payload(_ part: UnsafeRawBufferPointer, of frame: FrameHeader) -> [UInt8] {
+        var payload: [UInt8] = []
+        unsafe payload.append(part, key: frame.key)
+        return payload
+    }
+
+    private func text(
+        _ part: UnsafeRawBufferPointer, of frame: FrameHeader
+    ) throws(WebSocketViolation) -> String {
+        let text =
+            frame.key == nil
+            ? unsafe String(validating: part, as: UTF8.self)
+            : String(validating: unsafe payload(part, of: frame), as: UTF8.self)
+        guard let text else { throw .invalidText }
+        return text
+    }
+
+    /// Takes a control frame.
+    private mutating func take(
+        _ frame: FrameHeader, payload: [UInt8], _ replies: inout [UInt8]
+    ) throws(WebSocketViolation) -> WebSocketInput {
+        switch frame.opcode {
+        case .ping:
+            append(.pong, payload, to: &replies)
+            return .ping(payload)
+        case .close: return try takeClose(payload, &replies)
+        default: return .pong(payload)
+        }
+    }
+
+    /// Takes the peer's close frame (RFC 6455 §5.5.1) and replies with its code.
+    private mutating func takeClose(
+        _ payload: [UInt8], _ replies: inout [UInt8]
+    ) throws(WebSocketViolation) -> WebSocketInput {
+        var code: WebSocketCloseCode?
+        guard payload.count != 1 else { throw .protocolError("a close frame has half a code") }
+        if payload.count >= 2 {
+            let received = WebSocketCloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
+            guard received.isSendable else { throw .protocolError("close code \(received) is not allowed") }
+            code = received
+        }
+        guard let reason = String(validating: payload.dropFirst(2), as: UTF8.self) else {
+            throw WebSocketViolation(.invalidPayload, "the reason of a close frame is not UTF-8")
+        }
+        if phase == .open {
+            appendClose(code, reason: "", to: &replies)
+            phase = .closeReceived
+        } else {
+            phase = .closed
+        }
+        return .close(code: code, reason: reason)
+    }
+}

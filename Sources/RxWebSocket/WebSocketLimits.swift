@@ -1,0 +1,37 @@
+/// The limits for received frames and messages. A peer that exceeds one is sent close code 1009.
+///
+/// Sizes are checked before the bytes are buffered or decompressed further. Numbers of fragments and control
+/// frames need no limit: each costs the receiver constant time and adds nothing to its memory.
+public struct WebSocketLimits: Sendable, Hashable {
+    /// The maximum payload of one frame, in bytes as received. Default 16 MiB.
+    public var frameBytes: Int
+    /// The maximum size of a message, in bytes after decompression. Default 16 MiB.
+    public var messageBytes: Int
+    /// The maximum ratio of decompressed to received bytes of one message. Default 100.
+    public var expansion: Int
+    /// The number of decompressed bytes up to which the ratio is ignored. Default 1 MiB.
+    public var expansionFloor: Int
+
+    /// Creates limits; negative numbers count as 0.
+    ///
+    /// - Parameters:
+    ///   - frameBytes: the maximum payload of one frame, in bytes. Default 16 MiB.
+    ///   - messageBytes: the maximum size of a decompressed message, in bytes. Default 16 MiB.
+    ///   - expansion: the maximum ratio of decompressed to received bytes. Default 100.
+    ///   - expansionFloor: the number of bytes up to which the ratio is ignored. Default 1 MiB.
+    public init(
+        frameBytes: Int = 16 << 20, messageBytes: Int = 16 << 20, expansion: Int = 100,
+        expansionFloor: Int = 1 << 20
+    ) {
+        self.frameBytes = max(0, frameBytes)
+        self.messageBytes = max(0, messageBytes)
+        self.expansion = max(0, expansion)
+        self.expansionFloor = max(0, expansionFloor)
+    }
+
+    /// The maximum number of bytes that `received` compressed bytes of a message may decompress to.
+    func allowance(for received: Int) -> Int {
+        let (product, isHuge) = received.multipliedReportingOverflow(by: expansion)
+        return min(messageBytes, isHuge ? .max : max(expansionFloor, product))
+    }
+}
