@@ -135,6 +135,8 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "RxJSONTests", dependencies: ["RxJSON", "RxTesting"], swiftSettings: settings),
         .testTarget(
+            name: "RxWebSocketTests", dependencies: ["RxWebSocket", .httpTypes], swiftSettings: settings),
+        .testTarget(
             name: "RxHTTPTests", dependencies: ["RxHTTP", "RxLite", "RxTesting", "TestServers", .httpTypes],
             swiftSettings: settings),
         .testTarget(
@@ -159,7 +161,8 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "RxClient", "RxCache", "RxCurl", "RxHAR", "RxHTTP", "RxJSON", "RxTesting", .httpTypes,
+                "RxClient", "RxCache", "RxCurl", "RxHAR", "RxHTTP", "RxJSON", "RxTesting", "RxWebSocket",
+                .httpTypes,
             ],
             swiftSettings: settings),
         .testTarget(name: "RxMarblesTests", dependencies: ["RxLite", "RxTesting"], swiftSettings: settings),
