@@ -22,7 +22,7 @@ import Testing
             "Envelope.Keys", "LibcurlFeatures", "NetworkError.Code", "Origin",
             "PayloadPath", "RequestLimiter", "RetryBudget.Account", "TLSFailure", "TransferMetrics",
         ],
-        "has content that the app requested, and shows it": ["ServerSentEvent"],
+        "has content that the app requested, and shows it": ["ServerSentEvent", "WebSocketMessage"],
         "is printed inside the value that holds it": ["PagingState.Phase", "TrafficEvent.Summary.Outcome"],
         "is redacted before it is made": [
             "HAR", "HAR.Content", "HAR.Cookie", "HAR.Entry", "HAR.Log", "HAR.Pair", "HAR.PostData",
@@ -47,7 +47,9 @@ import Testing
     /// The public types with a stored property or a case that can hold a secret, or that holds such a type.
     private static func suspects() throws -> Set<String> {
         var types: [String: (isPublic: Bool, parts: Set<String>)] = [:]
-        for module in ["RxHTTP", "RxCookies", "RxHAR", "RxClient", "RxCurl", "RxDiskCache"] {
+        for module in [
+            "RxHTTP", "RxCookies", "RxHAR", "RxClient", "RxCurl", "RxDiskCache", "RxWebSocket",
+        ] {
             for file in try SourceFile.all(in: "Sources/\(module)") { collect(file, into: &types) }
         }
         var holders: Set<String> = [
