@@ -12,7 +12,7 @@ public struct WebSocketLimits: Sendable, Hashable {
     /// The number of decompressed bytes up to which the ratio is ignored. Default 1 MiB.
     public var expansionFloor: Int
 
-    /// Creates limits; negative numbers count as 0.
+    /// Creates limits. Negative numbers count as 0.
     ///
     /// - Parameters:
     ///   - frameBytes: the maximum payload of one frame, in bytes. Default 16 MiB.
@@ -23,10 +23,18 @@ public struct WebSocketLimits: Sendable, Hashable {
         frameBytes: Int = 16 << 20, messageBytes: Int = 16 << 20, expansion: Int = 100,
         expansionFloor: Int = 1 << 20
     ) {
-        self.frameBytes = max(0, frameBytes)
-        self.messageBytes = max(0, messageBytes)
-        self.expansion = max(0, expansion)
-        self.expansionFloor = max(0, expansionFloor)
+        self.frameBytes = frameBytes
+        self.messageBytes = messageBytes
+        self.expansion = expansion
+        self.expansionFloor = expansionFloor
+    }
+
+    /// The limits with numbers that can be calculated with: none is negative, and one can be added.
+    var clamped: WebSocketLimits {
+        func clamp(_ number: Int) -> Int { min(max(number, 0), .max - 1) }
+        return WebSocketLimits(
+            frameBytes: clamp(frameBytes), messageBytes: clamp(messageBytes), expansion: clamp(expansion),
+            expansionFloor: clamp(expansionFloor))
     }
 
     /// The maximum number of bytes that `received` compressed bytes of a message may decompress to.

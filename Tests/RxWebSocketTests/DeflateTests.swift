@@ -109,6 +109,17 @@ import Testing
         #expect(Outcome(of: bytes, limits: wide, deflate: PermessageDeflate()).violation == nil)
     }
 
+    @Test(arguments: [Int.max, .min, -1, 0])
+    func limitsMayBeAnyNumber(_ number: Int) throws {
+        var limits = WebSocketLimits()
+        (limits.frameBytes, limits.messageBytes) = (number, number)
+        (limits.expansion, limits.expansionFloor) = (number, number)
+        let bytes = try Self.sent([.binary([]), .text("Hello"), .binary([UInt8](repeating: 0, count: 9999))])
+        let outcome = Outcome(of: bytes, limits: limits, deflate: PermessageDeflate())
+        #expect(outcome.inputs.count == (number > 0 ? 3 : 2))
+        #expect(outcome.violation == (number > 0 ? nil : .largeFrame(0)))
+    }
+
     // MARK: Sending
 
     /// The frames of a server.

@@ -74,4 +74,31 @@ import Testing
             #expect(isValid == (String(validating: text, as: UTF8.self) != nil), "\(text) cut at \(cut)")
         }
     }
+
+    @Test func takesEveryCharacter() {
+        let scalars = (0...0x10FFFF).lazy.compactMap { Unicode.Scalar(UInt32($0)) }
+        let text = Array(String(String.UnicodeScalarView(scalars)).utf8)
+        #expect(unsafe UTF8Check.isText(text.span.bytes))
+        #expect(unsafe !UTF8Check.isText((text + [0xF4]).span.bytes))
+    }
+
+    /// Every first and second byte with the third and fourth at their borders.
+    @Test(arguments: [UInt8](0xC0...0xFF))
+    func takesNothingElse(_ first: UInt8) {
+        let borders: [UInt8] = [0x41, 0x7F, 0x80, 0xBF, 0xC0]
+        for second in UInt8.min...UInt8.max {
+            for third in borders {
+                for fourth in borders {
+                    let bytes = [first, second, third, fourth]
+                    let isText = String(validating: bytes, as: UTF8.self) != nil
+                    // Bytes behind them, so that they are read as a word, and none behind them.
+                    if unsafe UTF8Check.isText(bytes.span.bytes) != isText
+                        || UTF8Check.isText((bytes + [0x61, 0x61]).span.bytes) != isText
+                    {
+                        Issue.record("\(bytes)")
+                    }
+                }
+            }
+        }
+    }
 }

@@ -70,6 +70,7 @@ package struct WebSocketConnectionState: ~Copyable, Sendable {
         frameSize: Int = .max, random: any RandomNumberGenerator & Sendable = SystemRandomBlocks()
     ) {
         self.role = role
+        let limits = limits.clamped
         self.limits = limits
         self.deflate = deflate
         self.frameSize = max(1, frameSize)

@@ -9,6 +9,12 @@ struct UTF8Check: Sendable {
     /// Whether the bytes so far end with a complete character.
     var isComplete: Bool { missing == 0 }
 
+    /// Whether bytes are a complete text.
+    static func isText(_ bytes: RawSpan) -> Bool {
+        var check = UTF8Check()
+        return unsafe bytes.withUnsafeBytes { unsafe check.take($0) } && check.isComplete
+    }
+
     /// Checks the next bytes.
     ///
     /// - Returns: `false` if no text can begin with the bytes so far.
@@ -19,8 +25,17 @@ struct UTF8Check: Sendable {
         while index < count {
             if missing == 0 {
                 unsafe index = Self.endOfASCII(start, from: index, to: count)
+                while index &+ 4 <= count {
+                    let size = Self.size(
+                        UInt32(
+                            littleEndian: unsafe start.loadUnaligned(fromByteOffset: index, as: UInt32.self)))
+                    guard size > 0 else { break }
+                    index &+= size
+                }
                 guard index < count else { return true }
-                guard begin(unsafe start.load(fromByteOffset: index, as: UInt8.self)) else { return false }
+                let byte = unsafe start.load(fromByteOffset: index, as: UInt8.self)
+                if byte < 0x80 { continue }
+                guard begin(byte) else { return false }
                 index &+= 1
             }
             while missing > 0, index < count {
@@ -32,6 +47,23 @@ struct UTF8Check: Sendable {
             }
         }
         return true
+    }
+
+    /// The size of a character of two to four bytes at the beginning of a word, whose lowest byte is the
+    /// first; 0 if there is none.
+    @inline(__always)
+    private static func size(_ word: UInt32) -> Int {
+        if word & 0xC0_C0F0 == 0x80_80E0 {
+            // Neither a longer form of a smaller character, E0 80 to E0 9F, nor a surrogate, from ED A0 on.
+            let bits = word & 0x200F
+            return bits != 0 && bits != 0x200D ? 3 : 0
+        }
+        // Neither C0 nor C1.
+        if word & 0xC0E0 == 0x80C0 { return word & 0x1E != 0 ? 2 : 0 }
+        guard word & 0xC0C0_C0F8 == 0x8080_80F0 else { return 0 }
+        // Neither F0 80 to F0 8F nor anything from F4 90 on.
+        let bits = (word & 7) << 2 | (word & 0x3000) >> 12
+        return (1...16).contains(bits) ? 4 : 0
     }
 
     /// The index of the first byte that is not ASCII, found 16 bytes at a time.
