@@ -109,6 +109,14 @@ import Testing
         #expect(Outcome(of: bytes, limits: wide, deflate: PermessageDeflate()).violation == nil)
     }
 
+    @Test func earlierMessagesAllowNoBomb() throws {
+        var random = Steps(1)
+        let noise = (0..<100_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let bytes = try Self.sent([.binary(noise), .binary([UInt8](repeating: 0, count: 8 << 20))])
+        let outcome = Outcome(of: bytes, deflate: PermessageDeflate())
+        #expect(outcome.inputs == [.message(.binary(noise)), .violation(.expanded(100))])
+    }
+
     @Test(arguments: [Int.max, .min, -1, 0])
     func limitsMayBeAnyNumber(_ number: Int) throws {
         var limits = WebSocketLimits()

@@ -55,7 +55,7 @@ extension WebSocketConnectionState {
             if self.frame == nil {
                 if isComplete, let whole = try unsafe takeWhole(part, of: frame, &replies) { return whole }
                 if !frame.opcode.isControl { message.begin(frame) }
-                if !isComplete { self.frame = frame }
+                self.frame = frame
             }
             if let input = try unsafe take(part, of: frame, isComplete: isComplete, &replies) { return input }
             guard isComplete else { return nil }
