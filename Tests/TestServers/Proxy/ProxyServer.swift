@@ -1,11 +1,5 @@
 import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// A proxy on loopback: HTTP with CONNECT and absolute URLs (RFC 9110 §9.3.6, RFC 9112 §3.2.2), SOCKS 5
 /// (RFC 1928, RFC 1929), or SOCKS 4 with 4a (https://www.openssh.com/txt/socks4.protocol, socks4a.protocol).
 ///
@@ -59,7 +53,7 @@ public final class ProxyServer: Sendable {
         let (stopping, board) = (try Gate(), board)
         self.stopping = stopping
         port = listener.port
-        let loop = ProxyAcceptor(listener, stopping: stopping) { client in
+        let loop = ConnectionAcceptor(listener, stopping: stopping) { client in
             let session = ProxySession(
                 client: client, stop: stopping, credential: credential, refusesTunnels: refusesTunnels,
                 record: { request in board.update { $0.append(request) } })
@@ -83,37 +77,4 @@ public final class ProxyServer: Sendable {
 
     /// The requests so far, one for each connection.
     public var requests: [Request] { board.contents }
-}
-
-/// Accepts connections and serves each on a separate thread, until the server stops.
-private final class ProxyAcceptor: Sendable {
-    private let listener: Listener
-    private let stopping: Gate
-    private let serve: @Sendable (CInt) -> Void
-
-    init(_ listener: consuming Listener, stopping: Gate, serve: @escaping @Sendable (CInt) -> Void) {
-        self.listener = listener
-        self.stopping = stopping
-        self.serve = serve
-    }
-
-    func run() {
-        var threads: [JoinableThread] = []
-        while ProxySession.wait(for: [listener.descriptor.raw], or: stopping) {
-            let client = withoutSpawning {
-                let raw = accept(listener.descriptor.raw, nil, nil)
-                if raw >= 0 { closeOnExec(raw) }
-                return raw
-            }
-            guard client >= 0 else { continue }
-            do {
-                threads.append(
-                    try JoinableThread { [serve] in
-                        serve(client)
-                        close(client)
-                    })
-            } catch { close(client) }
-        }
-        for thread in threads { thread.join() }
-    }
 }
