@@ -98,8 +98,10 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "RxTesting", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
 
-        // Servers on loopback. They import nothing of the above, so that neither side hides the other's faults.
-        .target(name: "TestServers", path: "Tests/TestServers", swiftSettings: settings),
+        // Servers on loopback. They import nothing of the above but zlib, so that neither side hides the other's
+        // faults.
+        .target(
+            name: "TestServers", dependencies: ["CZlib"], path: "Tests/TestServers", swiftSettings: settings),
         // Many requests with faults among them; a test runs it with few, Tests/soak.sh with many.
         .executableTarget(
             name: "soak", dependencies: ["RxNetworking", "RxTesting"], path: "Tests/Soak",
