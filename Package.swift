@@ -107,6 +107,10 @@ let package = Package(
             name: "soak", dependencies: ["RxNetworking", "RxTesting"], path: "Tests/Soak",
             swiftSettings: settings),
         .testTarget(name: "TestServersTests", dependencies: ["TestServers"], swiftSettings: settings),
+        // The cases of the Autobahn test suite, for Tests/websocket.sh.
+        .executableTarget(
+            name: "websocket-cases", dependencies: ["TestServers"], path: "Tests/WebSocketCases",
+            swiftSettings: settings),
         .target(
             name: "PlaygroundServer", dependencies: [.flyingFox, .flyingSocks], path: "Playground/Server",
             swiftSettings: settings),
