@@ -94,9 +94,10 @@ final class EasyHandle {
         unsafe errorBuffer.pointee = 0
         failure = nil
         // The user and password of a URL stay in the handle.
-        isSpent = transfer.target.hasUserInfo
+        isSpent = transfer.target.hasUserInfo || transfer.request.upgrade != nil
+        if transfer.request.upgrade != nil { setConnectOnly() }
         if settings.url != transfer.target.text { try setURL(transfer.target.text) }
-        if isOneUse, settings.isOneUse != transfer.target.isPlain {
+        if isOneUse, settings.isOneUse != transfer.target.isPlain, transfer.request.upgrade == nil {
             settings.isOneUse = transfer.target.isPlain
             set(CURLOPT_FRESH_CONNECT, settings.isOneUse ? 1 : 0)
             set(CURLOPT_FORBID_REUSE, settings.isOneUse ? 1 : 0)

@@ -9,6 +9,7 @@ extension Request {
         var place: Place
         var headerFields: HTTPFields
         var body: Body
+        var upgrade: ProtocolUpgrade?
         var compression = Compression.identity
         var decodesContent = true
         var continuePolicy = ContinuePolicy.never

@@ -42,6 +42,11 @@ public struct Request: Sendable {
         get { parts.shape.body }
         _modify { yield &parts.shape.body }
     }
+    /// The change to another protocol to ask for. Default none. Only for GET without content.
+    public var upgrade: ProtocolUpgrade? {
+        get { parts.shape.upgrade }
+        _modify { yield &parts.shape.upgrade }
+    }
     /// The compression of the content. Default none.
     public var compression: Compression {
         get { parts.shape.compression }

@@ -70,7 +70,8 @@ final class ConnectionQueue {
         let found = latestOrigin(for: transfer)
         let origin = found.origin
         transfer.queuePlace.origin = origin
-        transfer.queuePlace.negotiation = found.negotiation
+        // Its connection speaks HTTP/1.1, whatever the origin prefers.
+        transfer.queuePlace.negotiation = transfer.request.upgrade == nil ? found.negotiation : nil
         transfer.queuePlace.heldTime = 0
         if queue.enter(origin) {
             lead(transfer)
@@ -79,7 +80,7 @@ final class ConnectionQueue {
         let now = loop.nanoseconds
         transfer.queuePlace.waiting = QueuePlace.Waiting(
             ticket: queue.wait(transfer, at: origin), start: now,
-            heldBefore: found.negotiation?.held.total(at: now) ?? 0)
+            heldBefore: transfer.queuePlace.negotiation?.held.total(at: now) ?? 0)
         limitWaiting(transfer)
         if queue.waitingCount == 1 { setTimer() }
         return false

@@ -4,7 +4,9 @@ extension Transfer {
     /// Whether the transfer waits for a connection that is being made (`CURLOPT_PIPEWAIT`). Without TLS, only
     /// HTTP/2 with prior knowledge does.
     var expectsSharing: Bool {
-        multi.settings.httpVersion == .http2PriorKnowledge || queuePlace.negotiation?.expectsSharing == true
+        request.upgrade == nil
+            && (multi.settings.httpVersion == .http2PriorKnowledge
+                || queuePlace.negotiation?.expectsSharing == true)
     }
 
     /// Whether the request is sent over HTTP/1.1, as far as this is known. An unknown origin is assumed to

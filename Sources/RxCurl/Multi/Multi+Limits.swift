@@ -11,8 +11,9 @@ extension Multi {
     func setLimits(_ raw: UnsafeMutableRawPointer) {
         if let limit = configuration.maxConnections {
             let needed = configuration.dnsOverHTTPS == nil ? 1 : 3
-            let count = min(max(1, limit), Int(Int32.max) / needed) * needed
-            unsafe _ = rxcurl_multi_setopt_long(raw, CURLMOPT_MAX_TOTAL_CONNECTIONS, count)
+            let count = min(max(1, limit), Int(Int32.max) / needed / 2) * needed
+            unsafe _ = rxcurl_multi_setopt_long(
+                raw, CURLMOPT_MAX_TOTAL_CONNECTIONS, count + upgrades.count)
         }
     }
 

@@ -4,6 +4,7 @@ extension Multi {
     /// Makes curl resume a paused transfer. curl may deliver bytes before this returns.
     func unpause(_ handle: EasyHandle) {
         running.release(handle)
+        if let upgrade = handle.transfer?.upgrade { return upgrade.resume() }
         updatePause(of: handle)
     }
 

@@ -24,7 +24,8 @@ extension Multi {
         do throws(CurlError) {
             _ = try unsafe open()
             try checkLookups()
-            guard let handle = pool.take() ?? EasyHandle(for: self) else {
+            let kept = transfer.request.upgrade == nil ? pool.take() : nil
+            guard let handle = kept ?? EasyHandle(for: self) else {
                 throw CurlError(CURLE_FAILED_INIT)
             }
             handle.transfer = transfer
@@ -80,6 +81,7 @@ extension Multi {
         running.release(handle)
         handle.limits?.stop()
         if let transfer = handle.transfer.take() {
+            transfer.upgrade.take()?.close()
             transfer.handle = nil
             queue.leave(transfer)
         }

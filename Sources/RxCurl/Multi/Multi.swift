@@ -41,6 +41,7 @@ final class Multi: @unchecked Sendable {
     @safe @exclusivity(unchecked) var lookups = UnfinishedLookups()
     @safe @exclusivity(unchecked) var overdue = OverdueTransfers()
     @safe @exclusivity(unchecked) var recent = RecentValues()
+    @safe @exclusivity(unchecked) var upgrades = UpgradedConnections()
     private var shutdownHook: (any Cancellable)?
 
     init(

@@ -12,6 +12,8 @@ extension Transfer {
 
     /// Checks whether a limit has passed.
     func look() -> TransferClock.Finding {
+        // The other protocol may be silent for as long as it likes.
+        if upgrade?.isOpen == true { return timing.clock.lookAtAttempt(at: multi.loop.nanoseconds) }
         let phase: TransferClock.Phase =
             if content.source?.isAwaited == true {
                 .sending
@@ -22,7 +24,9 @@ extension Transfer {
             } else {
                 isContentSent ? .waiting : .sending
             }
-        let moved = state.headBytes + (handle?.receivedBytes ?? 0) + (handle?.sentBytes ?? 0)
+        let moved =
+            state.headBytes + (handle?.receivedBytes ?? 0) + (handle?.sentBytes ?? 0)
+            + (upgrade?.receivedBytes ?? 0)
         return timing.clock.look(
             at: multi.loop.nanoseconds, phase: phase, progress: moved, isWaived: isWaiting)
     }

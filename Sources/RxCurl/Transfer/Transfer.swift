@@ -38,6 +38,8 @@ final class Transfer: @unchecked Sendable {
     /// Changed while curl connects.
     @safe @exclusivity(unchecked) var attempts = ConnectionAttempts()
     @safe @exclusivity(unchecked) private var isWatchingResume = false
+    /// Set once there is a connection for a request that asks for another protocol.
+    @safe @exclusivity(unchecked) var upgrade: UpgradeExchange?
 
     init(
         _ request: consuming Request, with content: consuming TransferContent,
@@ -118,6 +120,7 @@ final class Transfer: @unchecked Sendable {
     /// from it.
     func complete(_ handle: EasyHandle, _ result: CURLcode) {
         multi.loop.assertCurrent()
+        if request.upgrade != nil, upgrade == nil, result == CURLE_OK { return beginUpgrade(handle) }
         if state.refusal == .expectation, !isOver { return sendWithoutAsking(handle) }
         if isRefusedTooOften(handle, result) { return sendAfterRefusals(handle) }
         let isPaused = observer.scope.isPaused
@@ -157,7 +160,9 @@ final class Transfer: @unchecked Sendable {
         metrics.httpVersion = response.httpVersion
         metrics.headBytesReceived = state.headBytes
         metrics.bodyBytesSent = Int(uploadedBytes)
-        if !metrics.isConnectionReused, let socket = handle.socket {
+        if let upgrade {
+            metrics.bodyBytesReceived = upgrade.receivedBytes
+        } else if !metrics.isConnectionReused, let socket = handle.socket {
             let isShared = isMultiplexed
             multi.sockets.keep(socket, isShared: isShared, as: share?.connection(isShared: isShared))
         }

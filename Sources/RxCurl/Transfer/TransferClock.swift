@@ -56,6 +56,13 @@ struct TransferClock {
         return next(after: now).map { .wait(until: $0) } ?? .unlimited
     }
 
+    /// Checks only the limit of the whole attempt.
+    func lookAtAttempt(at now: UInt64) -> Finding {
+        if limits.attempt.isNone { return .unlimited }
+        let end = start + limits.attempt.nanoseconds
+        return now >= end ? .passed(.attemptTimeout) : .wait(until: end)
+    }
+
     /// Notes an event at `now` that restarts the time of the phase.
     mutating func restart(at now: UInt64) {
         if phase != .connecting { mark = max(mark, now) }

@@ -52,7 +52,7 @@ extension TransferState {
     /// The state of a transfer that has not begun.
     init(of request: borrowing Request, on multi: borrowing Multi) {
         self.init(
-            isRepeatable: request.isIdempotent,
+            isRepeatable: request.isIdempotent, asksForUpgrade: request.upgrade != nil,
             awaitsChallenge: multi.configuration.proxy.authentication == .digest,
             limits: .init(multi.configuration))
     }

@@ -13,6 +13,8 @@ struct TransferState {
     private let limits: Limits
     /// Whether the request may be sent twice.
     private let isRepeatable: Bool
+    /// Whether the request asks for another protocol, so that 101 is a final response.
+    private let asksForUpgrade: Bool
     /// Whether curl may receive a challenge of the proxy, once.
     private var awaitsChallenge: Bool
     /// The size of all header lines so far, in bytes.
@@ -21,8 +23,12 @@ struct TransferState {
     /// The number of body bytes that have been delivered.
     private(set) var decodedBytes = 0
 
-    init(isRepeatable: Bool, awaitsChallenge: Bool = false, limits: Limits = Limits()) {
+    init(
+        isRepeatable: Bool, asksForUpgrade: Bool = false, awaitsChallenge: Bool = false,
+        limits: Limits = Limits()
+    ) {
         self.isRepeatable = isRepeatable
+        self.asksForUpgrade = asksForUpgrade
         self.awaitsChallenge = awaitsChallenge
         self.limits = limits
     }
@@ -65,9 +71,9 @@ struct TransferState {
         guard admit(byteCount) else { return .refuse }
         guard case .statusLine(let held) = phase else { return .skip }
         guard let status, (100...999).contains(status) else { return refuse(.malformedStatusLine) }
-        guard status != 101 else { return refuse(.switchedProtocols) }
+        guard status != 101 || asksForUpgrade else { return refuse(.switchedProtocols) }
         if status == 417, asksFirst { return refuse(.expectation) }
-        if status < 200 {
+        if status < 200, status != 101 {
             interimHeads += 1
             guard interimHeads <= limits.interimHeads else { return refuse(.tooManyInterimHeads) }
             phase = .fieldLines(.interim, held: held)

@@ -166,6 +166,14 @@ extension NginxServer {
                 proxy_pass http://127.0.0.1:\(ports.plain)/uploaded;
             }
             location = /uploaded { default_type text/plain; return 200 $content_length; }
+            # Passes on a change of the protocol as well: ?port=.
+            location = /upgrade {
+                proxy_pass http://127.0.0.1:$arg_port/upgrade;
+                proxy_http_version 1.1;
+                proxy_set_header Upgrade $http_upgrade;
+                proxy_set_header Connection upgrade;
+                proxy_buffering off;
+            }
             # Passes everything on as it comes to a server of the test's own: ?port=.
             location = /relay {
                 proxy_request_buffering off;

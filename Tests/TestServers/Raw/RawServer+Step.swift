@@ -15,6 +15,8 @@ extension RawServer {
         case sendInPieces([UInt8], size: Int)
         /// Sends the bytes `times` times; ``Record/Connection/bytesSent`` shows the progress.
         case sendRepeatedly([UInt8], times: Int)
+        /// Sends back what arrives, until the client has closed or reset.
+        case echo
         /// Connects to this port of 127.0.0.1 and forwards everything in both directions, until `bytes` bytes
         /// have come back from there, each piece of them delayed by `delay` milliseconds.
         case relay(port: UInt16, bytes: Int = .max, delay: Int = 0)

@@ -56,6 +56,8 @@ struct ScriptedConnection: ~Copyable {
             }
         case .sendRepeatedly(let bytes, let times):
             for _ in 0..<times { try send(bytes) }
+        case .echo:
+            while true { try send(try socket.receive()) }
         case .relay(let port, let bytes, let delay):
             let (index, board) = (index, board)
             try socket.relay(to: port, bytes: bytes, delay: delay) { count in

@@ -1,0 +1,277 @@
+internal import CLibcurl
+internal import HTTPTypes
+internal import RxHTTP
+internal import RxLite
+internal import RxLoop
+
+/// The exchange of a request that asks for another protocol, on a connection that curl has made: sends the head,
+/// reads the response, and after 101 carries the bytes of both sides.
+///
+/// ``Transfer`` takes the lines and chunks as it takes them from curl.
+final class UpgradeExchange {
+    // Without checks of exclusivity: touched only on the loop, which the calls assert; nothing that leads back
+    // here is called while a variable is being changed. Commands wait while the socket's events are handled.
+
+    /// Holds this exchange until ``Multi/release(_:)``.
+    private let transfer: Transfer
+    private let connection: ConnectionBytes
+    private var multi: Multi { transfer.multi }
+    @safe @exclusivity(unchecked) private var poll: Poll?
+    @safe @exclusivity(unchecked) private var watched: Poll.Events = []
+    @safe @exclusivity(unchecked) private var phase: Phase
+    private let output = OutgoingBytes()
+    /// Received bytes that the consumer, who has paused, could not take.
+    @safe @exclusivity(unchecked) private var held: [UInt8] = []
+    @safe @exclusivity(unchecked) private var isHeld = false
+    /// The number of bytes received after the head.
+    @safe @exclusivity(unchecked) private(set) var receivedBytes = 0
+
+    fileprivate enum Phase {
+        /// The bytes of an unfinished header line.
+        case head(line: [UInt8])
+        case body(BodyFraming)
+        /// The other protocol.
+        case open
+        case closed
+    }
+
+    /// The most reads before the loop continues with other work.
+    private static let batchLimit = 16
+
+    /// Whether the protocol has changed.
+    var isOpen: Bool { if case .open = phase { true } else { false } }
+
+    init(_ transfer: Transfer, on connection: ConnectionBytes) {
+        self.transfer = transfer
+        self.connection = connection
+        phase = .head(line: [])
+    }
+
+    /// Sends the head of the request. Must be called before curl does anything else, and the head goes through
+    /// curl: with the first bytes the connection is attached to the handle again (`curl_easy_send`), and until
+    /// then curl takes it for an idle one, which it closes when bytes arrive.
+    func start(_ head: [UInt8]) throws(UVError) {
+        multi.loop.assertCurrent()
+        poll = try Poll(on: multi.loop, descriptor: connection.descriptor) { [unowned self] events, error in
+            handle(events, error)
+        }
+        output.append(head)
+        flush(on: connection.throughCurl)
+        watch()
+    }
+
+    /// Ends the exchange; curl may then close the connection.
+    func close() {
+        multi.loop.assertCurrent()
+        if case .closed = phase { return }
+        phase = .closed
+        poll?.close()
+        poll = nil
+        held = []
+        output.close()
+        multi.noteUpgraded(-1)
+    }
+
+    // MARK: The socket
+
+    private func handle(_ events: Poll.Events, _ error: UVError?) {
+        multi.commands.begin()
+        // The loop stops a poll that fails.
+        if error != nil { watched = [] }
+        if events.contains(.writable) { flush() }
+        if events.contains(.readable) || error != nil { read(toTheEnd: error != nil) }
+        watch()
+        multi.settle()
+        multi.alarm.ringIfDue()
+    }
+
+    private func watch() {
+        var events: Poll.Events = isHeld ? [] : .readable
+        if output.isWaiting { events.insert(.writable) }
+        guard let poll, events != watched else { return }
+        watched = events
+        if events.isEmpty { poll.stop() } else { poll.start(events) }
+    }
+
+    private func read(toTheEnd: Bool) {
+        let buffer = unsafe multi.upgrades.readBuffer()
+        var rounds = 0
+        while !phase.isClosed, !isHeld, !transfer.isOver {
+            guard rounds < Self.batchLimit else { return readLater() }
+            rounds += 1
+            switch unsafe connection.receive(into: buffer) {
+            case .wait: return
+            case .bytes(0): return endOfStream()
+            case .bytes(let count):
+                unsafe take(UnsafeRawBufferPointer(start: buffer.baseAddress, count: count))
+                // The socket reports it when more arrives; bytes that TLS holds, it does not.
+                if connection.isPlain, !toTheEnd, count < buffer.count { return }
+            case .failed(let message): return fail(.connectionLost, message)
+            }
+        }
+    }
+
+    /// Continues after the loop's other work: nothing reports bytes that TLS has read already.
+    private func readLater() {
+        guard !connection.isPlain else { return }
+        let transfer = transfer
+        _ = multi.loop.post { transfer.upgrade?.handle(.readable, nil) }
+    }
+
+    // MARK: Received bytes
+
+    private func take(_ bytes: UnsafeRawBufferPointer) {
+        var rest = unsafe bytes
+        while unsafe !rest.isEmpty, !isHeld, !transfer.isOver {
+            let count: Int
+            switch phase {
+            case .head(let line):
+                phase = .head(line: [])
+                count = unsafe takeLine(line, rest)
+            case .body(let framing): count = unsafe takeBody(framing, rest)
+            case .open: count = unsafe deliver(rest)
+            case .closed: return
+            }
+            unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
+        if isHeld { unsafe held = Array(rest) }
+    }
+
+    /// Takes a header line, or the beginning of one; returns the number of bytes taken.
+    private func takeLine(_ begun: [UInt8], _ bytes: UnsafeRawBufferPointer) -> Int {
+        let end = unsafe bytes.firstIndex(of: 0x0A)
+        let count = end.map { $0 + 1 } ?? bytes.count
+        var line = begun
+        unsafe line += bytes.prefix(count)
+        guard end != nil else {
+            if line.count > multi.configuration.headerLimit {
+                fail(.tooLarge, "the header section is larger than allowed")
+            }
+            phase = .head(line: line)
+            return count
+        }
+        phase = .head(line: [])
+        let isTaken = unsafe line.withUnsafeBytes { unsafe transfer.receiveLine($0) }
+        guard isTaken else {
+            complete(CURLE_WRITE_ERROR)
+            return count
+        }
+        if transfer.state.hasHead, let head = transfer.response.head { begin(head) }
+        return count
+    }
+
+    /// Begins with the part after the head.
+    private func begin(_ head: ResponseHead) {
+        guard case .head = phase else { return }
+        guard head.status.code == 101 else {
+            let framing = BodyFraming(of: head, length: transfer.response.length.value)
+            phase = .body(framing)
+            if case .end = unsafe framing.step(in: UnsafeRawBufferPointer(start: nil, count: 0)) {
+                complete(CURLE_OK)
+            }
+            return
+        }
+        phase = .open
+        guard let upgrade = transfer.request.upgrade, !transfer.isOver else { return }
+        output.subscribe(to: upgrade.output, on: multi.loop) { [unowned self] in
+            flush()
+            watch()
+        } onFailure: { [unowned self] error in
+            multi.perform(.breakOff(transfer, error))
+        }
+    }
+
+    private func takeBody(_ framing: BodyFraming, _ bytes: UnsafeRawBufferPointer) -> Int {
+        var framing = framing
+        let step = unsafe framing.step(in: bytes)
+        var count: Int
+        switch step {
+        case .skip(let skipped): count = skipped
+        case .content(let available):
+            count = unsafe deliver(UnsafeRawBufferPointer(rebasing: bytes.prefix(available)))
+            guard count > 0 else { return 0 }
+        case .end: count = bytes.count
+        case .malformed:
+            fail(.invalidResponse, "a chunk of the body does not begin with its size")
+            return bytes.count
+        }
+        unsafe framing.advance(by: step, in: bytes)
+        guard case .body = phase else { return count }
+        phase = .body(framing)
+        let next = unsafe framing.step(in: UnsafeRawBufferPointer(rebasing: bytes[count...]))
+        if case .end = next {
+            complete(CURLE_OK)
+            count = bytes.count
+        }
+        return count
+    }
+
+    /// Passes bytes on; returns their number, or 0 if they are kept because the consumer has paused.
+    private func deliver(_ bytes: UnsafeRawBufferPointer) -> Int {
+        switch unsafe transfer.receiveChunk(bytes) {
+        case .taken:
+            receivedBytes += bytes.count
+            return bytes.count
+        case .kept:
+            isHeld = true
+            return 0
+        case .refused:
+            complete(CURLE_WRITE_ERROR)
+            return bytes.count
+        }
+    }
+
+    /// Continues after the consumer's pause.
+    func resume() {
+        multi.loop.assertCurrent()
+        guard isHeld, !phase.isClosed else { return }
+        isHeld = false
+        var bytes: [UInt8] = []
+        swap(&bytes, &held)
+        unsafe bytes.withUnsafeBytes { unsafe take($0) }
+        guard !isHeld else { return }
+        readLater()
+        watch()
+    }
+
+    // MARK: The end
+
+    private func endOfStream() {
+        switch phase {
+        case .open: complete(CURLE_OK)
+        case .body(let framing): complete(framing.endsWithConnection ? CURLE_OK : CURLE_PARTIAL_FILE)
+        case .head: complete(CURLE_OK)
+        case .closed: break
+        }
+    }
+
+    private func complete(_ code: CURLcode) {
+        guard !phase.isClosed, let handle = transfer.handle else { return }
+        transfer.complete(handle, code)
+    }
+
+    private func fail(_ code: NetworkError.Code, _ message: String) {
+        multi.perform(.breakOff(transfer, NetworkError(code, message)))
+    }
+
+    /// Sends as much as the network takes.
+    private func flush() { flush(on: connection) }
+
+    private func flush(on connection: ConnectionBytes) {
+        while let outcome = output.send(on: connection) {
+            switch outcome {
+            case .bytes: continue
+            case .wait: return
+            // The reason for the end of the connection may still be unread.
+            case .failed(let message):
+                output.close()
+                if !isOpen { fail(.connectionLost, message) }
+                return
+            }
+        }
+    }
+}
+
+extension UpgradeExchange.Phase {
+    fileprivate var isClosed: Bool { if case .closed = self { true } else { false } }
+}

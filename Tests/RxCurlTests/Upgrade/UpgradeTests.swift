@@ -1,0 +1,290 @@
+import HTTPTypes
+import RxCurl
+import RxHTTP
+import RxLite
+import Synchronization
+import TestServers
+import Testing
+
+/// Requests that change the protocol of their connection.
+@Suite(.timeLimit(.minutes(1))) struct UpgradeTests {
+    static let switched = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n"
+
+    @Test func bytesFlowBothWays() async throws {
+        let server = try RawServer([
+            [.readHead, .send(Self.switched + "hello"), .drop(4), .send(", you"), .close]
+        ])
+        try await withTransport { transport in
+            let (request, output) = try Request.upgrading(server.baseURL + "/a?b=1#c")
+            let recording = Recording(transport.send(request))
+            _ = try await recording.until { $0.body.count == 5 ? () : nil }
+            output.send(Array("once".utf8))
+            let log = try await recording.ended()
+            #expect(log.head?.status.code == 101)
+            #expect(log.head?[.upgrade] == "echo")
+            #expect(String(decoding: log.body, as: UTF8.self) == "hello, you")
+            #expect(log.kinds == ["head", "chunk", "finished"])
+            #expect(log.metrics?.bodyBytesReceived == 10)
+            let sent = try #require(server.record.requests.first)
+            #expect(sent.method == "GET")
+            #expect(sent.target == "/a?b=1")
+            #expect(sent.field("host") == "127.0.0.1:\(server.port)")
+            #expect(sent.field("upgrade") == "echo")
+        }
+    }
+
+    @Test func theHeadMayArriveByteByByte() async throws {
+        let server = try RawServer([
+            [
+                .readHead, .sendInPieces("HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n" + Self.switched + "x"),
+                .close,
+            ]
+        ])
+        try await withTransport { transport in
+            let log = try await Recording(transport.send(Request.upgrading(server.baseURL).0)).ended()
+            #expect(log.kinds == ["interim", "head", "chunk", "finished"])
+            #expect(log.body == [UInt8(ascii: "x")])
+        }
+    }
+
+    /// Responses of a server that does not agree.
+    @Test(arguments: [
+        "Content-Length: 4\r\n\r\nnope",
+        "Transfer-Encoding: chunked\r\n\r\n3;x=y\r\nnop\r\n1\r\ne\r\n0\r\nTrailer: 1\r\n\r\n",
+        "Connection: close\r\n\r\nnope",
+    ])
+    func refusalsAreResponses(rest: String) async throws {
+        for size in [1, 1000] {
+            let server = try RawServer([
+                [.readHead, .sendInPieces("HTTP/1.1 403 No\r\n" + rest, size: size), .close]
+            ])
+            try await withTransport { transport in
+                let log = try await Recording(transport.send(Request.upgrading(server.baseURL).0)).ended()
+                #expect(log.head?.status == .forbidden)
+                #expect(String(decoding: log.body, as: UTF8.self) == "nope")
+                #expect(log.kinds == ["head", "chunk", "finished"])
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("HTTP/1.1 204 None\r\n\r\n", nil),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", .partialBody),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n", .partialBody),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", .invalidResponse),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nhalf", .invalidResponse),
+            ("HTTP/1.1 101 Switching", .emptyReply),
+            ("", .emptyReply),
+            ("nonsense\r\n\r\n", .invalidResponse),
+        ] as [(String, NetworkError.Code?)])
+    func everyResponseHasAnEnd(text: String, code: NetworkError.Code?) async throws {
+        let server = try RawServer([[.readHead, .send(text), .close]])
+        try await withTransport { transport in
+            let log = try await Recording(transport.send(Request.upgrading(server.baseURL).0)).ended()
+            #expect(log.error?.code == code)
+        }
+    }
+
+    @Test func aLineWithoutEndIsTooLarge() async throws {
+        let server = try RawServer([
+            [
+                .readHead, .send("HTTP/1.1 101 OK\r\nX: "),
+                .sendRepeatedly(Array(repeating: 0x61, count: 9999), times: 9999),
+            ]
+        ])
+        try await withTransport { transport in
+            let log = try await Recording(transport.send(Request.upgrading(server.baseURL).0)).ended()
+            #expect(log.error?.code == .tooLarge)
+        }
+    }
+
+    @Test func aPauseHoldsTheServer() async throws {
+        let chunk = Array(repeating: UInt8(7), count: 1 << 16)
+        let server = try RawServer([
+            [.readHead, .send(Self.switched), .sendRepeatedly(chunk, times: 512), .close]
+        ])
+        try await withTransport { transport in
+            let recording = Recording(
+                transport.send(try Request.upgrading(server.baseURL).0), keepsBody: false
+            ) { event, subscription in
+                if case .head = event { subscription.pause() }
+            }
+            _ = try await server.until { ($0.connections.first?.sendStalls ?? 0) > 0 ? () : nil }
+            #expect(recording.log.chunks == 0)
+            recording.resume()
+            let log = try await recording.ended()
+            #expect(log.metrics?.bodyBytesReceived == 512 << 16)
+        }
+    }
+
+    @Test func aSlowServerHoldsTheOutput() async throws {
+        let gate = try Gate()
+        let server = try RawServer([
+            [.readHead, .send(Self.switched), .wait(gate), .waitForClientClose]
+        ])
+        try await withTransport { transport in
+            let (request, output) = try Request.upgrading(server.baseURL)
+            let recording = Recording(transport.send(request))
+            _ = try await recording.until { $0.head.map { _ in () } }
+            var sent = 0
+            while !output.isPaused {
+                output.send(Array(repeating: 1, count: 1 << 16))
+                sent += 1 << 16
+                await transport.loop.poll()
+            }
+            #expect(sent < 64 << 20)
+            gate.open()
+            while output.isPaused { await transport.loop.poll() }
+            recording.cancel()
+            _ = try await server.until { $0.connections.first?.end.map { _ in () } }
+            #expect(server.record.connections.first?.bytesDropped == sent)
+        }
+    }
+
+    @Test func overTLSAndThroughProxies() async throws {
+        let server = try RawServer([[.readHead, .send(Self.switched), .echo]])
+        let nginx = try NginxServer.shared()
+        let proxy = try ProxyServer(.http)
+        let payload = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
+        for (url, isProxied) in [
+            (nginx.tlsBaseURL + "/upgrade?port=\(server.port)", false), (server.baseURL, true),
+            (nginx.tlsBaseURL + "/upgrade?port=\(server.port)", true),
+        ] {
+            try await withTransport(
+                caBundlePath: nginx.certificatePath,
+                configured: { if isProxied { $0.proxy = Proxy("http://127.0.0.1:\(proxy.port)") } }
+            ) { transport in
+                let (request, output) = try Request.upgrading(url)
+                let recording = Recording(transport.send(request))
+                _ = try await recording.until { $0.head.map { _ in () } }
+                output.send(payload)
+                let log = try await recording.until { $0.body.count >= payload.count ? $0 : nil }
+                #expect(log.body == payload)
+                recording.cancel()
+            }
+        }
+        #expect(proxy.requests.map(\.method) == ["CONNECT", "CONNECT"])
+    }
+
+    /// libcurl closes an idle connection with unread bytes when another transfer begins.
+    @Test func otherRequestsLeaveTheConnectionAlone() async throws {
+        let server = try RawServer([[.readHead, .send(Self.switched), .echo]])
+        let other = try RawServer { _ in [.respond(body: "ok")] }
+        try await withTransport { transport in
+            let (request, output) = try Request.upgrading(server.baseURL)
+            let recording = Recording(transport.send(request)) { event, subscription in
+                if case .head = event { subscription.pause() }
+            }
+            _ = try await recording.until { $0.head.map { _ in () } }
+            output.send([1, 2, 3])
+            _ = try await server.until {
+                ($0.connections.first?.bytesSent ?? 0) > Self.switched.utf8.count ? () : nil
+            }
+            for _ in 0..<3 {
+                #expect(try await transport.get(other.baseURL).text == "ok")
+                try await Task.sleep(for: .milliseconds(600))
+            }
+            recording.resume()
+            #expect(try await recording.until { $0.body.count == 3 ? $0 : nil }.body == [1, 2, 3])
+            recording.cancel()
+        }
+    }
+
+    @Test func anOpenConnectionTakesNobodysPlace() async throws {
+        let server = try RawServer([
+            [.readHead, .send(Self.switched), .echo], [.readRequest, .respond(body: "ok"), .close],
+        ])
+        try await withTransport(configured: {
+            $0.maxConnectionsPerOrigin = 1
+            $0.maxConnections = 1
+        }) { transport in
+            let recording = Recording(transport.send(try Request.upgrading(server.baseURL).0))
+            _ = try await recording.until { $0.head.map { _ in () } }
+            #expect(try await transport.get(server.baseURL).text == "ok")
+            recording.cancel()
+        }
+    }
+
+    @Test func credentialsOfTheURLAreSent() async throws {
+        let server = try RawServer([[.readHead, .send(Self.switched), .close]])
+        try await withTransport { transport in
+            let url = "http://a%20b:c@127.0.0.1:\(server.port)/"
+            _ = try await Recording(transport.send(Request.upgrading(url).0)).ended()
+            #expect(server.record.requests.first?.field("authorization") == "Basic YSBiOmM=")
+        }
+    }
+
+    @Test func aFailedOutputFailsTheExchange() async throws {
+        let server = try RawServer([[.readHead, .send(Self.switched), .echo]])
+        try await withTransport { transport in
+            let (request, output) = try Request.upgrading(server.baseURL)
+            let recording = Recording(transport.send(request))
+            _ = try await recording.until { $0.head.map { _ in () } }
+            output.fail(NetworkError(.file, "no more"))
+            #expect(try await recording.ended().error?.code == .file)
+        }
+    }
+
+    @Test func thePeerMayReset() async throws {
+        let server = try RawServer([[.readHead, .send(Self.switched), .reset]])
+        try await withTransport { transport in
+            let log = try await Recording(transport.send(Request.upgrading(server.baseURL).0)).ended()
+            #expect(log.error?.code == .connectionLost)
+        }
+    }
+}
+
+/// The output of an upgraded connection. The head may be seen before the transport subscribes to the output, so
+/// that the output keeps what is sent until then.
+final class UpgradeOutput: Sendable {
+    private typealias Output = Emitter<[UInt8], NetworkError>
+    private enum State {
+        case early([@Sendable (Output) -> Void])
+        case subscribed(Output)
+    }
+
+    private let state = Mutex(State.early([]))
+
+    var stream: Observable<[UInt8], NetworkError> {
+        .create { emitter in
+            let early = self.state.withLock { state in
+                defer { state = .subscribed(emitter) }
+                return if case .early(let early) = state { early } else { [] as [@Sendable (Output) -> Void] }
+            }
+            for action in early { action(emitter) }
+        }
+    }
+
+    func send(_ bytes: [UInt8]) { perform { $0.send(bytes) } }
+    func fail(_ error: NetworkError) { perform { $0.fail(error) } }
+    var isPaused: Bool { emitter?.isPaused ?? false }
+
+    private var emitter: Output? {
+        state.withLock { if case .subscribed(let emitter) = $0 { emitter } else { nil } }
+    }
+
+    private func perform(_ action: @escaping @Sendable (Output) -> Void) {
+        let emitter: Output? = state.withLock { state in
+            switch state {
+            case .subscribed(let emitter): return emitter
+            case .early(let early):
+                state = .early(early + [action])
+                return nil
+            }
+        }
+        if let emitter { action(emitter) }
+    }
+}
+
+extension Request {
+    /// A request for another protocol, and the output for it.
+    static func upgrading(_ url: String) throws -> (Request, UpgradeOutput) {
+        let output = UpgradeOutput()
+        var request = try Request.to(url)
+        request.headerFields[.upgrade] = "echo"
+        request.headerFields[.connection] = "Upgrade"
+        request.upgrade = ProtocolUpgrade(output: output.stream)
+        return (request, output)
+    }
+}
