@@ -82,21 +82,23 @@ let package = Package(
         .target(
             name: "RxClient",
             dependencies: [
-                "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxJSON", "RxLite", .httpTypes, .logging,
-                .structuredFields,
+                "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxJSON", "RxLite", "RxWebSocket", .httpTypes,
+                .logging, .structuredFields,
             ],
             swiftSettings: settings),
         .target(
             name: "RxNetworking",
             dependencies: [
                 "RxClient", "RxCache", "RxCookies", "RxHAR", "RxCurl", "RxLoop", "RxHTTP", "RxLite",
-                "CLibpsl", .httpTypes, .logging,
+                "RxWebSocket", "CLibpsl", .httpTypes, .logging,
             ],
             swiftSettings: settings),
         .target(
             name: "RxDiskCache", dependencies: ["RxCache", "RxHTTP", "RxLite", "CZlib", .grdb],
             swiftSettings: settings),
-        .target(name: "RxTesting", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
+        .target(
+            name: "RxTesting", dependencies: ["RxHTTP", "RxLite", "RxWebSocket", .httpTypes],
+            swiftSettings: settings),
 
         // Servers on loopback. They import nothing of the above but zlib, so that neither side hides the other's
         // faults.
@@ -160,8 +162,8 @@ let package = Package(
         .testTarget(
             name: "RxClientTests",
             dependencies: [
-                "RxClient", "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxLite", "RxTesting", "TestCookies",
-                .httpTypes, .logging, .inMemoryLogging,
+                "RxClient", "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxLite", "RxTesting", "RxWebSocket",
+                "TestCookies", .httpTypes, .logging, .inMemoryLogging,
             ],
             swiftSettings: settings),
         .testTarget(

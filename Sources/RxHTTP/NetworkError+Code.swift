@@ -78,6 +78,16 @@ extension NetworkError {
         /// `subscribe` are not called with this error.
         public static let cancelled = Code(rawValue: "cancelled")
 
+        // WebSockets
+
+        /// The server closed the WebSocket with a code that is not a success (see
+        /// ``NetworkError/closeCode``), or the WebSocket ended before a message was sent.
+        public static let webSocketClosed = Code(rawValue: "webSocketClosed")
+        /// The server broke the WebSocket protocol or one of its limits; see ``NetworkError/closeCode``.
+        public static let webSocketProtocol = Code(rawValue: "webSocketProtocol")
+        /// Too many messages wait to be sent.
+        public static let outboxFull = Code(rawValue: "outboxFull")
+
         // After the response
 
         /// The status is outside 200 to 299.

@@ -38,6 +38,9 @@ public struct NetworkError: Error, Sendable {
     public var envelopeCode: String?
     /// The time that the server's envelope asks to wait before the request is sent again, if any.
     public var retryDelay: Duration?
+    /// The code with which a WebSocket was closed (RFC 6455 §7.4): the server's, or this side's if the server
+    /// broke the protocol; 1006 if there was no close frame.
+    public var closeCode: Int?
     /// The period in which nothing is sent, for ``Code/circuitOpen``.
     public var openCircuit: OpenCircuit?
     /// The path in the document where decoding failed.

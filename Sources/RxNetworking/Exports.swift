@@ -9,3 +9,4 @@
 @_exported public import RxHTTP
 @_exported public import RxLite
 @_exported public import RxLoop
+@_exported public import RxWebSocket

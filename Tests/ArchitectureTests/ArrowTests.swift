@@ -13,12 +13,13 @@ import Testing
         "RxCache": ["RxHTTP", "RxJSON", "RxLite"],
         "RxCookies": ["RxHTTP", "RxLite"],
         "RxHAR": ["RxHTTP"],
-        "RxClient": ["RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxJSON", "RxLite"],
+        "RxClient": ["RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxJSON", "RxLite", "RxWebSocket"],
         "RxNetworking": [
-            "RxClient", "RxCache", "RxCookies", "RxHAR", "RxCurl", "RxLoop", "RxHTTP", "RxLite", "CLibpsl",
+            "RxClient", "RxCache", "RxCookies", "RxHAR", "RxCurl", "RxLoop", "RxHTTP", "RxLite",
+            "RxWebSocket", "CLibpsl",
         ],
         "RxDiskCache": ["RxCache", "RxHTTP", "RxLite", "CZlib"],
-        "RxTesting": ["RxHTTP", "RxLite"],
+        "RxTesting": ["RxHTTP", "RxLite", "RxWebSocket"],
     ]
 
     /// Modules of the toolchain and the system, for all modules but RxLite.

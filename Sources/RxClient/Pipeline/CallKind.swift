@@ -12,6 +12,8 @@ public enum CallKind: Int, Sendable, Hashable, CaseIterable {
     case download
     /// ``Client/events(_:lastEventID:limit:waits:)``: one connection of an event source.
     case events
+    /// ``Client/webSocket(_:sending:settings:)``: one connection of a WebSocket.
+    case webSocket
     /// ``Client/exchange(_:following:usesCookies:)``: a handmade request.
     case exchange
 

@@ -25,8 +25,8 @@ struct Pipeline: Sendable {
         Entry(ResponseValidation(), for: .typed.union([.response])),
         Entry(Revalidation(), for: .typed),
         Entry(StreamOpening(), for: [.stream]),
-        // The writing to a file, or the parsing of events.
-        Entry(Reading(), for: [.download, .events]),
+        // The writing to a file, the parsing of events, or the messages of a WebSocket.
+        Entry(Reading(), for: [.download, .events, .webSocket]),
     ]
 
     /// The stages around each attempt.
@@ -137,7 +137,7 @@ extension Set<CallKind> {
     /// The kinds with a typed result.
     fileprivate static var typed: Self { [.request, .progress] }
     /// The kinds whose attempts the pipeline manages, with retries and failover.
-    fileprivate static var managed: Self { typed.union([.stream, .download, .events]) }
+    fileprivate static var managed: Self { typed.union([.stream, .download, .events, .webSocket]) }
     /// The kinds that take an endpoint.
     fileprivate static var endpoints: Self { managed.union([.response]) }
     fileprivate static var all: Self { Set(CallKind.allCases) }

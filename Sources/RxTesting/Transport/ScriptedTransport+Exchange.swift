@@ -1,4 +1,5 @@
 public import RxHTTP
+public import RxWebSocket
 
 extension ScriptedTransport {
     /// One subscription to one request, with its outcome.
@@ -11,6 +12,10 @@ extension ScriptedTransport {
         public internal(set) var endedAt: Duration?
         /// Its outcome so far.
         public internal(set) var outcome: Outcome = .running
+        /// The messages that the client has sent over a scripted WebSocket.
+        public internal(set) var messages: [WebSocketMessage] = []
+        /// The code of the client's close frame, if it has sent one.
+        public internal(set) var closeCode: WebSocketCloseCode?
     }
 }
 

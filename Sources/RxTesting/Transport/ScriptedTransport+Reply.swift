@@ -29,6 +29,8 @@ extension ScriptedTransport {
     public struct Reply: Sendable {
         /// The steps, in order.
         public var steps: [Step]
+        /// Set if the reply is a WebSocket, which has its own steps.
+        var webSocket: ScriptedWebSocket?
 
         /// Creates a reply from its steps.
         public init(_ steps: [Step]) { self.steps = steps }

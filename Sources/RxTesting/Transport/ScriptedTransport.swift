@@ -57,6 +57,12 @@ public final class ScriptedTransport: Transport {
             guard observer.scope.isOpen else { return }
             let reply = self.reply(request)
             let index = self.begin(request)
+            if let webSocket = reply.webSocket {
+                return WebSocketPlayback(webSocket, of: request, to: observer, on: self.clock) { report in
+                    self.note(report, at: index)
+                }
+                .start()
+            }
             let playback = Playback(reply.steps, of: request, to: observer, on: self.clock) { outcome in
                 self.end(index, outcome)
             }
@@ -69,6 +75,14 @@ public final class ScriptedTransport: Transport {
         return log.withLock { log in
             log.append(exchange)
             return log.count - 1
+        }
+    }
+
+    private func note(_ report: WebSocketPlayback.Report, at index: Int) {
+        switch report {
+        case .message(let message): log.withLock { $0[index].messages.append(message) }
+        case .closing(let code): log.withLock { $0[index].closeCode = code }
+        case .end(let outcome): end(index, outcome)
         }
     }
 

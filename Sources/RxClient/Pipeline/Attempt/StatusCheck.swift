@@ -13,6 +13,7 @@ struct StatusCheck: ResponseStage, TransferStage {
             switch call.kind {
             case .download: [416]
             case .events, .stream: []
+            case .webSocket: [101]
             default: [304]
             }
         return next.transfers(request)

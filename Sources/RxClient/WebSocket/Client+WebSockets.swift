@@ -1,0 +1,95 @@
+import HTTPTypes
+public import RxHTTP
+public import RxLite
+
+extension Client {
+    /// A WebSocket (RFC 6455): a stream that connects when it is subscribed to, and closes when it is cancelled.
+    ///
+    /// ```swift
+    /// for try await text in client.webSocket("/live").texts() { print(text) }
+    /// ```
+    ///
+    /// The connection is opened by a request that goes through the pipeline like any other: base URL, credential,
+    /// relogin, cookies, proxies, TLS, interceptors. A paused subscriber pauses the server.
+    ///
+    /// The stream finishes when the server closes with 1000 or 1001, or without a code. It fails with
+    /// ``NetworkError/Code/webSocketClosed`` for any other code, with ``NetworkError/Code/webSocketProtocol`` if
+    /// the server breaks the protocol or a limit, with ``NetworkError/Code/connectionLost`` if the connection
+    /// ends without a close frame, with ``NetworkError/Code/status`` if the server refuses the request and with
+    /// ``NetworkError/Code/invalidResponse`` if it does not agree; see ``NetworkError/closeCode``. Before that,
+    /// it connects again as ``WebSocketSettings/reconnection`` says.
+    ///
+    /// - Parameters:
+    ///   - path: the path below the client's base URL, or an absolute URL of the same origin, also with the
+    ///     scheme `ws` or `wss`.
+    ///   - pathValues: the values of the path's placeholders.
+    ///   - query: parameters for the query.
+    ///   - headers: header fields, which replace those of `options` and of the client.
+    ///   - options: the options of the request. Default: the client's options.
+    ///   - sink: sends the messages of this side. Default none: the stream only receives.
+    ///   - settings: subprotocols, compression, limits, pings, reconnection.
+    public func webSocket(
+        _ path: String, at pathValues: PathValues = [:], query: Parameters.Values = [:],
+        headers: Headers = [:], options: RequestOptions = RequestOptions(),
+        sending sink: WebSocketSink? = nil,
+        settings: WebSocketSettings = WebSocketSettings()
+    ) -> Observable<WebSocketEvent, NetworkError> {
+        webSocket(
+            InlineEndpoint(
+                .get, path.withHTTPScheme, at: pathValues, query: query, headers: headers, options: options),
+            sending: sink, settings: settings)
+    }
+
+    /// A WebSocket of an endpoint; see ``webSocket(_:at:query:headers:options:sending:settings:)``.
+    ///
+    /// - Parameters:
+    ///   - endpoint: the endpoint that opens the WebSocket, with the method GET.
+    ///   - sink: sends the messages of this side. Default none: the stream only receives.
+    ///   - settings: subprotocols, compression, limits, pings, reconnection.
+    public func webSocket(
+        _ endpoint: some Endpoint, sending sink: WebSocketSink? = nil,
+        settings: WebSocketSettings = WebSocketSettings()
+    ) -> Observable<WebSocketEvent, NetworkError> {
+        Observable(scheduler: scheduler) { [scheduler] observer in
+            let outbox = sink?.outbox
+            if let outbox {
+                guard outbox.take() else {
+                    let error = NetworkError(
+                        .invalidConfiguration, "the sink already sends on another WebSocket")
+                    return observer.scope.perform { observer.fail(error) }
+                }
+                observer.scope.onClose { outbox.release() }
+            }
+            let reconnection = settings.reconnection
+            guard let backoff = reconnection.backoff else {
+                outbox?.state.value = .connecting
+                return self.connection(endpoint, settings, outbox, isFirst: true).subscribe(observer)
+            }
+            WebSocketSource(reconnection, backoff, outbox, on: scheduler) { isFirst in
+                self.connection(endpoint, settings, outbox, isFirst: isFirst)
+            }
+            .events.subscribe(observer)
+        }
+    }
+
+    /// One connection.
+    private func connection(
+        _ endpoint: some Endpoint, _ settings: WebSocketSettings, _ outbox: WebSocketOutbox?, isFirst: Bool
+    ) -> Observable<WebSocketEvent, NetworkError> {
+        let reader = WebSocketReading(
+            settings: settings, outbox: outbox,
+            resumption: isFirst ? nil : settings.reconnection.resumption)
+        return call(.webSocket, endpoint, CallSettings(reader: reader)) { event in
+            if case .output(let output) = event { output as? WebSocketEvent } else { nil }
+        }
+    }
+}
+
+extension String {
+    /// The URL with http or https instead of ws or wss (RFC 6455 §3).
+    fileprivate var withHTTPScheme: String {
+        let scheme = prefix(6).lowercased()
+        if scheme.hasPrefix("ws://") { return "http" + dropFirst(2) }
+        return scheme == "wss://" ? "https" + dropFirst(3) : self
+    }
+}

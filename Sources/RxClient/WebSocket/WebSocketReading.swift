@@ -1,0 +1,29 @@
+import RxHTTP
+import RxLite
+import RxWebSocket
+
+/// Makes a WebSocket of the exchange: one connection.
+struct WebSocketReading: Interceptor {
+    let settings: WebSocketSettings
+    let outbox: WebSocketOutbox?
+    let resumption: (@Sendable (WebSocketOpening) -> [WebSocketMessage])?
+
+    func intercept(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        Observable(scheduler: call.scheduler) { observer in
+            guard observer.scope.isOpen else { return }
+            var random = SystemRandomNumberGenerator()
+            let handshake: WebSocketHandshake
+            do throws(WebSocketHandshakeError) {
+                handshake = try WebSocketHandshake(
+                    subprotocols: settings.subprotocols, compression: settings.compression, using: &random)
+            } catch {
+                let failure = NetworkError(.invalidHeader, "\(error)", request: request)
+                return observer.scope.perform { observer.fail(failure) }
+            }
+            WebSocketConnection(settings, outbox, resumption: resumption, in: call, into: observer)
+                .start(request, handshake, next)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+public import FoundationEssentials
+public import RxHTTP
+public import RxLite
+public import RxWebSocket
+
+/// Sends the messages of a WebSocket.
+///
+/// ```swift
+/// let sink = WebSocketSink()
+/// for try await line in client.webSocket("/chat", sending: sink).texts() {
+///     try await sink.send("You said: \(line)").value()
+/// }
+/// ```
+///
+/// Messages go out in the order in which they were sent. While there is no connection, before the first or
+/// between two, they wait; ``limit`` and ``overflow`` say how many and what then. A sink belongs to one
+/// subscription of a WebSocket at a time. Safe from any thread.
+public final class WebSocketSink: Sendable {
+    /// The treatment of messages when ``limit`` messages wait.
+    public enum Overflow: Sendable {
+        /// The new message fails with ``NetworkError/Code/outboxFull``.
+        case refuse
+        /// The oldest waiting message fails with ``NetworkError/Code/outboxFull``.
+        case dropOldest
+    }
+
+    /// The maximum number of waiting messages.
+    public var limit: Int { outbox.limit }
+    /// The treatment of messages beyond the limit.
+    public var overflow: Overflow { outbox.overflow }
+    /// The state of the connection.
+    public var state: Property<WebSocketState> { Property(outbox.state) }
+
+    let outbox: WebSocketOutbox
+
+    /// Creates a sink.
+    ///
+    /// - Parameters:
+    ///   - limit: the maximum number of waiting messages, at least 1. Default 1,024.
+    ///   - overflow: the treatment of messages beyond the limit. Default: they are refused.
+    public init(limit: Int = 1024, overflow: Overflow = .refuse) {
+        outbox = WebSocketOutbox(limit: limit, overflow: overflow)
+    }
+
+    /// Sends a message with each subscription.
+    ///
+    /// The stream's one value comes when the message has been handed to the connection, in its turn; on a slow
+    /// network that takes time, so whoever awaits it sends no faster than the network. Cancelling withdraws a
+    /// message that still waits. It fails with ``NetworkError/Code/outboxFull``, with
+    /// ``NetworkError/Code/webSocketClosed`` if the WebSocket ends first, and with
+    /// ``NetworkError/Code/connectionLost`` if its connection broke while it was being handed over.
+    public func send(_ message: WebSocketMessage) -> Observable<Void, NetworkError> {
+        outbox.send(.message(message))
+    }
+
+    /// Sends a text; see ``send(_:)-(WebSocketMessage)``.
+    public func send(_ text: String) -> Observable<Void, NetworkError> { send(.text(text)) }
+
+    /// Sends a value as JSON, in a text message; see ``send(_:)-(WebSocketMessage)``. A value that cannot be
+    /// encoded fails with ``NetworkError/Code/invalidParameters``.
+    public func send(
+        json value: some Encodable & Sendable, encoder: JSONEncoder = JSONEncoder()
+    ) -> Observable<Void, NetworkError> {
+        .deferred { [outbox] in
+            do {
+                let text = String(decoding: try encoder.encode(value), as: UTF8.self)
+                return outbox.send(.message(.text(text)))
+            } catch {
+                return .fail(NetworkError(.invalidParameters, "the message cannot be encoded: \(error)"))
+            }
+        }
+    }
+
+    /// Sends a ping with at most 125 bytes, which the server's pong repeats; see ``send(_:)-(WebSocketMessage)``.
+    public func ping(_ payload: [UInt8] = []) -> Observable<Void, NetworkError> {
+        outbox.send(.ping(payload))
+    }
+
+    /// Sends a close frame after the waiting messages. The stream of the WebSocket finishes once the server has
+    /// answered; there is no new connection.
+    ///
+    /// - Parameters:
+    ///   - code: the code. Codes that must not be sent, such as 1005 and 1006, fail with
+    ///     ``NetworkError/Code/invalidParameters``. Default 1000.
+    ///   - reason: a text for logs; of more than 123 bytes, the first are sent.
+    public func close(
+        _ code: WebSocketCloseCode = .normalClosure, reason: String = ""
+    ) -> Observable<Void, NetworkError> {
+        outbox.send(.close(code, reason: reason))
+    }
+}

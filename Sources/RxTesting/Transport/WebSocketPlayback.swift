@@ -1,0 +1,168 @@
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxWebSocket
+
+/// One running scripted WebSocket: the server's end, in its subscription's lane.
+final class WebSocketPlayback: @unchecked Sendable {
+    // Unchecked: the variables are accessed only inside the subscription's lane, which is serial.
+
+    /// What the client does.
+    enum Report {
+        case message(WebSocketMessage)
+        case closing(WebSocketCloseCode)
+        case end(ScriptedTransport.Exchange.Outcome)
+    }
+
+    private let script: ScriptedWebSocket
+    private let request: Request
+    private let observer: Observer<TransferEvent, NetworkError>
+    private let clock: VirtualScheduler
+    private let report: @Sendable (Report) -> Void
+    private var state: WebSocketConnectionState?
+    private var next = 0
+    private var timer: (any Cancellable)?
+    /// Messages of the client that no step has waited for.
+    private var received: [WebSocketMessage] = []
+    private var isEchoing = false
+    private var isIgnoring = false
+    private var outcome = ScriptedTransport.Exchange.Outcome.cancelled
+
+    init(
+        _ script: ScriptedWebSocket, of request: Request,
+        to observer: Observer<TransferEvent, NetworkError>, on clock: VirtualScheduler,
+        report: @escaping @Sendable (Report) -> Void
+    ) {
+        self.script = script
+        self.request = request
+        self.observer = observer
+        self.clock = clock
+        self.report = report
+    }
+
+    func start() {
+        observer.scope.onClose {
+            self.timer?.cancel()
+            self.report(.end(self.outcome))
+        }
+        observer.scope.onResume { self.run() }
+        wait(.zero)
+    }
+
+    private func wait(_ delay: Duration) {
+        timer = clock.schedule(after: delay) {
+            self.observer.scope.enter {
+                self.timer = nil
+                if self.state == nil { self.open() }
+                self.run()
+            }
+        }
+    }
+
+    private func open() {
+        guard let upgrade = request.upgrade else {
+            return fail(NetworkError(.unscripted, "the script is a WebSocket, and the request asks for none"))
+        }
+        do throws(WebSocketHandshakeError) {
+            let (fields, agreement) = try WebSocketHandshake.answer(
+                to: request.headerFields, subprotocols: script.subprotocols, compression: script.compression)
+            state = WebSocketConnectionState(role: .server, deflate: agreement.deflate)
+            observer.next(.head(ResponseHead(status: .switchingProtocols, headerFields: fields)))
+        } catch {
+            return fail(NetworkError(.unscripted, "\(error)"))
+        }
+        let input = Scope(lane: Lane(scheduler: clock))
+        observer.scope.onClose { input.cancel() }
+        input.lane.enter {
+            upgrade.output.subscribe(
+                Observer(
+                    scope: input,
+                    next: { bytes in self.observer.scope.enter { self.take(bytes) } },
+                    end: { _ in input.close() }))
+        }
+    }
+
+    // MARK: The client's messages
+
+    private func take(_ bytes: [UInt8]) {
+        guard !isIgnoring else { return }
+        var replies: [UInt8] = []
+        var inputs: [WebSocketInput] = []
+        state?.receive(bytes, replies: &replies) { inputs.append($0) }
+        send(replies)
+        for input in inputs {
+            switch input {
+            case .message(let message):
+                report(.message(message))
+                received.append(message)
+            case .close(let code, reason: _):
+                report(.closing(code ?? .noStatus))
+                return end()
+            case .violation: return end()
+            case .ping, .pong: break
+            }
+        }
+        run()
+    }
+
+    // MARK: The steps
+
+    private func run() {
+        while observer.scope.isOpen, !observer.scope.isPaused, state != nil, timer == nil {
+            if isEchoing {
+                guard !received.isEmpty else { return }
+                send(received.removeFirst())
+            } else if next < script.steps.count {
+                guard take(script.steps[next]) else { return }
+            } else {
+                return
+            }
+        }
+    }
+
+    /// Performs a step; false if it must wait.
+    private func take(_ step: ScriptedWebSocket.Step) -> Bool {
+        if case .receive = step {
+            guard !received.isEmpty else { return false }
+            received.removeFirst()
+        }
+        next += 1
+        var bytes: [UInt8] = []
+        switch step {
+        case .receive: break
+        case .wait(let delay): if delay > .zero { wait(delay) }
+        case .send(let message): send(message)
+        case .ping(let payload): try? state?.ping(payload, into: &bytes)
+        case .echo: isEchoing = true
+        case .ignore: isIgnoring = true
+        case .close(let code, let reason): try? state?.close(code, reason: reason, into: &bytes)
+        case .bytes(let raw): bytes = raw
+        case .end: end()
+        case .fail(let error): fail(error)
+        }
+        send(bytes)
+        return true
+    }
+
+    private func send(_ message: WebSocketMessage) {
+        var bytes: [UInt8] = []
+        try? state?.send(message, into: &bytes)
+        send(bytes)
+    }
+
+    private func send(_ bytes: [UInt8]) {
+        if !bytes.isEmpty, observer.scope.isOpen { observer.next(.chunk(bytes)) }
+    }
+
+    private func end() {
+        guard observer.scope.isOpen else { return }
+        outcome = .finished
+        observer.next(.finished(TransferMetrics()))
+        if observer.scope.isOpen { observer.finish() }
+    }
+
+    private func fail(_ error: NetworkError) {
+        outcome = .failed(error.code)
+        observer.fail(error.attributed(to: request))
+    }
+}

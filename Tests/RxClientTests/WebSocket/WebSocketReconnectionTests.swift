@@ -1,0 +1,109 @@
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import RxWebSocket
+import Testing
+
+@Suite struct WebSocketReconnectionTests {
+    @Test func connectsAgainAndSendsWhatWaited() throws {
+        let bench = WebSocketBench(
+            .webSocket(.receive, .end), .failure(.connect), .webSocket(.close(.serviceRestart)),
+            .webSocket(.echo))
+        var settings = WebSocketSettings.reconnecting
+        settings.reconnection.resumption = { _ in [.text("subscribe")] }
+        let recorder = bench.open(settings)
+        let first = bench.send("first")
+        try bench.clock.advance(by: .milliseconds(500))
+        #expect(first.isFinished)
+        #expect(bench.sink.state.value == .waiting(.seconds(1)))
+        let waiting = bench.send("waited")
+        try bench.clock.advance(by: .seconds(10))
+        #expect(
+            recorder.values == [
+                "opened", "again in 1000.0: connectionLost", "again in 2000.0: connect", "opened",
+                "closing 1012 ", "again in 1000.0: webSocketClosed", "opened", "subscribe",
+            ])
+        #expect(waiting.isFinished)
+        #expect(bench.sink.state.value == .open)
+        #expect(bench.transport.exchanges.map(\.startedAt) == [.zero, .seconds(1), .seconds(3), .seconds(4)])
+    }
+
+    @Test(arguments: [1000, 1002, 1008, 4000] as [UInt16])
+    func otherCodesAreFinal(code: UInt16) throws {
+        let bench = WebSocketBench(.webSocket(.close(WebSocketCloseCode(rawValue: code))))
+        let recorder = bench.open(.reconnecting)
+        try bench.clock.advance(by: .seconds(10))
+        #expect(bench.transport.exchanges.count == 1)
+        #expect(recorder.completion != nil)
+        #expect(bench.sink.state.value == .idle)
+    }
+
+    @Test func aRefusalIsFinalUnlessItMayPass() throws {
+        let passing = WebSocketBench(.status(.serviceUnavailable), .webSocket(.echo))
+        let recorder = passing.open(.reconnecting)
+        try passing.clock.advance(by: .seconds(2))
+        #expect(recorder.values == ["again in 1000.0: status", "opened"])
+        let final = WebSocketBench(.status(.forbidden), .webSocket(.echo))
+        let refused = final.open(.reconnecting)
+        try final.clock.advance(by: .seconds(2))
+        #expect(refused.failure?.code == .status)
+    }
+
+    @Test func aFullOutboxRefuses() throws {
+        let bench = WebSocketBench(.webSocket(.echo), limit: 2)
+        let sent = ["a", "b", "c"].map { bench.send($0) }
+        #expect(sent.map { $0.failure?.code } == [nil, nil, .outboxFull])
+        let recorder = bench.open()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.values == ["opened", "a", "b"])
+    }
+
+    @Test func aFullOutboxMayDropTheOldest() throws {
+        let bench = WebSocketBench(.webSocket(.echo), limit: 2, overflow: .dropOldest)
+        let sent = ["a", "b", "c"].map { bench.send($0) }
+        #expect(sent.map { $0.failure?.code } == [.outboxFull, nil, nil])
+        let recorder = bench.open()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.values == ["opened", "b", "c"])
+    }
+
+    @Test func aWaitingMessageCanBeWithdrawn() throws {
+        let bench = WebSocketBench(.webSocket(.echo), limit: 1)
+        bench.send("a").cancel()
+        _ = bench.send("b")
+        let recorder = bench.open()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.values == ["opened", "b"])
+    }
+
+    @Test func messagesThatNeverWentOutFail() throws {
+        let bench = WebSocketBench(.status(.forbidden))
+        let sent = bench.send("a")
+        _ = bench.open()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(sent.failure?.code == .webSocketClosed)
+    }
+
+    @Test func aSinkSendsOnOneWebSocketAtATime() throws {
+        let bench = WebSocketBench(.webSocket(.echo))
+        let first = bench.open()
+        let second = bench.open()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(second.failure?.code == .invalidConfiguration)
+        first.cancel()
+        let third = bench.open()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(third.values == ["opened"])
+    }
+
+    @Test func cancellingWhileItWaitsEndsIt() throws {
+        let bench = WebSocketBench(.failure(.connect))
+        let recorder = bench.open(.reconnecting)
+        try bench.clock.advance(by: .milliseconds(500))
+        recorder.cancel()
+        try bench.clock.advance(by: .seconds(20))
+        #expect(bench.transport.exchanges.count == 1)
+        #expect(bench.sink.state.value == .idle)
+    }
+}

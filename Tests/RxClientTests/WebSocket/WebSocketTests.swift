@@ -1,0 +1,229 @@
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import RxWebSocket
+import Testing
+
+@Suite struct WebSocketTests {
+    @Test func opensReceivesAndFinishes() throws {
+        let bench = WebSocketBench(
+            .webSocket(
+                .send(.text("a")), .wait(.seconds(1)), .send(.binary([1, 2])), .ping([7]),
+                .close(.normalClosure, reason: "done")))
+        let recorder = bench.open()
+        try bench.clock.advance(by: .seconds(2))
+        #expect(recorder.values == ["opened", "a", "[1, 2]", "ping [7]", "closing 1000 done"])
+        #expect(recorder.isFinished)
+        let request = try #require(bench.transport.requests.first)
+        #expect(request.method == .get)
+        #expect(request.headerFields[.upgrade] == "websocket")
+        #expect(request.headerFields[HTTPField.Name("Sec-WebSocket-Version")!] == "13")
+        #expect(bench.transport.runningCount == 0)
+    }
+
+    @Test func nothingIsSentBeforeTheSubscription() throws {
+        let bench = WebSocketBench(.webSocket(.echo))
+        _ = bench.client.webSocket("/live")
+        try bench.clock.advance(by: .seconds(1))
+        #expect(bench.transport.exchanges.isEmpty)
+    }
+
+    @Test func messagesGoBothWaysInOrder() throws {
+        let bench = WebSocketBench(.webSocket(.echo))
+        let early = bench.send("early")
+        let recorder = bench.open()
+        try bench.clock.advance(by: .seconds(1))
+        let late = [bench.send("b"), bench.send("c")]
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.values == ["opened", "early", "b", "c"])
+        #expect(early.isFinished && late.allSatisfy(\.isFinished))
+        #expect(bench.transport.exchanges[0].messages == ["early", "b", "c"].map { .text($0) })
+    }
+
+    @Test func cancellingClosesWithACloseFrame() throws {
+        let bench = WebSocketBench(.webSocket(.echo))
+        let recorder = bench.open()
+        try bench.clock.advance(by: .seconds(1))
+        recorder.cancel()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(bench.transport.exchanges[0].outcome == .finished)
+        #expect(bench.transport.exchanges[0].closeCode == .normalClosure)
+        #expect(recorder.completion == nil)
+    }
+
+    /// A server that never answers the close frame.
+    @Test func closingHasATimeLimit() throws {
+        let bench = WebSocketBench(.webSocket(.ignore))
+        let recorder = bench.open()
+        try bench.clock.advance(by: .seconds(1))
+        recorder.cancel()
+        try bench.clock.advance(by: .seconds(4))
+        #expect(bench.transport.runningCount == 1)
+        try bench.clock.advance(by: .seconds(2))
+        #expect(bench.transport.runningCount == 0)
+    }
+
+    @Test func theSinkCloses() throws {
+        let bench = WebSocketBench(.webSocket(.echo))
+        let recorder = bench.open(.reconnecting)
+        try bench.clock.advance(by: .seconds(1))
+        let last = bench.send("last")
+        let closing = Recorder(bench.sink.close(.goingAway, reason: "bye"), on: bench.clock)
+        let after = bench.send("after")
+        try bench.clock.advance(by: .seconds(10))
+        #expect(last.isFinished && closing.isFinished)
+        #expect(after.failure?.code == .webSocketClosed)
+        #expect(recorder.values == ["opened", "last", "closing 1001 bye"])
+        #expect(recorder.isFinished)
+        #expect(bench.transport.exchanges.count == 1)
+    }
+
+    @Test(
+        arguments: [(1000, true), (1001, true), (1011, false), (1008, false), (4000, false)]
+            as [(UInt16, Bool)])
+    func theCodeDecidesAboutTheEnd(code: UInt16, finishes: Bool) throws {
+        let bench = WebSocketBench(.webSocket(.close(WebSocketCloseCode(rawValue: code), reason: "r")))
+        let recorder = bench.open()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.isFinished == finishes)
+        if !finishes {
+            #expect(recorder.failure?.code == .webSocketClosed)
+            #expect(recorder.failure?.closeCode == Int(code))
+            #expect(recorder.failure?.message.contains("r") == true)
+        }
+    }
+
+    @Test func anEndWithoutACloseFrameIsALoss() throws {
+        for step in [ScriptedWebSocket.Step.end, .fail(NetworkError(.connectionLost, "reset"))] {
+            let bench = WebSocketBench(.webSocket(step))
+            let recorder = bench.open()
+            try bench.clock.advance(by: .seconds(1))
+            #expect(recorder.failure?.code == .connectionLost)
+            #expect(recorder.failure?.closeCode == 1006)
+        }
+    }
+
+    /// A masked frame, a reserved bit, an unknown opcode, and a text that is not UTF-8.
+    @Test(
+        arguments: [
+            ([0x81, 0x81, 1, 2, 3, 4, 5], 1002), ([0xC1, 0x01, 0x61], 1002), ([0x83, 0x00], 1002),
+            ([0x81, 0x01, 0xFF], 1007),
+        ] as [([UInt8], Int)])
+    func violationsFailWithTheCodeThatIsSent(bytes: [UInt8], code: Int) throws {
+        let bench = WebSocketBench(.webSocket(.bytes(bytes)))
+        let recorder = bench.open()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.failure?.code == .webSocketProtocol)
+        #expect(recorder.failure?.closeCode == code)
+        #expect(bench.transport.exchanges[0].closeCode?.rawValue == UInt16(code))
+        #expect(bench.transport.runningCount == 0)
+    }
+
+    @Test func aServerThatDoesNotAgree() throws {
+        for (reply, code) in [
+            (ScriptedTransport.Reply.status(.notFound), NetworkError.Code.status),
+            (.status(.ok), .invalidResponse),
+            (.steps(.head(ResponseHead(status: .switchingProtocols)), .stall), .invalidResponse),
+        ] {
+            let bench = WebSocketBench(reply)
+            let recorder = bench.open()
+            try bench.clock.advance(by: .seconds(1))
+            #expect(recorder.failure?.code == code)
+            #expect(bench.transport.runningCount == 0)
+        }
+    }
+
+    @Test func subprotocolAndCompressionAreAgreedOn() throws {
+        let bench = WebSocketBench(
+            .webSocket(
+                ScriptedWebSocket([.echo], subprotocols: ["v2", "v1"], compression: .permessageDeflate)))
+        var settings = WebSocketSettings()
+        settings.subprotocols = ["v1", "v2"]
+        let recorder = bench.open(settings)
+        let text = String(repeating: "all the same ", count: 100)
+        _ = bench.send(text)
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.values == ["opened v2 compressed", text])
+    }
+
+    @Test func aPauseHoldsMessagesBack() throws {
+        let bench = WebSocketBench(.webSocket(.send(.text("a")), .send(.text("b")), .close(.normalClosure)))
+        let recorder = bench.open()
+        recorder.pause()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.values.count <= 1)
+        recorder.resume()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.values == ["opened", "a", "b", "closing 1000 "])
+        #expect(recorder.isFinished)
+    }
+
+    @Test func aSilentServerIsAskedAndThenLost() throws {
+        let bench = WebSocketBench(.webSocket(.ignore))
+        let recorder = bench.open()
+        try bench.clock.advance(by: .seconds(49))
+        #expect(recorder.completion == nil)
+        try bench.clock.advance(by: .seconds(2))
+        #expect(recorder.failure?.code == .idleTimeout)
+        let answering = WebSocketBench(.webSocket(.echo))
+        let open = answering.open()
+        try answering.clock.advance(by: .seconds(600))
+        #expect(open.completion == nil)
+        #expect(open.values.filter { $0 == "pong []" }.count >= 9)
+    }
+
+    @Test func typedMessages() throws {
+        struct Price: Codable, Equatable, Sendable { let euro: Int }
+        let bench = WebSocketBench(
+            .webSocket(
+                .receive, .send(.text(#"{"euro": 2}"#)), .send(.binary(Array(#"{"euro": 3}"#.utf8))),
+                .send(.text("nonsense"))))
+        let recorder = Recorder(
+            bench.client.webSocket("/live", sending: bench.sink).messages(of: Price.self), on: bench.clock)
+        _ = Recorder(bench.sink.send(json: Price(euro: 1)), on: bench.clock)
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.values == [Price(euro: 2), Price(euro: 3)])
+        #expect(recorder.failure?.code == .decoding)
+        #expect(recorder.failure?.body == Array("nonsense".utf8))
+        #expect(bench.transport.exchanges[0].messages == [.text(#"{"euro":1}"#)])
+    }
+
+    @Test func anExpiredLoginIsRenewedInTheHandshake() throws {
+        let clock = VirtualScheduler()
+        let transport = ScriptedTransport(on: clock) { request in
+            switch (request.url.path, request.headerFields[.authorization]) {
+            case ("/login", _): .json(#"{"token": "new"}"#)
+            case (_, "Bearer new"): .webSocket(.send(.text("in")))
+            default: .status(.unauthorized)
+            }
+        }
+        var configuration = ClientConfiguration(baseURL: "http://shop.test")
+        configuration.session = Session(credential: Credential(token: "old")) { client in
+            client.post("/login").decode([String: String].self).map { Credential(token: $0["token"] ?? "") }
+        }
+        let client = Client(configuration: configuration, transport: transport)
+        let recorder = Recorder(client.webSocket("/live").texts(), on: clock)
+        try clock.advance(by: .seconds(1))
+        #expect(recorder.values == ["in"])
+        #expect(transport.requests.map(\.url.path) == ["/live", "/login", "/live"])
+    }
+
+    @Test func webSocketSchemesAreThoseOfHTTP() throws {
+        let bench = WebSocketBench(.webSocket(.echo))
+        let recorder = Recorder(bench.client.webSocket("ws://shop.test/live"), on: bench.clock)
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.values.count == 1)
+        #expect(bench.transport.requests.first?.url.absoluteString == "http://shop.test/live")
+    }
+}
+
+extension WebSocketSettings {
+    /// Connects again after exactly 1, 2, 4 … seconds.
+    static var reconnecting: WebSocketSettings {
+        var settings = WebSocketSettings()
+        settings.reconnection = .always(.exponential(base: .seconds(1), cap: .seconds(8)))
+        return settings
+    }
+}
