@@ -111,7 +111,8 @@ let package = Package(
         .testTarget(name: "TestServersTests", dependencies: ["TestServers"], swiftSettings: settings),
         // The cases of the Autobahn test suite, for Tests/websocket.sh.
         .executableTarget(
-            name: "websocket-cases", dependencies: ["TestServers"], path: "Tests/WebSocketCases",
+            name: "websocket-cases", dependencies: ["RxNetworking", "TestServers"],
+            path: "Tests/WebSocketCases",
             swiftSettings: settings),
         .target(
             name: "PlaygroundServer", dependencies: [.flyingFox, .flyingSocks], path: "Playground/Server",

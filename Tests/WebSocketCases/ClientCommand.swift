@@ -11,8 +11,8 @@ struct ClientCommand: Sendable {
         self.server = server
     }
 
-    /// Has the program echo on the URL of the case, and returns when the case is over; false if the program
-    /// has ended.
+    /// Has the program echo on the URL of the case, and returns when the case is over; false if the program has
+    /// ended.
     func echo(port: UInt16, number: Int) async -> Bool {
         let url = "ws://127.0.0.1:\(port)\(AutobahnServer.path(of: number))"
         guard (try? process.write(url + "\n")) != nil else { return false }

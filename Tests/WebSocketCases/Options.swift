@@ -6,14 +6,15 @@ struct Options: Sendable {
     }
 
     static let usage = """
-        websocket-cases --client COMMAND [--cases PREFIX,…] [--messages N] [--verbose]
-          --client    a shell command that reads URLs, one a line, and echoes on each until it is closed
+        websocket-cases [--client COMMAND] [--cases PREFIX,…] [--messages N] [--verbose]
+          --client    a shell command that reads URLs, one a line, and echoes on each until it is closed; default:
+                      the client of this package
           --cases     the cases whose numbers begin with these parts, such as 6.4,7; default: all
           --messages  the largest number of messages in a case, where the suite sends 1,000
           --verbose   prints each outcome as it comes
         """
 
-    private(set) var client = ""
+    private(set) var client: String?
     /// The first parts of the numbers, such as [6, 4]; empty for all cases.
     private(set) var prefixes: [[Substring]] = []
     private(set) var messages: Int?
@@ -36,7 +37,6 @@ struct Options: Sendable {
             default: throw Wrong(reason: "there is no \(name)")
             }
         }
-        if client.isEmpty { throw Wrong(reason: "no --client") }
     }
 
     func includes(_ number: String) -> Bool {

@@ -1,6 +1,6 @@
 // Plays the cases of the Autobahn test suite against a WebSocket client, and prints a table by section.
 //
-//   websocket-cases --client COMMAND [--cases PREFIX,…] [--messages N] [--verbose]
+//   websocket-cases [--client COMMAND] [--cases PREFIX,…] [--messages N] [--verbose]
 //
 // 0 if every case is OK or informational, 1 if not, 2 for wrong arguments.
 
@@ -24,9 +24,9 @@ let server = try AutobahnServer(
     cases: AutobahnCase.all.filter { options.includes($0.number) }, messageLimit: options.messages)
 
 // The client under test: it opens the URL and echoes every message until the connection has ended.
-// THE CLIENT OF THIS PACKAGE BELONGS HERE, for runs without --client.
-let command = try ClientCommand(options.client, server: server)
+let command = try options.client.map { try ClientCommand($0, server: server) }
 let client: @Sendable (UInt16, Int) async -> Void = { port, number in
+    guard let command else { return await echo(port: port, number: number) }
     guard await command.echo(port: port, number: number) else {
         await command.end()
         print("websocket-cases: the command ended in case \(server.cases[number - 1].number)")
@@ -36,7 +36,7 @@ let client: @Sendable (UInt16, Int) async -> Void = { port, number in
 
 let outcomes = await server.run(
     report: { if options.isVerbose { print("\($0), \($0.duration)") } }, client: client)
-await command.end()
+await command?.end()
 server.stop()
 let report = AutobahnReport(outcomes)
 print(report)
