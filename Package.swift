@@ -70,7 +70,7 @@ let package = Package(
         ),
         .target(
             name: "RxCookies", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
-        .target(name: "RxHAR", dependencies: ["RxHTTP", .httpTypes], swiftSettings: settings),
+        .target(name: "RxHAR", dependencies: ["RxHTTP", "RxWebSocket", .httpTypes], swiftSettings: settings),
         .target(
             name: "RxCurl",
             dependencies: [

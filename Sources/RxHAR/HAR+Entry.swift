@@ -25,6 +25,10 @@ extension HAR {
         public var attempt: Int
         /// The reason for a missing or incomplete response.
         public var error: String?
+        /// `websocket` for a WebSocket, as in archives of Chrome.
+        public var resourceType: String?
+        /// The messages of a WebSocket, as in archives of Chrome.
+        public var webSocketMessages: [WebSocketMessage]?
 
         private enum CodingKeys: String, CodingKey {
             case startedDateTime, time, request, response, cache, timings, serverIPAddress, connection,
@@ -32,6 +36,8 @@ extension HAR {
             case requestID = "_requestId"
             case attempt = "_attempt"
             case error = "_error"
+            case resourceType = "_resourceType"
+            case webSocketMessages = "_webSocketMessages"
         }
     }
 

@@ -1,6 +1,7 @@
 package import FoundationEssentials
 import HTTPTypes
 package import RxHTTP
+package import RxWebSocket
 
 /// An exchange that is being recorded, without the secrets of the request.
 package struct HARDraft {
@@ -13,6 +14,7 @@ package struct HARDraft {
     private var respondedAt: Duration?
     private var body: [UInt8] = []
     private var bodyCount = 0
+    private var messages: [HAR.WebSocketMessage] = []
     private let bodyLimit: Int
 
     /// - Parameters:
@@ -33,12 +35,42 @@ package struct HARDraft {
         case .head(let head):
             self.head = head
             respondedAt = time
+        // The frames of a WebSocket; its messages are recorded instead.
+        case .chunk where head?.status == .switchingProtocols: break
         case .chunk(let bytes):
             bodyCount += bytes.count
             body += bytes.prefix(max(0, bodyLimit - body.count))
         default: break
         }
     }
+
+    /// Takes a message of a WebSocket. Messages together hold at most as many bytes as a body, and the oldest are
+    /// kept; later ones are recorded without their data.
+    package mutating func take(_ message: WebSocketMessage, isSent: Bool, date: Date) {
+        guard messages.count < Self.messageLimit else { return }
+        let (opcode, bytes) =
+            switch message {
+            case .text(let text): (1, Array(text.utf8))
+            case .binary(let bytes): (2, bytes)
+            }
+        bodyCount += bytes.count
+        let isRecorded = bodyCount <= bodyLimit
+        // Most texts are JSON; in other texts nothing looks like a secret member.
+        let shown = isRecorded && opcode == 1 ? request.redaction.shown(json: bytes) : bytes
+        let data =
+            switch opcode {
+            case _ where !isRecorded: ""
+            case 1: String(decoding: shown, as: UTF8.self)
+            default: Data(shown).base64EncodedString()
+            }
+        messages.append(
+            HAR.WebSocketMessage(
+                type: isSent ? .send : .receive, time: date.timeIntervalSince1970, opcode: opcode, data: data)
+        )
+    }
+
+    /// The maximum number of messages of one WebSocket.
+    private static let messageLimit = 10_000
 
     /// Creates the entry.
     ///
@@ -54,7 +86,9 @@ package struct HARDraft {
             response: response(version, metrics), timings: timings,
             serverIPAddress: metrics?.remoteAddress,
             connection: metrics.flatMap { $0.localPort > 0 ? String($0.localPort) : nil },
-            requestID: "\(request.id)", attempt: request.attempt, error: error)
+            requestID: "\(request.id)", attempt: request.attempt, error: error,
+            resourceType: request.upgrade == nil ? nil : "websocket",
+            webSocketMessages: messages.isEmpty ? nil : messages)
     }
 
     private func request(_ version: String) -> HAR.Request {

@@ -48,7 +48,9 @@ extension HAR.Entry {
         let pairs =
             request.headers + request.queryString + (request.postData?.params ?? []) + response.headers
         let cookies = request.cookies + response.cookies
-        return 1024 + texts.reduce(0) { $0 + $1.utf8.count }
+        let messages = webSocketMessages ?? []
+        return 1024 + messages.reduce(0) { $0 + 48 + $1.data.utf8.count }
+            + texts.reduce(0) { $0 + $1.utf8.count }
             + pairs.reduce(0) { $0 + 32 + $1.name.utf8.count + $1.value.utf8.count }
             + cookies.reduce(0) {
                 $0 + 128 + $1.name.utf8.count + ($1.path ?? "").utf8.count + ($1.domain ?? "").utf8.count

@@ -5,3 +5,13 @@ public enum WebSocketMessage: Sendable, Hashable {
     /// Bytes without a meaning of their own to the protocol.
     case binary([UInt8])
 }
+
+extension WebSocketMessage {
+    /// The size in bytes, without frames and compression.
+    public var count: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .binary(let bytes): bytes.count
+        }
+    }
+}

@@ -12,7 +12,7 @@ import Testing
         "RxCurl": ["RxHTTP", "RxLoop", "RxLite", "CLibcurl", "CZlib", "CBrotli", "CZstd"],
         "RxCache": ["RxHTTP", "RxJSON", "RxLite"],
         "RxCookies": ["RxHTTP", "RxLite"],
-        "RxHAR": ["RxHTTP"],
+        "RxHAR": ["RxHTTP", "RxWebSocket"],
         "RxClient": ["RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxJSON", "RxLite", "RxWebSocket"],
         "RxNetworking": [
             "RxClient", "RxCache", "RxCookies", "RxHAR", "RxCurl", "RxLoop", "RxHTTP", "RxLite",

@@ -13,11 +13,11 @@ import Testing
         "holds closures, whose contents nothing prints": [
             "Accessory", "CookieStorage", "IdempotencyKeys", "PagingOptions", "PagingRule", "ParameterFormat",
             "ParameterSerializer", "PublicSuffixes", "SessionExpiry", "Signature", "StreamedBody",
-            "StreamedBody.Content", "ParameterStyle", "RedirectPolicy",
+            "StreamedBody.Content", "ParameterStyle", "ProtocolUpgrade", "RedirectPolicy",
         ],
         "holds names, codes, sizes and hosts that the app or the system chose": [
             "ContentTypes", "CredentialFile", "HSTSStore", "HSTSStore.Host", "DiskCacheStatistics",
-            "DiskCacheStore", "DownloadedFile",
+            "WebSocketSettings", "DiskCacheStore", "DownloadedFile",
             "Envelope", "Envelope.Codes",
             "Envelope.Keys", "LibcurlFeatures", "NetworkError.Code", "Origin",
             "PayloadPath", "RequestLimiter", "RetryBudget.Account", "TLSFailure", "TransferMetrics",
@@ -26,7 +26,7 @@ import Testing
         "is printed inside the value that holds it": ["PagingState.Phase", "TrafficEvent.Summary.Outcome"],
         "is redacted before it is made": [
             "HAR", "HAR.Content", "HAR.Cookie", "HAR.Entry", "HAR.Log", "HAR.Pair", "HAR.PostData",
-            "HAR.Request", "HAR.Response",
+            "HAR.Request", "HAR.Response", "HAR.WebSocketMessage",
         ],
     ]
 

@@ -1,6 +1,7 @@
 public import FoundationEssentials
 public import HTTPTypes
 public import RxHTTP
+public import RxWebSocket
 
 /// An event of a client's request, the source of logs, recordings and indicators.
 ///
@@ -42,8 +43,18 @@ public struct TrafficEvent: Sendable {
         case hedged(after: Duration)
         /// The server did not respond, and the request is sent to this server of the service.
         case failover(to: ServerRole, because: NetworkError)
+        /// A message of a WebSocket, whole and decompressed. The chunks of ``transfer(_:)`` are its frames.
+        case webSocket(Direction, WebSocketMessage)
         /// The last event of the request.
         case ended(Summary)
+    }
+
+    /// The direction of a message.
+    public enum Direction: Sendable {
+        /// From this side to the server.
+        case sent
+        /// From the server to this side.
+        case received
     }
 
     /// The kind of the event.
@@ -117,6 +128,8 @@ extension TrafficEvent: CustomStringConvertible, CustomDebugStringConvertible, C
             case .queued: "queued"
             case .admitted(let wait): "admitted after \(wait)"
             case .hedged(let delay): "hedged after \(delay)"
+            case .webSocket(.sent, _): "sent a message"
+            case .webSocket(.received, _): "received a message"
             case .ended: "ended"
             }
         return "\(request.id) \(word): \(request.method.rawValue) \(request.shownURL)"

@@ -3,7 +3,7 @@ import RxHTTP
 import RxLite
 import RxWebSocket
 
-/// One connection of a WebSocket: opens it, parses what arrives, sends what waits in the outbox, and closes it.
+/// One connection of a WebSocket, from the handshake to the end.
 ///
 /// The exchange runs in a separate lane, so that it can outlive the subscriber for as long as closing takes.
 final class WebSocketConnection: @unchecked Sendable {
@@ -18,22 +18,18 @@ final class WebSocketConnection: @unchecked Sendable {
     private let observer: Observer<CallEvent, NetworkError>
     private let exchange: Scope
     private let timer: OperatorTimer
+    private let heartbeat: WebSocketHeartbeat?
     private let output: WebSocketOutput
 
-    @safe @exclusivity(unchecked) private var state: WebSocketConnectionState?
-    /// Received bytes, of which the first ``offset`` have been parsed.
-    @safe @exclusivity(unchecked) private var received: [UInt8] = []
-    @safe @exclusivity(unchecked) private var offset = 0
-    /// Whether parsing waits for the subscriber.
+    /// Set once the server has agreed.
+    @safe @exclusivity(unchecked) private var channel: WebSocketChannel?
+    /// Whether parsing waits for the subscriber, or for the network to take replies.
     @safe @exclusivity(unchecked) private var isHeld = false
     @safe @exclusivity(unchecked) private var isParsing = false
     @safe @exclusivity(unchecked) private var watchesResumption = false
     /// Whether the subscriber has got its end, or has left.
     @safe @exclusivity(unchecked) private var isOver = false
-    /// Whether anything has arrived since the last look.
-    @safe @exclusivity(unchecked) private var hasReceived = false
-    @safe @exclusivity(unchecked) private var awaitsPong = false
-    /// Whether the sink has asked for the end.
+    /// Whether the sink has sent a close frame.
     @safe @exclusivity(unchecked) private var isClosing = false
 
     init(
@@ -49,6 +45,9 @@ final class WebSocketConnection: @unchecked Sendable {
         let lane = Lane(scheduler: call.scheduler, feeding: observer.scope.lane)
         exchange = Scope(lane: lane)
         timer = OperatorTimer(call.scheduler, in: exchange)
+        heartbeat = settings.pingInterval.map { [timer] interval in
+            WebSocketHeartbeat(every: interval, timeout: settings.pongTimeout, timer)
+        }
         output = WebSocketOutput(feeding: lane)
     }
 
@@ -81,12 +80,8 @@ final class WebSocketConnection: @unchecked Sendable {
         switch event {
         case .head(let head): open(head, handshake)
         case .chunk(let bytes):
-            hasReceived = true
-            if offset == received.count {
-                (received, offset) = (bytes, 0)
-            } else {
-                received += bytes
-            }
+            heartbeat?.noteReceived()
+            channel?.append(bytes)
             parse()
         case .uploaded, .redirected, .interim, .trailers, .finished: break
         }
@@ -97,24 +92,20 @@ final class WebSocketConnection: @unchecked Sendable {
         do throws(WebSocketHandshakeError) {
             agreement = try handshake.verify(status: head.status.code, fields: head.headerFields)
         } catch {
-            var failure = NetworkError(.invalidResponse, "no WebSocket: \(error)")
+            var failure = call.attributed(NetworkError(.invalidResponse, "no WebSocket: \(error)"))
             failure.head = head
-            finish(.failed(call.attributed(failure)))
+            finish(.failed(failure))
             return exchange.close()
         }
-        state = WebSocketConnectionState(
-            role: .client, limits: settings.limits, deflate: agreement.deflate,
-            frameSize: settings.frameSize ?? .max)
+        let channel = WebSocketChannel(agreement, settings, output, call.trace)
+        self.channel = channel
         var head = head
         head.decoder = call.client.configuration.decoder
         let opening = WebSocketOpening(
             head: head, subprotocol: agreement.subprotocol, isCompressed: agreement.deflate != nil)
         call.noteResponse()
         call.session?.noteSuccess(of: call.stamp)
-        let first = resumption?(opening) ?? []
-        var bytes: [UInt8] = []
-        for message in first { try? state?.send(message, into: &bytes) }
-        output.write(bytes)
+        channel.send(resumption?(opening) ?? [])
         outbox?.connect { self.wake() }
         outbox?.state.value = .open
         emit(.opened(opening))
@@ -122,25 +113,32 @@ final class WebSocketConnection: @unchecked Sendable {
         keepAlive()
     }
 
-    // MARK: Receiving
+    private func keepAlive() {
+        guard !isOver, !isClosing else { return }
+        heartbeat?.start(
+            isWaived: { self.isHeld }, ping: { self.channel?.ping() },
+            onLoss: {
+                let timeout = self.settings.pongTimeout
+                let error = NetworkError(
+                    .idleTimeout, "idle timeout: the server did not answer a ping within \(timeout)")
+                self.finish(.failed(self.call.attributed(error)))
+                self.exchange.close()
+            })
+    }
+
+    // MARK: Messages
 
     private func parse() {
         isParsing = true
         defer { isParsing = false }
-        while !isHeld, exchange.isOpen, offset < received.count {
-            var replies: [UInt8] = []
-            // Guard: parsing calls nothing that could change the bytes.
-            let input = unsafe state?.next(in: received.span.bytes, from: &offset, replies: &replies)
-            if !replies.isEmpty { output.write(replies) }
-            guard let input else { break }
-            // What the subscriber sends in response goes out before the next frame is looked at.
+        while !isHeld, exchange.isOpen, let input = channel?.next() {
+            // The messages that the subscriber sends in response go out before the next frame is parsed.
             outbox?.noteWaking()
             take(input)
             pump()
         }
-        if offset == received.count { (received, offset) = ([], 0) }
-        // A peer that floods pings must wait until the pongs have been sent.
-        if output.isPaused { hold() }
+        // A server that floods pings must wait until the pongs have been sent.
+        if channel != nil, output.isPaused { hold() }
     }
 
     private func take(_ input: WebSocketInput) {
@@ -152,31 +150,40 @@ final class WebSocketConnection: @unchecked Sendable {
         case .close(let code, let reason):
             let code = code ?? .noStatus
             emit(.closing(code, reason: reason))
-            end(isClosing || code.isSuccess ? .finished : .failed(closed(code, reason)))
-        case .violation(let violation):
-            var error = NetworkError(.webSocketProtocol, "\(violation.message)")
-            error.closeCode = Int(violation.code.rawValue)
-            end(.failed(call.attributed(error)))
+            let error = NetworkError(closedWith: code, reason)
+            end(isClosing || code.isSuccess ? .finished : .failed(call.attributed(error)))
+        case .violation(let violation): end(.failed(call.attributed(NetworkError(violation))))
         }
     }
 
-    private func closed(_ code: WebSocketCloseCode, _ reason: String) -> NetworkError {
-        var error = NetworkError(
-            .webSocketClosed, "the server closed with \(code)" + (reason.isEmpty ? "" : ": \(reason)"))
-        error.closeCode = Int(code.rawValue)
-        return call.attributed(error)
+    /// Called by senders on any thread.
+    private func wake() {
+        if lane.tryEnter() {
+            pump()
+            lane.leave()
+        } else {
+            lane.enqueue { self.pump() }
+        }
     }
 
-    private func receive(_ completion: Completion<NetworkError>) {
-        state?.end()
-        output.close()
-        guard !isOver else { return }
-        guard state != nil else { return finish(completion) }
-        guard !isClosing else { return finish(.finished) }
-        var error = NetworkError(.connectionLost, "the connection ended without a close frame")
-        if case .failed(let cause) = completion { error = cause }
-        error.closeCode = Int(WebSocketCloseCode.abnormalClosure.rawValue)
-        finish(.failed(call.attributed(error)))
+    /// Sends what waits in the outbox.
+    private func pump() {
+        if let outbox, let channel, channel.isOpen, !isOver {
+            outbox.noteTaking()
+            channel.drain(outbox)
+            if !channel.isOpen, !isClosing { closeBySink() }
+        }
+        if isHeld { resume() }
+    }
+
+    /// The sink has sent a close frame: the server's is awaited.
+    private func closeBySink() {
+        isClosing = true
+        outbox?.noteClosing()
+        timer.set(after: settings.closeTimeout) {
+            self.finish(.finished)
+            self.exchange.close()
+        }
     }
 
     // MARK: The subscriber
@@ -215,12 +222,22 @@ final class WebSocketConnection: @unchecked Sendable {
         if exchange.isOpen { exchange.resume() }
     }
 
+    // MARK: The end
+
+    private func receive(_ completion: Completion<NetworkError>) {
+        channel?.end()
+        output.close()
+        guard channel != nil else { return finish(completion) }
+        guard !isClosing else { return finish(.finished) }
+        var error = NetworkError(.connectionLost, "the connection ended without a close frame")
+        if case .failed(let cause) = completion { error = cause }
+        error.closeCode = Int(WebSocketCloseCode.abnormalClosure.rawValue)
+        finish(.failed(call.attributed(error)))
+    }
+
     /// Delivers the end; the exchange goes on.
     private func finish(_ completion: Completion<NetworkError>) {
-        guard !isOver else { return }
-        isOver = true
-        timer.cancel()
-        outbox?.connect(nil)
+        guard depart() else { return }
         observer.scope.enter { [observer] in observer.end(completion) }
     }
 
@@ -232,105 +249,23 @@ final class WebSocketConnection: @unchecked Sendable {
 
     /// Ends because the subscriber has left.
     private func leave() {
-        guard !isOver else { return }
-        isOver = true
-        timer.cancel()
-        outbox?.connect(nil)
-        guard exchange.isOpen, state?.phase == .open else { return exchange.close() }
-        var bytes: [UInt8] = []
-        try? state?.close(into: &bytes)
-        output.write(bytes)
+        guard depart() else { return }
+        guard exchange.isOpen, let channel, channel.isOpen else { return exchange.close() }
+        channel.close()
         if isHeld { resume() }
         linger()
     }
 
+    /// Notes that nothing more is delivered; false if that was so before.
+    private func depart() -> Bool {
+        guard !isOver else { return false }
+        isOver = true
+        timer.cancel()
+        outbox?.connect(nil)
+        return true
+    }
+
     private func linger() {
-        guard exchange.isOpen else { return }
-        timer.set(after: settings.closeTimeout) { self.exchange.close() }
+        if exchange.isOpen { timer.set(after: settings.closeTimeout) { self.exchange.close() } }
     }
-
-    // MARK: Sending
-
-    /// Called by senders on any thread.
-    private func wake() {
-        if lane.tryEnter() {
-            pump()
-            lane.leave()
-        } else {
-            lane.enqueue { self.pump() }
-        }
-    }
-
-    /// Sends what waits in the outbox, as long as the network takes it. Small messages go out together.
-    private func pump() {
-        guard let outbox, state?.phase == .open, !isOver else { return }
-        outbox.noteTaking()
-        while !output.isPaused, exchange.isOpen, let first = outbox.next() {
-            var bytes: [UInt8] = []
-            var sent: [WebSocketOutbox.Entry] = []
-            var entry: WebSocketOutbox.Entry? = first
-            while let taken = entry {
-                if send(taken, into: &bytes) { sent.append(taken) }
-                entry = bytes.count < Self.batchSize ? outbox.next() : nil
-            }
-            output.write(bytes)
-            for entry in sent { entry.succeed() }
-        }
-        if isHeld { resume() }
-    }
-
-    /// The number of bytes from which on no further message is added to a write.
-    private static let batchSize = 16 << 10
-
-    private func send(_ entry: WebSocketOutbox.Entry, into bytes: inout [UInt8]) -> Bool {
-        do throws(WebSocketSendRefusal) {
-            switch entry.content {
-            case .message(let message): try state?.send(message, into: &bytes)
-            case .ping(let payload): try state?.ping(payload, into: &bytes)
-            case .close(let code, let reason):
-                try state?.close(code, reason: reason, into: &bytes)
-                isClosing = true
-                timer.set(after: settings.closeTimeout) {
-                    self.end(.finished); self.exchange.close()
-                }
-            }
-            return true
-        } catch {
-            let code: NetworkError.Code = error == .closing ? .webSocketClosed : .invalidParameters
-            entry.fail(NetworkError(code, "\(error)"))
-            return false
-        }
-    }
-
-    // MARK: Silence
-
-    private func keepAlive() {
-        guard let interval = settings.pingInterval, !isOver, !isClosing else { return }
-        timer.set(after: awaitsPong ? settings.pongTimeout : interval) { self.checkSilence() }
-    }
-
-    private func checkSilence() {
-        // Nothing is read while the subscriber pauses, so silence means nothing then.
-        let isAlive = hasReceived || isHeld
-        hasReceived = false
-        if isAlive {
-            awaitsPong = false
-        } else if awaitsPong {
-            let error = NetworkError(
-                .idleTimeout, "idle timeout: no answer to a ping within \(settings.pongTimeout)")
-            finish(.failed(call.attributed(error)))
-            return exchange.close()
-        } else {
-            awaitsPong = true
-            var bytes: [UInt8] = []
-            try? state?.ping(into: &bytes)
-            output.write(bytes)
-        }
-        keepAlive()
-    }
-}
-
-extension WebSocketCloseCode {
-    /// Whether a stream that the server closes with the code finishes rather than fails.
-    var isSuccess: Bool { [.normalClosure, .goingAway, .noStatus].contains(self) }
 }

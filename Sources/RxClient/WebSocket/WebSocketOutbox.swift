@@ -29,6 +29,8 @@ final class WebSocketOutbox: Sendable {
     }
 
     fileprivate struct Contents {
+        /// Whether a close frame has been sent for the subscription.
+        var hasClosed = false
         var waiting = WaitingList<Entry>()
         /// The number of waiting entries.
         var count = 0
@@ -86,6 +88,7 @@ final class WebSocketOutbox: Sendable {
     func release() {
         let rest = contents.withLock { contents in
             contents.isTaken = false
+            contents.hasClosed = false
             contents.wake = nil
             contents.count = 0
             defer { contents.waiting = WaitingList() }
@@ -105,6 +108,11 @@ final class WebSocketOutbox: Sendable {
             contents.isAwake = false
         }
     }
+
+    /// Notes that a close frame has been sent, so that no connection follows.
+    func noteClosing() { contents.withLock { $0.hasClosed = true } }
+
+    var hasClosed: Bool { contents.withLock { $0.hasClosed } }
 
     /// The connection will take entries soon, without being woken.
     func noteWaking() { contents.withLock { $0.isAwake = true } }

@@ -70,7 +70,8 @@ final class WebSocketSource: @unchecked Sendable {
 
     private var wait: Observable<WebSocketEvent, NetworkError> {
         // The server has closed, or this side has, and that is the end.
-        if cause == nil, !(code.map { reconnection.closeCodes.contains($0) } ?? false) {
+        let isPassing = cause != nil || code.map { reconnection.closeCodes.contains($0) } ?? false
+        if outbox?.hasClosed == true || !isPassing {
             isDone = true
             return .empty()
         }

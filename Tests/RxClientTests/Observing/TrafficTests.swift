@@ -3,6 +3,7 @@ import HTTPTypes
 import RxHTTP
 import RxLite
 import RxTesting
+import RxWebSocket
 import Synchronization
 import Testing
 
@@ -30,6 +31,7 @@ import Testing
         case .admitted(let wait): "admitted \(wait)"
         case .hedged(let delay): "hedged \(delay)"
         case .failover(let role, _): "failover \(role)"
+        case .webSocket(let direction, let message): "\(direction) \(message.count)B"
         case .ended(let summary): "ended " + word(summary)
         }
     }

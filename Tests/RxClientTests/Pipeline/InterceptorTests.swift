@@ -39,6 +39,7 @@ import Testing
         return switch kind {
         case .request: client.request(endpoint).map { _ in }
         case .progress: client.progress(of: endpoint).map { _ in }
+        case .webSocket: client.webSocket(endpoint).map { _ in }
         case .response: client.response(endpoint).map { _ in }
         case .stream: client.stream(endpoint).map { _ in }
         case .download: client.download(endpoint, to: "/f").map { _ in }

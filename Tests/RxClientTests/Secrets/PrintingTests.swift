@@ -97,6 +97,7 @@ import Testing
         let arrival = PageArrival(
             position: .cursor(canary), itemCount: 1, largestPage: 0, itemsSoFar: 1, nextCursor: canary,
             previousCursor: canary, response: response)
+        let opening = WebSocketOpening(head: head, subprotocol: nil, isCompressed: false)
         let answer = TypedResponse(output: 1, response: response)
         let context = CallContext(request, of: client, on: VirtualScheduler(), CallSettings())
 
@@ -134,6 +135,11 @@ import Testing
             (
                 "EventSourceUpdate",
                 [EventSourceUpdate.open(head), .reconnecting(after: .zero, because: error)]
+            ),
+            ("WebSocketOpening", opening),
+            (
+                "WebSocketEvent",
+                [WebSocketEvent.opened(opening), .reconnecting(after: .zero, because: error)]
             ),
             (
                 "DownloadEvent",

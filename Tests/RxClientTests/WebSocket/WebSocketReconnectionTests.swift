@@ -1,3 +1,4 @@
+import HTTPTypes
 import RxClient
 import RxHTTP
 import RxLite
@@ -22,7 +23,7 @@ import Testing
         #expect(
             recorder.values == [
                 "opened", "again in 1000.0: connectionLost", "again in 2000.0: connect", "opened",
-                "closing 1012 ", "again in 1000.0: webSocketClosed", "opened", "subscribe",
+                "closing 1012 ", "again in 1000.0: webSocketClosed", "opened", "subscribe", "waited",
             ])
         #expect(waiting.isFinished)
         #expect(bench.sink.state.value == .open)
