@@ -22,6 +22,7 @@ import FlyingFox
 /// | `POST /expire` | invalidates all tokens; with `uses=3`, tokens issued from now on expire after three requests |
 /// | `GET /download?size=67108864&rate=6553600` | `size` bytes, at about `rate` bytes a second |
 /// | `GET /brochure?size=4194304&rate=6553600` | `size` bytes, also in parts (`Range`, `If-Range`, `ETag`); with `breakAfter=1000&run=a` the connection breaks once after 1000 bytes |
+/// | `GET /chat` | a WebSocket that answers each text; with `breakAt=3&run=a` the connection breaks once instead of the third answer |
 /// | `PUT /closed/yes` | until `PUT /closed/no`, all other requests except the statistics fail with 503 |
 /// | `GET /stats` | the ``Statistics`` |
 ///

@@ -48,6 +48,7 @@ final class Shop: Sendable {
             return try orders(request, id: id, expired: isLegacy ? .loginExpired : .unauthorized)
         case (.GET, "download", nil): return try download(request)
         case (.GET, "brochure", nil): return try brochure(request)
+        case (.GET, "chat", nil): return try await chat(request)
         case (.PUT, "closed", let isOn?):
             isClosed.store(isOn == "yes", ordering: .relaxed)
             return try .success(["closed": isOn])
@@ -63,6 +64,16 @@ final class Shop: Sendable {
             happened["\(event) \(key)"] = count
             return count <= times
         }
+    }
+
+    // Chat
+
+    private func chat(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let breakAt = try request.number("breakAt", or: 0, in: 0...1_000_000)
+        let run = request.query["run"] ?? ""
+        let room = ChatRoom { [self] number in number == breakAt && happens("chat", key: run) }
+        return try await WebSocketHTTPHandler(handler: MessageFrameWSHandler(handler: room))
+            .handleRequest(request)
     }
 
     // Goods
