@@ -4,8 +4,10 @@ public import RxWebSocket
 
 /// An event of a WebSocket.
 public enum WebSocketEvent: Sendable {
+    // Indirect where it is rare and large, so that a message is small enough to be passed without allocation.
+
     /// The server has agreed: messages go both ways from now on, on the first connection or a later one.
-    case opened(WebSocketOpening)
+    indirect case opened(WebSocketOpening)
     /// A text message.
     case text(String)
     /// A binary message.
@@ -19,7 +21,7 @@ public enum WebSocketEvent: Sendable {
     case closing(WebSocketCloseCode, reason: String)
     /// The connection has ended, or could not be opened; the next one follows after this delay. `because` is
     /// `nil` if the server closed it normally.
-    case reconnecting(after: Duration, because: NetworkError?)
+    indirect case reconnecting(after: Duration, because: NetworkError?)
 }
 
 /// The agreement with which a connection begins.
