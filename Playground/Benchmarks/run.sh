@@ -6,6 +6,7 @@
 #   Playground/Benchmarks/run.sh libcurl VERSION [CASE...]
 #   Playground/Benchmarks/run.sh cancel [COUNT]
 #   Playground/Benchmarks/run.sh api [CASE...]
+#   Playground/Benchmarks/run.sh adoption
 #
 # streams: COUNT events (default 1000000) through chains, combinations and signals, on one core, in turns with the
 # same work by the peers; medians of ROUNDS (default 7) rounds; only cases whose names contain TEXT. Prints a JSON
@@ -27,6 +28,9 @@
 # with a session, retries, an envelope and an accessory, and through that with three interceptors, in turns in one
 # process (ROUNDS, default 9, of COUNT, default 10000, in the environment), with the instructions of each if valgrind is
 # installed; cache, responses from memory; items, a million of them page by page, with the resident memory.
+#
+# adoption: what a new package with one program pays for RxNetworking, and for AsyncHTTPClient: packages to fetch, time of
+# builds, size of the program.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 
@@ -36,6 +40,7 @@ http) product=HTTPBenchmark ;;
 libcurl) product=HTTPBenchmark other=${2:?run.sh libcurl VERSION} ;;
 cancel) product=CancelBenchmark count=${2:-10000} ;;
 api) product=APIBenchmark ;;
+adoption) product= ;;
 *)
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2
@@ -63,6 +68,12 @@ source "$root/Playground/install.sh"
 need_libraries
 [ -z "${other:-}" ] || need_trait_libraries # libcurl.sh copies their .pc files
 need_command taskset util-linux util-linux
+if [ -z "$product" ]; then
+    install_missing
+    rm -rf "$scratch/adoption"
+    "$here/adoption.sh" "$root" "$scratch/adoption"
+    exit
+fi
 if [ "$product" = StreamsBenchmark ]; then
     install_missing
     build_product "$product"
