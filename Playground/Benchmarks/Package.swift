@@ -20,6 +20,8 @@ let package = Package(
         .executable(name: "CancelBenchmark", targets: ["CancelBenchmark"]),
         .executable(name: "APIBenchmark", targets: ["APIBenchmark"]),
         .executable(name: "StreamsBenchmark", targets: ["StreamsBenchmark"]),
+        .executable(name: "WebSocketBenchmark", targets: ["WebSocketBenchmark"]),
+        .executable(name: "NIOWebSocketBenchmark", targets: ["NIOWebSocketBenchmark"]),
     ],
     dependencies: [
         .package(name: "RxNetworking", path: "../.."),
@@ -49,6 +51,19 @@ let package = Package(
             name: "URLSessionBenchmark", dependencies: ["HTTPCases"], swiftSettings: settings),
         .executableTarget(name: "CancelBenchmark", dependencies: [.rxNetworking], swiftSettings: settings),
         .target(name: "CMallocCount"),
+        .target(name: "ProcessFigures", swiftSettings: settings),
+        .executableTarget(
+            name: "WebSocketBenchmark", dependencies: [.rxNetworking, "ProcessFigures"], swiftSettings: settings),
+        .executableTarget(
+            name: "NIOWebSocketBenchmark",
+            dependencies: [
+                "ProcessFigures",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "APIBenchmark", dependencies: [.rxNetworking, "HTTPCases", "CMallocCount"],
             swiftSettings: settings),

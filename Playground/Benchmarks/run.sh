@@ -7,6 +7,7 @@
 #   Playground/Benchmarks/run.sh cancel [COUNT]
 #   Playground/Benchmarks/run.sh api [CASE...]
 #   Playground/Benchmarks/run.sh adoption
+#   Playground/Benchmarks/run.sh websocket
 #
 # streams: COUNT events (default 1000000) through chains, combinations and signals, on one core, in turns with the
 # same work by the peers; medians of ROUNDS (default 7) rounds; only cases whose names contain TEXT. Prints a JSON
@@ -31,6 +32,10 @@
 #
 # adoption: what a new package with one program pays for RxNetworking, and for AsyncHTTPClient: packages to fetch, time of
 # builds, size of the program.
+#
+# websocket: echoes of 64 B and 64 KiB over 1 and 64 connections, in turns (ROUNDS, default 5): RxNetworking, a C program
+# on libcurl's own WebSocket, and swift-nio, each on core 1 with the server, a C program, on core 0; then the resident
+# memory of 10,000 idle connections. The first two use libcurl 8.14.1, since Debian's 7.88.1 has no WebSocket.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 
@@ -41,6 +46,8 @@ libcurl) product=HTTPBenchmark other=${2:?run.sh libcurl VERSION} ;;
 cancel) product=CancelBenchmark count=${2:-10000} ;;
 api) product=APIBenchmark ;;
 adoption) product= ;;
+#
+websocket) product=WebSocketBenchmark other=8.14.1 ;;
 *)
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2
@@ -88,6 +95,20 @@ install_missing
 # nginx's worker runs as another user if its master runs as root.
 mkdir -m 755 "$work/servers"
 chmod a+x "$work"
+if [ "$product" = WebSocketBenchmark ]; then
+    build_product NIOWebSocketBenchmark
+    nio=$built/NIOWebSocketBenchmark
+    cd "$root"
+    source Playground/libcurl.sh
+    use_libcurl "$other"
+    build_product "$product"
+    cc -O2 -Wall -o "$work/echo" "$here/Reference/websocket_echo.c"
+    cc -O2 -Wall -o "$work/c" "$here/Reference/websocket.c" $(pkg-config --cflags --libs libcurl)
+    ulimit -n "$(ulimit -H -n)"
+    python3 "$here/websocket.py" "$work/echo" --rounds "${ROUNDS:-5}" -- \
+        "ours=$built/WebSocketBenchmark" "c=$work/c" "nio=$nio"
+    exit
+fi
 build_product "$product"
 if [ "$product" = CancelBenchmark ]; then
     python3 "$here/server.py" "$work/servers" taskset -c 1 "$built/$product" {plain}/large "$count"
