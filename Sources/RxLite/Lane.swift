@@ -135,10 +135,10 @@ public final class Lane: Sendable {
     /// Runs `work` immediately while holding the lane, on any thread. Only for setting up a chain at the
     /// start of a subscription, before the lane is shared.
     @inlinable
-    func hold(_ work: () -> Void) {
+    package func hold<Result>(_ work: () -> Result) -> Result {
         takeUnshared()
-        work()
-        leave()
+        defer { leave() }
+        return work()
     }
 
     /// Takes the lane, on any thread, before it is shared. The caller must call ``leave()`` when done,

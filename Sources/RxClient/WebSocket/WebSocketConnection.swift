@@ -43,8 +43,9 @@ final class WebSocketConnection: @unchecked Sendable {
         self.call = call
         self.observer = observer
         let lane = Lane(scheduler: call.scheduler, feeding: observer.scope.lane)
-        exchange = Scope(lane: lane)
-        timer = OperatorTimer(call.scheduler, in: exchange)
+        let exchange = Scope(lane: lane)
+        self.exchange = exchange
+        timer = lane.hold { OperatorTimer(call.scheduler, in: exchange) }
         heartbeat = settings.pingInterval.map { [timer] interval in
             WebSocketHeartbeat(every: interval, timeout: settings.pongTimeout, timer)
         }
