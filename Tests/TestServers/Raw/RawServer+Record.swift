@@ -48,6 +48,8 @@ extension RawServer {
             public internal(set) var sendStalls = 0
             /// The number of bytes that ``Step/waitForClientClose`` has read and discarded.
             public internal(set) var bytesDropped = 0
+            /// The bytes that ``Step/keep`` has read.
+            public internal(set) var received: [UInt8] = []
             /// How the connection ended; `nil` while it is open.
             public internal(set) var end: End?
         }

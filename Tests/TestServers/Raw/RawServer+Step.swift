@@ -26,6 +26,8 @@ extension RawServer {
         case stall
         /// Reads and discards bytes until the client has closed or reset.
         case waitForClientClose
+        /// Reads bytes until the client has closed or reset; ``Record/Connection/received`` has them.
+        case keep
         /// Closes the sending side (FIN), then reads and discards bytes until the client closes too.
         case close
         /// Waits for the first bytes of a request and closes without reading them, which resets the

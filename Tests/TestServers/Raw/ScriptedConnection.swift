@@ -73,6 +73,12 @@ struct ScriptedConnection: ~Copyable {
                 let count = try socket.receive().count
                 board.update { $0.connections[index].bytesDropped += count }
             }
+        case .keep:
+            let (index, board) = (index, board)
+            while true {
+                let bytes = try socket.receive()
+                board.update { $0.connections[index].received += bytes }
+            }
         case .close:
             socket.endSending()
             while true { _ = try socket.receive() }
