@@ -208,7 +208,7 @@ let package = Package(
         .testTarget(
             name: "RxCurlTests",
             dependencies: [
-                "RxClient", "RxCookies", "RxCurl", "RxHTTP", "RxLoop", "RxLite", "TestServers",
+                "RxClient", "RxCookies", "RxCurl", "RxHTTP", "RxLoop", "RxLite", "RxWebSocket", "TestServers",
                 "download-probe", .httpTypes,
             ],
             swiftSettings: settings),

@@ -123,7 +123,7 @@ func openDescriptors() throws -> Int {
 }
 
 /// The maximum memory that this process has used so far, in bytes.
-private func peakMemory() throws -> Int {
+func peakMemory() throws -> Int {
     let status = try String(contentsOf: URL(filePath: "/proc/self/status"), encoding: .utf8)
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
     return try #require(Int(line.split(separator: " ")[1])) << 10

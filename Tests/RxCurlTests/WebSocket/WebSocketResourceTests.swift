@@ -1,0 +1,102 @@
+import RxClient
+import RxCurl
+import RxHTTP
+import RxLoop
+import RxWebSocket
+import TestServers
+import Testing
+
+/// The memory and the descriptors of WebSockets. Each test is a process of its own, since it looks at all that the
+/// process has.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct WebSocketResourceTests {
+    @Test func aThousandIdleConnectionsLeaveNothing() async {
+        await #expect(processExitsWith: .success) {
+            // Answers the close frame, the first bytes that come, and ends the connection.
+            let server = try RawServer { request in
+                [.send(request.webSocketResponse()), .drop(1), .send([0x88, 0x02, 0x03, 0xE8]), .close]
+            }
+            EventLoop(name: "first").shutDown()
+            let before = try openDescriptors()
+            try await withTransport { transport in
+                let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+                func open(_ count: Int) async throws {
+                    let first = server.record.connections.count
+                    let recordings = (0..<count).map { _ in
+                        SocketRecording(client.webSocket("/"), on: transport.loop)
+                    }
+                    for recording in recordings { try await recording.event("opened") }
+                    #expect(try openDescriptors() >= before + 2 * count)
+                    for recording in recordings { recording.cancel() }
+                    for index in first..<first + count {
+                        #expect(try await server.connectionEnded(index) == .clientClosed)
+                    }
+                }
+                try await open(1)
+                let idle = try openDescriptors()
+                try await open(1000)
+                #expect(try openDescriptors() == idle)
+            }
+            #expect(try openDescriptors() == before)
+        }
+    }
+
+    @Test func aPausedSubscriberPausesTheServer() async {
+        await #expect(processExitsWith: .success) {
+            let messages = Array(
+                repeating: [0x82, 0x7E, 0x40, 0] + [UInt8](repeating: 7, count: 16_384), count: 4)
+            let server = try RawServer { request in
+                [
+                    .send(request.webSocketResponse()),
+                    .sendRepeatedly(Array(messages.joined()), times: 512), .close,
+                ]
+            }
+            try await withTransport { transport in
+                let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+                let before = try peakMemory()
+                let recording = SocketRecording(
+                    client.webSocket("/"), on: transport.loop, pausesAt: "opened")
+                try await recording.event("opened")
+                #expect(try await bytesUntilItStalls(server, transport) < 512 * 65_552)
+                #expect(recording.log.events == ["opened"])
+                #expect(try peakMemory() - before < 16 << 20)
+                recording.resume()
+                #expect(try await recording.ended().events.count == 1 + 2048)
+                #expect(try peakMemory() - before < 16 << 20)
+            }
+        }
+    }
+
+    /// The server reads no pong.
+    @Test func aFloodOfPingsStops() async {
+        await #expect(processExitsWith: .success) {
+            let pings = Array(repeating: [0x89, 125] + [UInt8](repeating: 7, count: 125), count: 500)
+            let server = try RawServer { request in
+                [.send(request.webSocketResponse()), .sendRepeatedly(Array(pings.joined()), times: 1024)]
+            }
+            try await withTransport { transport in
+                var settings = WebSocketSettings()
+                settings.closeTimeout = .milliseconds(20)
+                let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+                let before = try peakMemory()
+                let recording = SocketRecording(
+                    client.webSocket("/", settings: settings), on: transport.loop)
+                try await recording.event("ping 125")
+                #expect(try await bytesUntilItStalls(server, transport) < 1024 * 500 * 127)
+                #expect(try peakMemory() - before < 24 << 20)
+                recording.cancel()
+                _ = try await server.connectionEnded(0)
+            }
+        }
+    }
+}
+
+/// The number of bytes that a server has sent when it can send no more for many rounds of the loop.
+private func bytesUntilItStalls(_ server: RawServer, _ transport: CurlTransport) async throws -> Int {
+    _ = try await server.until { ($0.connections.first?.sendStalls ?? 0) > 0 ? () : nil }
+    var last = -1
+    while let sent = server.record.connections.first?.bytesSent, sent != last {
+        last = sent
+        for _ in 0..<500 { await transport.loop.poll() }
+    }
+    return last
+}
