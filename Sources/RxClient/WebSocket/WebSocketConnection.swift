@@ -64,6 +64,7 @@ final class WebSocketConnection: @unchecked Sendable {
             for field in handshake.fields { request.headerFields[field.name] = field.value }
             request.upgrade = ProtocolUpgrade(
                 output: self.output.stream { self.lane.enter { self.pump() } })
+            self.limitOpening(to: request.timeouts)
             request.timeouts.attempt = nil
             request.timeouts.total = nil
             let exchange = self.exchange
@@ -74,6 +75,19 @@ final class WebSocketConnection: @unchecked Sendable {
                         exchange.close()
                         self.receive(completion)
                     }))
+        }
+    }
+
+    /// The limits of whole attempts and calls apply until the server has agreed.
+    private func limitOpening(to timeouts: Timeouts) {
+        let limits: [(limit: Duration, code: NetworkError.Code)] = [
+            timeouts.attempt.map { ($0, .attemptTimeout) }, timeouts.total.map { ($0, .totalTimeout) },
+        ].compactMap { $0 }
+        guard let (limit, code) = limits.min(by: { $0.limit < $1.limit }) else { return }
+        timer.set(after: limit) {
+            let error = NetworkError(code, "\(code.rawValue): no WebSocket within \(limit)")
+            self.finish(.failed(self.call.attributed(error)))
+            self.exchange.close()
         }
     }
 
@@ -100,6 +114,7 @@ final class WebSocketConnection: @unchecked Sendable {
         }
         let channel = WebSocketChannel(agreement, settings, output, call.trace)
         self.channel = channel
+        timer.cancel()
         var head = head
         head.decoder = call.client.configuration.decoder
         let opening = WebSocketOpening(
