@@ -36,6 +36,14 @@ extension Service {
             [program("uvicorn"), "--app-dir", files, "--port", "\(port)", "live:app"], ready: "running on")
     }
 
+    /// WebSockets by one of the packages.
+    ///
+    /// - Parameter port: the port, to replace an earlier server. Default: any free port.
+    static func sockets(_ package: SocketPackage, on port: UInt16 = 0) async throws -> Service {
+        try await Service(
+            [program("python"), files + "/sockets.py", package.rawValue, "\(port)"], ready: "ready")
+    }
+
     /// datasette, with 20,000 rows in the table `rows` of the database `rows`.
     static func datasette(in folder: TemporaryFolder) async throws -> Service {
         let database = folder.file("rows.db")

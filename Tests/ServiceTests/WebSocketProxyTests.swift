@@ -1,0 +1,79 @@
+import RxNetworking
+import TestServers
+import Testing
+
+/// WebSockets through proxies on either side, with TLS and without.
+@Suite(.enabled(if: Service.programs != nil), .timeLimit(.minutes(2))) struct WebSocketProxyTests {
+    /// Echoes, closes, and cancels.
+    private func converse(
+        _ baseURL: String, _ path: String, _ query: Parameters.Values, with server: Service,
+        trusting certificate: String? = nil, through proxy: Proxy = .none
+    ) async throws {
+        let mark = "\(server.log.contents.count)-\(baseURL.utf8.last ?? 0)"
+        var connections = CurlTransport.Configuration()
+        connections.tls.caBundlePath = certificate
+        connections.proxy = proxy
+        let client = Client(
+            baseURL: baseURL, transport: CurlTransport(loop: .shared, configuration: connections))
+        // As users write it.
+        let url = baseURL.replacing("http", with: "ws", maxReplacements: 1) + path
+        let before = server.count(of: "closed")
+        let conversation = Conversation(client, url, query.merging(["mark": mark]) { $1 })
+        for message in WebSocketTests.messages + [.binary(WebSocketTests.noise(2 << 20))] {
+            #expect(try await conversation.echo(message) == message)
+        }
+        try await conversation.sink.ping([1, 2]).value()
+        if case .pong(let payload) = try await conversation.next() {
+            #expect(payload == [1, 2])
+        } else {
+            Issue.record("no pong")
+        }
+        try await conversation.close(WebSocketCloseCode(rawValue: 4001), "bye")
+        _ = try await client.webSocket(url, query: query).value()
+        let closed = try await server.entries(.closed, "closed", atLeast: before + 2).suffix(2)
+        #expect(closed.map(\.code) == [4001, 1000])
+        #expect(closed.first?.reason == "bye")
+    }
+
+    @Test("Before the server: nginx", arguments: SocketPackage.allCases)
+    func nginx(package: SocketPackage) async throws {
+        let server = try await package.shared()
+        let nginx = try NginxServer.shared()
+        // With HTTP/2 and without.
+        for url in [nginx.baseURL, nginx.tlsBaseURL, nginx.http1TLSBaseURL, nginx.tls13BaseURL] {
+            try await converse(
+                url, "/upgrade", ["port": Int(server.port)], with: server,
+                trusting: nginx.certificatePath)
+        }
+    }
+
+    @Test("Before the server: caddy", arguments: SocketPackage.allCases)
+    func caddy(package: SocketPackage) async throws {
+        let server = try await package.shared()
+        let folder = try TemporaryFolder()
+        let plain = try await Service.caddy(before: server, filesOf: folder)
+        try await converse(plain.baseURL, "/echo", [:], with: server)
+        let caddy = try await CaddyServer.shared()
+        try await converse(
+            caddy.baseURL, "/relay", ["port": Int(server.port)], with: server,
+            trusting: caddy.certificatePath)
+    }
+
+    @Test("Before the client: CONNECT and SOCKS", arguments: SocketPackage.allCases)
+    func proxies(package: SocketPackage) async throws {
+        let server = try await package.shared()
+        let nginx = try NginxServer.shared()
+        for (kind, scheme) in [(ProxyServer.Kind.http, "http"), (.socks5, "socks5h")] {
+            let proxy = try ProxyServer(kind)
+            let through = Proxy("\(scheme)://127.0.0.1:\(proxy.port)")
+            try await converse(server.baseURL, "/echo", [:], with: server, through: through)
+            for url in [nginx.tlsBaseURL, nginx.http1TLSBaseURL] {
+                try await converse(
+                    url, "/upgrade", ["port": Int(server.port)], with: server,
+                    trusting: nginx.certificatePath, through: through)
+            }
+            #expect(proxy.requests.count == 6)
+            #expect(proxy.requests.allSatisfy { ["CONNECT", "SOCKS"].contains($0.method) })
+        }
+    }
+}
