@@ -19,7 +19,7 @@ import Testing
     ) async throws {
         let conversation = Conversation(client, "/echo", query) { change(&$0.compression) }
         #expect(try await conversation.opened()?.isCompressed == isCompressed)
-        for message in Self.messages { #expect(try await conversation.echo(message) == message) }
+        for message in Self.messages { #expect(try await conversation.echoes(message)) }
         try await conversation.close()
     }
 

@@ -1,15 +1,19 @@
 import RxNetworking
+import Synchronization
 import TestServers
 import Testing
 
 /// WebSockets through proxies on either side, with TLS and without.
 @Suite(.enabled(if: Service.programs != nil), .timeLimit(.minutes(2))) struct WebSocketProxyTests {
+    private static let count = Atomic(0)
+    private static let large = WebSocketMessage.binary(WebSocketTests.noise(2 << 20))
+
     /// Echoes, closes, and cancels.
     private func converse(
         _ baseURL: String, _ path: String, _ query: Parameters.Values, with server: Service,
         trusting certificate: String? = nil, through proxy: Proxy = .none
     ) async throws {
-        let mark = "\(server.log.contents.count)-\(baseURL.utf8.last ?? 0)"
+        let mark = "proxy-\(Self.count.add(1, ordering: .relaxed).newValue)"
         var connections = CurlTransport.Configuration()
         connections.tls.caBundlePath = certificate
         connections.proxy = proxy
@@ -17,10 +21,10 @@ import Testing
             baseURL: baseURL, transport: CurlTransport(loop: .shared, configuration: connections))
         // As users write it.
         let url = baseURL.replacing("http", with: "ws", maxReplacements: 1) + path
-        let before = server.count(of: "closed")
-        let conversation = Conversation(client, url, query.merging(["mark": mark]) { $1 })
-        for message in WebSocketTests.messages + [.binary(WebSocketTests.noise(2 << 20))] {
-            #expect(try await conversation.echo(message) == message)
+        let query = query.merging(["test": mark]) { $1 }
+        let conversation = Conversation(client, url, query)
+        for message in WebSocketTests.messages + [Self.large] {
+            #expect(try await conversation.echoes(message))
         }
         try await conversation.sink.ping([1, 2]).value()
         if case .pong(let payload) = try await conversation.next() {
@@ -30,7 +34,7 @@ import Testing
         }
         try await conversation.close(WebSocketCloseCode(rawValue: 4001), "bye")
         _ = try await client.webSocket(url, query: query).value()
-        let closed = try await server.entries(.closed, "closed", atLeast: before + 2).suffix(2)
+        let closed = try await server.entries(.closed, mark + "\"", atLeast: 2)
         #expect(closed.map(\.code) == [4001, 1000])
         #expect(closed.first?.reason == "bye")
     }
@@ -45,6 +49,26 @@ import Testing
                 url, "/upgrade", ["port": Int(server.port)], with: server,
                 trusting: nginx.certificatePath)
         }
+    }
+
+    @Test(
+        "A subscriber that pauses again and again gets everything, over TLS",
+        arguments: SocketPackage.allCases)
+    func pauses(package: SocketPackage) async throws {
+        let server = try await package.shared()
+        let nginx = try NginxServer.shared()
+        var connections = CurlTransport.Configuration()
+        connections.tls.caBundlePath = nginx.certificatePath
+        let client = Client(
+            baseURL: nginx.tlsBaseURL, transport: CurlTransport(loop: .shared, configuration: connections))
+        let conversation = Conversation(
+            client, "/upgrade",
+            ["port": Int(server.port), "path": "/count", "count": 1000, "size": 20_000, "deflate": "off"])
+        for number in 0..<1000 {
+            guard case .text(let text) = try await conversation.message() else { break }
+            #expect(text.hasPrefix("\(number) ") && text.utf8.count == 20_000)
+        }
+        try await conversation.close()
     }
 
     @Test("Before the server: caddy", arguments: SocketPackage.allCases)

@@ -27,7 +27,7 @@ import Testing
         let client = Client(baseURL: try await package.shared().baseURL)
         for frameSize in [nil, 1000] {
             let conversation = Conversation(client, "/echo", ["test": "echo"]) { $0.frameSize = frameSize }
-            for message in Self.messages { #expect(try await conversation.echo(message) == message) }
+            for message in Self.messages { #expect(try await conversation.echoes(message)) }
             try await conversation.close()
         }
         struct Note: Codable, Equatable { let id: Int, text: String }
@@ -83,7 +83,7 @@ import Testing
         let reason = "tschüss, 世界"
         for code in [1000, 1001, 1003, 3000, 4999] as [UInt16] {
             let conversation = Conversation(client, "/echo", ["test": "leave-\(code)"])
-            #expect(try await conversation.echo(.text("a")) == .text("a"))
+            #expect(try await conversation.echoes(.text("a")))
             try await conversation.close(WebSocketCloseCode(rawValue: code), reason)
             let entry = try await server.entry(.closed, "leave-\(code)")
             #expect(entry.code == Int(code))
@@ -137,7 +137,7 @@ import Testing
         let client = Client(configuration: configuration)
         for _ in 0..<2 {
             let conversation = Conversation(client, "/private")
-            #expect(try await conversation.echo(.text("a")) == .text("a"))
+            #expect(try await conversation.echoes(.text("a")))
             try await conversation.close()
         }
         #expect(logins.contents == 1)
@@ -171,7 +171,7 @@ import Testing
                 Client(configuration: configuration), "/redirect", ["to": "/echo?test=redirected"])
         }
         let followed = conversation(RedirectPolicy())
-        #expect(try await followed.echo(.text("a")) == .text("a"))
+        #expect(try await followed.echoes(.text("a")))
         try await followed.close()
         #expect(try await server.entry(.opened, "test=redirected").target == "/echo?test=redirected")
         #expect(await conversation(.manual).failure()?.status == .found)

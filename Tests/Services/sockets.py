@@ -10,11 +10,12 @@ The paths do the same on each of them:
     /redirect?to=URL             redirects with 302
     any other                    sends each message back
 
-`deflate=off` in the query refuses compression, `deflate=NAME,NAME=N` asks for its parameters (not aiohttp). Of the
-subprotocols that are offered, the server takes `chat`. Each response that agrees sets the cookie `place=window`.
+`path=PATH` in the query replaces the path, `deflate=off` refuses compression, `deflate=NAME,NAME=N` asks for its
+parameters (not aiohttp). Of the subprotocols that are offered, the server takes `chat`. Each response that agrees sets
+the cookie `place=window`.
 
-The first line it writes is `ready 127.0.0.1:PORT`, each other one a JSON object with `target`, the path
-and query of the connection, and `event`:
+The first line it writes is `ready 127.0.0.1:PORT`, each other one a JSON object with `target`, the path and query of
+the connection, and `event`:
 
     opened     with `cookie`, `protocol` and `extensions`, as the server has agreed to them
     ping       with `payload`
@@ -61,7 +62,7 @@ def deflate(target):
 async def play(target, socket):
     """One connection: `socket` can send, ping, close and receive, which returns `None` at the end."""
     values = query(target)
-    match urlsplit(target).path:
+    match values.get("path", urlsplit(target).path):
         case "/count":
             for number in range(int(values["count"])):
                 await socket.send(f"{number} ".ljust(int(values["size"]), "."))

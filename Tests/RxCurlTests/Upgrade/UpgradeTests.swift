@@ -47,6 +47,20 @@ import Testing
         }
     }
 
+    /// Some servers send fields of content with 101, which has none (RFC 9110 §15.2).
+    @Test(arguments: [
+        "Content-Length: 0", "Content-Length: 3", "Transfer-Encoding: chunked", "Content-Encoding: gzip",
+    ])
+    func fieldsOfContentMeanNothing(field: String) async throws {
+        let head = Self.switched.dropLast(2) + "\(field)\r\n\r\n"
+        let server = try RawServer([[.readHead, .send(head + "hello"), .close]])
+        try await withTransport { transport in
+            let log = try await Recording(transport.send(Request.upgrading(server.baseURL).0)).ended()
+            #expect(log.error == nil)
+            #expect(String(decoding: log.body, as: UTF8.self) == "hello")
+        }
+    }
+
     /// Responses of a server that does not agree.
     @Test(arguments: [
         "Content-Length: 4\r\n\r\nnope",

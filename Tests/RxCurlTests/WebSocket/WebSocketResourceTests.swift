@@ -40,6 +40,69 @@ import Testing
         }
     }
 
+    /// The server sends all the time; some of the subscribers have paused.
+    @Test func cancellingAtAnyMomentLeavesNothing() async {
+        await #expect(processExitsWith: .success) {
+            let messages = Array(
+                repeating: [0x82, 0x7E, 0x04, 0] + [UInt8](repeating: 7, count: 1024), count: 16)
+            let server = try RawServer { request in
+                [
+                    .send(request.webSocketResponse()),
+                    .sendRepeatedly(Array(messages.joined()), times: 1 << 16),
+                ]
+            }
+            EventLoop(name: "first").shutDown()
+            let before = try openDescriptors()
+            try await withTransport { transport in
+                var settings = WebSocketSettings()
+                settings.closeTimeout = .milliseconds(20)
+                let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+                for round in 0..<200 {
+                    let recording = SocketRecording(
+                        client.webSocket("/", settings: settings), on: transport.loop,
+                        pausesAt: round % 4 == 3 ? "opened" : nil)
+                    // It has subscribed then.
+                    await transport.loop.poll()
+                    switch round % 5 {
+                    case 0: break
+                    case 1: _ = try await server.until { $0.requests.count > round / 2 ? () : nil }
+                    case 2: try await recording.event("opened")
+                    case 3 where round % 4 != 3: try await recording.event("1024 bytes")
+                    default: for _ in 0..<round { await transport.loop.poll() }
+                    }
+                    recording.cancel()
+                    let count = recording.log.events.count
+                    await transport.loop.poll()
+                    #expect(recording.log.events.count <= count + 1)
+                }
+                _ = try await server.until { $0.openConnections == 0 ? () : nil }
+            }
+            #expect(try openDescriptors() == before)
+        }
+    }
+
+    /// The loop ends while WebSockets are open, paused and closing.
+    @Test func theEndOfTheLoopLeavesNothing() async {
+        await #expect(processExitsWith: .success) {
+            let server = try RawServer { request in [.send(request.webSocketResponse()), .keep] }
+            EventLoop(name: "first").shutDown()
+            let before = try openDescriptors()
+            let recordings = try await withTransport { transport in
+                let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+                let recordings = (0..<3).map { _ in
+                    SocketRecording(client.webSocket("/"), on: transport.loop)
+                }
+                for recording in recordings { try await recording.event("opened") }
+                recordings[1].pause()
+                recordings[2].cancel()
+                return recordings
+            }
+            for index in 0..<3 { _ = try await server.connectionEnded(index) }
+            #expect(recordings.map { $0.log.ends.count } == [1, 1, 0])
+            #expect(try openDescriptors() == before)
+        }
+    }
+
     @Test func aPausedSubscriberPausesTheServer() async {
         await #expect(processExitsWith: .success) {
             let messages = Array(

@@ -168,7 +168,7 @@ extension NginxServer {
             location = /uploaded { default_type text/plain; return 200 $content_length; }
             # Passes on a change of the protocol as well: ?port=.
             location = /upgrade {
-                proxy_pass http://127.0.0.1:$arg_port/upgrade;
+                proxy_pass http://127.0.0.1:$arg_port/upgrade$is_args$args;
                 proxy_http_version 1.1;
                 proxy_set_header Upgrade $http_upgrade;
                 proxy_set_header Connection upgrade;
