@@ -53,7 +53,8 @@ let package = Package(
         .target(name: "CMallocCount"),
         .target(name: "ProcessFigures", swiftSettings: settings),
         .executableTarget(
-            name: "WebSocketBenchmark", dependencies: [.rxNetworking, "ProcessFigures"], swiftSettings: settings),
+            name: "WebSocketBenchmark", dependencies: [.rxNetworking, "ProcessFigures"],
+            swiftSettings: settings),
         .executableTarget(
             name: "NIOWebSocketBenchmark",
             dependencies: [

@@ -57,7 +57,9 @@ private final class TrafficLogger: Sendable {
         case .admitted(let wait): log(style.exchangeLevel, "\(request.line) waited \(wait)", event)
         case .hedged(let delay): log(style.retryLevel, "starting a second attempt after \(delay)", event)
         case .webSocket(let direction, let message):
-            log(style.exchangeLevel, "\(request.line) \(direction) a message of \(message.count) bytes", event)
+            log(
+                style.exchangeLevel, "\(request.line) \(direction) a message of \(message.count) bytes", event
+            )
         case .ended(let summary): log(summary, event)
         }
     }

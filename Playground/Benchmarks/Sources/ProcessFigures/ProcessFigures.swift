@@ -16,7 +16,9 @@ public func residentKiB() throws -> Int {
 
 /// The arguments of a WebSocket benchmark: `echo PORT CONNECTIONS SIZE MESSAGES` or `idle PORT CONNECTIONS`.
 public struct WebSocketArguments: Sendable {
+    /// The port of the server on 127.0.0.1.
     public let port: Int
+    /// The number of connections.
     public let connections: Int
     /// The size and number of messages; `nil` for idle connections.
     public let echo: (size: Int, messages: Int)?
