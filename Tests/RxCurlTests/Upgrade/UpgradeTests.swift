@@ -180,6 +180,38 @@ import Testing
         #expect(proxy.requests.map(\.method) == ["CONNECT", "CONNECT"])
     }
 
+    @Test func throughAUnixSocket() async throws {
+        let server = try RawServer([[.readHead, .send(Self.switched), .echo]])
+        let nginx = try NginxServer.shared()
+        try await withTransport(configured: { $0.unixSocketPath = nginx.unixSocketPath }) { transport in
+            let (request, output) = try Request.upgrading("http://localhost/upgrade?port=\(server.port)")
+            let recording = Recording(transport.send(request))
+            _ = try await recording.until { $0.head.map { _ in () } }
+            output.send([1, 2, 3])
+            #expect(try await recording.until { $0.body.count == 3 ? $0 : nil }.body == [1, 2, 3])
+            recording.cancel()
+        }
+    }
+
+    @Test func theProxyMayAskForACredentialOrRefuse() async throws {
+        let server = try RawServer([[.readHead, .send(Self.switched + "x"), .close]])
+        let proxy = try ProxyServer(.http, credential: "Basic YTpi")
+        for (text, code) in [("a:b@", nil), ("a:c@", .proxy)] as [(String, NetworkError.Code?)] {
+            try await withTransport(configured: { $0.proxy = Proxy("http://\(text)127.0.0.1:\(proxy.port)") })
+            {
+                let log = try await Recording($0.send(Request.upgrading(server.baseURL).0)).ended()
+                #expect(log.error?.code == code)
+                #expect(log.body == (code == nil ? [UInt8(ascii: "x")] : []))
+            }
+        }
+        let refusing = try ProxyServer(.http, refusesTunnels: true)
+        try await withTransport(configured: { $0.proxy = Proxy("http://127.0.0.1:\(refusing.port)") }) {
+            let log = try await Recording($0.send(Request.upgrading(server.baseURL).0)).ended()
+            #expect(log.error?.code == .proxy)
+        }
+        #expect(server.record.requests.count == 1)
+    }
+
     /// libcurl closes an idle connection with unread bytes when another transfer begins.
     @Test func otherRequestsLeaveTheConnectionAlone() async throws {
         let server = try RawServer([[.readHead, .send(Self.switched), .echo]])
