@@ -50,6 +50,8 @@ public struct RedirectPolicy: Sendable, Equatable {
     /// fields marked secret, and the additions of a credential or a signature to its fields, its content or
     /// its query.
     ///
+    /// The `Location` of a request for another protocol may have the scheme ws or wss (RFC 6455 §3), too.
+    ///
     /// - Throws: `tooManyRedirects` after `limit` redirects; `invalidRedirect` if the policy is ``refused``,
     ///   and for a redirect from https to http, to another scheme, to an invalid URL, or to several different
     ///   URLs.
@@ -75,7 +77,8 @@ public struct RedirectPolicy: Sendable, Equatable {
         guard next.body.isReplayable else { return nil }
         let locations = Set(head.headerFields[values: .location])
         guard let location = locations.first, locations.count == 1,
-            let named = URL(reference: location, base: request.url)?.inheritingFragment(of: request.url),
+            case let reference = request.upgrade == nil ? location : location.withHTTPScheme,
+            let named = URL(reference: reference, base: request.url)?.inheritingFragment(of: request.url),
             case let target = upgrade(named) ?? named,
             let origin = Origin(target)
         else {

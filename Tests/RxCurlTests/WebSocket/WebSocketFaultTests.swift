@@ -78,6 +78,33 @@ import Testing
     }
     static func extensions(_ list: String) -> String { "Sec-WebSocket-Extensions: \(list)" }
 
+    @Test func aServerThatSpeaksHTTP2OnlyIsRefused() async throws {
+        let nginx = try NginxServer.shared()
+        try await withTransport { transport in
+            let url = "http://127.0.0.1:\(nginx.http2Port)"
+            let client = Client(configuration: .init(baseURL: url), transport: transport)
+            let log = try await SocketRecording(client.webSocket("/"), on: transport.loop).ended()
+            #expect(log.end == "emptyReply")
+        }
+    }
+
+    /// As handshakes have URLs with `ws`, so may the `Location` of their responses.
+    @Test func aRedirectMayNameAWebSocket() async throws {
+        let server = try RawServer { request in
+            request.target == "/end"
+                ? [.send(request.webSocketResponse() + [0x88, 0x00]), .keep]
+                : [.respond(302, ["Location": "ws://\(request.field("Host") ?? "")/end"])]
+        }
+        try await withTransport { transport in
+            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let log = try await SocketRecording(client.webSocket("/"), on: transport.loop).ended()
+            #expect(log.end == "finished")
+            // A close frame without a code is answered by one without a code.
+            #expect(log.events == ["opened", "closing 1005 "])
+        }
+        #expect(server.record.connections.last?.webSocketCloseCodes == [1005])
+    }
+
     // MARK: Frames
 
     /// Bytes after the handshake, and the code that the error and the close frame have.
