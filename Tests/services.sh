@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the client against servers that others wrote: Django REST framework, datasette, FastAPI, httpbin and caddy, on
-# loopback. Installs them first: the Python ones, of the versions in Tests/Services/requirements.txt, in a virtual
-# environment of their own.
+# Runs the client against servers that others wrote: Django REST framework, datasette, FastAPI, httpbin, the WebSockets
+# of websockets, aiohttp and wsproto, nginx and caddy, on loopback. Installs them first: the Python ones, of the versions
+# in Tests/Services/requirements.txt, in a separate virtual environment.
 #
 #   Tests/services.sh [arguments of swift test, such as --filter ServiceTests.PagingTests]
 set -euo pipefail
@@ -11,6 +11,7 @@ source Playground/install.sh
 need_libraries
 need_trait_libraries
 need_command caddy caddy caddy
+need_command nginx nginx-light nginx
 need_python
 install_missing
 
