@@ -81,6 +81,9 @@ final class UpgradeExchange {
         if events.contains(.writable) { flush() }
         if events.contains(.readable) || error != nil { read(toTheEnd: error != nil) }
         watch()
+        multi.commands.end()
+        // Most bytes concern no other transfer, and curl has not been called.
+        guard transfer.isOver || !multi.commands.isEmpty else { return }
         multi.settle()
         multi.alarm.ringIfDue()
     }
