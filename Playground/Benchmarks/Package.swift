@@ -51,14 +51,13 @@ let package = Package(
             name: "URLSessionBenchmark", dependencies: ["HTTPCases"], swiftSettings: settings),
         .executableTarget(name: "CancelBenchmark", dependencies: [.rxNetworking], swiftSettings: settings),
         .target(name: "CMallocCount"),
-        .target(name: "ProcessFigures", swiftSettings: settings),
         .executableTarget(
-            name: "WebSocketBenchmark", dependencies: [.rxNetworking, "ProcessFigures"],
+            name: "WebSocketBenchmark", dependencies: [.rxNetworking, "HTTPCases"],
             swiftSettings: settings),
         .executableTarget(
             name: "NIOWebSocketBenchmark",
             dependencies: [
-                "ProcessFigures",
+                "HTTPCases",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

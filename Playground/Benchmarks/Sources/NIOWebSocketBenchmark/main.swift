@@ -1,9 +1,9 @@
 import Foundation
+import HTTPCases
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
-import ProcessFigures
 
 // The echo and the idle connections of Reference/websocket.c, with swift-nio on one event loop.
 
@@ -78,12 +78,12 @@ if arguments.echo == nil {
     exit(0)
 }
 let start = Date()
-let cpu = processorSeconds()
+let cpu = Usage().cpuSeconds
 for channel in channels {
     channel.pipeline.context(handlerType: Echo.self).whenSuccess { context in
         (context.handler as? Echo)?.sendNext(context)
     }
 }
 counter.done.wait()
-printEcho(messages: total, seconds: -start.timeIntervalSinceNow, cpu: processorSeconds() - cpu)
+printEcho(messages: total, seconds: -start.timeIntervalSinceNow, cpu: Usage().cpuSeconds - cpu)
 exit(0)

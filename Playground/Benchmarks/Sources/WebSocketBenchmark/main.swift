@@ -1,5 +1,5 @@
 import Foundation
-import ProcessFigures
+import HTTPCases
 import RxNetworking
 import Synchronization
 
@@ -56,8 +56,8 @@ if arguments.echo == nil {
     exit(0)
 }
 let start = Date()
-let cpu = processorSeconds()
+let cpu = Usage().cpuSeconds
 for sink in sinks { sendNext(sink) }
 done.wait()
-printEcho(messages: total, seconds: -start.timeIntervalSinceNow, cpu: processorSeconds() - cpu)
+printEcho(messages: total, seconds: -start.timeIntervalSinceNow, cpu: Usage().cpuSeconds - cpu)
 exit(0)

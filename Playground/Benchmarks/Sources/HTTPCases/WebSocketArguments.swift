@@ -1,30 +1,22 @@
-public import Foundation
-
-/// The processor time of this process so far, in seconds.
-public func processorSeconds() -> Double {
-    var usage = rusage()
-    unsafe getrusage(RUSAGE_SELF, &usage)
-    func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime)
-}
+import Foundation
 
 /// The resident memory of this process, in KiB.
-public func residentKiB() throws -> Int {
+package func residentKiB() throws -> Int {
     let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
     return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * Int(sysconf(Int32(_SC_PAGESIZE))) / 1024
 }
 
 /// The arguments of a WebSocket benchmark: `echo PORT CONNECTIONS SIZE MESSAGES` or `idle PORT CONNECTIONS`.
-public struct WebSocketArguments: Sendable {
+package struct WebSocketArguments: Sendable {
     /// The port of the server on 127.0.0.1.
-    public let port: Int
+    package let port: Int
     /// The number of connections.
-    public let connections: Int
+    package let connections: Int
     /// The size and number of messages; `nil` for idle connections.
-    public let echo: (size: Int, messages: Int)?
+    package let echo: (size: Int, messages: Int)?
 
     /// Ends the program with 2 if the arguments are wrong.
-    public init() {
+    package init() {
         let words = CommandLine.arguments
         let numbers = words.dropFirst(2).compactMap { Int($0) }
         switch (words.dropFirst().first, numbers.count) {
@@ -36,7 +28,7 @@ public struct WebSocketArguments: Sendable {
     }
 }
 
-/// Prints the figures of an echo run.
-public func printEcho(messages: Int, seconds: Double, cpu: Double) {
+/// Prints the figures of an echo run as a JSON object.
+package func printEcho(messages: Int, seconds: Double, cpu: Double) {
     print("{\"messages\":\(messages),\"seconds\":\(seconds),\"cpu_seconds\":\(cpu)}")
 }
