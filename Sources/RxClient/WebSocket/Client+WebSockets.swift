@@ -52,24 +52,33 @@ extension Client {
     ) -> Observable<WebSocketEvent, NetworkError> {
         Observable(scheduler: scheduler) { [scheduler] observer in
             let outbox = sink?.outbox
-            if let outbox {
-                guard outbox.take() else {
-                    let error = NetworkError(
-                        .invalidConfiguration, "the sink already sends on another WebSocket")
-                    return observer.scope.perform { observer.fail(error) }
-                }
-                observer.scope.onClose { outbox.release() }
+            if let outbox, !outbox.take() {
+                let error = NetworkError(
+                    .invalidConfiguration, "the sink already sends on another WebSocket")
+                return observer.scope.perform { observer.fail(error) }
             }
-            let reconnection = settings.reconnection
-            guard let backoff = reconnection.backoff else {
-                outbox?.state.value = .connecting
-                return self.connection(endpoint, settings, outbox, isFirst: true).subscribe(observer)
-            }
-            WebSocketSource(reconnection, backoff, outbox, on: scheduler) { isFirst in
-                self.connection(endpoint, settings, outbox, isFirst: isFirst)
-            }
-            .events.subscribe(observer)
+            let events = self.connections(endpoint, settings, outbox, on: scheduler)
+            guard let outbox else { return events.subscribe(observer) }
+            // Before the end is passed on, so that the subscriber can use the sink again there.
+            events.handleEvents(onEnd: { _ in outbox.release() }, onCancel: { outbox.release() })
+                .subscribe(observer)
         }
+    }
+
+    /// One connection, or as many as the settings say.
+    private func connections(
+        _ endpoint: some Endpoint, _ settings: WebSocketSettings, _ outbox: WebSocketOutbox?,
+        on scheduler: any Scheduler
+    ) -> Observable<WebSocketEvent, NetworkError> {
+        let reconnection = settings.reconnection
+        guard let backoff = reconnection.backoff else {
+            outbox?.state.value = .connecting
+            return connection(endpoint, settings, outbox, isFirst: true)
+        }
+        return WebSocketSource(reconnection, backoff, outbox, on: scheduler) { isFirst in
+            self.connection(endpoint, settings, outbox, isFirst: isFirst)
+        }
+        .events
     }
 
     /// One connection.

@@ -75,7 +75,7 @@ final class WebSocketChannel: @unchecked Sendable {
 
     /// Sends what waits in the outbox, as long as the network takes it. Small messages go out together.
     func drain(_ outbox: WebSocketOutbox) {
-        while isOpen, !output.isPaused, let first = outbox.next() {
+        while isOpen, !output.isPaused, let first = outbox.next(for: self) {
             var bytes: [UInt8] = []
             var sent: [WebSocketOutbox.Entry] = []
             var entry: WebSocketOutbox.Entry? = first
@@ -87,7 +87,7 @@ final class WebSocketChannel: @unchecked Sendable {
                     taken.fail(
                         NetworkError(error == .closing ? .webSocketClosed : .invalidParameters, "\(error)"))
                 }
-                entry = bytes.count < Self.batchSize ? outbox.next() : nil
+                entry = bytes.count < Self.batchSize ? outbox.next(for: self) : nil
             }
             output.write(bytes)
             for entry in sent { entry.succeed() }

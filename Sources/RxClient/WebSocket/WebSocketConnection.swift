@@ -122,7 +122,7 @@ final class WebSocketConnection: @unchecked Sendable {
         call.noteResponse()
         call.session?.noteSuccess(of: call.stamp)
         channel.send(resumption?(opening) ?? [])
-        outbox?.connect { self.wake() }
+        outbox?.connect(channel) { self.wake() }
         outbox?.state.value = .open
         emit(.opened(opening))
         pump()
@@ -147,9 +147,9 @@ final class WebSocketConnection: @unchecked Sendable {
     private func parse() {
         isParsing = true
         defer { isParsing = false }
-        while !isHeld, exchange.isOpen, let input = channel?.next() {
+        while !isHeld, exchange.isOpen, let channel, let input = channel.next() {
             // The messages that the subscriber sends in response go out before the next frame is parsed.
-            outbox?.noteWaking()
+            outbox?.noteWaking(of: channel)
             take(input)
             pump()
         }
@@ -185,7 +185,7 @@ final class WebSocketConnection: @unchecked Sendable {
     /// Sends what waits in the outbox.
     private func pump() {
         if let outbox, let channel, channel.isOpen, !isOver {
-            outbox.noteTaking()
+            outbox.noteTaking(by: channel)
             channel.drain(outbox)
             if !channel.isOpen, !isClosing { closeBySink() }
         }
@@ -277,7 +277,7 @@ final class WebSocketConnection: @unchecked Sendable {
         guard !isOver else { return false }
         isOver = true
         timer.cancel()
-        outbox?.connect(nil)
+        if let channel { outbox?.disconnect(channel) }
         return true
     }
 

@@ -36,6 +36,8 @@ final class WebSocketOutbox: Sendable {
         var count = 0
         /// Whether a subscription uses the sink.
         var isTaken = false
+        /// The open connection, which takes the entries.
+        var taker: ObjectIdentifier?
         /// Makes the open connection take entries.
         var wake: (@Sendable () -> Void)?
         /// Whether the connection has been told, and has not begun to take entries.
@@ -89,6 +91,7 @@ final class WebSocketOutbox: Sendable {
         let rest = contents.withLock { contents in
             contents.isTaken = false
             contents.hasClosed = false
+            contents.taker = nil
             contents.wake = nil
             contents.count = 0
             defer { contents.waiting = WaitingList() }
@@ -101,11 +104,21 @@ final class WebSocketOutbox: Sendable {
         state.value = .idle
     }
 
-    /// Sets or clears the connection that takes the messages.
-    func connect(_ wake: (@Sendable () -> Void)?) {
+    /// Sets the connection that takes the messages.
+    func connect(_ channel: WebSocketChannel, wake: @escaping @Sendable () -> Void) {
         contents.withLock { contents in
+            contents.taker = ObjectIdentifier(channel)
             contents.wake = wake
             contents.isAwake = false
+        }
+    }
+
+    /// The connection takes no more messages. One that has been replaced changes nothing.
+    func disconnect(_ channel: WebSocketChannel) {
+        contents.withLock { contents in
+            guard contents.taker == ObjectIdentifier(channel) else { return }
+            contents.taker = nil
+            contents.wake = nil
         }
     }
 
@@ -115,14 +128,21 @@ final class WebSocketOutbox: Sendable {
     var hasClosed: Bool { contents.withLock { $0.hasClosed } }
 
     /// The connection will take entries soon, without being woken.
-    func noteWaking() { contents.withLock { $0.isAwake = true } }
+    func noteWaking(of channel: WebSocketChannel) {
+        contents.withLock { if $0.taker == ObjectIdentifier(channel) { $0.isAwake = true } }
+    }
 
     /// The connection begins to take entries; entries from now on wake it again.
-    func noteTaking() { contents.withLock { $0.isAwake = false } }
+    func noteTaking(by channel: WebSocketChannel) {
+        contents.withLock { if $0.taker == ObjectIdentifier(channel) { $0.isAwake = false } }
+    }
 
-    func next() -> Entry? {
+    /// The next entry for a connection; `nil` for one that has been replaced.
+    func next(for channel: WebSocketChannel) -> Entry? {
         contents.withLock { contents in
-            guard let entry = contents.waiting.popFirst() else { return nil }
+            guard contents.taker == ObjectIdentifier(channel), let entry = contents.waiting.popFirst() else {
+                return nil
+            }
             contents.count -= 1
             return entry
         }

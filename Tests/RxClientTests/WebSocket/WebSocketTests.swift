@@ -177,6 +177,45 @@ import Testing
         #expect(open.values.filter { $0 == "pong []" }.count >= 9)
     }
 
+    @Test func theSinkIsFreeAtTheEnd() throws {
+        let bench = WebSocketBench(
+            .webSocket(.receive, .close(WebSocketCloseCode(rawValue: 4000), reason: "moved")),
+            .webSocket(.echo))
+        let state = Box<WebSocketState>()
+        let second = Box<Recorder<String, NetworkError>>()
+        bench.client.webSocket("/live", sending: bench.sink).subscribe(onFailure: { _ in
+            state.value = bench.sink.state.value
+            second.value = bench.open()
+        })
+        let sent = bench.send("a")
+        try bench.clock.advance(by: .seconds(1))
+        let echoed = bench.send("b")
+        try bench.clock.advance(by: .seconds(1))
+        #expect(state.value == .idle)
+        #expect(sent.isFinished && echoed.isFinished)
+        #expect(second.value?.values == ["opened", "b"])
+    }
+
+    /// The server of the former WebSocket still sends when the next one is open.
+    @Test func theSinkSendsOnTheNewWebSocketOnly() throws {
+        let flood =
+            [ScriptedWebSocket.Step.ignore]
+            + (1...20).flatMap {
+                [ScriptedWebSocket.Step.wait(.milliseconds(100)), .send(.text("\($0)"))]
+            }
+        let bench = WebSocketBench(.webSocket(ScriptedWebSocket(flood)), .webSocket(.echo))
+        let former = bench.open()
+        try bench.clock.advance(by: .milliseconds(150))
+        former.cancel()
+        let recorder = bench.open()
+        for number in 0..<5 {
+            let sent = bench.send("message \(number)")
+            try bench.clock.advance(by: .milliseconds(90))
+            #expect(sent.isFinished)
+        }
+        #expect(recorder.values == ["opened"] + (0..<5).map { "message \($0)" })
+    }
+
     @Test func typedMessages() throws {
         struct Price: Codable, Equatable, Sendable { let euro: Int }
         let bench = WebSocketBench(
