@@ -78,12 +78,19 @@ for target in Tests/*Tests; do
     name=$(basename "$target")
     echo "== $name"
     if [ "$name" = ServiceTests ]; then
-        [ -n "$sanitizer" ] || Tests/services.sh || failed+=("$name")
-        continue
+        [ -z "$sanitizer" ] || continue
+        command=(Tests/services.sh)
+    else
+        command=(test --filter "^$name\.")
     fi
-    test --filter "^$name\." || failed+=("$name")
+    "${command[@]}" 2>&1 | tee "$TMPDIR/log" || {
+        failed+=("$name")
+        grep '✘' "$TMPDIR/log" >>"$TMPDIR/failures" || true
+    }
 done
 if [ ${#failed[@]} -gt 0 ]; then
+    # Once more at the end, where they are found.
+    cat "$TMPDIR/failures" >&2
     echo "failed: ${failed[*]}" >&2
     exit 1
 fi
