@@ -60,8 +60,8 @@ final class Recording: Sendable {
         self.subscription.withLock { $0 = subscription }
     }
 
-    /// Subscribes on the stream's own scheduler, so that `react`, which is called there after each event has
-    /// been kept, finds the subscription.
+    /// Subscribes on the stream's own scheduler, so that `react`, which is called there with each event before it is
+    /// kept, finds the subscription. A test that has seen an event knows that the reaction to it is done.
     init(
         _ stream: Observable<TransferEvent, NetworkError>, keepsBody: Bool = true,
         reacting react: @escaping @Sendable (TransferEvent, Subscription) -> Void
@@ -78,9 +78,10 @@ final class Recording: Sendable {
     ) -> Subscription {
         stream.subscribe(
             onNext: { [self] event in
+                if reacts.load(ordering: .relaxed), let subscription = subscription.withLock({ $0 }) {
+                    react(event, subscription)
+                }
                 board.update { $0.take(event, keepsBody: keepsBody) }
-                guard reacts.load(ordering: .relaxed) else { return }
-                if let subscription = subscription.withLock({ $0 }) { react(event, subscription) }
             },
             onEnd: { [self] completion in
                 board.update { log in

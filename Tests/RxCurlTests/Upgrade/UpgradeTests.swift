@@ -123,6 +123,7 @@ import Testing
             ) { event, subscription in
                 if case .head = event { subscription.pause() }
             }
+            _ = try await recording.until { $0.head.map { _ in () } }
             _ = try await server.until { ($0.connections.first?.sendStalls ?? 0) > 0 ? () : nil }
             #expect(recording.log.chunks == 0)
             recording.resume()

@@ -33,8 +33,8 @@ final class SocketRecording: Sendable {
             let made = stream.subscribe(
                 onNext: { [self] event in
                     let text = Self.text(of: event)
-                    board.update { $0.events.append(text) }
                     if text == pausesAt { pause() }
+                    board.update { $0.events.append(text) }
                 },
                 onEnd: { [self] completion in board.update { $0.ends.append(completion) } })
             subscription.withLock { $0 = made }
