@@ -14,12 +14,8 @@ final class WebSocketSource: @unchecked Sendable {
     private let connect: @Sendable (_ isFirst: Bool) -> Observable<WebSocketEvent, NetworkError>
     private var isFirst = true
     private var history: RetryHistory
-    /// The error that ended the last connection, if there was one.
-    private var cause: NetworkError?
     /// The code with which the server has closed the last connection, if it has.
     private var code: WebSocketCloseCode?
-    /// Whether the last connection ended for good.
-    private var isDone = false
 
     init(
         _ reconnection: WebSocketReconnection, _ backoff: Backoff, _ outbox: WebSocketOutbox?,
@@ -35,12 +31,19 @@ final class WebSocketSource: @unchecked Sendable {
     }
 
     var events: Observable<WebSocketEvent, NetworkError> {
-        Observable.concat([.deferred { self.connection }, .deferred { self.wait }])
-            .repeat(when: { $0.take(while: { [self] _ in !isDone }) })
+        .reconnecting(
+            on: clock,
+            connection: { self.connection },
+            delay: { error throws(NetworkError) in try self.delay(after: error) },
+            announcement: { delay, error in
+                self.history.lastDelay = delay
+                self.outbox?.state.value = .waiting(delay)
+                return .reconnecting(after: delay, because: error)
+            })
     }
 
     private var connection: Observable<WebSocketEvent, NetworkError> {
-        (cause, code) = (nil, nil)
+        code = nil
         outbox?.state.value = .connecting
         defer { isFirst = false }
         return connect(isFirst)
@@ -51,11 +54,15 @@ final class WebSocketSource: @unchecked Sendable {
                 default: break
                 }
             })
-            .catch { error in
-                guard self.mayPass(error) else { return .fail(error) }
-                self.cause = error
-                return .empty()
-            }
+    }
+
+    private func delay(after error: NetworkError?) throws(NetworkError) -> Duration? {
+        if let error, !mayPass(error) { throw error }
+        // The server has closed, or this side has, and that is the end.
+        let isPassing = error != nil || code.map { reconnection.closeCodes.contains($0) } ?? false
+        if outbox?.hasClosed == true || !isPassing { return nil }
+        defer { history.count += 1 }
+        return backoff.delay(history) { Double.random(in: 0..<1) }
     }
 
     private func mayPass(_ error: NetworkError) -> Bool {
@@ -67,25 +74,4 @@ final class WebSocketSource: @unchecked Sendable {
     }
 
     private static let passingStatuses: Set<Int> = Set([408, 425, 429] + Array(500...599))
-
-    private var wait: Observable<WebSocketEvent, NetworkError> {
-        // The server has closed, or this side has, and that is the end.
-        let isPassing = cause != nil || code.map { reconnection.closeCodes.contains($0) } ?? false
-        if outbox?.hasClosed == true || !isPassing {
-            isDone = true
-            return .empty()
-        }
-        let backoff = backoff.delay(history) { Double.random(in: 0..<1) }
-        // While the circuit is open, nothing is sent before it admits a request.
-        let delay = max(backoff, (cause?.openCircuit?.until ?? clock.now) - clock.now)
-        history.count += 1
-        history.lastDelay = delay
-        outbox?.state.value = .waiting(delay)
-        return .concat([
-            .just(.reconnecting(after: delay, because: cause)),
-            Observable<Void, Never>.timer(delay, on: clock).setFailureType(to: NetworkError.self).flatMap {
-                _ in .empty()
-            },
-        ])
-    }
 }
