@@ -70,7 +70,7 @@ struct MultipartText {
         return part
     }
 
-    private static func boundary(in type: String) -> String? {
+    static func boundary(in type: String) -> String? {
         parameter("boundary", in: type[...]).flatMap { (1...70).contains($0.utf8.count) ? $0 : nil }
     }
 

@@ -1,5 +1,4 @@
 public import FoundationEssentials
-import RxJSON
 public import RxLite
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
@@ -76,18 +75,6 @@ private struct JSONLineParser: BodyParser {
 
 extension JSONLineParser.Line {
     fileprivate func decode<T: Decodable>(_: T.Type) throws(NetworkError) -> T {
-        do {
-            return try decoder.decode(T.self, quicklyFrom: bytes)
-        } catch {
-            var failure = NetworkError(.decoding, "line \(number): \(error)")
-            failure.body = bytes
-            if let place = (error as? DecodingError)?.place {
-                failure.codingPath = place.path
-                failure.message =
-                    "line \(number), at \(place.path.isEmpty ? "the top level" : place.path): "
-                    + place.description
-            }
-            throw failure
-        }
+        try decoder.decode(T.self, named: "line \(number)", bytes)
     }
 }

@@ -105,6 +105,7 @@ import Testing
             ("Page", Page([1], nextCursor: canary, previousCursor: canary)), ("PageArrival", arrival),
             ("TypedResponse", answer), ("ProgressEvent", [ProgressEvent.finished(answer)]),
             ("Request", request), ("Response", response), ("ResponseHead", head), ("NetworkError", error),
+            ("ResponsePart", ResponsePart(headerFields: fields, body: bytes)),
             ("Body", request.body), ("Part", part), ("Multipart", form),
             ("Headers", configuration.options.headers),
             ("Headers.Field", configuration.options.headers.fields), ("Redaction", request.redaction),
