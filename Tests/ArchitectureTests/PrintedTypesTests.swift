@@ -13,7 +13,7 @@ import Testing
         "holds closures, whose contents nothing prints": [
             "Accessory", "CookieStorage", "IdempotencyKeys", "PagingOptions", "PagingRule", "ParameterFormat",
             "ParameterSerializer", "PublicSuffixes", "SessionExpiry", "Signature", "StreamedBody",
-            "StreamedBody.Content", "ParameterStyle", "ProtocolUpgrade", "RedirectPolicy",
+            "StreamedBody.Content", "ParameterStyle", "ProtocolUpgrade", "RedirectPolicy", "StreamResumption",
         ],
         "holds names, codes, sizes and hosts that the app or the system chose": [
             "ContentTypes", "CredentialFile", "HSTSStore", "HSTSStore.Host", "DiskCacheStatistics",
@@ -22,7 +22,9 @@ import Testing
             "Envelope.Keys", "LibcurlFeatures", "NetworkError.Code", "Origin",
             "PayloadPath", "RequestLimiter", "RetryBudget.Account", "TLSFailure", "TransferMetrics",
         ],
-        "has content that the app requested, and shows it": ["ServerSentEvent", "WebSocketMessage"],
+        "has content that the app requested, and shows it": [
+            "ReceivedItems", "ServerSentEvent", "WebSocketMessage",
+        ],
         "is printed inside the value that holds it": ["PagingState.Phase", "TrafficEvent.Summary.Outcome"],
         "is redacted before it is made": [
             "HAR", "HAR.Content", "HAR.Cookie", "HAR.Entry", "HAR.Log", "HAR.Pair", "HAR.PostData",

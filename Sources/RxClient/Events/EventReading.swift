@@ -8,6 +8,8 @@ struct EventReading: Interceptor {
     let limit: Int
     /// Whether the idle timeout applies to the connection.
     let endsSilence: Bool
+    /// Whether a complete response is an error, because the stream ends with an event.
+    let needsEnd: Bool
 
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
@@ -24,21 +26,36 @@ struct EventReading: Interceptor {
         if !endsSilence { asking.timeouts.idle = nil }
         return next.transfers(asking)
             .afterHead {
-                head, rest throws(NetworkError) -> Observable<EventSource.ConnectionEvent, NetworkError> in
+                head, rest throws(NetworkError) -> Observable<StreamSignal<ServerSentEvent>, NetworkError> in
                 guard head.status != .noContent else { return .just(.stop) }
                 do throws(NetworkError) { try head.checkEventStream(of: request) } catch {
                     throw call.attributed(error)
                 }
-                return rest.parsed {
+                let signals = rest.parsed {
                     EventStreamParser(lastEventID: lastEventID, limit: limit, findsComments: true)
                 }
-                .map { .found($0) }
+                .map { $0.signal }
                 .startWith(.open(head))
+                guard needsEnd else { return signals }
+                var error = call.attributed(.endedEarly)
+                error.head = head
+                return .concat([signals, .fail(error)])
             }
             .map { event in
                 call.session?.noteSuccess(of: call.stamp)
                 return .output(event)
             }
+    }
+}
+
+extension EventStreamParser.Output {
+    fileprivate var signal: StreamSignal<ServerSentEvent> {
+        switch self {
+        case .event(let event): .item(event, id: event.lastEventID)
+        case .lastEventID(let id): .lastEventID(id)
+        case .retry(let time): .retry(time)
+        case .comment(let text): .comment(text)
+        }
     }
 }
 
@@ -51,6 +68,10 @@ extension Request {
         if headerFields[.cacheControl] == nil { headerFields[.cacheControl] = "no-cache" }
         if !lastEventID.isEmpty { headerFields[.lastEventID] = lastEventID }
     }
+}
+
+extension HTTPField.Name {
+    static let lastEventID = HTTPField.Name("Last-Event-ID")!
 }
 
 extension ResponseHead {

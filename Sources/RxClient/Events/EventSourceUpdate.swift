@@ -1,5 +1,4 @@
 public import RxHTTP
-public import RxLite
 
 /// An update of an event source.
 public enum EventSourceUpdate: Sendable {
@@ -13,13 +12,4 @@ public enum EventSourceUpdate: Sendable {
     /// The connection has ended, or could not be opened; the next attempt follows after this delay. `because`
     /// is `nil` if the server ended the connection normally.
     case reconnecting(after: Duration, because: NetworkError?)
-}
-
-extension Observable where Element == EventSourceUpdate {
-    /// Only the events.
-    public func messages() -> Observable<ServerSentEvent, Failure> {
-        compactMap { update in
-            if case .message(let event) = update { event } else { nil }
-        }
-    }
 }

@@ -50,7 +50,8 @@ extension NetworkError {
         return isIdempotent && code.remedies.contains(.retryIfIdempotent)
     }
 
-    private var hasTransientStatus: Bool {
+    /// Whether the status is temporary.
+    var hasTransientStatus: Bool {
         switch status?.code {
         case 408, 425, 429, 500, 502, 503, 504: true
         case 413: head?[.retryAfter] != nil

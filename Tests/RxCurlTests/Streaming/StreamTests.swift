@@ -76,6 +76,50 @@ import Testing
         #expect(server.record.requests.map { $0.field("Last-Event-ID") } == [nil, "1", "1"])
     }
 
+    @Test func anAnswerToAPostContinuesAfterResetEndAndSilence() async throws {
+        struct Answer: Endpoint {
+            typealias Output = Void
+            var words = ""
+            let path = "/chat"
+            let method = HTTPRequest.Method.post
+            var parameters: Parameters { .json(["words": words]) }
+            // Silence ends the third connection.
+            var options: RequestOptions {
+                RequestOptions(timeouts: words == "Hot water" ? Timeouts(idle: .milliseconds(300)) : nil)
+            }
+        }
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+        let server = try RawServer([
+            [.readRequest, .send(head + "data: Hot\n\ndata: lo"), .reset],
+            [.readRequest, .send(head + "data: water\n\n"), .close],
+            [.readRequest, .send(head + "data: on\n\n"), .waitForClientClose],
+            [.readRequest, .send(head + "data: leaves\n\ndata: [DONE]\n\n"), .waitForClientClose],
+        ])
+        let updates = try await withTransport { transport in
+            try await client(transport, at: server.baseURL).events(
+                Answer(), until: .data("[DONE]"),
+                resumption: .next { Answer(words: $0.items.map(\.data).joined(separator: " ")) },
+                waits: ReconnectionWaits(first: .milliseconds(1))
+            )
+            .compactMap { update -> String? in
+                switch update {
+                case .message(let event): event.data
+                case .reconnecting(_, let error): error?.code.rawValue ?? "closed"
+                case .open, .comment: nil
+                }
+            }
+            .collect().value()
+        }
+        #expect(
+            updates == ["Hot", "connectionLost", "water", "partialBody", "on", "idleTimeout", "leaves"])
+        #expect(
+            server.record.requests.map(\.text)
+                == ["", "Hot", "Hot water", "Hot water on"].map {
+                    "{\"words\":\"\($0)\"}"
+                })
+        _ = try await server.until { $0.connections.last?.end == nil ? nil : true }
+    }
+
     @Test func aFileIsWrittenDecoded() async throws {
         let server = try NginxServer.shared()
         let directory = try TemporaryFolder()

@@ -21,14 +21,17 @@ struct EventSourceBench {
 
     func source(
         _ answers: ScriptedTransport.Reply..., call: InlineEndpoint = InlineEndpoint(.get, "/events"),
-        lastEventID: String = ""
+        until end: StreamEnd<ServerSentEvent>? = nil,
+        resumption: StreamResumption<ServerSentEvent> = .automatic, lastEventID: String = ""
     ) -> (Recorder<String, NetworkError>, ScriptedTransport) {
         let book = Script(answers)
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
         let client = Client(
             configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
         let recorder = Recorder(
-            client.events(call, lastEventID: lastEventID, limit: 50).map { update in
+            client.events(
+                call, until: end, resumption: resumption, lastEventID: lastEventID, limit: 50
+            ).map { update in
                 switch update {
                 case .open(let head): "open \(head.status.code)"
                 case .message(let event): "\(event.type) \(event.data) \(event.lastEventID)"

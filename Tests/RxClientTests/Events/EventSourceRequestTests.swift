@@ -67,7 +67,7 @@ import Testing
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
         let client = Client(
             configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
-        let waits = EventSourceWaits(first: .seconds(1), shortest: .milliseconds(1), longest: .seconds(2))
+        let waits = ReconnectionWaits(first: .seconds(1), shortest: .milliseconds(1), longest: .seconds(2))
         let recorder = Recorder(client.events(.get("/"), waits: waits), on: clock)
         try clock.run()
         #expect(recorder.isFinished)

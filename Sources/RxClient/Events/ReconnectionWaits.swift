@@ -1,5 +1,5 @@
-/// The waits of an event source before it reconnects.
-public struct EventSourceWaits: Sendable, Hashable {
+/// The waits of a stream before it connects again.
+public struct ReconnectionWaits: Sendable, Hashable {
     /// The wait until the server sends a reconnection time (`retry`). Default 3 s.
     public var first: Duration
     /// The shortest wait, even if the server asks for less. Default 0.1 s.
@@ -15,5 +15,13 @@ public struct EventSourceWaits: Sendable, Hashable {
         self.first = first
         self.shortest = shortest
         self.longest = longest
+    }
+
+    /// The wait after this number of connections in a row that failed: doubled each time, up to the longest.
+    ///
+    /// - Parameter named: the reconnection time of the server; `nil` if it has sent none.
+    func delay(after failures: Int, named: Duration?) -> Duration {
+        let base = max(named ?? first, shortest)
+        return min(base * (1 << min(max(failures - 1, 0), 16)), max(base, longest))
     }
 }

@@ -1,0 +1,101 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+/// A stream ends with its last item, not with its connection.
+@Suite struct StreamEndTests {
+    private let bench = EventSourceBench()
+    private var clock: VirtualScheduler { bench.clock }
+
+    @Test(arguments: [
+        (StreamEnd<ServerSentEvent>.data("[DONE]"), false), (.data("[DONE]", isDelivered: true), true),
+        (.event(named: "bye"), false), (.event(named: "bye", isDelivered: true), true),
+        (.item { $0.data.hasPrefix("[") }, false), (.item(isDelivered: true) { $0.lastEventID == "9" }, true),
+    ])
+    func endsWithTheEventAndClosesTheConnection(end: StreamEnd<ServerSentEvent>, isDelivered: Bool) throws {
+        let (recorder, transport) = bench.source(
+            EventSourceBench.answer(
+                "data: a\n\nid: 9\nevent: bye\ndata: [DONE]\n\ndata: late\n\n", then: .stall), until: end)
+        try clock.run()
+        #expect(recorder.values == ["open 200", "message a "] + (isDelivered ? ["bye [DONE] 9"] : []))
+        #expect(recorder.isFinished)
+        #expect(transport.runningCount == 0)
+        #expect(transport.exchanges.count == 1)
+        #expect(clock.pendingCount == 0)
+    }
+
+    @Test func theWholeDataCounts() throws {
+        let (recorder, _) = bench.source(
+            EventSourceBench.answer(
+                "data: [DONE] \n\ndata:[DONE]\ndata: x\n\ndata: [DONE]\n\n", then: .stall),
+            until: .data("[DONE]"))
+        try clock.run()
+        #expect(recorder.values == ["open 200", "message [DONE]  ", "message [DONE]\nx "])
+        #expect(recorder.isFinished)
+    }
+
+    @Test func aResponseThatEndsBeforeIsBrokenOff() throws {
+        let (recorder, transport) = bench.source(
+            EventSourceBench.answer("id: 1\ndata: a\n\n"), EventSourceBench.answer("data: [DONE]\n\n"),
+            until: .data("[DONE]"))
+        try clock.run()
+        #expect(recorder.values == ["open 200", "message a 1", "again in 3000.0: partialBody", "open 200"])
+        #expect(recorder.isFinished)
+        #expect(transport.exchanges.count == 2)
+    }
+
+    @Test(arguments: [StreamResumption<ServerSentEvent>.never, .automatic])
+    func withoutResumptionItFails(resumption: StreamResumption<ServerSentEvent>) throws {
+        let (recorder, transport) = bench.source(
+            EventSourceBench.answer("data: a\n\ndata: [DONE]"), call: InlineEndpoint(.post, "/chat"),
+            until: .data("[DONE]"), resumption: resumption)
+        try clock.run()
+        #expect(recorder.values == ["open 200", "message a "])
+        #expect(transport.exchanges.count == 1)
+        let error = try #require(recorder.failure)
+        #expect(error.code == .partialBody)
+        #expect(error.status == .ok)
+        #expect(error.method == .post)
+        #expect(error.requestID == transport.requests.first?.id)
+        #expect(error.url?.absoluteString == "http://shop.test/chat")
+    }
+
+    @Test func theErrorHidesSecrets() throws {
+        let (recorder, _) = bench.source(
+            EventSourceBench.answer(""),
+            call: InlineEndpoint(.post, "/chat", query: ["access_token": "canary"]), until: .data("[DONE]"))
+        try clock.run()
+        let error = try #require(recorder.failure)
+        #expect(error.code == .partialBody)
+        #expect(!"\(error)".contains("canary"))
+        #expect(error.url?.absoluteString.contains("canary") == false)
+    }
+
+    @Test func noContentEndsItToo() throws {
+        let (recorder, _) = bench.source(.status(.noContent), until: .data("[DONE]"))
+        try clock.run()
+        #expect(recorder.values.isEmpty)
+        #expect(recorder.isFinished)
+    }
+
+    @Test(arguments: [false, true])
+    func aSlowReaderGetsEveryEventBeforeTheEnd(isDelivered: Bool) throws {
+        let book = Script([
+            EventSourceBench.answer("data: a\n\ndata: b\n\ndata: [DONE]\n\n", then: .stall)
+        ])
+        let transport = ScriptedTransport(on: clock) { _ in book.next() }
+        let client = Client(
+            configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: transport)
+        let recorder = Recorder(
+            client.events(.get("/"), until: .data("[DONE]", isDelivered: isDelivered)).messages()
+                .slowly(.seconds(10), on: clock), on: clock)
+        try clock.run()
+        #expect(recorder.values.map(\.data) == ["a", "b"] + (isDelivered ? ["[DONE]"] : []))
+        #expect(recorder.isFinished)
+        #expect(transport.runningCount == 0)
+    }
+}
