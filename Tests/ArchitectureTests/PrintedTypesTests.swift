@@ -14,6 +14,7 @@ import Testing
             "Accessory", "CookieStorage", "IdempotencyKeys", "PagingOptions", "PagingRule", "ParameterFormat",
             "ParameterSerializer", "PublicSuffixes", "SessionExpiry", "Signature", "StreamedBody",
             "StreamedBody.Content", "ParameterStyle", "ProtocolUpgrade", "RedirectPolicy", "StreamResumption",
+            "EventDecoder",
         ],
         "holds names, codes, sizes and hosts that the app or the system chose": [
             "ContentTypes", "CredentialFile", "HSTSStore", "HSTSStore.Host", "DiskCacheStatistics",

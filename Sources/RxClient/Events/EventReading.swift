@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HTTPTypes
 import RxHTTP
 import RxLite
@@ -35,7 +36,7 @@ struct EventReading: Interceptor {
                     EventStreamParser(lastEventID: lastEventID, limit: limit, findsComments: true)
                 }
                 .map { $0.signal }
-                .startWith(.open(head))
+                .startWith(.open(head.decoding(with: call.client.configuration.decoder)))
                 guard needsEnd else { return signals }
                 var error = call.attributed(.endedEarly)
                 error.head = head
@@ -75,6 +76,13 @@ extension HTTPField.Name {
 }
 
 extension ResponseHead {
+    /// The same head with the decoder of the client.
+    fileprivate func decoding(with decoder: JSONDecoder) -> ResponseHead {
+        var head = self
+        head.decoder = decoder
+        return head
+    }
+
     fileprivate func checkEventStream(of request: Request) throws(NetworkError) {
         let type = self[.contentType] ?? ""
         var error: NetworkError
