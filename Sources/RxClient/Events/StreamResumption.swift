@@ -17,6 +17,9 @@ public struct StreamResumption<Item: Sendable>: Sendable {
 
     let continuation: Continuation
 
+    /// The continuation of a stream that is not an event stream: no request names an id.
+    var withoutIDs: Continuation { if case .lastEventID = continuation { .never } else { continuation } }
+
     /// One connection only: the stream ends or fails with it.
     public static var never: StreamResumption { StreamResumption(continuation: .never) }
 

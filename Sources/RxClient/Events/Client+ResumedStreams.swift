@@ -1,0 +1,51 @@
+public import RxHTTP
+public import RxLite
+
+extension Client {
+    /// A streamed response that continues over new connections: lines, JSON values, parts, or other items that
+    /// an operator makes from a response.
+    ///
+    /// ```swift
+    /// client.stream(.get("/goods.jsonl"), resumption: .next(keeping: 1) { received in
+    ///     .get("/goods.jsonl", query: ["after": received.items.last?.id])
+    /// }, reading: { $0.jsonLines(Goods.self) })
+    /// ```
+    ///
+    /// Each connection is a separate ``stream(_:)``, with the timeouts and the retry policy of its endpoint. If
+    /// it breaks off, its items have been sent, and the next connection follows after a wait. A connection without an item counts as failed, and `Retry-After` is a minimum of the wait. A
+    /// complete response ends the stream, unless it has an `end`: then the stream finishes with that item, and
+    /// a response that is complete without that item is a failure with `partialBody`. Errors of the content, such as
+    /// `decoding` or `tooLarge`, are final.
+    ///
+    /// - Parameters:
+    ///   - endpoint: the endpoint of the first connection.
+    ///   - end: the item that ends the stream. Default: none.
+    ///   - resumption: how the stream continues after a connection has broken off. With a last id, as for event
+    ///     streams, there is one connection.
+    ///   - waits: the waits before new connections.
+    ///   - body: makes the items of one connection.
+    public func stream<Item: Sendable>(
+        _ endpoint: some Endpoint, until end: StreamEnd<Item>? = nil, resumption: StreamResumption<Item>,
+        waits: ReconnectionWaits = ReconnectionWaits(),
+        reading body:
+            @escaping @Sendable (Observable<TransferEvent, NetworkError>) -> Observable<
+                Item, NetworkError
+            >
+    ) -> Observable<Item, NetworkError> {
+        Observable(scheduler: scheduler) { [scheduler] observer in
+            StreamSource(
+                endpoint, until: end, resumption: resumption.withoutIDs, endsWithBody: end == nil,
+                waits: waits, on: scheduler
+            ) { endpoint, _ in
+                let items = body(self.transferEvents(of: endpoint)).map { StreamSignal.item($0, id: nil) }
+                return end == nil ? items : .concat([items, .fail(.endedEarly)])
+            }
+            .values { signal in if case .item(let item, id: _) = signal { item } else { nil } }
+            .subscribe(observer)
+        }
+    }
+
+    private func transferEvents(of endpoint: some Endpoint) -> Observable<TransferEvent, NetworkError> {
+        stream(endpoint)
+    }
+}
