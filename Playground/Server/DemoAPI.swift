@@ -23,6 +23,8 @@ import FlyingFox
 /// | `GET /download?size=67108864&rate=6553600` | `size` bytes, at about `rate` bytes a second |
 /// | `GET /brochure?size=4194304&rate=6553600` | `size` bytes, also in parts (`Range`, `If-Range`, `ETag`); with `breakAfter=1000&run=a` the connection breaks once after 1000 bytes |
 /// | `GET /chat` | a WebSocket that answers each text; with `breakAt=3&run=a` the connection breaks once instead of the third answer |
+/// | `POST /answers` | the words of an answer to `{"prompt":"tea"}` as events, then `[DONE]`; without the words of `prefix`; with `breakAfter=4&run=a` the connection breaks once after four words |
+/// | `GET /prices?every=10` | changing prices as events, one each 10 ms, without an end |
 /// | `PUT /closed/yes` | until `PUT /closed/no`, all other requests except the statistics fail with 503 |
 /// | `GET /stats` | the ``Statistics`` |
 ///

@@ -49,6 +49,8 @@ final class Shop: Sendable {
         case (.GET, "download", nil): return try download(request)
         case (.GET, "brochure", nil): return try brochure(request)
         case (.GET, "chat", nil): return try await chat(request)
+        case (.POST, "answers", nil): return try await answer(to: request)
+        case (.GET, "prices", nil): return try prices(request)
         case (.PUT, "closed", let isOn?):
             isClosed.store(isOn == "yes", ordering: .relaxed)
             return try .success(["closed": isOn])
@@ -58,7 +60,7 @@ final class Shop: Sendable {
     }
 
     /// Whether this is one of the first `times` occurrences of `event` for the key.
-    private func happens(_ event: String, key: String, times: Int = 1) -> Bool {
+    func happens(_ event: String, key: String, times: Int = 1) -> Bool {
         happened.withLock { happened in
             let count = happened["\(event) \(key)", default: 0] + 1
             happened["\(event) \(key)"] = count

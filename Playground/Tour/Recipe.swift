@@ -24,7 +24,7 @@ struct Recipe: Sendable {
         typedGet, unwrapEnvelope, threeWays,
         logIn, browseGoods, addToCart, uploadPictures, downloadBrochure, cachedOffers, loadingIndicator,
         retryThroughOutage, standbyServer, reloginOnce, cancelHalfway,
-        chatThroughBreak,
+        chatThroughBreak, answerThroughBreak, priceTicker,
         logOut,
     ]
 

@@ -113,6 +113,27 @@ struct ShoppingTests {
         await api.stop()
     }
 
+    @Test func answersBreakOnceAndContinueAfterAPrefix() async throws {
+        let api = try await DemoAPI.start()
+        func events(_ body: String) async throws -> [String] {
+            let answer = try await Answer(
+                "POST", "/answers?breakAfter=4&run=a", at: api.baseURL, body: body)
+            #expect(answer.head.contains("\r\nContent-Type: text/event-stream"))
+            return answer.body.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("data: ") }
+                .map(String.init)
+        }
+        let first = try await events(#"{"prompt":"tea"}"#)
+        #expect(first == ["For", "tea", "take", "a"].map { #"data: {"text":"\#($0)"}"# })
+        let rest = try await events(#"{"prompt":"tea","prefix":"For tea take a"}"#)
+        #expect(rest.first == #"data: {"text":"spoon"}"#)
+        #expect(rest.last == "data: [DONE]")
+        #expect(rest.count == 8)
+        let other = try await Answer(
+            "POST", "/answers", at: api.baseURL, body: #"{"prompt":"tea","prefix":"For milk"}"#)
+        #expect(try other.decoded(Reply<String>.self).errcode == 10400)
+        await api.stop()
+    }
+
     @Test func closesAndOpens() async throws {
         let api = try await DemoAPI.start()
         _ = try await Answer("PUT", "/closed/yes", at: api.baseURL)
