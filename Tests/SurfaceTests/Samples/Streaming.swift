@@ -28,22 +28,24 @@ func readSlowly(_ client: Client, store: (String) async -> Void) async throws {
     }
 }
 
-func listen(_ client: Client) {
-    client.events(.get("/prices")).subscribe(
-        onNext: { update in
-            switch update {
-            case .open: show("live")
-            case .message(let event): show(event.data)
-            case .comment: break
-            case .reconnecting(let delay, let error): show("again in \(delay): \(error?.message ?? "closed")")
-            }
+func continueStreams(_ client: Client) async throws {
+    let goods = client.stream(
+        .get("/goods.jsonl"),
+        resumption: .next(keeping: 1) { received in
+            .get("/goods.jsonl", query: ["after": received.items.last?.name])
         },
-        onFailure: { error in show(error.message) })
+        reading: { $0.jsonLines(Goods.self) })
+    for try await goods in goods { print(goods.name) }
 
-    client.events(.get("/prices")).messages().subscribe(onNext: { event in show(event.data) })
+    let log = client.stream(
+        .get("/log"), until: .item { line in line == "end of log" },
+        resumption: .next(keeping: 0) { received in
+            received.failures < 5 ? .get("/log", query: ["skip": received.count]) : nil
+        },
+        reading: { $0.lines() })
+    for try await line in log { print(line) }
 
-    let topics = InlineEndpoint(
-        .post, "/events", ["topics": ["tea", "milk"]], options: RequestOptions(isIdempotent: true))
-    client.events(topics, lastEventID: "17", limit: 8 << 20, waits: ReconnectionWaits(longest: .seconds(10)))
-        .messages().subscribe(onNext: { event in show(event.data) })
+    for try await part in client.stream(.get("/camera")).parts() {
+        print(part.headerFields[.contentType] ?? "text/plain", part.body.count)
+    }
 }
