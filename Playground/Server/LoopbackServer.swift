@@ -3,9 +3,9 @@ import FlyingSocks
 import FoundationEssentials
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// An HTTP server on a free port of 127.0.0.1, running in a separate task until it is stopped or the process

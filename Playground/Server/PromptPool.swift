@@ -2,9 +2,9 @@ import FlyingFox
 import FlyingSocks
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// Waits for sockets with FlyingFox's default pool, and makes them send without delay.

@@ -2,9 +2,9 @@ internal import FoundationEssentials
 internal import RxHTTP
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// A URL that curl may be given: absolute, http or https, with a host, and without bytes that two parsers

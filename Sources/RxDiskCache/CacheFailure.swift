@@ -2,9 +2,9 @@ import GRDB
 import RxHTTP
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// A failure of the disk cache, with the kind of reaction to it.

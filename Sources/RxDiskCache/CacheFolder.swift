@@ -2,9 +2,9 @@ import FoundationEssentials
 import RxHTTP
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// The folder of a store: one database, which every process that opens the folder uses.
@@ -115,9 +115,9 @@ struct CacheFolder {
 
     private func open(_ name: String, _ flags: CInt) throws -> CInt {
         #if canImport(Glibc)
-            let raw = unsafe Glibc.open(file(name), flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let raw = unsafe Glibc.open(file(name), flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
         #else
-            let raw = unsafe Darwin.open(file(name), flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let raw = unsafe Darwin.open(file(name), flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
         #endif
         guard raw >= 0 else { throw CacheFailure("open \(name)", errno) }
         return raw

@@ -2,9 +2,9 @@ import RxHTTP
 import Synchronization
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// Runs pieces of work one after another, in the order in which they were added, on a thread that exists
@@ -35,9 +35,9 @@ final class DiskThread: Sendable {
 
     private func start() -> CInt {
         #if canImport(Glibc)
-            var thread = pthread_t()
+        var thread = pthread_t()
         #else
-            var thread: pthread_t?
+        var thread: pthread_t?
         #endif
         // The new thread takes over this retain; if it cannot be created, the retain is released here.
         let retained = unsafe Unmanaged.passRetained(self)
@@ -45,7 +45,7 @@ final class DiskThread: Sendable {
             &thread, nil,
             { argument in
                 #if canImport(Glibc)
-                    guard let argument = unsafe argument else { return nil }
+                guard let argument = unsafe argument else { return nil }
                 #endif
                 unsafe Unmanaged<DiskThread>.fromOpaque(argument).takeRetainedValue().drain(refusal: nil)
                 return nil
@@ -55,9 +55,9 @@ final class DiskThread: Sendable {
             return code
         }
         #if canImport(Glibc)
-            pthread_detach(thread)
+        pthread_detach(thread)
         #else
-            if let thread { pthread_detach(thread) }
+        if let thread { pthread_detach(thread) }
         #endif
         return 0
     }

@@ -4,30 +4,30 @@ final class Confined<Value>: @unchecked Sendable {
     // Unchecked, without exclusivity checks: an operator accesses its state only from inside its
     // subscription's lane, which is serial. Debug builds check that.
     #if DEBUG
-        @safe @exclusivity(unchecked) @usableFromInline var contents: Value
-        @usableFromInline let lane: Lane
+    @safe @exclusivity(unchecked) @usableFromInline var contents: Value
+    @usableFromInline let lane: Lane
 
-        @inlinable var value: Value {
-            _read {
-                lane.assertInside()
-                yield contents
-            }
-            _modify {
-                lane.assertInside()
-                yield &contents
-            }
+    @inlinable var value: Value {
+        _read {
+            lane.assertInside()
+            yield contents
         }
+        _modify {
+            lane.assertInside()
+            yield &contents
+        }
+    }
     #else
-        @safe @exclusivity(unchecked) @usableFromInline var value: Value
+    @safe @exclusivity(unchecked) @usableFromInline var value: Value
     #endif
 
     @inlinable
     init(_ value: Value, in lane: Lane) {
         #if DEBUG
-            contents = value
-            self.lane = lane
+        contents = value
+        self.lane = lane
         #else
-            self.value = value
+        self.value = value
         #endif
     }
 }

@@ -21,8 +21,8 @@ public final class Lane: Sendable {
     private let waiting = Mutex(FIFO<Callback>())
     private let outside = Mutex(Outside())
     #if DEBUG
-        /// The holder: a task, or a thread without one.
-        @usableFromInline let holder = Atomic<Int>(Holder.nobody)
+    /// The holder: a task, or a thread without one.
+    @usableFromInline let holder = Atomic<Int>(Holder.nobody)
     #endif
     @usableFromInline let hasOutside = Atomic<Bool>(false)
     @usableFromInline let cancelled = Atomic<Bool>(false)
@@ -147,7 +147,7 @@ public final class Lane: Sendable {
     func takeUnshared() {
         occupancy.store(Occupancy.taken, ordering: .relaxed)
         #if DEBUG
-            holder.store(Holder.unknown, ordering: .relaxed)
+        holder.store(Holder.unknown, ordering: .relaxed)
         #endif
     }
 

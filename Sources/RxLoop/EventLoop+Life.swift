@@ -3,9 +3,9 @@ public import RxLite
 import Synchronization
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #endif
 
 extension EventLoop {
@@ -125,9 +125,9 @@ extension EventLoop {
     /// Identifies the calling thread; never 0.
     static var currentThread: UInt {
         #if canImport(Glibc)
-            UInt(pthread_self())
+        UInt(pthread_self())
         #else
-            unsafe UInt(bitPattern: pthread_self())
+        unsafe UInt(bitPattern: pthread_self())
         #endif
     }
 
@@ -138,9 +138,9 @@ extension EventLoop {
         var current = sigaction()
         unsafe sigaction(SIGPIPE, nil, &current)
         #if canImport(Glibc)
-            let handler = unsafe current.__sigaction_handler.sa_handler
+        let handler = unsafe current.__sigaction_handler.sa_handler
         #else
-            let handler = unsafe current.__sigaction_u.__sa_handler
+        let handler = unsafe current.__sigaction_u.__sa_handler
         #endif
         if handler == nil { _ = signal(SIGPIPE, SIG_IGN) }
     }()

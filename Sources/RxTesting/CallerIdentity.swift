@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// Identifies the caller: by its task, which may change threads, otherwise by its thread.
@@ -15,9 +15,9 @@ enum CallerIdentity: Hashable, Sendable {
         // The task is used only during the call; only a number is kept.
         if let task = unsafe withUnsafeCurrentTask(body: { unsafe $0?.hashValue }) { return .task(task) }
         #if canImport(Darwin)
-            return .thread(unsafe UInt(bitPattern: pthread_self()))
+        return .thread(unsafe UInt(bitPattern: pthread_self()))
         #else
-            return .thread(UInt(pthread_self()))
+        return .thread(UInt(pthread_self()))
         #endif
     }
 }

@@ -13,9 +13,9 @@ import RxLite
 import RxTesting
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// Not with print, which buffers lines.

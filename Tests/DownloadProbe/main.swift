@@ -3,9 +3,9 @@
 import RxNetworking
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 func say(_ line: String) {

@@ -9,10 +9,10 @@ import Testing
     private static let built: String = {
         var codings = ["gzip", "deflate"]
         #if Brotli
-            codings.append("br")
+        codings.append("br")
         #endif
         #if Zstd
-            codings.append("zstd")
+        codings.append("zstd")
         #endif
         return codings.joined(separator: ", ")
     }()

@@ -8,9 +8,9 @@ import TestServers
 import Testing
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// A paused subscriber stops the server, and loses nothing.

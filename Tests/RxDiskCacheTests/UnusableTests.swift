@@ -10,9 +10,9 @@ import Testing
 @testable import disk_cache_probe
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// Folders that contain other files, or cannot be used.

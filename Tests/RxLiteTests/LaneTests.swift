@@ -20,28 +20,28 @@ import Testing
     }
 
     #if DEBUG
-        @Test func outsideADebugBuildStops() async {
-            await #expect(processExitsWith: .failure) { Scope().lane.assertInside() }
-            await #expect(processExitsWith: .failure) { Scope().pause() }
-            await #expect(processExitsWith: .failure) { Scope().onClose {} }
-            await #expect(processExitsWith: .failure) { _ = Scope().child() }
-            await #expect(processExitsWith: .failure) {
-                let observer = Observer<Int, Never>(scope: Scope(), next: { _ in }, end: { _ in })
-                observer.next(1)
-            }
-            await #expect(processExitsWith: .failure) {
-                let observer = Observer<Int, Never>(scope: Scope(), next: { _ in }, end: { _ in })
-                observer.finish()
-            }
-            // A source with a scheduler that sends from another thread.
-            await #expect(processExitsWith: .failure) {
-                let clock = VirtualScheduler()
-                let source = Observable<Int, Never>(scheduler: clock) { observer in
-                    clock.schedule { observer.next(1) }
-                }
-                source.scan(0) { $0 + $1 }.subscribe()
-                try clock.run()
-            }
+    @Test func outsideADebugBuildStops() async {
+        await #expect(processExitsWith: .failure) { Scope().lane.assertInside() }
+        await #expect(processExitsWith: .failure) { Scope().pause() }
+        await #expect(processExitsWith: .failure) { Scope().onClose {} }
+        await #expect(processExitsWith: .failure) { _ = Scope().child() }
+        await #expect(processExitsWith: .failure) {
+            let observer = Observer<Int, Never>(scope: Scope(), next: { _ in }, end: { _ in })
+            observer.next(1)
         }
+        await #expect(processExitsWith: .failure) {
+            let observer = Observer<Int, Never>(scope: Scope(), next: { _ in }, end: { _ in })
+            observer.finish()
+        }
+        // A source with a scheduler that sends from another thread.
+        await #expect(processExitsWith: .failure) {
+            let clock = VirtualScheduler()
+            let source = Observable<Int, Never>(scheduler: clock) { observer in
+                clock.schedule { observer.next(1) }
+            }
+            source.scan(0) { $0 + $1 }.subscribe()
+            try clock.run()
+        }
+    }
     #endif
 }

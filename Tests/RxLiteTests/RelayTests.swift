@@ -3,9 +3,9 @@ import RxTesting
 import Testing
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// Streams that join streams on another scheduler.

@@ -2,9 +2,9 @@ import RxLoop
 import Testing
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 @Suite struct FileTests {
@@ -28,48 +28,48 @@ import Testing
     }
 
     #if os(Linux)
-        @Test(arguments: ["/dev/shm", "/tmp"].filter(Self.canWrite))
-        func whatIsInMemoryIsReadWithoutWaiting(parent: String) throws {
-            try withDirectory(in: parent) { directory in
-                let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-                try File(writing: directory + "/file", isNew: true).write(bytes, at: 0)
-                let file = try File(reading: directory + "/file")
-                // Some file systems on disks cannot tell.
-                guard file.isInMemory || file.isCached(at: 0) else { return }
-                #expect(file.isInMemory || parent != "/dev/shm")
-                for (offset, count) in [(0, 65_536), (65_536, 34_464), (100_000, 0), (200_000, 0)] {
-                    var buffer = [UInt8](repeating: 0, count: 65_536)
-                    let got = unsafe buffer.withUnsafeMutableBytes {
-                        unsafe file.readCached(at: Int64(offset), into: $0)
-                    }
-                    #expect(got == count)
-                    #expect(buffer.prefix(count).elementsEqual(bytes.dropFirst(offset).prefix(count)))
-                    #expect(file.isCached(at: Int64(offset)) == (count > 0))
-                }
-            }
-        }
-
-        private static func canWrite(in directory: String) -> Bool { unsafe access(directory, W_OK) == 0 }
-
-        /// A file system on a disk drops the pages on request; one in memory keeps them.
-        @Test func whatIsNotInMemoryIsNotWaitedFor() throws {
-            try withDirectory { directory in
-                let bytes = [UInt8](repeating: 7, count: 1 << 20)
-                let written = try File(writing: directory + "/file", isNew: true)
-                try written.write(bytes, at: 0)
-                try written.synchronize()
-                let descriptor = unsafe open(directory + "/file", O_RDONLY)
-                defer { close(descriptor) }
-                posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
-                var buffer = [UInt8](repeating: 0, count: 1 << 20)
-                let file = try File(reading: directory + "/file")
+    @Test(arguments: ["/dev/shm", "/tmp"].filter(Self.canWrite))
+    func whatIsInMemoryIsReadWithoutWaiting(parent: String) throws {
+        try withDirectory(in: parent) { directory in
+            let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+            try File(writing: directory + "/file", isNew: true).write(bytes, at: 0)
+            let file = try File(reading: directory + "/file")
+            // Some file systems on disks cannot tell.
+            guard file.isInMemory || file.isCached(at: 0) else { return }
+            #expect(file.isInMemory || parent != "/dev/shm")
+            for (offset, count) in [(0, 65_536), (65_536, 34_464), (100_000, 0), (200_000, 0)] {
+                var buffer = [UInt8](repeating: 0, count: 65_536)
                 let got = unsafe buffer.withUnsafeMutableBytes {
-                    unsafe file.readCached(at: 0, into: $0)
+                    unsafe file.readCached(at: Int64(offset), into: $0)
                 }
-                #expect(buffer.prefix(got ?? 0).allSatisfy { $0 == 7 })
-                #expect(try file.read(at: 0, count: 1 << 20) == bytes)
+                #expect(got == count)
+                #expect(buffer.prefix(count).elementsEqual(bytes.dropFirst(offset).prefix(count)))
+                #expect(file.isCached(at: Int64(offset)) == (count > 0))
             }
         }
+    }
+
+    private static func canWrite(in directory: String) -> Bool { unsafe access(directory, W_OK) == 0 }
+
+    /// A file system on a disk drops the pages on request; one in memory keeps them.
+    @Test func whatIsNotInMemoryIsNotWaitedFor() throws {
+        try withDirectory { directory in
+            let bytes = [UInt8](repeating: 7, count: 1 << 20)
+            let written = try File(writing: directory + "/file", isNew: true)
+            try written.write(bytes, at: 0)
+            try written.synchronize()
+            let descriptor = unsafe open(directory + "/file", O_RDONLY)
+            defer { close(descriptor) }
+            posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+            var buffer = [UInt8](repeating: 0, count: 1 << 20)
+            let file = try File(reading: directory + "/file")
+            let got = unsafe buffer.withUnsafeMutableBytes {
+                unsafe file.readCached(at: 0, into: $0)
+            }
+            #expect(buffer.prefix(got ?? 0).allSatisfy { $0 == 7 })
+            #expect(try file.read(at: 0, count: 1 << 20) == bytes)
+        }
+    }
     #endif
 
     @Test func aFileMovesOverAnother() throws {

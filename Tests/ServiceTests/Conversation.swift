@@ -1,9 +1,9 @@
 import RxNetworking
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// A WebSocket, and its events one by one.

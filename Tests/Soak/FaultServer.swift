@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// Serves the faults on 127.0.0.1 in one thread, until its standard input ends. It keeps no state of the
@@ -20,9 +20,9 @@ struct FaultServer: ~Copyable {
 
     init() throws(SystemError) {
         #if canImport(Glibc)
-            let type = CInt(SOCK_STREAM.rawValue)
+        let type = CInt(SOCK_STREAM.rawValue)
         #else
-            let type = SOCK_STREAM
+        let type = SOCK_STREAM
         #endif
         listener = socket(AF_INET, type, 0)
         var address = sockaddr_in()
@@ -113,9 +113,9 @@ struct FaultServer: ~Copyable {
     private static func send(_ output: inout ArraySlice<UInt8>, _ descriptor: CInt) -> Bool {
         while !output.isEmpty {
             #if canImport(Glibc)
-                let flags = CInt(MSG_NOSIGNAL)
+            let flags = CInt(MSG_NOSIGNAL)
             #else
-                let flags: CInt = 0
+            let flags: CInt = 0
             #endif
             let count = unsafe output.withUnsafeBytes { unsafe systemSend(descriptor, $0, flags) }
             if count > 0 {
@@ -144,9 +144,9 @@ struct FaultServer: ~Copyable {
     /// `accept(2)`, under another name because of the method of that name.
     private static func systemAccept(_ listener: CInt) -> CInt {
         #if canImport(Glibc)
-            Glibc.accept(listener, nil, nil)
+        Glibc.accept(listener, nil, nil)
         #else
-            Darwin.accept(listener, nil, nil)
+        Darwin.accept(listener, nil, nil)
         #endif
     }
 }

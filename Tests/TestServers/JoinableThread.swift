@@ -1,9 +1,9 @@
 import Synchronization
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// A thread that can be joined.
@@ -24,15 +24,15 @@ public final class JoinableThread: Sendable {
         // The new thread takes over this retain; if there is no new thread, it is released here.
         let retained = unsafe Unmanaged.passRetained(start)
         #if canImport(Glibc)
-            var started = pthread_t()
+        var started = pthread_t()
         #else
-            var started: pthread_t?
+        var started: pthread_t?
         #endif
         let code = unsafe pthread_create(
             &started, nil,
             { argument in
                 #if canImport(Glibc)
-                    guard let argument = unsafe argument else { return nil }
+                guard let argument = unsafe argument else { return nil }
                 #endif
                 let start = unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
                 start.body()

@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// A listening socket on a loopback address, on an exclusive port.
@@ -37,9 +37,9 @@ struct Listener: ~Copyable, Sendable {
 extension Descriptor {
     static func streamSocket() throws(SystemError) -> Descriptor {
         #if canImport(Glibc)
-            let type = CInt(SOCK_STREAM.rawValue)
+        let type = CInt(SOCK_STREAM.rawValue)
         #else
-            let type = SOCK_STREAM
+        let type = SOCK_STREAM
         #endif
         let raw = withoutSpawning {
             let raw = socket(AF_INET, type, 0)
@@ -52,9 +52,9 @@ extension Descriptor {
     /// A datagram socket bound to a port of 127.0.0.1.
     static func datagramSocket(port: UInt16) throws(SystemError) -> Descriptor {
         #if canImport(Glibc)
-            let type = CInt(SOCK_DGRAM.rawValue)
+        let type = CInt(SOCK_DGRAM.rawValue)
         #else
-            let type = SOCK_DGRAM
+        let type = SOCK_DGRAM
         #endif
         let raw = withoutSpawning {
             let raw = socket(AF_INET, type, 0)

@@ -1,9 +1,9 @@
 import FoundationEssentials
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// A temporary folder that is removed with its last reference; at the latest with the process, however that

@@ -3,9 +3,9 @@ import Testing
 @testable import TestServers
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 @Suite(.timeLimit(.minutes(1)))

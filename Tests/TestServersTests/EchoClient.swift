@@ -1,9 +1,9 @@
 @testable import TestServers
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// A small WebSocket client that blocks its thread, and can be told to behave badly. It offers no extension.

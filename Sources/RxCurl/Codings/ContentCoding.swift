@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// A content coding that the transport decodes (RFC 9110 §8.4.1).
@@ -11,12 +11,12 @@ enum ContentCoding: String, CaseIterable, Sendable {
     /// RFC 1950; also RFC 1951 without a header, which some servers send under this name.
     case deflate
     #if Brotli
-        /// RFC 7932.
-        case brotli = "br"
+    /// RFC 7932.
+    case brotli = "br"
     #endif
     #if Zstd
-        /// RFC 8878.
-        case zstd
+    /// RFC 8878.
+    case zstd
     #endif
 
     /// The maximum number of codings of one body.
@@ -57,10 +57,10 @@ enum ContentCoding: String, CaseIterable, Sendable {
         case .gzip: InflateDecoder(isGzip: true)
         case .deflate: InflateDecoder(isGzip: false)
         #if Brotli
-            case .brotli: BrotliDecoder()
+        case .brotli: BrotliDecoder()
         #endif
         #if Zstd
-            case .zstd: ZstdDecoder()
+        case .zstd: ZstdDecoder()
         #endif
         }
     }

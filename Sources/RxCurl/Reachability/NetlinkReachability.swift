@@ -5,7 +5,7 @@ public import RxLite
 public import RxLoop
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #endif
 
 /// The network status of a Linux machine, or of the network namespace of the loop's thread.
@@ -60,93 +60,93 @@ public final class NetlinkReachability: Reachability, @unchecked Sendable {
     }
 
     #if canImport(Glibc)
-        private func startWatching() {
-            loop.assertCurrent()
-            guard watch == nil, let descriptor = Self.openSocket() else { return }
-            do throws(UVError) {
-                let poll = try Poll(on: loop, descriptor: descriptor) { _, error in self.report(error) }
-                // The hook closes the poll before the loop ends, and thereby breaks the reference cycle
-                // between poll and watcher.
-                let hook = loop.onShutdown { self.stopWatching() }
-                watch = Watch(poll: poll, descriptor: descriptor, hook: hook)
-                poll.start(.readable)
-            } catch {
-                close(descriptor)
-                return
+    private func startWatching() {
+        loop.assertCurrent()
+        guard watch == nil, let descriptor = Self.openSocket() else { return }
+        do throws(UVError) {
+            let poll = try Poll(on: loop, descriptor: descriptor) { _, error in self.report(error) }
+            // The hook closes the poll before the loop ends, and thereby breaks the reference cycle
+            // between poll and watcher.
+            let hook = loop.onShutdown { self.stopWatching() }
+            watch = Watch(poll: poll, descriptor: descriptor, hook: hook)
+            poll.start(.readable)
+        } catch {
+            close(descriptor)
+            return
+        }
+        look()
+    }
+
+    private func stopWatching() {
+        loop.assertCurrent()
+        guard let watch else { return }
+        self.watch = nil
+        watch.hook.cancel()
+        watch.poll.close()
+        close(watch.descriptor)
+    }
+
+    /// Reads the kernel's messages, which only indicate that something has changed, and then reads the
+    /// current state.
+    private func report(_ error: UVError?) {
+        guard let watch else { return }
+        let isWhole = Self.drain(watch.descriptor)
+        // libuv stops the poll after an error of the socket. Reading clears ENOBUFS, which means lost
+        // messages, and the whole state is read anyway (netlink(7)).
+        if isWhole, error != nil { watch.poll.start(.readable) }
+        guard !isWhole else { return look() }
+        stopWatching()
+        startWatching()
+    }
+
+    private func look() { shown.value = NetworkInterface.all().status }
+
+    /// Reads the socket until it is empty; false if it is no longer usable.
+    private static func drain(_ descriptor: Int32) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 8192)
+        while true {
+            if unsafe recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT)) > 0 { continue }
+            switch errno {
+            case EAGAIN: return true
+            case ENOBUFS, EINTR: continue
+            default: return false
             }
-            look()
         }
+    }
 
-        private func stopWatching() {
-            loop.assertCurrent()
-            guard let watch else { return }
-            self.watch = nil
-            watch.hook.cancel()
-            watch.poll.close()
-            close(watch.descriptor)
-        }
-
-        /// Reads the kernel's messages, which only indicate that something has changed, and then reads the
-        /// current state.
-        private func report(_ error: UVError?) {
-            guard let watch else { return }
-            let isWhole = Self.drain(watch.descriptor)
-            // libuv stops the poll after an error of the socket. Reading clears ENOBUFS, which means lost
-            // messages, and the whole state is read anyway (netlink(7)).
-            if isWhole, error != nil { watch.poll.start(.readable) }
-            guard !isWhole else { return look() }
-            stopWatching()
-            startWatching()
-        }
-
-        private func look() { shown.value = NetworkInterface.all().status }
-
-        /// Reads the socket until it is empty; false if it is no longer usable.
-        private static func drain(_ descriptor: Int32) -> Bool {
-            var buffer = [UInt8](repeating: 0, count: 8192)
-            while true {
-                if unsafe recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT)) > 0 { continue }
-                switch errno {
-                case EAGAIN: return true
-                case ENOBUFS, EINTR: continue
-                default: return false
-                }
+    private static func openSocket() -> Int32? {
+        let kind = Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let descriptor = socket(AF_NETLINK, kind, RouteAddress.protocolNumber)
+        guard descriptor >= 0 else { return nil }
+        var address = RouteAddress()
+        let status = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe bind(descriptor, pointer, socklen_t(MemoryLayout<RouteAddress>.size))
             }
         }
-
-        private static func openSocket() -> Int32? {
-            let kind = Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-            let descriptor = socket(AF_NETLINK, kind, RouteAddress.protocolNumber)
-            guard descriptor >= 0 else { return nil }
-            var address = RouteAddress()
-            let status = unsafe withUnsafePointer(to: &address) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                    unsafe bind(descriptor, pointer, socklen_t(MemoryLayout<RouteAddress>.size))
-                }
-            }
-            guard status == 0 else {
-                close(descriptor)
-                return nil
-            }
-            return descriptor
+        guard status == 0 else {
+            close(descriptor)
+            return nil
         }
+        return descriptor
+    }
     #else
-        private func startWatching() {}
-        private func stopWatching() {}
+    private func startWatching() {}
+    private func stopWatching() {}
     #endif
 }
 
 #if canImport(Glibc)
-    /// `struct sockaddr_nl` (linux/netlink.h), which Swift's Glibc lacks: three fields of a stable interface.
-    private struct RouteAddress {
-        /// `NETLINK_ROUTE`.
-        static let protocolNumber: Int32 = 0
+/// `struct sockaddr_nl` (linux/netlink.h), which Swift's Glibc lacks: three fields of a stable interface.
+private struct RouteAddress {
+    /// `NETLINK_ROUTE`.
+    static let protocolNumber: Int32 = 0
 
-        var family = sa_family_t(AF_NETLINK)
-        var padding: UInt16 = 0
-        /// 0: the kernel chooses.
-        var port: UInt32 = 0
-        /// `RTMGRP_LINK`, `RTMGRP_IPV4_IFADDR` and `RTMGRP_IPV6_IFADDR` (linux/rtnetlink.h).
-        var groups: UInt32 = 0x1 | 0x10 | 0x100
-    }
+    var family = sa_family_t(AF_NETLINK)
+    var padding: UInt16 = 0
+    /// 0: the kernel chooses.
+    var port: UInt32 = 0
+    /// `RTMGRP_LINK`, `RTMGRP_IPV4_IFADDR` and `RTMGRP_IPV6_IFADDR` (linux/rtnetlink.h).
+    var groups: UInt32 = 0x1 | 0x10 | 0x100
+}
 #endif

@@ -2,15 +2,15 @@ internal import CLibcurl
 internal import RxLoop
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #endif
 
 #if canImport(Glibc)
-    private let datagrams = Int32(SOCK_DGRAM.rawValue)
+private let datagrams = Int32(SOCK_DGRAM.rawValue)
 #else
-    private let datagrams = SOCK_DGRAM
+private let datagrams = SOCK_DGRAM
 #endif
 
 let onOpenSocket: curl_opensocket_callback = { context, _, address in
@@ -19,9 +19,9 @@ let onOpenSocket: curl_opensocket_callback = { context, _, address in
         let address = unsafe found.pointee
         if address.socktype == datagrams, !transfer.allowsDatagrams() { return -1 }
         #if canImport(Glibc)
-            let kind = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
+        let kind = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
         #else
-            let kind = address.socktype
+        let kind = address.socktype
         #endif
         let descriptor = socket(address.family, kind, address.protocol)
         if descriptor >= 0 { transfer.multi.sockets.open(descriptor, for: transfer) }

@@ -1,9 +1,9 @@
 internal import CLibcurl
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// Sends and receives the bytes of a connection that curl has made.
@@ -45,9 +45,9 @@ struct ConnectionBytes {
             return outcome(code, sent)
         }
         #if canImport(Glibc)
-            let flags = Int32(MSG_NOSIGNAL)
+        let flags = Int32(MSG_NOSIGNAL)
         #else
-            let flags: Int32 = 0
+        let flags: Int32 = 0
         #endif
         repeat {
             sent = unsafe systemSend(descriptor, bytes.baseAddress, bytes.count, flags)

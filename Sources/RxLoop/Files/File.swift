@@ -1,9 +1,9 @@
 internal import CLibuv
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// An open regular file. Every call blocks, so use it in ``EventLoop/work(_:)``.

@@ -2,9 +2,9 @@ internal import CLibuv
 import Synchronization
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// Locks a file against other processes that lock it (`flock`). The lock ends with the process, however that

@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #elseif canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// The system's random source, read in blocks: `SystemRandomNumberGenerator` makes a system call for every
@@ -28,11 +28,11 @@ package struct SystemRandomBlocks: RandomNumberGenerator, Sendable {
         block.append(contentsOf: repeatElement(0, count: Self.size))
         unsafe block.withUnsafeMutableBytes { bytes in
             #if canImport(Darwin)
-                unsafe arc4random_buf(bytes.baseAddress!, bytes.count)
+            unsafe arc4random_buf(bytes.baseAddress!, bytes.count)
             #else
-                // It fails only where the kernel has no getrandom(2), as before Linux 3.17.
-                let status = unsafe getentropy(bytes.baseAddress!, bytes.count)
-                precondition(status == 0, "the system has no random numbers")
+            // It fails only where the kernel has no getrandom(2), as before Linux 3.17.
+            let status = unsafe getentropy(bytes.baseAddress!, bytes.count)
+            precondition(status == 0, "the system has no random numbers")
             #endif
         }
     }

@@ -9,9 +9,9 @@ import Testing
 @testable import RxCurl
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// Requests for HTTP/3 if libcurl does not support it. Runs with every libcurl.

@@ -100,41 +100,41 @@ extension CodedBody {
         ] + brotli + zstd
 
     #if Brotli
-        static let brotli = [
-            CodedBody("br", "br", Brotli.whole, .body("whole")),
-            CodedBody("br in gzip", "br, gzip", Gzip.stored(Brotli.whole), .body("whole")),
-            CodedBody("br with a tail", "br", Brotli.whole + content, .body("whole")),
-            CodedBody("br that breaks off", "br", Brotli.whole.dropLast(1), .fails(.partialBody)),
-            CodedBody("nothing in br", "br", [], .body("")),
-        ]
+    static let brotli = [
+        CodedBody("br", "br", Brotli.whole, .body("whole")),
+        CodedBody("br in gzip", "br, gzip", Gzip.stored(Brotli.whole), .body("whole")),
+        CodedBody("br with a tail", "br", Brotli.whole + content, .body("whole")),
+        CodedBody("br that breaks off", "br", Brotli.whole.dropLast(1), .fails(.partialBody)),
+        CodedBody("nothing in br", "br", [], .body("")),
+    ]
     #else
-        static let brotli = [CodedBody("br", "br", content, .body("whole"))]
+    static let brotli = [CodedBody("br", "br", content, .body("whole"))]
     #endif
 
     #if Zstd
-        static let zstd = [
-            CodedBody("zstd", "zstd", Zstd.stored(content), .body("whole")),
-            CodedBody(
-                "zstd of two frames", "zstd",
-                Zstd.stored(Array("who".utf8)) + Zstd.skippable(count: 9) + Zstd.stored(Array("le".utf8)),
-                .body("whole")),
-            CodedBody("zstd with a tail", "zstd", Zstd.stored(content) + content, .body("whole")),
-            CodedBody(
-                "zstd and a tail that begins like a frame", "zstd",
-                Zstd.stored(content) + [0x28, 1, 2, 3, 4, 5, 6, 7],
-                .body("whole")),
-            CodedBody("zstd that breaks off", "zstd", Zstd.stored(content).dropLast(1), .fails(.partialBody)),
-            CodedBody(
-                "zstd whose second frame breaks off", "zstd",
-                Zstd.stored(content) + Zstd.stored(content).dropLast(1),
-                .fails(.partialBody)),
-            // RFC 9659: 8 MiB.
-            CodedBody(
-                "zstd with a window of 16 MiB", "zstd", Zstd.stored(content, windowLog: 24),
-                .fails(.invalidResponse)),
-            CodedBody("nothing in zstd", "zstd", [], .body("")),
-        ]
+    static let zstd = [
+        CodedBody("zstd", "zstd", Zstd.stored(content), .body("whole")),
+        CodedBody(
+            "zstd of two frames", "zstd",
+            Zstd.stored(Array("who".utf8)) + Zstd.skippable(count: 9) + Zstd.stored(Array("le".utf8)),
+            .body("whole")),
+        CodedBody("zstd with a tail", "zstd", Zstd.stored(content) + content, .body("whole")),
+        CodedBody(
+            "zstd and a tail that begins like a frame", "zstd",
+            Zstd.stored(content) + [0x28, 1, 2, 3, 4, 5, 6, 7],
+            .body("whole")),
+        CodedBody("zstd that breaks off", "zstd", Zstd.stored(content).dropLast(1), .fails(.partialBody)),
+        CodedBody(
+            "zstd whose second frame breaks off", "zstd",
+            Zstd.stored(content) + Zstd.stored(content).dropLast(1),
+            .fails(.partialBody)),
+        // RFC 9659: 8 MiB.
+        CodedBody(
+            "zstd with a window of 16 MiB", "zstd", Zstd.stored(content, windowLog: 24),
+            .fails(.invalidResponse)),
+        CodedBody("nothing in zstd", "zstd", [], .body("")),
+    ]
     #else
-        static let zstd = [CodedBody("zstd", "zstd", content, .body("whole"))]
+    static let zstd = [CodedBody("zstd", "zstd", content, .body("whole"))]
     #endif
 }

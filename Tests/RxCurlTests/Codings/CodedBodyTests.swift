@@ -35,10 +35,10 @@ import Testing
             ("deflate, gzip", Gzip.stored(Gzip.deflated(content, isWrapped: true))),
         ]
         #if Brotli
-            codings.append(("br", Brotli.whole))
+        codings.append(("br", Brotli.whole))
         #endif
         #if Zstd
-            codings.append(("zstd", Zstd.stored(content)))
+        codings.append(("zstd", Zstd.stored(content)))
         #endif
         return codings
     }()

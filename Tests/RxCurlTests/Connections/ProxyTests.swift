@@ -5,9 +5,9 @@ import TestServers
 import Testing
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// Through a proxy on loopback that resolves every host to 127.0.0.1.

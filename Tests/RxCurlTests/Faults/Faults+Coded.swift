@@ -34,29 +34,29 @@ extension Fault {
     ]
 
     #if Brotli
-        static let brotli: [Fault] = [
-            sends(
-                "invalid br", coding: "br", Array(repeating: 0xFF, count: 10),
-                .fails(.invalidResponse, status: 200)),
-            sends(
-                "br that breaks off", coding: "br", Array("plain text".utf8),
-                .fails(.partialBody, status: 200)),
-            sends("100 MiB of zeros in br", coding: "br", Brotli.zeros, .fails(.tooLarge, status: 200)),
-        ]
+    static let brotli: [Fault] = [
+        sends(
+            "invalid br", coding: "br", Array(repeating: 0xFF, count: 10),
+            .fails(.invalidResponse, status: 200)),
+        sends(
+            "br that breaks off", coding: "br", Array("plain text".utf8),
+            .fails(.partialBody, status: 200)),
+        sends("100 MiB of zeros in br", coding: "br", Brotli.zeros, .fails(.tooLarge, status: 200)),
+    ]
     #else
-        static let brotli: [Fault] = []
+    static let brotli: [Fault] = []
     #endif
 
     #if Zstd
-        static let zstd: [Fault] = [
-            sends(
-                "invalid zstd", coding: "zstd", Array("plain text".utf8),
-                .fails(.invalidResponse, status: 200)),
-            sends(
-                "100 MiB of zeros in zstd", coding: "zstd", Zstd.zeros(count: 100 << 20),
-                .fails(.tooLarge, status: 200)),
-        ]
+    static let zstd: [Fault] = [
+        sends(
+            "invalid zstd", coding: "zstd", Array("plain text".utf8),
+            .fails(.invalidResponse, status: 200)),
+        sends(
+            "100 MiB of zeros in zstd", coding: "zstd", Zstd.zeros(count: 100 << 20),
+            .fails(.tooLarge, status: 200)),
+    ]
     #else
-        static let zstd: [Fault] = []
+    static let zstd: [Fault] = []
     #endif
 }

@@ -2,9 +2,9 @@ import Synchronization
 import TestServers
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// Requires a digest (RFC 7616), as a server or as an HTTP proxy, and verifies it. As a proxy it also is the

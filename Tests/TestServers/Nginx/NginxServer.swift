@@ -1,9 +1,9 @@
 import FoundationEssentials
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// A private nginx server on loopback: http on one free port, https with HTTP/2 on another, HTTP/2 without

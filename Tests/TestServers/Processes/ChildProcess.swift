@@ -2,9 +2,9 @@ import FoundationEssentials
 import Synchronization
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// A program in a separate process, whose input can be written and whose output is recorded.

@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// Starts a program in a new process group, so that an interrupt from the terminal does not reach it.
@@ -22,11 +22,11 @@ func spawn(
         sources.append(source)
     }
     #if canImport(Glibc)
-        var actions = unsafe posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
+    var actions = unsafe posix_spawn_file_actions_t()
+    var attributes = posix_spawnattr_t()
     #else
-        var actions: posix_spawn_file_actions_t?
-        var attributes: posix_spawnattr_t?
+    var actions: posix_spawn_file_actions_t?
+    var attributes: posix_spawnattr_t?
     #endif
     unsafe posix_spawn_file_actions_init(&actions)
     unsafe posix_spawnattr_init(&attributes)
@@ -39,10 +39,10 @@ func spawn(
     }
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
     #if canImport(Glibc)
-        let flags = POSIX_SPAWN_SETPGROUP
-        _ = unsafe closeFrom?(&actions, max(2, descriptors.map(\.to).max() ?? 2) + 1)
+    let flags = POSIX_SPAWN_SETPGROUP
+    _ = unsafe closeFrom?(&actions, max(2, descriptors.map(\.to).max() ?? 2) + 1)
     #else
-        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_CLOEXEC_DEFAULT
+    let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_CLOEXEC_DEFAULT
     #endif
     unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
 
@@ -59,15 +59,15 @@ func spawn(
 }
 
 #if canImport(Glibc)
-    private typealias CloseFrom =
-        @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, CInt) -> CInt
+private typealias CloseFrom =
+    @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, CInt) -> CInt
 
-    /// Closes all descriptors from a number on (`posix_spawn_file_actions_addclosefrom_np`, which Swift's
-    /// Glibc lacks); `nil` before glibc 2.34.
-    private var closeFrom: CloseFrom? {
-        unsafe dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
-            // The C function has this type.
-            unsafe unsafeBitCast($0, to: CloseFrom.self)
-        }
+/// Closes all descriptors from a number on (`posix_spawn_file_actions_addclosefrom_np`, which Swift's
+/// Glibc lacks); `nil` before glibc 2.34.
+private var closeFrom: CloseFrom? {
+    unsafe dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
+        // The C function has this type.
+        unsafe unsafeBitCast($0, to: CloseFrom.self)
     }
+}
 #endif

@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 extension ConnectionSocket {
@@ -47,9 +47,9 @@ extension ConnectionSocket {
     /// Writes all bytes, because the socket blocks; false if it is broken.
     private static func write(_ bytes: [UInt8], to raw: CInt) -> Bool {
         #if canImport(Glibc)
-            let flags = CInt(MSG_NOSIGNAL)
+        let flags = CInt(MSG_NOSIGNAL)
         #else
-            let flags: CInt = 0
+        let flags: CInt = 0
         #endif
         return unsafe bytes.withUnsafeBytes { buffer in
             unsafe systemSend(raw, buffer.baseAddress, buffer.count, flags) == buffer.count

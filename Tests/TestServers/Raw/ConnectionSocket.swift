@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// An accepted, blocking socket; all its waits end when the server stops.
@@ -10,13 +10,13 @@ struct ConnectionSocket: ~Copyable, Sendable {
     let stop: Gate
 
     #if canImport(Glibc)
-        private static let hangUp = Int16(0x2000)  // POLLRDHUP, which <poll.h> defines for GNU sources only
-        private static let sendFlags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
-        private static let sendingSide = CInt(SHUT_WR)
+    private static let hangUp = Int16(0x2000)  // POLLRDHUP, which <poll.h> defines for GNU sources only
+    private static let sendFlags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
+    private static let sendingSide = CInt(SHUT_WR)
     #else
-        private static let hangUp = Int16(POLLHUP)
-        private static let sendFlags = MSG_DONTWAIT
-        private static let sendingSide = SHUT_WR
+    private static let hangUp = Int16(POLLHUP)
+    private static let sendFlags = MSG_DONTWAIT
+    private static let sendingSide = SHUT_WR
     #endif
 
     init(_ descriptor: consuming Descriptor, stop: Gate) {
@@ -26,7 +26,7 @@ struct ConnectionSocket: ~Copyable, Sendable {
         // exact.
         _ = unsafe setsockopt(descriptor.raw, CInt(IPPROTO_TCP), TCP_NODELAY, &on, size)
         #if canImport(Darwin)
-            _ = unsafe setsockopt(descriptor.raw, SOL_SOCKET, SO_NOSIGPIPE, &on, size)
+        _ = unsafe setsockopt(descriptor.raw, SOL_SOCKET, SO_NOSIGPIPE, &on, size)
         #endif
         self.descriptor = descriptor
         self.stop = stop

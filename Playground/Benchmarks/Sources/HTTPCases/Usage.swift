@@ -1,7 +1,7 @@
 import Foundation
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #endif
 
 /// The resources that this process has used so far.
@@ -16,11 +16,11 @@ package struct Usage: Sendable {
         var usage = rusage()
         // The call writes to `usage` and keeps no pointer to it.
         #if canImport(Glibc)
-            _ = unsafe getrusage(RUSAGE_SELF.rawValue, &usage)
-            peakKibibytes = Self.peakOfStatus ?? usage.ru_maxrss
+        _ = unsafe getrusage(RUSAGE_SELF.rawValue, &usage)
+        peakKibibytes = Self.peakOfStatus ?? usage.ru_maxrss
         #else
-            _ = unsafe getrusage(RUSAGE_SELF, &usage)
-            peakKibibytes = usage.ru_maxrss >> 10
+        _ = unsafe getrusage(RUSAGE_SELF, &usage)
+        peakKibibytes = usage.ru_maxrss >> 10
         #endif
         cpuSeconds =
             Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)

@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// An accepted socket each of whose waits has a deadline, and ends when the server stops.
@@ -24,11 +24,11 @@ struct CaseSocket: ~Copyable {
     private var isAtEnd = false
 
     #if canImport(Glibc)
-        private static let sendFlags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
-        private static let sendingSide = CInt(SHUT_WR)
+    private static let sendFlags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
+    private static let sendingSide = CInt(SHUT_WR)
     #else
-        private static let sendFlags = MSG_DONTWAIT
-        private static let sendingSide = SHUT_WR
+    private static let sendFlags = MSG_DONTWAIT
+    private static let sendingSide = SHUT_WR
     #endif
 
     /// - Parameter raw: the socket, which the caller closes.
@@ -40,7 +40,7 @@ struct CaseSocket: ~Copyable {
         // Each write is a segment; if the option fails, the cases with chops are only less exact.
         _ = unsafe setsockopt(raw, CInt(IPPROTO_TCP), TCP_NODELAY, &on, size)
         #if canImport(Darwin)
-            _ = unsafe setsockopt(raw, SOL_SOCKET, SO_NOSIGPIPE, &on, size)
+        _ = unsafe setsockopt(raw, SOL_SOCKET, SO_NOSIGPIPE, &on, size)
         #endif
     }
 
