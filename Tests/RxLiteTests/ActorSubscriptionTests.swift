@@ -91,7 +91,7 @@ import Testing
                     isolatedTo: place, onNext: { _, _ in }, onFinish: { _ in continuation.resume() })
             }
         }
-        while life.alive > 0 { await Task.yield() }
+        await until { life.alive == 0 }
     }
 
     private actor Counting {

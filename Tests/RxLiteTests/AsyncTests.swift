@@ -117,7 +117,7 @@ import Testing
         let asked = Shared(0)
         let stream = Observable(Counting(upTo: .max, asked))
         let iterator = stream.values(buffering: .suspend(high: 4, low: 1)).makeAsyncIterator()
-        while asked.value < 4 { await Task.yield() }
+        await until { asked.value >= 4 }
         for taken in 0..<200 {
             for _ in 0..<20 { await Task.yield() }
             #expect(asked.value <= taken + 4)
@@ -185,7 +185,7 @@ import Testing
         let count = LiveCount()
         let asked = Shared(0)
         #expect(try await Observable(Counting(upTo: .max, asked, Counted(count))).value() == 0)
-        while count.alive > 0 { await Task.yield() }
+        await until { count.alive == 0 }
         #expect(asked.value <= 2)
     }
 
@@ -206,7 +206,7 @@ import Testing
         let stream = signal.observable.startWith(1, 2).handleEvents(
             onSubscribe: { subscribed.change { $0 = true } }, onCancel: { cancelled.change { $0 = true } })
         let task = Task { try await stream.collect().value() }
-        while !subscribed.value { await Task.yield() }
+        await until { subscribed.value }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(cancelled.value)

@@ -111,7 +111,7 @@ import Testing
             }
         }
         let running = OwnThread { stream.subscribe() }
-        while kept.value == nil { await Task.yield() }
+        await until { kept.value != nil }
         kept.value?.cancel()
         running.join()
         #expect(kept.value?.isActive == false)

@@ -27,7 +27,7 @@ import Testing
         let subscription = stream(isCancellation).subscribe(
             isolatedTo: MainActor.self, onNext: { [log] in log.add("\($0)") },
             onFailure: { [log] _ in log.add("failure") }, onFinish: { [log] in log.add("finish") })
-        while subscription.isActive { await Task.yield() }
+        await until { !subscription.isActive }
         #expect(log.entries == (isCancellation ? ["1"] : ["1", "failure"]))
     }
 

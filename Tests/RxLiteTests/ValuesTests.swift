@@ -87,7 +87,7 @@ import Testing
             for await _ in stream.values(buffering: .unbounded) { count += 1 }
             return count
         }
-        while !subscribed.value { await Task.yield() }
+        await until { subscribed.value }
         task.cancel()
         #expect(await task.value == 0)
         #expect(cancelled.value == 1)

@@ -166,7 +166,7 @@ private func bytesUntilItStalls(_ server: RawServer, _ transport: CurlTransport)
 private func descriptorsReturn(to count: Int) async throws -> Bool {
     for _ in 0..<10_000 {
         if try openDescriptors() == count { return true }
-        await Task.yield()
+        try await Task.sleep(for: .milliseconds(1))
     }
     return false
 }
