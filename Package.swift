@@ -14,8 +14,15 @@ if Context.environment["WARNINGS_AS_ERRORS"] != nil {
     settings.append(.treatAllWarnings(as: .error))
 }
 
+/// The optional parts. A dependency that only these need is not even fetched without them.
+let traits: Set<Trait> = [
+    .trait(name: "Brotli", description: "Decodes responses that are coded with Brotli, by libbrotlidec."),
+    .trait(name: "Zstd", description: "Decodes responses that are coded with Zstandard, by libzstd."),
+    .trait(name: "DiskCache", description: "Stores responses on disk, in SQLite, with RxDiskCache."),
+    .trait(name: "Logging", description: "Writes the traffic of a client to swift-log."),
+]
 // Tests/run.sh sets it, so that what is optional is built and tested too.
-let defaultTraits: Set<String> = Context.environment["ALL_TRAITS"] == nil ? [] : ["Brotli", "Zstd"]
+let defaultTraits = Context.environment["ALL_TRAITS"] == nil ? [] : Set(traits.map(\.name))
 
 // Reads top to bottom as the architecture: a target may import what stands above it and is named in its
 // line, nothing else. Tests/ArchitectureTests holds the sources to these arrows.
@@ -27,14 +34,10 @@ let package = Package(
         .library(name: "RxLite", targets: ["RxLite"]),
         .library(name: "RxTesting", targets: ["RxTesting"]),
         .library(name: "RxJSON", targets: ["RxJSON"]),
-        // Apart from RxNetworking, so that SQLite is built only where it is used.
+        // With the trait DiskCache.
         .library(name: "RxDiskCache", targets: ["RxDiskCache"]),
     ],
-    traits: [
-        .trait(name: "Brotli", description: "Decodes responses that are coded with Brotli, by libbrotlidec."),
-        .trait(name: "Zstd", description: "Decodes responses that are coded with Zstandard, by libzstd."),
-        .default(enabledTraits: defaultTraits),
-    ],
+    traits: traits.union([.default(enabledTraits: defaultTraits)]),
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
@@ -225,9 +228,15 @@ extension Target.Dependency {
     static var structuredFields: Self {
         .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
     }
-    static var logging: Self { .product(name: "Logging", package: "swift-log") }
-    static var inMemoryLogging: Self { .product(name: "InMemoryLogging", package: "swift-log") }
-    static var grdb: Self { .product(name: "GRDB", package: "GRDB.swift") }
+    static var logging: Self {
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"]))
+    }
+    static var inMemoryLogging: Self {
+        .product(name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["Logging"]))
+    }
+    static var grdb: Self {
+        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["DiskCache"]))
+    }
     static var flyingFox: Self { .product(name: "FlyingFox", package: "FlyingFox") }
     static var flyingSocks: Self { .product(name: "FlyingSocks", package: "FlyingFox") }
 }

@@ -13,8 +13,10 @@ site=$(cd "${1:-.build/site}" && pwd)
 
 source Playground/install.sh
 need_libraries
+need_trait_libraries
 install_missing
 
+export ALL_TRAITS=1 # read by Package.swift
 for module in RxNetworking RxTesting RxDiskCache RxJSON; do swift build --target "$module"; done
 modules=$(swift build --show-bin-path)/Modules
 target=$(swiftc -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p')

@@ -29,13 +29,13 @@ need_libraries() {
     need_library libcurl libcurl4-openssl-dev curl
     need_library zlib zlib1g-dev zlib
     need_library libpsl libpsl-dev libpsl
-    need_library sqlite3 libsqlite3-dev sqlite # only for RxDiskCache
 }
 
-# The dependencies of the package traits Brotli and Zstd.
+# The dependencies of the package traits Brotli, Zstd and DiskCache.
 need_trait_libraries() {
     need_library libbrotlidec libbrotli-dev brotli
     need_library libzstd libzstd-dev zstd
+    need_library sqlite3 libsqlite3-dev sqlite
 }
 
 # The dependencies of virtual_environment.

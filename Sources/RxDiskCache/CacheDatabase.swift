@@ -1,3 +1,4 @@
+#if DiskCache
 import GRDB
 import RxCache
 
@@ -122,3 +123,4 @@ struct CacheDatabase {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if DiskCache
 import GRDB
 import RxHTTP
 
@@ -64,3 +65,4 @@ struct CacheFailure: Error {
         NetworkError(kind == .untrusted ? .untrustedFile : .file, "disk cache: " + message)
     }
 }
+#endif

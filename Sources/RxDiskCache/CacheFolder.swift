@@ -1,3 +1,4 @@
+#if DiskCache
 import FoundationEssentials
 import RxHTTP
 
@@ -123,3 +124,4 @@ struct CacheFolder {
         return raw
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if DiskCache
 import CZlib
 import FoundationEssentials
 import GRDB
@@ -68,3 +69,4 @@ struct CacheRecord {
         return decoder
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if DiskCache
 import GRDB
 
 /// The tables of a database, and the configuration of a connection to it.
@@ -100,3 +101,4 @@ enum CacheSchema {
         }
     }
 }
+#endif

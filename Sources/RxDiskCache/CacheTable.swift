@@ -1,3 +1,4 @@
+#if DiskCache
 import FoundationEssentials
 import GRDB
 import RxCache
@@ -178,3 +179,4 @@ struct CacheTable {
         [key.url, key.rules.rawValue, key.method, key.identity, key.content]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if DiskCache
 /// The limits of a ``DiskCacheStore``.
 struct DiskCacheLimits {
     let bytes: Int
@@ -8,3 +9,4 @@ struct DiskCacheLimits {
     /// (https://www.sqlite.org/limits.html).
     static let mostEntryBytes = 512 << 20
 }
+#endif

@@ -1,3 +1,4 @@
+#if DiskCache
 public import RxHTTP
 
 /// The failures of a ``DiskCacheStore`` since its creation. None of them fails a request.
@@ -15,3 +16,4 @@ public struct DiskCacheStatistics: Sendable {
     /// The latest failure counted in ``failedLookups`` or ``failedChanges``.
     public internal(set) var lastFailure: NetworkError?
 }
+#endif

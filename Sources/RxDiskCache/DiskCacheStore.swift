@@ -1,3 +1,4 @@
+#if DiskCache
 public import RxCache
 public import RxHTTP
 public import RxLite
@@ -111,3 +112,8 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 }
+#else
+/// A store of responses on disk; needs the package trait `DiskCache`.
+@available(*, unavailable, message: "enable the trait DiskCache of the package RxNetworking")
+public typealias DiskCacheStore = Never
+#endif

@@ -1,3 +1,4 @@
+#if DiskCache
 import RxHTTP
 import Synchronization
 
@@ -75,3 +76,4 @@ final class DiskThread: Sendable {
         }
     }
 }
+#endif

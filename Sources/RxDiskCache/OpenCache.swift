@@ -1,3 +1,4 @@
+#if DiskCache
 import GRDB
 import RxCache
 import RxHTTP
@@ -132,3 +133,4 @@ final class OpenCache: Sendable {
         }
     }
 }
+#endif

@@ -1,6 +1,5 @@
 // One import for users: all public modules.
 @_exported public import HTTPTypes
-@_exported public import Logging
 @_exported public import RxCache
 @_exported public import RxClient
 @_exported public import RxCookies
@@ -10,3 +9,7 @@
 @_exported public import RxLite
 @_exported public import RxLoop
 @_exported public import RxWebSocket
+
+#if Logging
+@_exported public import Logging
+#endif

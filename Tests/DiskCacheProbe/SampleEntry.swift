@@ -1,3 +1,4 @@
+#if DiskCache
 import FoundationEssentials
 import HTTPTypes
 import RxCache
@@ -54,3 +55,4 @@ enum SampleEntry {
         (0..<8).map { UInt8(truncatingIfNeeded: size >> ($0 * 8)) }
     }
 }
+#endif

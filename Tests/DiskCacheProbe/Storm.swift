@@ -1,3 +1,4 @@
+#if DiskCache
 import FoundationEssentials
 import RxCache
 import RxDiskCache
@@ -44,3 +45,4 @@ struct Storm {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if DiskCache
 // Works on the folder of a disk cache, for tests that kill it or start several instances.
 //
 //   disk-cache-probe fill FOLDER SEED          stores until it is killed; prints `stored KEY NUMBER` for each
@@ -76,3 +77,4 @@ case "storm": exit(await storm(store, random, count) ? 0 : 1)
 case "use": exit(try await use(store) ? 0 : 1)
 default: exit(2)
 }
+#endif

@@ -1,3 +1,4 @@
+#if DiskCache
 import RxCache
 import RxDiskCache
 import RxLite
@@ -76,3 +77,4 @@ import Testing
         #expect(store.troubles == "")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if DiskCache
 import Foundation
 import RxCache
 import RxDiskCache
@@ -76,3 +77,4 @@ import Testing
         try await expectUsable(folder, "seed \(seed), \(files[target].0)")
     }
 }
+#endif

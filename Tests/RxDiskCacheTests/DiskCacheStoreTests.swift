@@ -1,3 +1,4 @@
+#if DiskCache
 import Foundation
 import HTTPTypes
 import RxCache
@@ -159,3 +160,4 @@ import Testing
         #expect(numbers.values.allSatisfy { $0 == 5 })
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if DiskCache
 import Synchronization
 
 /// Events in order, from any thread.
@@ -8,3 +9,4 @@ final class Log: Sendable {
 
     var values: [Int] { contents.withLock { $0 } }
 }
+#endif

@@ -1,3 +1,4 @@
+#if DiskCache
 import FoundationEssentials
 import HTTPTypes
 import RxCache
@@ -68,3 +69,4 @@ import Testing
         #expect(isTight == (model.usage.evicted > 0))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if DiskCache
 import RxDiskCache
 import RxNetworking
 import TestServers
@@ -46,3 +47,4 @@ import Testing
         try await second.close().value()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if DiskCache
 import FoundationEssentials
 import RxCache
 import RxDiskCache
@@ -66,3 +67,4 @@ extension DiskCacheStore {
             patience: .seconds(300))
     }
 }
+#endif

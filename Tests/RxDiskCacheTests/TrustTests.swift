@@ -1,3 +1,4 @@
+#if DiskCache
 import Foundation
 import RxCache
 import RxDiskCache
@@ -82,3 +83,4 @@ import Testing
 extension Data {
     fileprivate func contains(_ other: Data) -> Bool { firstRange(of: other) != nil }
 }
+#endif

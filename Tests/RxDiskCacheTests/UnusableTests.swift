@@ -1,3 +1,4 @@
+#if DiskCache
 import Foundation
 import GRDB
 import RxCache
@@ -165,3 +166,4 @@ import Darwin
         #expect(try number("lookups", in: lines[2]) == SampleEntry.keyCount)
     }
 }
+#endif

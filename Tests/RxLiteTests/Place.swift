@@ -53,7 +53,7 @@ struct Residence: Sendable {
 }
 
 /// Waits for an effect of another thread.
-func until(_ holds: () -> Bool) async {
+nonisolated(nonsending) func until(_ holds: () -> Bool) async {
     // Most conditions hold soon. Later, waiting must not take the time of the code that is waited for.
     for _ in 0..<100 {
         if holds() { return }

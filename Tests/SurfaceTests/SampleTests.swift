@@ -72,10 +72,10 @@ import Testing
         }
     }
 
-    /// Lines without layout: indentation, blank lines, imports, the gap before a comment.
+    /// Lines without layout: indentation, blank lines, imports, conditions of traits, the gap before a comment.
     static func normalized(_ lines: [Substring]) -> [String] {
         lines.map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
-            .filter { !$0.isEmpty && !$0.hasPrefix("import ") }
+            .filter { !$0.isEmpty && !$0.hasPrefix("import ") && !$0.hasPrefix("#if ") && $0 != "#endif" }
     }
 }
 

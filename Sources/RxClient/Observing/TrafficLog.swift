@@ -1,3 +1,4 @@
+#if Logging
 public import Logging
 
 /// The content and levels of a log of a client's traffic.
@@ -31,3 +32,4 @@ public struct TrafficLog: Sendable {
     /// Creates a log with the default content and levels.
     public init() {}
 }
+#endif

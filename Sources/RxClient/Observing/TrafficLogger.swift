@@ -1,3 +1,4 @@
+#if Logging
 import HTTPTypes
 public import Logging
 import RxHTTP
@@ -167,11 +168,13 @@ private struct ResponseBody {
 extension Request {
     fileprivate var line: String { "\(method.rawValue) \(shownURL)" }
 }
+#else
+public import RxLite
 
-extension Body {
-    /// The bytes of the body, if they are in memory.
-    var known: [UInt8] {
-        guard case .bytes(let bytes) = self else { return [] }
-        return bytes
-    }
+extension Observable where Element == TrafficEvent, Failure == Never {
+    /// Writes the events to a log of swift-log; needs the package trait `Logging`.
+    @available(*, unavailable, message: "enable the trait Logging of the package RxNetworking")
+    @discardableResult
+    public func log(to logger: some Sendable) -> Subscription { subscribe() }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Logging
 import FoundationEssentials
 import HTTPTypes
 import InMemoryLogging
@@ -240,3 +241,4 @@ import Testing
         #expect(!String(decoding: try recording.archive.encoded(), as: UTF8.self).contains(Self.canary))
     }
 }
+#endif

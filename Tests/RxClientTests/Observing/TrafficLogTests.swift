@@ -1,3 +1,4 @@
+#if Logging
 import FoundationEssentials
 import HTTPTypes
 import InMemoryLogging
@@ -147,3 +148,4 @@ import Testing
         #expect(store.entries.isEmpty)
     }
 }
+#endif

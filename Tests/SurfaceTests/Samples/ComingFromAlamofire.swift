@@ -155,7 +155,9 @@ private func monitorEvents(_ client: Client) {
         default: break
         }
     })
+    #if Logging
     client.traffic.log(to: Logger(label: "api"))
+    #endif
 }
 
 private func pauseAndCancel(_ client: Client) {

@@ -1,3 +1,4 @@
+#if DiskCache
 import RxDiskCache
 import RxNetworking
 
@@ -24,3 +25,4 @@ func lookIntoAStore(_ disk: DiskCacheStore) async throws {
     let count = try await disk.remove(.identity("anna")).value()
     show(count)
 }
+#endif

@@ -1,5 +1,6 @@
 import RxNetworking
 
+#if Logging
 func logged(client: Client) {
     client.traffic.log(to: Logger(label: "api"))
 }
@@ -12,6 +13,7 @@ func loggedInPart(client: Client) {
     client.traffic.filter { $0.request.method != .get }
         .log(to: Logger(label: "changes"), as: style)
 }
+#endif
 
 func kept() {
     var configuration = ClientConfiguration()
