@@ -29,6 +29,10 @@ import Testing
             ("BFINAL", frame(0xC1, final), 1),
             ("BFINAL twice", frame(0xC1, final) + frame(0xC1, final), 2),
             ("BFINAL without the last byte", frame(0xC1, final.dropLast()) + frame(0xC1, compressed), 2),
+            (
+                "an empty block with BFINAL",
+                frame(0xC1, [0, 5, 0, 0xFA, 0xFF] + Array("Hello".utf8) + [1]), 1
+            ),
             ("two blocks", frame(0xC1, [0xF2, 0x48, 0x05, 0, 0, 0, 0xFF, 0xFF, 0xCA, 0xC9, 0xC9, 7, 0]), 1),
             ("beside a message that is not compressed", frame(0xC1, compressed) + text("Hello"), 2),
         ])

@@ -113,7 +113,7 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
         // A response that libcurl could not read as HTTP may be temporary; a response of the wrong type is
         // final.
         case .invalidResponse: error.curlCode != nil
-        default: error.code.remedies.contains(.reconnection)
+        default: error.isPassingOnReconnection
         }
     }
 

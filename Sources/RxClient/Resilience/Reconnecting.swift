@@ -24,6 +24,14 @@ extension Observable where Failure == NetworkError {
     }
 }
 
+extension NetworkError {
+    /// Whether another connection may succeed after this error.
+    var isPassingOnReconnection: Bool {
+        // A TLS handshake that breaks off has no failure of its own; a certificate that is refused has.
+        code == .tls ? tlsFailure == nil : code.remedies.contains(.reconnection)
+    }
+}
+
 /// One running ``Observable/reconnecting(on:connection:delay:announcement:)``.
 private final class Reconnecting<Element: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.

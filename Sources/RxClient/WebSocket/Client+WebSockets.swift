@@ -60,7 +60,8 @@ extension Client {
             let events = self.connections(endpoint, settings, outbox, on: scheduler)
             guard let outbox else { return events.subscribe(observer) }
             // Before the end is passed on, so that the subscriber can use the sink again there.
-            events.handleEvents(onEnd: { _ in outbox.release() }, onCancel: { outbox.release() })
+            events.take(until: outbox.stop.observable.setFailureType(to: NetworkError.self))
+                .handleEvents(onEnd: { _ in outbox.release() }, onCancel: { outbox.release() })
                 .subscribe(observer)
         }
     }

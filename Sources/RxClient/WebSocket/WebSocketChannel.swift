@@ -13,6 +13,8 @@ final class WebSocketChannel: @unchecked Sendable {
     /// Received bytes, of which the first ``offset`` have been parsed.
     @safe @exclusivity(unchecked) private var received: [UInt8] = []
     @safe @exclusivity(unchecked) private var offset = 0
+    /// The number of bytes of replies that wait because the network takes nothing.
+    @safe @exclusivity(unchecked) private var waitingReplies = 0
 
     init(
         _ agreement: WebSocketAgreement, _ settings: WebSocketSettings, _ output: WebSocketOutput,
@@ -48,11 +50,18 @@ final class WebSocketChannel: @unchecked Sendable {
         var replies: [UInt8] = []
         // Guard: parsing calls nothing that could change the bytes.
         let input = unsafe state.next(in: received.span.bytes, from: &offset, replies: &replies)
+        waitingReplies = output.isPaused ? waitingReplies + replies.count : 0
         output.write(replies)
         if offset == received.count { (received, offset) = ([], 0) }
         if case .message(let message) = input { trace?.tell(.webSocket(.received, message)) }
         return input
     }
+
+    /// Whether nothing more may be read before the network has taken replies: a server that sends pings and reads
+    /// nothing must not fill the memory.
+    var isChoked: Bool { output.isPaused && waitingReplies >= Self.replyLimit }
+
+    private static let replyLimit = 64 << 10
 
     // MARK: Sending
 
@@ -75,7 +84,7 @@ final class WebSocketChannel: @unchecked Sendable {
 
     /// Sends what waits in the outbox, as long as the network takes it. Small messages go out together.
     func drain(_ outbox: WebSocketOutbox) {
-        while isOpen, !output.isPaused, let first = outbox.next(for: self) {
+        while isOpen, !output.isLost, !output.isPaused, let first = outbox.next(for: self) {
             var bytes: [UInt8] = []
             var sent: [WebSocketOutbox.Entry] = []
             var entry: WebSocketOutbox.Entry? = first
@@ -90,7 +99,12 @@ final class WebSocketChannel: @unchecked Sendable {
                 entry = bytes.count < Self.batchSize ? outbox.next(for: self) : nil
             }
             output.write(bytes)
-            for entry in sent { entry.succeed() }
+            if output.isLost {
+                let error = NetworkError(.connectionLost, "the connection broke while the message was sent")
+                for entry in sent { entry.fail(error) }
+            } else {
+                for entry in sent { entry.succeed() }
+            }
         }
     }
 

@@ -49,7 +49,7 @@ final class WebSocketConnection: @unchecked Sendable {
         heartbeat = settings.pingInterval.map { [timer] interval in
             WebSocketHeartbeat(every: interval, timeout: settings.pongTimeout, timer)
         }
-        output = WebSocketOutput(feeding: lane)
+        output = WebSocketOutput(feeding: lane, on: call.scheduler)
     }
 
     private var lane: Lane { exchange.lane }
@@ -63,7 +63,7 @@ final class WebSocketConnection: @unchecked Sendable {
             var request = request
             for field in handshake.fields { request.headerFields[field.name] = field.value }
             request.upgrade = ProtocolUpgrade(
-                output: self.output.stream { self.lane.enter { self.pump() } })
+                output: self.output.stream { self.pump() })
             self.limitOpening(to: request.timeouts)
             request.timeouts.attempt = nil
             request.timeouts.total = nil
@@ -132,7 +132,7 @@ final class WebSocketConnection: @unchecked Sendable {
     private func keepAlive() {
         guard !isOver, !isClosing else { return }
         heartbeat?.start(
-            isWaived: { self.isHeld }, ping: { self.channel?.ping() },
+            isWaived: { self.observer.scope.isPaused }, ping: { self.channel?.ping() },
             onLoss: {
                 let timeout = self.settings.pongTimeout
                 let error = NetworkError(
@@ -147,14 +147,13 @@ final class WebSocketConnection: @unchecked Sendable {
     private func parse() {
         isParsing = true
         defer { isParsing = false }
-        while !isHeld, exchange.isOpen, let channel, let input = channel.next() {
+        while !isHeld, exchange.isOpen, let channel, !channel.isChoked, let input = channel.next() {
             // The messages that the subscriber sends in response go out before the next frame is parsed.
             outbox?.noteWaking(of: channel)
             take(input)
             pump()
         }
-        // A server that floods pings must wait until the pongs have been sent.
-        if channel != nil, output.isPaused { hold() }
+        if channel?.isChoked == true { hold() }
     }
 
     private func take(_ input: WebSocketInput) {
@@ -224,14 +223,18 @@ final class WebSocketConnection: @unchecked Sendable {
         guard !watchesResumption else { return }
         watchesResumption = true
         observer.scope.lane.enter { [observer] in
-            observer.scope.onResume { self.lane.enter { self.resume() } }
+            observer.scope.onResume { self.resumeLater() }
             // It may have resumed before this was registered.
-            if !observer.scope.isPaused { self.lane.enter { self.resume() } }
+            if !observer.scope.isPaused { self.resumeLater() }
         }
     }
 
+    /// Resumes outside the subscriber's lane: inside it, events could only be queued, and a subscriber that pauses again
+    /// would get them all.
+    private func resumeLater() { call.scheduler.schedule { self.lane.enter { self.resume() } } }
+
     private func resume() {
-        guard isHeld, isOver || !observer.scope.isPaused && !output.isPaused else { return }
+        guard isHeld, isOver || !observer.scope.isPaused && channel?.isChoked != true else { return }
         isHeld = false
         if !isParsing { parse() }
         // Undoes the pause before; a new one keeps the exchange paused.
@@ -266,8 +269,9 @@ final class WebSocketConnection: @unchecked Sendable {
     /// Ends because the subscriber has left.
     private func leave() {
         guard depart() else { return }
-        guard exchange.isOpen, let channel, channel.isOpen else { return exchange.close() }
-        channel.close()
+        guard exchange.isOpen, let channel else { return exchange.close() }
+        // The sink may have sent a close frame; what waits before it goes out as well.
+        if channel.isOpen { channel.close() }
         if isHeld { resume() }
         linger()
     }

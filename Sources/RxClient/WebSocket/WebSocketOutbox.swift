@@ -9,6 +9,8 @@ final class WebSocketOutbox: Sendable {
         case message(WebSocketMessage)
         case ping([UInt8])
         case close(WebSocketCloseCode, reason: String)
+
+        var isClose: Bool { if case .close = self { true } else { false } }
     }
 
     /// A waiting message, and the subscriber to its result.
@@ -26,11 +28,19 @@ final class WebSocketOutbox: Sendable {
         func fail(_ error: NetworkError) {
             observer.scope.enter { [observer] in observer.fail(error) }
         }
+
+        func failAsClosed() {
+            fail(NetworkError(.webSocketClosed, "the WebSocket ended before the message was sent"))
+        }
     }
 
     fileprivate struct Contents {
         /// Whether a close frame has been sent for the subscription.
         var hasClosed = false
+        /// Whether a close frame waits, after which nothing can be sent.
+        var isClosing = false
+        /// Whether the last WebSocket has ended, and no other one uses the sink yet.
+        var hasEnded = false
         var waiting = WaitingList<Entry>()
         /// The number of waiting entries.
         var count = 0
@@ -47,6 +57,8 @@ final class WebSocketOutbox: Sendable {
     let limit: Int
     let overflow: WebSocketSink.Overflow
     let state = State(WebSocketState.idle)
+    /// Ends the subscription.
+    let stop = Signal<Void>()
     private let contents = Mutex(Contents())
 
     init(limit: Int, overflow: WebSocketSink.Overflow) {
@@ -64,15 +76,28 @@ final class WebSocketOutbox: Sendable {
     }
 
     private func add(_ entry: Entry) {
-        let admission = contents.withLock { $0.admit(entry, upTo: limit, overflow) }
-        if let ticket = admission.ticket { entry.observer.scope.onClose { self.withdraw(ticket) } }
-        admission.dropped?.fail(NetworkError(.outboxFull, "\(limit) messages wait for the WebSocket already"))
-        admission.wake?()
+        switch contents.withLock({ $0.admit(entry, upTo: limit, overflow) }) {
+        case .waits(let ticket, let dropped, let wake):
+            entry.observer.scope.onClose { self.withdraw(ticket, isClose: entry.content.isClose) }
+            dropped?.fail(full)
+            wake?()
+        case .full: entry.fail(full)
+        case .closed: entry.failAsClosed()
+        case .closes(let ends):
+            entry.succeed()
+            if ends { stop.send(()) }
+        }
     }
 
-    private func withdraw(_ ticket: WaitingList<Entry>.Ticket) {
+    private var full: NetworkError {
+        NetworkError(.outboxFull, "the sink is full: \(limit) messages are waiting")
+    }
+
+    private func withdraw(_ ticket: WaitingList<Entry>.Ticket, isClose: Bool) {
         contents.withLock { contents in
-            if contents.waiting.remove(ticket) { contents.count -= 1 }
+            guard contents.waiting.remove(ticket) else { return }
+            contents.count -= 1
+            if isClose { contents.isClosing = false }
         }
     }
 
@@ -81,8 +106,10 @@ final class WebSocketOutbox: Sendable {
     /// Reserves the sink for a subscription; false if another one has it.
     func take() -> Bool {
         contents.withLock { contents in
-            defer { contents.isTaken = true }
-            return !contents.isTaken
+            guard !contents.isTaken else { return false }
+            contents.isTaken = true
+            contents.hasEnded = false
+            return true
         }
     }
 
@@ -90,18 +117,19 @@ final class WebSocketOutbox: Sendable {
     func release() {
         let rest = contents.withLock { contents in
             contents.isTaken = false
+            contents.hasEnded = true
             contents.hasClosed = false
+            contents.isClosing = false
             contents.taker = nil
             contents.wake = nil
             contents.count = 0
-            defer { contents.waiting = WaitingList() }
-            return contents.waiting
-        }
-        var waiting = rest
-        while let entry = waiting.popFirst() {
-            entry.fail(NetworkError(.webSocketClosed, "the WebSocket ended before the message was sent"))
+            // The list itself stays, since the tickets of these entries must not be those of later ones.
+            var rest: [Entry] = []
+            while let entry = contents.waiting.popFirst() { rest.append(entry) }
+            return rest
         }
         state.value = .idle
+        for entry in rest { entry.failAsClosed() }
     }
 
     /// Sets the connection that takes the messages.
@@ -151,29 +179,48 @@ final class WebSocketOutbox: Sendable {
 
 extension WebSocketOutbox.Contents {
     /// The outcome of adding an entry.
-    struct Admission {
-        /// The place of the entry, unless it is dropped itself.
-        var ticket: WaitingList<WebSocketOutbox.Entry>.Ticket?
-        /// The entry for which there is no room.
-        var dropped: WebSocketOutbox.Entry?
-        /// Makes the connection take entries; `nil` if there is none, or if it has been told already.
-        var wake: (@Sendable () -> Void)?
+    fileprivate enum Admission {
+        /// It waits for its turn.
+        ///
+        /// - `dropped`: the entry that made room for it.
+        /// - `wake`: makes the connection take entries; `nil` if there is none, or if it has been told already.
+        case waits(
+            WaitingList<WebSocketOutbox.Entry>.Ticket, dropped: WebSocketOutbox.Entry?,
+            wake: (@Sendable () -> Void)?)
+        /// There is no room.
+        case full
+        /// The WebSocket has ended, or a close frame waits.
+        case closed
+        /// There is no connection to close; `ends` if there is a subscription to end.
+        case closes(ends: Bool)
     }
 
     fileprivate mutating func admit(
         _ entry: WebSocketOutbox.Entry, upTo limit: Int, _ overflow: WebSocketSink.Overflow
     ) -> Admission {
-        var admission = Admission()
-        if count >= limit {
-            guard overflow == .dropOldest else { return Admission(dropped: entry) }
-            admission.dropped = waiting.popFirst()
-            count -= 1
+        if entry.content.isClose {
+            if isClosing || hasEnded { return .closes(ends: false) }
+            if taker == nil, waiting.isEmpty {
+                hasClosed = isTaken
+                return .closes(ends: isTaken)
+            }
+            isClosing = true
+            return enqueue(entry, dropped: nil)
         }
+        if isClosing || hasEnded { return .closed }
+        guard count >= limit else { return enqueue(entry, dropped: nil) }
+        guard overflow == .dropOldest else { return .full }
+        count -= 1
+        return enqueue(entry, dropped: waiting.popFirst())
+    }
+
+    private mutating func enqueue(
+        _ entry: WebSocketOutbox.Entry, dropped: WebSocketOutbox.Entry?
+    ) -> Admission {
         count += 1
-        admission.ticket = waiting.append(entry)
-        guard !isAwake, let wake else { return admission }
+        let ticket = waiting.append(entry)
+        guard !isAwake, let wake else { return .waits(ticket, dropped: dropped, wake: nil) }
         isAwake = true
-        admission.wake = wake
-        return admission
+        return .waits(ticket, dropped: dropped, wake: wake)
     }
 }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import RxHTTP
 import RxLite
 import RxWebSocket
@@ -13,6 +14,11 @@ struct WebSocketReading: Interceptor {
     ) -> Observable<CallEvent, NetworkError> {
         Observable(scheduler: call.scheduler) { observer in
             guard observer.scope.isOpen else { return }
+            guard request.method == .get else {
+                let message = "a WebSocket is opened by GET, not by \(request.method.rawValue)"
+                let failure = NetworkError(.invalidConfiguration, message, request: request)
+                return observer.scope.perform { observer.fail(failure) }
+            }
             var random = SystemRandomNumberGenerator()
             let handshake: WebSocketHandshake
             do throws(WebSocketHandshakeError) {

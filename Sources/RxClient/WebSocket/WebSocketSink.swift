@@ -13,8 +13,9 @@ public import RxWebSocket
 /// ```
 ///
 /// Messages go out in the order in which they were sent. While there is no connection, before the first or
-/// between two, they wait; ``limit`` and ``overflow`` say how many and what then. A sink belongs to one
-/// subscription of a WebSocket at a time. Safe from any thread.
+/// between two, they are queued, up to ``limit``; ``overflow`` decides which message fails beyond it. Once the
+/// WebSocket has ended, messages fail, until another one uses the sink: a sink belongs to one subscription at a
+/// time. Safe from any thread.
 public final class WebSocketSink: Sendable {
     /// The treatment of messages when ``limit`` messages wait.
     public enum Overflow: Sendable {
@@ -76,8 +77,9 @@ public final class WebSocketSink: Sendable {
         outbox.send(.ping(payload))
     }
 
-    /// Sends a close frame after the waiting messages. The stream of the WebSocket finishes once the server has
-    /// answered; there is no new connection.
+    /// Sends a close frame after the waiting messages, after which nothing more can be sent. The stream of the WebSocket
+    /// finishes once the server has answered; there is no new connection. Without a connection and without waiting
+    /// messages, the stream finishes at once.
     ///
     /// - Parameters:
     ///   - code: the code. Codes that must not be sent, such as 1005 and 1006, fail with
@@ -86,6 +88,9 @@ public final class WebSocketSink: Sendable {
     public func close(
         _ code: WebSocketCloseCode = .normalClosure, reason: String = ""
     ) -> Observable<Void, NetworkError> {
-        outbox.send(.close(code, reason: reason))
+        guard code.isSendable else {
+            return .fail(NetworkError(.invalidParameters, "a close frame must not have the code \(code)"))
+        }
+        return outbox.send(.close(code, reason: reason))
     }
 }

@@ -62,16 +62,18 @@ final class WebSocketSource: @unchecked Sendable {
         let isPassing = error != nil || code.map { reconnection.closeCodes.contains($0) } ?? false
         if outbox?.hasClosed == true || !isPassing { return nil }
         defer { history.count += 1 }
-        return backoff.delay(history) { Double.random(in: 0..<1) }
+        let delay = backoff.delay(history) { Double.random(in: 0..<1) }
+        guard error?.code == .status else { return delay }
+        return max(delay, error?.retryAfter(now: clock.currentDate) ?? .zero)
     }
 
     private func mayPass(_ error: NetworkError) -> Bool {
         if let code { return reconnection.closeCodes.contains(code) }
-        if error.code == .status {
-            return error.status.map { Self.passingStatuses.contains($0.code) } ?? false
+        switch error.code {
+        case .status: return error.hasTransientStatus
+        // The limits of a handshake, since an open connection has none.
+        case .attemptTimeout, .totalTimeout: return true
+        default: return error.isPassingOnReconnection
         }
-        return error.code.remedies.contains(.reconnection)
     }
-
-    private static let passingStatuses: Set<Int> = Set([408, 425, 429] + Array(500...599))
 }

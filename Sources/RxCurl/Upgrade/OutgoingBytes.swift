@@ -90,6 +90,9 @@ final class OutgoingBytes: @unchecked Sendable {
         if index == chunks.count {
             chunks.removeAll(keepingCapacity: index <= 64)
             index = 0
+        } else if index > 64, index * 2 > chunks.count {
+            chunks.removeFirst(index)
+            index = 0
         }
         if isPaused, count <= Self.lowWater { resume() }
     }

@@ -77,7 +77,12 @@ final class UpgradeExchange {
     private func handle(_ events: Poll.Events, _ error: UVError?) {
         multi.commands.begin()
         // The loop stops a poll that fails.
-        if error != nil { watched = [] }
+        if error != nil {
+            watched = []
+            // What waits cannot be sent, and the poll would report this again and again. The reason is read after the
+            // consumer's pause.
+            if isHeld { output.close() }
+        }
         if events.contains(.writable) { flush() }
         if events.contains(.readable) || error != nil { read(toTheEnd: error != nil) }
         watch()

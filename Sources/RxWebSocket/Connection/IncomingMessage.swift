@@ -118,7 +118,8 @@ struct IncomingMessage: ~Copyable, Sendable {
         // After a block with BFINAL set, there need not be an empty block for the removed bytes to complete.
         if !inflater.isFresh {
             try inflate([0x00, 0x00, 0xFF, 0xFF])
-            guard inflater.isAtBoundary else { throw .invalidCompression }
+            // They may also complete an empty block with BFINAL set (RFC 7692 §7.2.1), the end of the deflate stream.
+            guard inflater.isFresh || inflater.isAtBoundary else { throw .invalidCompression }
         }
         if !keepsContext { inflater.reset() }
     }

@@ -88,7 +88,7 @@ import Testing
         "Transient failures are retried",
         arguments: [
             NetworkError.Code.resolve, .connect, .connectionLost, .emptyReply, .partialBody, .connectTimeout,
-            .firstByteTimeout, .idleTimeout, .unreachable, .circuitOpen,
+            .firstByteTimeout, .idleTimeout, .unreachable, .circuitOpen, .tls,
         ])
     func passing(code: NetworkError.Code) throws {
         let (recorder, _) = bench.source(
@@ -103,7 +103,7 @@ import Testing
     @Test(
         "Permanent failures end the source",
         arguments: [
-            NetworkError.Code.tls, .invalidURL, .invalidHeader, .tooManyRedirects, .shutDown, .loginExpired,
+            NetworkError.Code.invalidURL, .invalidHeader, .tooManyRedirects, .shutDown, .loginExpired,
         ])
     func lasting(code: NetworkError.Code) throws {
         let (recorder, transport) = bench.source(.failure(code))
@@ -111,6 +111,16 @@ import Testing
         #expect(recorder.values.isEmpty)
         #expect(recorder.failure?.code == code)
         #expect(transport.exchanges.count == 1)
+    }
+
+    /// A TLS handshake that broke off is no reason to end.
+    @Test func aRefusedCertificateEndsTheSource() throws {
+        var error = NetworkError(.tls, "as scripted")
+        error.tlsFailure = .expired
+        let (recorder, _) = bench.source(.steps(.fail(error)))
+        try clock.run()
+        #expect(recorder.values.isEmpty)
+        #expect(recorder.failure?.tlsFailure == .expired)
     }
 
     @Test(

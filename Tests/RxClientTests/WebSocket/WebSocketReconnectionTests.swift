@@ -51,6 +51,55 @@ import Testing
         #expect(refused.failure?.code == .status)
     }
 
+    @Test func theServerNamesTheLeastWait() throws {
+        let bench = WebSocketBench(
+            .status(.serviceUnavailable, headers: [.retryAfter: "7"]), .webSocket(.echo))
+        let recorder = bench.open(.reconnecting)
+        try bench.clock.advance(by: .seconds(8))
+        #expect(recorder.values == ["again in 7000.0: status", "opened"])
+    }
+
+    @Test func aHandshakeThatTakesTooLongIsTriedAgain() throws {
+        let limits = [
+            Timeouts(attempt: .seconds(1)), Timeouts(total: .seconds(1)),
+        ]
+        for timeouts in limits {
+            let bench = WebSocketBench(.stall, .webSocket(.echo))
+            let endpoint = InlineEndpoint(.get, "/live", options: RequestOptions(timeouts: timeouts))
+            let recorder = Recorder(
+                bench.client.webSocket(endpoint, settings: .reconnecting).map { event in
+                    if case .opened = event { "opened" } else { "again" }
+                }, on: bench.clock)
+            try bench.clock.advance(by: .seconds(3))
+            #expect(recorder.values == ["again", "opened"])
+        }
+    }
+
+    /// The server cuts the connection during the TLS handshake, or its certificate is refused.
+    @Test func onlyARefusedCertificateIsFinal() throws {
+        for failure in [nil, TLSFailure.expired] {
+            var error = NetworkError(.tls, "the handshake failed")
+            error.tlsFailure = failure
+            let bench = WebSocketBench(.steps(.fail(error)), .webSocket(.echo))
+            let recorder = bench.open(.reconnecting)
+            try bench.clock.advance(by: .seconds(3))
+            #expect(recorder.values == (failure == nil ? ["again in 1000.0: tls", "opened"] : []))
+            #expect(recorder.failure?.code == (failure == nil ? nil : .tls))
+        }
+    }
+
+    @Test func closingWhileThereIsNoConnectionEnds() throws {
+        let bench = WebSocketBench(.failure(.connect), .webSocket(.echo))
+        let recorder = bench.open(.reconnecting)
+        try bench.clock.advance(by: .milliseconds(500))
+        #expect(Recorder(bench.sink.close(), on: bench.clock).isFinished)
+        try bench.clock.advance(by: .seconds(5))
+        #expect(recorder.values == ["again in 1000.0: connect"])
+        #expect(recorder.isFinished)
+        #expect(bench.sink.state.value == .idle)
+        #expect(bench.transport.exchanges.count == 1)
+    }
+
     @Test func aFullOutboxRefuses() throws {
         let bench = WebSocketBench(.webSocket(.echo), limit: 2)
         let sent = ["a", "b", "c"].map { bench.send($0) }

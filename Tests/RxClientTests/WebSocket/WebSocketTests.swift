@@ -77,7 +77,7 @@ import Testing
         let after = bench.send("after")
         try bench.clock.advance(by: .seconds(10))
         #expect(last.isFinished && closing.isFinished)
-        #expect(after.completion == nil, "it waits for the next subscription")
+        #expect(after.failure?.code == .webSocketClosed)
         #expect(recorder.values == ["opened", "last", "closing 1001 "])
         #expect(recorder.isFinished)
         #expect(bench.transport.exchanges.count == 1)
@@ -214,6 +214,81 @@ import Testing
             #expect(sent.isFinished)
         }
         #expect(recorder.values == ["opened"] + (0..<5).map { "message \($0)" })
+    }
+
+    /// A message that has failed because its WebSocket ended, and is sent again at once.
+    @Test func aMessageIsSentAgainOnTheNextWebSocket() throws {
+        let bench = WebSocketBench(.status(.forbidden), .webSocket(.echo))
+        let second = Box<Recorder<String, NetworkError>>()
+        let again = Box<Recorder<Void, NetworkError>>()
+        bench.sink.send("a").subscribe(onFailure: { _ in
+            second.value = bench.open()
+            again.value = bench.send("a")
+        })
+        let first = bench.open()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(first.failure?.code == .status)
+        #expect(again.value?.isFinished == true)
+        #expect(second.value?.values == ["opened", "a"])
+    }
+
+    @Test func afterTheEndMessagesFail() throws {
+        let bench = WebSocketBench(.webSocket(.close(.normalClosure)), .webSocket(.echo))
+        let recorder = bench.open()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.isFinished)
+        #expect(bench.send("a").failure?.code == .webSocketClosed)
+        #expect(Recorder(bench.sink.close(), on: bench.clock).isFinished)
+        let next = bench.open()
+        #expect(bench.send("b").completion == nil)
+        try bench.clock.advance(by: .seconds(1))
+        #expect(next.values == ["opened", "b"])
+    }
+
+    @Test func closingBeforeTheConnection() throws {
+        let bench = WebSocketBench(.webSocket(.echo))
+        #expect(Recorder(bench.sink.close(), on: bench.clock).isFinished)
+        let message = bench.send("a")
+        let closing = Recorder(bench.sink.close(), on: bench.clock)
+        #expect(bench.send("b").failure?.code == .webSocketClosed)
+        let recorder = bench.open()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(message.isFinished && closing.isFinished && recorder.isFinished)
+        #expect(bench.transport.exchanges[0].messages == [.text("a")])
+    }
+
+    @Test func aCloseThatIsWithdrawnClosesNothing() throws {
+        let bench = WebSocketBench(.webSocket(.echo))
+        _ = bench.send("a")
+        #expect(
+            Recorder(bench.sink.close(.abnormalClosure), on: bench.clock).failure?.code == .invalidParameters)
+        Recorder(bench.sink.close(), on: bench.clock).cancel()
+        let recorder = bench.open()
+        _ = bench.send("b")
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.values == ["opened", "a", "b"])
+        #expect(recorder.completion == nil)
+    }
+
+    /// What the sink has sent before its close frame goes out although the subscriber leaves.
+    @Test func cancellingAfterCloseStillCloses() throws {
+        let bench = WebSocketBench(.webSocket(.wait(.seconds(1)), .receive, .echo))
+        let recorder = bench.open()
+        try bench.clock.advance(by: .milliseconds(500))
+        _ = bench.send("last")
+        _ = Recorder(bench.sink.close(.goingAway), on: bench.clock)
+        recorder.cancel()
+        try bench.clock.advance(by: .seconds(3))
+        #expect(bench.transport.exchanges[0].messages == [.text("last")])
+        #expect(bench.transport.exchanges[0].closeCode == .goingAway)
+    }
+
+    @Test func otherMethodsThanGetAreRefused() throws {
+        let bench = WebSocketBench(.webSocket(.echo))
+        let recorder = Recorder(bench.client.webSocket(InlineEndpoint(.post, "/live")), on: bench.clock)
+        try bench.clock.run()
+        #expect(recorder.failure?.code == .invalidConfiguration)
+        #expect(bench.transport.exchanges.isEmpty)
     }
 
     @Test func typedMessages() throws {

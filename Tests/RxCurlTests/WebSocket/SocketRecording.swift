@@ -24,7 +24,7 @@ final class SocketRecording: Sendable {
     private let board = Board(Log())
     private let subscription = Mutex<Subscription?>(nil)
 
-    /// - Parameter pausesAt: the event after which the subscriber pauses.
+    /// - Parameter pausesAt: the event at which the subscriber pauses; empty for each.
     init(
         _ stream: Observable<WebSocketEvent, NetworkError>, on loop: some Scheduler, pausesAt: String? = nil
     ) {
@@ -33,7 +33,7 @@ final class SocketRecording: Sendable {
             let made = stream.subscribe(
                 onNext: { [self] event in
                     let text = Self.text(of: event)
-                    if text == pausesAt { pause() }
+                    if text == pausesAt || pausesAt == "" { pause() }
                     board.update { $0.events.append(text) }
                 },
                 onEnd: { [self] completion in board.update { $0.ends.append(completion) } })

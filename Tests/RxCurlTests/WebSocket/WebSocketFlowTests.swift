@@ -1,0 +1,129 @@
+import RxClient
+import RxCurl
+import RxHTTP
+import RxLite
+import RxWebSocket
+import TestServers
+import Testing
+
+/// Messages in both directions while one side, or both, take nothing.
+@Suite(.timeLimit(.minutes(1))) struct WebSocketFlowTests {
+    private static let size = 64 << 10
+
+    /// A frame of the server with a binary message.
+    private static let frame: [UInt8] =
+        [0x82, 0x7F, 0, 0, 0, 0, 0, 1, 0, 0] + [UInt8](repeating: 7, count: size)
+    /// The number of bytes of the same message in a frame of the client.
+    private static let maskedSize = frame.count + 4
+
+    private static let message = WebSocketMessage.binary([UInt8](repeating: 7, count: size))
+
+    /// The server reads a message, and reads no further before it has sent two. It may read up to twice as much, since what
+    /// it reads ends anywhere.
+    @Test func bothSidesSendMoreThanTheNetworkHolds() async throws {
+        let count = 1000
+        let server = try RawServer { request in
+            let round = [RawServer.Step.drop(Self.maskedSize), .send(Self.frame + Self.frame)]
+            return [.send(request.webSocketResponse())]
+                + [[RawServer.Step]](repeating: round, count: count / 2).joined() + [.waitForClientClose]
+        }
+        try await withTransport { transport in
+            let sink = WebSocketSink()
+            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let recording = SocketRecording(client.webSocket("/", sending: sink), on: transport.loop)
+            for _ in 0..<count { sink.send(Self.message).subscribe() }
+            _ = try await recording.until { $0.events.count == 1 + count ? () : nil }
+            recording.cancel()
+        }
+    }
+
+    @Test func theEndComesAlthoughTheOutputIsFull() async throws {
+        let gate = try Gate()
+        let server = try RawServer { request in
+            [.send(request.webSocketResponse()), .wait(gate), .send([0x81, 1, 0x61]), .close]
+        }
+        try await withTransport { transport in
+            let sink = WebSocketSink()
+            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let recording = SocketRecording(client.webSocket("/", sending: sink), on: transport.loop)
+            for _ in 0..<1000 { sink.send(Self.message).subscribe() }
+            try await recording.event("opened")
+            for _ in 0..<100 { await transport.loop.poll() }
+            gate.open()
+            #expect(try await recording.ended().end == "connectionLost 1006")
+            #expect(recording.log.events == ["opened", "a"])
+        }
+    }
+
+    /// Messages that the network does not take wait in the sink.
+    @Test func aServerThatReadsNothingStopsTheSink() async throws {
+        let server = try RawServer { request in [.send(request.webSocketResponse()), .stall] }
+        try await withTransport { transport in
+            let sink = WebSocketSink()
+            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let sent = Board(0)
+            for _ in 0..<1000 { sink.send(Self.message).subscribe(onFinish: { sent.update { $0 += 1 } }) }
+            let recording = SocketRecording(client.webSocket("/", sending: sink), on: transport.loop)
+            try await recording.event("opened")
+            for _ in 0..<500 { await transport.loop.poll() }
+            #expect(sent.contents < 500)
+            recording.cancel()
+        }
+    }
+
+    /// A connection that breaks while the subscriber has paused takes no message with it that is reported as sent.
+    @Test func messagesWaitForTheNextConnection() async throws {
+        let gate = try Gate()
+        let server = try RawServer { request in
+            request.connection == 0
+                ? [.send(request.webSocketResponse()), .wait(gate), .reset]
+                : [.send(request.webSocketResponse()), .keep]
+        }
+        try await withTransport { transport in
+            let sink = WebSocketSink()
+            var settings = WebSocketSettings()
+            settings.reconnection = .always(.constant(.milliseconds(1)))
+            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let recording = SocketRecording(
+                client.webSocket("/", sending: sink, settings: settings), on: transport.loop,
+                pausesAt: "opened")
+            try await recording.event("opened")
+            gate.open()
+            _ = try await server.connectionEnded(0)
+            let sent = Board<[String]>([])
+            for text in ["a", "b", "c"] {
+                for _ in 0..<20 { await transport.loop.poll() }
+                sink.send(text).subscribe(onFinish: { sent.update { $0.append(text) } })
+            }
+            recording.resume()
+            _ = try await sent.until { $0.last == "c" ? () : nil }
+            let expected = sent.contents.map { Array($0.utf8) }
+            _ = try await server.until { record in
+                record.connections.count == 2
+                    && record.connections[1].webSocketFrames.map(\.payload) == expected ? () : nil
+            }
+            recording.cancel()
+        }
+    }
+
+    /// All messages arrive at once.
+    @Test func aSubscriberThatPausesAtEachMessageGetsOneAtATime() async throws {
+        let texts = (0..<60).map { "\($0)" }
+        let server = try RawServer { request in
+            let frames = texts.map { [0x81, UInt8($0.utf8.count)] + Array($0.utf8) }
+            return [.send(request.webSocketResponse() + frames.joined()), .keep]
+        }
+        try await withTransport { transport in
+            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let recording = SocketRecording(client.webSocket("/"), on: transport.loop, pausesAt: "")
+            for count in 1...texts.count + 1 {
+                _ = try await recording.until { $0.events.count >= count ? () : nil }
+                for _ in 0..<3 { await transport.loop.poll() }
+                #expect(recording.log.events.count == count)
+                recording.resume()
+            }
+            #expect(recording.log.events == ["opened"] + texts)
+            recording.cancel()
+        }
+    }
+}
