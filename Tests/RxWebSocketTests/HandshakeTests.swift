@@ -75,7 +75,7 @@ import Testing
     @Test(arguments: [["a b"], [""], ["a", "a"], ["a,b"], ["é"]])
     func onlyTokensAreOffered(_ names: [String]) {
         var random = Steps(1)
-        #expect(throws: WebSocketHandshakeError.invalidSubprotocol(names.last ?? "")) {
+        #expect(throws: WebSocketHandshakeError.invalidSubprotocol(at: names.count - 1)) {
             try WebSocketHandshake(subprotocols: names, using: &random)
         }
     }
@@ -114,13 +114,13 @@ import Testing
     @Test(arguments: ["chats", "Chat", "", "chat, superchat"])
     func subprotocolsMustBeOffered(_ name: String) {
         let fields = Self.response { $0[.secWebSocketProtocol] = name }
-        #expect(Self.failure(fields, subprotocols: ["chat", "superchat"]) == .subprotocol(name))
+        #expect(Self.failure(fields, subprotocols: ["chat", "superchat"]) == .subprotocol)
     }
 
     @Test func onlyOneSubprotocolIsTaken() {
         let fields = Self.response { $0[values: .secWebSocketProtocol] = ["chat", "chat"] }
-        #expect(Self.failure(fields, subprotocols: ["chat"]) == .subprotocol("chat, chat"))
-        #expect(Self.failure(Self.response { $0[.secWebSocketProtocol] = "chat" }) == .subprotocol("chat"))
+        #expect(Self.failure(fields, subprotocols: ["chat"]) == .subprotocol)
+        #expect(Self.failure(Self.response { $0[.secWebSocketProtocol] = "chat" }) == .subprotocol)
     }
 
     @Test func bothSidesAgree() throws {

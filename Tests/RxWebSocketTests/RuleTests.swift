@@ -102,6 +102,20 @@ import Testing
         #expect(Outcome(of: frames, by: 1, limits: Self.small).inputs == expected)
     }
 
+    @Test func aFrameMayHoldTheLargestMessage() {
+        for limit in [10, 20 << 20] {
+            let limits = WebSocketLimits(messageBytes: limit)
+            let bytes = [UInt8](repeating: 1, count: limit)
+            #expect(Outcome(of: frame(0x82, bytes), limits: limits).inputs == [.message(.binary(bytes))])
+            let violation = Outcome(of: frame(0x82, bytes + [1]), limits: limits).violation
+            #expect(violation?.code == .messageTooBig)
+        }
+        // Control frames are independent of the size of messages.
+        let ping = [UInt8](repeating: 1, count: 125)
+        let limits = WebSocketLimits(messageBytes: 10)
+        #expect(Outcome(of: frame(0x89, ping), limits: limits).inputs == [.ping(ping)])
+    }
+
     @Test func aViolationAfterTheCloseFrameSendsNoSecondOne() throws {
         var peer = Peer()
         try peer.state.close(into: &peer.output)

@@ -43,7 +43,7 @@ struct FrameRules {
 
     /// Checks the length that a header announces, before anything is buffered.
     func check(_ length: UInt64, of opcode: Opcode, isCompressed: Bool) throws(WebSocketViolation) {
-        guard length <= UInt64(limits.frameBytes) else { throw .largeFrame(limits.frameBytes) }
+        guard length <= UInt64(limits.frameLimit) else { throw .largeFrame(limits.frameLimit) }
         guard !opcode.isControl, !isCompressed, openMessage?.isCompressed != true else { return }
         let room = limits.messageBytes - (openMessage?.byteCount ?? 0)
         guard length <= UInt64(max(0, room)) else { throw .largeMessage(limits.messageBytes) }

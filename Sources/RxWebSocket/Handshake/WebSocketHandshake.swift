@@ -16,14 +16,15 @@ package struct WebSocketHandshake: Sendable {
     ///   - subprotocols: the subprotocols to offer, in the order of preference.
     ///   - compression: the compression to offer.
     ///   - random: the source of the key.
-    /// - Throws: ``WebSocketHandshakeError/invalidSubprotocol(_:)``.
+    /// - Throws: ``WebSocketHandshakeError/invalidSubprotocol(at:)``.
     package init(
         subprotocols: [String] = [], compression: WebSocketCompression = .off,
         using random: inout some RandomNumberGenerator
     ) throws(WebSocketHandshakeError) {
         var offered: Set<String> = []
-        for name in subprotocols where !name.isToken || !offered.insert(name).inserted {
-            throw .invalidSubprotocol(name)
+        for (index, name) in subprotocols.enumerated()
+        where !name.isToken || !offered.insert(name).inserted {
+            throw .invalidSubprotocol(at: index)
         }
         let words: [UInt64] = [random.next(), random.next()]
         self.init(
@@ -67,9 +68,7 @@ package struct WebSocketHandshake: Sendable {
     private func agreedSubprotocol(in fields: HTTPFields) throws(WebSocketHandshakeError) -> String? {
         let names = fields[values: .secWebSocketProtocol]
         guard let name = names.first else { return nil }
-        guard names.count == 1, subprotocols.contains(name) else {
-            throw .subprotocol(names.joined(separator: ", "))
-        }
+        guard names.count == 1, subprotocols.contains(name) else { throw .subprotocol }
         return name
     }
 
