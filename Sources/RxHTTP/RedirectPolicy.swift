@@ -11,8 +11,8 @@ public struct RedirectPolicy: Sendable, Equatable {
     public var keepsPost: Bool
 
     /// Origins that receive a request's secrets when a redirect leads there: `Authorization`, `Cookie`,
-    /// `Proxy-Authorization`, the fields marked secret, and the session's credential. Redirects from https to
-    /// http are never followed. Default none: secrets stay at their origin.
+    /// `Proxy-Authorization`, `Sec-WebSocket-Protocol`, the fields marked secret, and the session's credential.
+    /// Redirects from https to http are never followed. Default none: secrets stay at their origin.
     public var trustedOrigins: Set<Origin>
 
     /// Whether every redirect fails with `invalidRedirect`.
@@ -46,9 +46,9 @@ public struct RedirectPolicy: Sendable, Equatable {
     /// 301 and 302 turn POST into GET unless ``keepsPost`` is set, 303 turns all methods except GET and HEAD
     /// into GET, 307 and 308 repeat method and body. If the body would have to be repeated but can be sent
     /// only once, the redirect is the response. An origin that differs and is not among the
-    /// ``trustedOrigins`` receives the request without `Authorization`, `Cookie`, `Proxy-Authorization`, the
-    /// fields marked secret, and the additions of a credential or a signature to its fields, its content or
-    /// its query.
+    /// ``trustedOrigins`` receives the request without `Authorization`, `Cookie`, `Proxy-Authorization`,
+    /// `Sec-WebSocket-Protocol`, the fields marked secret, and the additions of a credential or a signature to
+    /// its fields, its content or its query.
     ///
     /// The `Location` of a request for another protocol may have the scheme ws or wss (RFC 6455 §3), too.
     ///

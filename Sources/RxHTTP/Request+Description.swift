@@ -3,8 +3,8 @@ import HTTPTypes
 
 extension Request: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// One line without secrets: method, URL without user info, query and fragment, id, header fields, size
-    /// of the body. `Authorization`, `Cookie`, `Proxy-Authorization` and ``secretFields`` appear by name
-    /// only.
+    /// of the body. `Authorization`, `Cookie`, `Proxy-Authorization`, `Sec-WebSocket-Protocol` and
+    /// ``secretFields`` appear by name only.
     public var description: String {
         var parts = ["\(method.rawValue) \(redactedURL?.absoluteString ?? "…") \(id)"]
         if attempt > 1 { parts[0] += " (attempt \(attempt))" }

@@ -77,8 +77,9 @@ public struct Request: Sendable {
         get { parts.shape.bodyLimit }
         _modify { yield &parts.shape.bodyLimit }
     }
-    /// Fields with secrets, in addition to `Authorization`, `Cookie` and `Proxy-Authorization`: never sent to
-    /// another origin on a redirect, and never shown in logs and errors.
+    /// Fields with secrets, in addition to `Authorization`, `Cookie`, `Proxy-Authorization` and
+    /// `Sec-WebSocket-Protocol`: never sent to another origin on a redirect, and never shown in logs and
+    /// errors.
     public var secretFields: Set<HTTPField.Name> {
         get { parts.shape.secretFields }
         _modify { yield &parts.shape.secretFields }

@@ -169,11 +169,12 @@ import Testing
     @Test func fields() {
         let fields: HTTPFields = [
             .authorization: "s7", .cookie: "s7", .setCookie: "s7", .proxyAuthorization: "s7",
-            HTTPField.Name("x-kEY")!: "s7", .location: "https://u:s7@a.test/?pin=s7", .accept: "*/*",
+            HTTPField.Name("x-kEY")!: "s7", .location: "https://u:s7@a.test/?pin=s7",
+            .secWebSocketProtocol: "chat, s7", .accept: "*/*",
         ]
         let shown = redaction.shown(fields)
         #expect(!"\(shown)".contains("s7"))
-        #expect(shown.count == 7)
+        #expect(shown.count == 8)
         #expect(shown.last?.value == "*/*")
         #expect(shown[5].value == "https://…@a.test/?pin=…")
     }

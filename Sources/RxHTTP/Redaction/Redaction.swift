@@ -25,14 +25,16 @@ public struct Redaction: Sendable, Equatable {
     private static let usual = Set(Request.usualSecretParameters.map { spelling($0) })
     private static let usualFields: Set<HTTPField.Name> = [
         .authorization, .cookie, .setCookie, .proxyAuthorization,
+        // Browsers cannot set fields of a WebSocket's handshake, so servers take tokens as subprotocols.
+        .secWebSocketProtocol,
     ]
 
     /// Creates a redaction.
     ///
     /// - Parameters:
     ///   - fields: the fields to hide in addition to `Authorization`, `Cookie`, `Set-Cookie`,
-    ///     `Proxy-Authorization`, and fields with the name of a secret parameter, with or without a prefix
-    ///     `X-`.
+    ///     `Proxy-Authorization`, `Sec-WebSocket-Protocol`, and fields with the name of a secret parameter,
+    ///     with or without a prefix `X-`.
     ///   - parameters: the names of parameters to hide in addition to ``Request/usualSecretParameters``.
     public init(fields: Set<HTTPField.Name> = [], parameters: Set<String> = []) {
         self.fields = fields.union(Self.usualFields)
