@@ -12,11 +12,13 @@ extension NetworkError {
         /// The URL is not an absolute http or https URL, or leaves the allowed origin.
         public static let invalidURL = Code(rawValue: "invalidURL")
         /// A header field's name is not a token, or its value contains a character that is not allowed, such
-        /// as CR, LF or NUL.
+        /// as CR, LF or NUL; or a subprotocol of a WebSocket is not a token, or is offered twice.
         public static let invalidHeader = Code(rawValue: "invalidHeader")
-        /// The parameters cannot be encoded.
+        /// The parameters, or a message of a WebSocket, cannot be encoded; or a WebSocket must not send the
+        /// frame, such as a ping with more than 125 bytes.
         public static let invalidParameters = Code(rawValue: "invalidParameters")
-        /// The transport's configuration contains a value that it cannot use.
+        /// The transport's configuration contains a value that it cannot use, or a sink is passed to a
+        /// WebSocket while it sends on another.
         public static let invalidConfiguration = Code(rawValue: "invalidConfiguration")
         /// A file could not be read or written.
         public static let file = Code(rawValue: "file")
@@ -47,7 +49,7 @@ extension NetworkError {
         /// The TLS handshake failed, or the server's certificate was rejected; see
         /// ``NetworkError/tlsFailure``.
         public static let tls = Code(rawValue: "tls")
-        /// The connection broke while sending or receiving.
+        /// The connection broke while sending or receiving, or a WebSocket's ended without a close frame.
         public static let connectionLost = Code(rawValue: "connectionLost")
         /// The server closed the connection without a response.
         public static let emptyReply = Code(rawValue: "emptyReply")
@@ -61,7 +63,8 @@ extension NetworkError {
         public static let connectTimeout = Code(rawValue: "connectTimeout")
         /// No response began within ``Timeouts/firstByte``.
         public static let firstByteTimeout = Code(rawValue: "firstByteTimeout")
-        /// No byte moved for the time of ``Timeouts/idle``.
+        /// No byte moved for the time of ``Timeouts/idle``, or the server of a WebSocket did not answer a
+        /// ping.
         public static let idleTimeout = Code(rawValue: "idleTimeout")
         /// The attempt took longer than ``Timeouts/attempt``.
         public static let attemptTimeout = Code(rawValue: "attemptTimeout")

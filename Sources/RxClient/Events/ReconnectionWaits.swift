@@ -1,6 +1,9 @@
 /// The waits of a stream before it connects again.
+///
+/// The wait is ``first``, or the server's reconnection time. With each failed connection in a row after the
+/// first, it doubles, up to ``longest``. It has no random part.
 public struct ReconnectionWaits: Sendable, Hashable {
-    /// The wait until the server sends a reconnection time (`retry`). Default 3 s.
+    /// The delay, unless the server has sent a reconnection time (`retry`). Default 3 s.
     public var first: Duration
     /// The shortest wait, even if the server asks for less. Default 0.1 s.
     public var shortest: Duration

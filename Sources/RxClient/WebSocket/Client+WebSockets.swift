@@ -10,14 +10,17 @@ extension Client {
     /// ```
     ///
     /// The connection is opened by a request that goes through the pipeline like any other: base URL, credential,
-    /// relogin, cookies, proxies, TLS, interceptors. A paused subscriber pauses the server.
+    /// relogin, cookies, proxies, TLS, interceptors, timeouts. No timeout applies to the open connection. The
+    /// retry policy and the limits of requests do not apply. A paused subscriber pauses the server.
     ///
     /// The stream finishes when the server closes with 1000 or 1001, or without a code. It fails with
-    /// ``NetworkError/Code/webSocketClosed`` for any other code, with ``NetworkError/Code/webSocketProtocol`` if
-    /// the server breaks the protocol or a limit, with ``NetworkError/Code/connectionLost`` if the connection
-    /// ends without a close frame, with ``NetworkError/Code/status`` if the server refuses the request and with
-    /// ``NetworkError/Code/invalidResponse`` if it does not agree; see ``NetworkError/closeCode``. Before that,
-    /// it connects again as ``WebSocketSettings/reconnection`` says.
+    /// ``NetworkError/Code/webSocketClosed`` for any other code, with ``NetworkError/Code/webSocketProtocol``
+    /// if the server breaks the protocol or a limit, with ``NetworkError/Code/connectionLost`` if the
+    /// connection ends without a close frame, with ``NetworkError/Code/idleTimeout`` if the server does not
+    /// answer a ping, with ``NetworkError/Code/status`` if the server refuses the request, with
+    /// ``NetworkError/Code/invalidResponse`` if the handshake response is invalid, and with
+    /// ``NetworkError/Code/invalidHeader`` if a subprotocol is; see ``NetworkError/closeCode``. With
+    /// ``WebSocketSettings/reconnection`` it connects again instead of most of these ends.
     ///
     /// - Parameters:
     ///   - path: the path below the client's base URL, or an absolute URL of the same origin, also with the

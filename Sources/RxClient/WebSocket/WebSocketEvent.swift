@@ -6,7 +6,7 @@ public import RxWebSocket
 public enum WebSocketEvent: Sendable {
     // Indirect where it is rare and large, so that a message is small enough to be passed without allocation.
 
-    /// The server has agreed: messages go both ways from now on, on the first connection or a later one.
+    /// The handshake has succeeded, on the first connection or a later one.
     indirect case opened(WebSocketOpening)
     /// A text message.
     case text(String)
@@ -16,8 +16,8 @@ public enum WebSocketEvent: Sendable {
     case ping([UInt8])
     /// A pong of the server.
     case pong([UInt8])
-    /// The server has sent a close frame, its last one; it has been answered. The code is
-    /// ``WebSocketCloseCode/noStatus`` if the frame has none.
+    /// The server has sent a close frame, which the client has answered. No message follows on this
+    /// connection. The code is ``WebSocketCloseCode/noStatus`` if the frame has none.
     case closing(WebSocketCloseCode, reason: String)
     /// The connection has ended, or could not be opened; the next one follows after this delay. `because` is
     /// `nil` if the server closed it normally.

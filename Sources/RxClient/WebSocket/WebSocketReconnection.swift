@@ -22,8 +22,9 @@ public struct WebSocketReconnection: Sendable {
     /// One connection only.
     public static let never = WebSocketReconnection(backoff: nil)
 
-    /// Connects again, with these waits. Default: random waits between zero and a bound that begins at 0.5 s
-    /// and doubles up to 30 s.
+    /// Connects again, with these waits. By default each wait is a random time up to a bound, which starts at
+    /// 0.5 s, doubles after each failure and stops at 30 s. An opened connection resets the bound. There is
+    /// no limit on the number of attempts. The `Retry-After` of a refused handshake is a minimum of the wait.
     public static func always(
         _ backoff: Backoff = .fullJitter(base: .milliseconds(500), cap: .seconds(30)),
         resumption: @escaping @Sendable (WebSocketOpening) -> [WebSocketMessage] = { _ in [] }

@@ -11,14 +11,15 @@ public struct WebSocketSettings: Sendable {
     /// The maximum payload of a sent frame, in bytes; larger messages are sent in fragments. Default `nil`:
     /// each message is one frame.
     public var frameSize: Int?
-    /// The silence of the server after which it is sent a ping. Default 30 s; `nil` sends none, so that a
-    /// connection that is lost without a word stays open.
+    /// How often the client checks for silence; if nothing has arrived since the previous check, it sends a
+    /// ping. Default 30 s, so a ping follows 30 to 60 s of silence. `nil` disables pings; a dead connection
+    /// is then not detected.
     public var pingInterval: Duration? = .seconds(30)
     /// How long the server may stay silent after a ping, before the connection fails with
     /// ``NetworkError/Code/idleTimeout``. Default 20 s.
     public var pongTimeout = Duration.seconds(20)
-    /// How long the server may take to end the connection after close frames, before this side does. Default
-    /// 5 s.
+    /// The time that the server has to answer a close frame and to close the connection. Afterwards the
+    /// client closes it. Default 5 s.
     public var closeTimeout = Duration.seconds(5)
     /// When to connect again after a connection has ended. Default ``WebSocketReconnection/never``.
     public var reconnection = WebSocketReconnection.never

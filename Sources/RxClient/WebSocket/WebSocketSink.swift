@@ -17,15 +17,15 @@ public import RxWebSocket
 /// WebSocket has ended, messages fail, until another one uses the sink: a sink belongs to one subscription at a
 /// time. Safe from any thread.
 public final class WebSocketSink: Sendable {
-    /// The treatment of messages when ``limit`` messages wait.
+    /// The treatment of messages when ``limit`` messages are queued.
     public enum Overflow: Sendable {
         /// The new message fails with ``NetworkError/Code/outboxFull``.
         case refuse
-        /// The oldest waiting message fails with ``NetworkError/Code/outboxFull``.
+        /// The oldest queued message fails with ``NetworkError/Code/outboxFull``.
         case dropOldest
     }
 
-    /// The maximum number of waiting messages.
+    /// The maximum number of queued messages.
     public var limit: Int { outbox.limit }
     /// The treatment of messages beyond the limit.
     public var overflow: Overflow { outbox.overflow }
@@ -37,7 +37,7 @@ public final class WebSocketSink: Sendable {
     /// Creates a sink.
     ///
     /// - Parameters:
-    ///   - limit: the maximum number of waiting messages, at least 1. Default 1,024.
+    ///   - limit: the maximum number of queued messages, at least 1. Default 1,024.
     ///   - overflow: the treatment of messages beyond the limit. Default: they are refused.
     public init(limit: Int = 1024, overflow: Overflow = .refuse) {
         outbox = WebSocketOutbox(limit: limit, overflow: overflow)
@@ -45,11 +45,17 @@ public final class WebSocketSink: Sendable {
 
     /// Sends a message with each subscription.
     ///
-    /// The stream's one value comes when the message has been handed to the connection, in its turn; on a slow
-    /// network that takes time, so whoever awaits it sends no faster than the network. Cancelling withdraws a
-    /// message that still waits. It fails with ``NetworkError/Code/outboxFull``, with
-    /// ``NetworkError/Code/webSocketClosed`` if the WebSocket ends first, and with
-    /// ``NetworkError/Code/connectionLost`` if its connection broke while it was being handed over.
+    /// Sends one value when the connection has taken the message. Awaiting it limits the caller to the speed
+    /// of the network. Cancelling removes a message that is still queued.
+    ///
+    /// Success means that the connection has taken the message, not that the server has received it: a
+    /// connection that breaks afterwards loses it, and it is not sent again. A message that the connection
+    /// has not taken stays queued for the next one, if there is one.
+    ///
+    /// It fails with ``NetworkError/Code/outboxFull`` if the queue is full, with
+    /// ``NetworkError/Code/webSocketClosed`` or ``NetworkError/Code/connectionLost`` if the WebSocket ends
+    /// before a connection has taken the message, and with ``NetworkError/Code/invalidParameters`` if the
+    /// message cannot be sent, such as a ping with more than 125 bytes.
     public func send(_ message: WebSocketMessage) -> Observable<Void, NetworkError> {
         outbox.send(.message(message))
     }
@@ -73,13 +79,14 @@ public final class WebSocketSink: Sendable {
     }
 
     /// Sends a ping with at most 125 bytes, which the server's pong repeats; see ``send(_:)-(WebSocketMessage)``.
+    /// A longer one fails with ``NetworkError/Code/invalidParameters``.
     public func ping(_ payload: [UInt8] = []) -> Observable<Void, NetworkError> {
         outbox.send(.ping(payload))
     }
 
-    /// Sends a close frame after the waiting messages, after which nothing more can be sent. The stream of the WebSocket
-    /// finishes once the server has answered; there is no new connection. Without a connection and without waiting
-    /// messages, the stream finishes at once.
+    /// Sends a close frame after the queued messages; nothing can be sent after it. The stream of the WebSocket
+    /// finishes after the server's close frame, or after ``WebSocketSettings/closeTimeout``; there is no new
+    /// connection. Without a connection and without queued messages, the stream finishes at once.
     ///
     /// - Parameters:
     ///   - code: the code. Codes that must not be sent, such as 1005 and 1006, fail with

@@ -12,12 +12,16 @@ public import RxWebSocket
 /// It reads and answers frames by the same rules as a real server: pings are answered, a close frame is
 /// answered and ends the connection. ``ScriptedTransport/Exchange/messages`` records what the client sends, and
 /// ``ScriptedTransport/Exchange/closeCode`` the code of its close frame.
+///
+/// A list of replies in a rule gives each connection its script. An open connection sends pings for as long
+/// as it is open, so advance the clock by a time (``VirtualScheduler/advance(by:)``) unless the script ends
+/// it.
 public struct ScriptedWebSocket: Sendable {
     /// One step of the server.
     public enum Step: Sendable {
         /// Time passes.
         case wait(Duration)
-        /// Waits for the next message of the client, which no earlier step has waited for.
+        /// Waits for a message from the client that no earlier step has consumed.
         case receive
         /// Sends a message.
         case send(WebSocketMessage)
@@ -37,11 +41,12 @@ public struct ScriptedWebSocket: Sendable {
         case fail(NetworkError)
     }
 
-    /// The steps, in order. After the last one the server stays silent.
+    /// The steps, in order. After the last one the server sends no more messages; it still answers pings and
+    /// close frames.
     public var steps: [Step]
     /// The subprotocols that the server knows; it chooses the first that is offered.
     public var subprotocols: [String]
-    /// The compression that the server is ready for.
+    /// The compression that the server accepts.
     public var compression: WebSocketCompression
 
     /// Creates a script.
@@ -49,7 +54,7 @@ public struct ScriptedWebSocket: Sendable {
     /// - Parameters:
     ///   - steps: the steps, in order.
     ///   - subprotocols: the subprotocols that the server knows. Default none.
-    ///   - compression: the compression that the server is ready for. Default none.
+    ///   - compression: the compression that the server accepts. Default none.
     public init(
         _ steps: [Step], subprotocols: [String] = [], compression: WebSocketCompression = .off
     ) {

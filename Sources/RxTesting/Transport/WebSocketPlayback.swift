@@ -61,7 +61,10 @@ final class WebSocketPlayback: @unchecked Sendable {
 
     private func open() {
         guard let upgrade = request.upgrade else {
-            return fail(NetworkError(.unscripted, "the script is a WebSocket, and the request asks for none"))
+            return fail(
+                NetworkError(
+                    .unscripted,
+                    "the rule scripts a WebSocket, but the request is not a WebSocket handshake"))
         }
         do throws(WebSocketHandshakeError) {
             let (fields, agreement) = try WebSocketHandshake.answer(
