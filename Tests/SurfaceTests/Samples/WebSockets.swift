@@ -1,5 +1,6 @@
 import RxNetworking
 import RxTesting
+import Testing
 
 struct Price: Codable, Sendable { let euro: Int }
 
@@ -9,11 +10,22 @@ func watchPrices(_ client: Client) async throws {
     }
 }
 
+func sharePrices(_ client: Client) {
+    let prices = client.webSocket("/prices").messages(of: Price.self).share()
+    prices.subscribe(onNext: { price in print(price.euro) })
+    prices.filter { $0.euro > 100 }.subscribe(onNext: { price in print("expensive: \(price.euro)") })
+}
+
 func chat(_ client: Client) async throws {
     let sink = WebSocketSink()
     for try await line in client.webSocket("/chat", sending: sink).texts() {
         try await sink.send("You said: \(line)").value()
     }
+}
+
+func sendTwice(_ sink: WebSocketSink) {
+    sink.send("hello").subscribe()
+    sink.send(.binary([0x01, 0x02])).subscribe(onFailure: { error in print(error) })
 }
 
 func watchEverythingLive(_ client: Client) {
@@ -45,12 +57,22 @@ func agreeOnMore() -> WebSocketSettings {
     return settings
 }
 
-func scriptTheServer() -> ScriptedTransport {
+@Test func theChatGreets() throws {
     let clock = VirtualScheduler()
     let transport = ScriptedTransport(
         on: clock,
         [
             .when(.get, "/chat", .webSocket(.receive, .send(.text("hello")), .close(.normalClosure)))
         ])
-    return transport
+    let client = Client(configuration: ClientConfiguration(baseURL: "https://test"), transport: transport)
+
+    let sink = WebSocketSink()
+    let lines = Recorder(client.webSocket("/chat", sending: sink).texts(), on: clock)
+    let sent = Recorder(sink.send("hi"), on: clock)
+    try clock.run()
+    #expect(lines.values == ["hello"])
+    #expect(lines.isFinished)
+    #expect(sent.isFinished)
+    #expect(transport.exchanges.map(\.messages) == [[.text("hi")]])
+    #expect(transport.exchanges.map(\.closeCode) == [.normalClosure])
 }
