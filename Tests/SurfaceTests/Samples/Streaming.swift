@@ -29,13 +29,13 @@ func readSlowly(_ client: Client, store: (String) async -> Void) async throws {
 }
 
 func continueStreams(_ client: Client) async throws {
-    let goods = client.stream(
+    let stream = client.stream(
         .get("/goods.jsonl"),
         resumption: .next(keeping: 1) { received in
             .get("/goods.jsonl", query: ["after": received.items.last?.name])
         },
         reading: { $0.jsonLines(Goods.self) })
-    for try await goods in goods { print(goods.name) }
+    for try await item in stream { print(item.name) }
 
     let log = client.stream(
         .get("/log"), until: .item { line in line == "end of log" },
