@@ -23,6 +23,7 @@ extension Recipe {
             stage.note(answer)
             answers.append(answer)
             guard answers.count < questions.count else { break }
+            // A break between these lines asks the question twice, on the new connection; after them, once.
             asked.value = questions[answers.count]
             try await sink.send(asked.value).value()
         }
