@@ -90,6 +90,14 @@ private func sendChunks(_ client: Client, _ chunks: AsyncStream<[UInt8]>) async 
     show(response)
 }
 
+private func chatOverAWebSocket(_ client: Client, handle: (String) async -> Void) async throws {
+    let sink = WebSocketSink()
+    sink.send("hello").subscribe()
+    for try await line in client.webSocket("/chat", sending: sink).texts() {
+        await handle(line)
+    }
+}
+
 private func downloadMap(_ client: Client) async throws {
     for try await event in client.download(.get("/map.osm"), to: "/var/lib/app/map.osm") {
         switch event {

@@ -92,6 +92,14 @@ private func readLinesOfALog(_ client: Client, handle: (String) async -> Void) a
     }
 }
 
+private func chatOverAWebSocket(_ client: Client, handle: (String) async -> Void) async throws {
+    let sink = WebSocketSink()
+    sink.send("hello").subscribe()
+    for try await line in client.webSocket("/chat", sending: sink).texts() {
+        await handle(line)
+    }
+}
+
 private func downloadMap(_ client: Client) async throws {
     for try await event in client.download(.get("/map.osm"), to: "/var/lib/app/map.osm") {
         switch event {
