@@ -12,15 +12,16 @@ extension Client {
     /// ```
     ///
     /// Each connection is a separate ``stream(_:)``, with the timeouts and the retry policy of its endpoint. If
-    /// it breaks off, its items have been sent, and the next connection follows after a wait. A connection without an item counts as failed, and `Retry-After` is a minimum of the wait. A
-    /// complete response ends the stream, unless it has an `end`: then the stream finishes with that item, and
-    /// a response that is complete without that item is a failure with `partialBody`. Errors of the content, such as
-    /// `decoding` or `tooLarge`, are final.
+    /// it is interrupted, its items have been sent, and the next connection follows after a wait. A connection
+    /// without an item counts as failed, and `Retry-After` is a minimum of the wait. A complete response ends
+    /// the stream, unless it has an `end`: then the stream finishes with that item, and a response that ends
+    /// without that item is a failure with `partialBody`. Errors of the content, such as `decoding` or
+    /// `tooLarge`, are final.
     ///
     /// - Parameters:
     ///   - endpoint: the endpoint of the first connection.
     ///   - end: the item that ends the stream. Default: none.
-    ///   - resumption: how the stream continues after a connection has broken off. With a last id, as for event
+    ///   - resumption: how the stream continues after an interruption. With a last id, as for event
     ///     streams, there is one connection.
     ///   - waits: the waits before new connections.
     ///   - body: makes the items of one connection.

@@ -2,8 +2,8 @@ public import RxHTTP
 
 /// The item that ends a stream.
 ///
-/// The stream finishes with that item and closes its connection. A response that is complete without it has
-/// broken off.
+/// The stream finishes with that item and closes its connection. A response that ends without it counts as
+/// interrupted.
 ///
 /// ```swift
 /// client.events(answer, until: .data("[DONE]"))

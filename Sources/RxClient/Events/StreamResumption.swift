@@ -28,8 +28,8 @@ public struct StreamResumption<Item: Sendable>: Sendable {
     ///
     /// The closure is called after each connection that ended before the stream did, unless by an error that
     /// no connection can fix, such as an invalid URL or certificate, or a status that is not temporary.
-    /// Temporary are 408, 425, 429, 500, 502, 503, 504, and 413 with `Retry-After`. To give up after a number of failures, return `nil` by
-    /// ``ReceivedItems/failures``.
+    /// Temporary are 408, 425, 429, 500, 502, 503, 504, and 413 with `Retry-After`. To give up after a number
+    /// of failures, return `nil` by ``ReceivedItems/failures``.
     ///
     /// - Parameters:
     ///   - limit: the most items to keep in memory for the closure, the latest ones. Default: all.

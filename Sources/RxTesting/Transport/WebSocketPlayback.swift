@@ -7,7 +7,7 @@ import RxWebSocket
 final class WebSocketPlayback: @unchecked Sendable {
     // Unchecked: the variables are accessed only inside the subscription's lane, which is serial.
 
-    /// What the client does.
+    /// An action of the client, or the end of the exchange.
     enum Report {
         case message(WebSocketMessage)
         case closing(WebSocketCloseCode)

@@ -1,4 +1,4 @@
-/// What the place in the stream demands of the next frame.
+/// The rules for the next frame, which depend on its place in the stream.
 struct FrameRules {
     /// Whether frames must be masked.
     let isMasked: Bool

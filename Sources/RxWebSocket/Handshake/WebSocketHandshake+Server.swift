@@ -6,7 +6,7 @@ extension WebSocketHandshake {
     /// - Parameters:
     ///   - fields: the fields of the request.
     ///   - subprotocols: the subprotocols that the server knows; it chooses the first one that is offered.
-    ///   - compression: the compression that the server is ready for.
+    ///   - compression: the compression that the server accepts.
     /// - Returns: the fields of the response with status 101, and the agreement.
     /// - Throws: a ``WebSocketHandshakeError`` if the request does not ask for a WebSocket.
     package static func answer(
