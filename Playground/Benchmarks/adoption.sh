@@ -4,9 +4,9 @@
 #
 #   adoption.sh ROOT FOLDER
 #
-# FOLDER is for the packages. Prints a table to stdout: the packages that SwiftPM fetches, the seconds of a clean debug
-# build without fetching, of a debug build after a change of the program, and of a clean release build, and the size of
-# the stripped release program in MiB.
+# FOLDER is for the packages. Prints a table to stdout: the packages that SwiftPM fetches, the seconds of processor time of
+# a clean debug build without fetching, of a debug build after a change of the program, and of a clean release build, and
+# the size of the stripped release program in MiB.
 set -euo pipefail
 root=$1 folder=$2
 
@@ -48,14 +48,15 @@ let body = try await response.body.collect(upTo: 1 << 20)
 print(try JSONDecoder().decode(Goods.self, from: body).name)
 END
 
-# The seconds of a build.
+# The seconds of processor time of a build, over all cores.
 seconds() {
-    local start=$EPOCHREALTIME
-    swift build --package-path "$folder/$name" "$@" >"$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }
-    echo "$start $EPOCHREALTIME" | awk '{ printf "%.0f", $2 - $1 }'
+    local TIMEFORMAT='%U %S'
+    { time swift build --package-path "$folder/$name" "$@" >"$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }; } \
+        2>"$folder/time"
+    awk '{ printf "%.0f", $1 + $2 }' "$folder/time"
 }
 
-echo "| | packages | clean build, s | build after a change, s | release build, s | program, MiB |"
+echo "| | packages | clean build, CPU s | build after a change, CPU s | release build, CPU s | program, MiB |"
 echo "|---|---:|---:|---:|---:|---:|"
 for name in RxNetworking AsyncHTTPClient; do
     swift package --package-path "$folder/$name" resolve >/dev/null 2>&1
