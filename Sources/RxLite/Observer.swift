@@ -40,7 +40,7 @@ public struct Observer<Element: Sendable, Failure: Error>: Sendable {
 
     /// Creates an observer that receives values like `other`, with another scope and end.
     @inlinable
-    init<E>(
+    package init<E>(
         scope: Scope, as other: Observer<Element, E>, end: @escaping @Sendable (Completion<Failure>) -> Void
     ) {
         self.init(scope: scope, target: other.target, receive: other.receive, end: end)

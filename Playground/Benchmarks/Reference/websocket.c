@@ -84,6 +84,21 @@ static void receive(struct connection *connection) {
     }
 }
 
+// Connects, and leaves the connection with the handle.
+static void connect_with(CURLM *multi, CURL *easy) {
+    curl_multi_add_handle(multi, easy);
+    for (;;) {
+        int running = 0, waiting = 0;
+        CURLMcode failure = curl_multi_perform(multi, &running);
+        if (!failure && running) failure = curl_multi_poll(multi, NULL, 0, 1000, NULL);
+        if (failure) fprintf(stderr, "connect: %s\n", curl_multi_strerror(failure)), exit(1);
+        CURLMsg *message = curl_multi_info_read(multi, &waiting);
+        if (!message) continue;
+        if (message->data.result) die("connect", message->data.result);
+        return;
+    }
+}
+
 int main(int argc, char **argv) {
     if (argc < 4) return 2;
     int is_idle = !strcmp(argv[1], "idle"), count = atoi(argv[3]);
@@ -96,14 +111,15 @@ int main(int argc, char **argv) {
     snprintf(url, sizeof url, "ws://127.0.0.1:%s/", argv[2]);
     struct connection *connections = calloc((size_t)count, sizeof *connections);
     int poll = epoll_create1(0);
+    // One for all connections: curl_easy_perform would make one for each, with descriptors.
+    CURLM *multi = curl_multi_init();
     for (int i = 0; i < count; i++) {
         struct connection *connection = connections + i;
         connection->easy = curl_easy_init();
         curl_easy_setopt(connection->easy, CURLOPT_URL, url);
         curl_easy_setopt(connection->easy, CURLOPT_CONNECT_ONLY, 2L);
         curl_easy_setopt(connection->easy, CURLOPT_PROXY, "");
-        CURLcode code = curl_easy_perform(connection->easy);
-        if (code) die("connect", code);
+        connect_with(multi, connection->easy);
         curl_socket_t fd = -1;
         curl_easy_getinfo(connection->easy, CURLINFO_ACTIVESOCKET, &fd);
         struct epoll_event event = {.events = EPOLLIN | (size > 4096 ? EPOLLOUT | EPOLLET : 0), .data.ptr = connection};

@@ -62,10 +62,16 @@ extension Client {
             }
             let events = self.connections(endpoint, settings, outbox, on: scheduler)
             guard let outbox else { return events.subscribe(observer) }
-            // Before the end is passed on, so that the subscriber can use the sink again there.
+            let scope = observer.scope.child()
+            scope.onClose { outbox.release() }
             events.take(until: outbox.stop.observable.setFailureType(to: NetworkError.self))
-                .handleEvents(onEnd: { _ in outbox.release() }, onCancel: { outbox.release() })
-                .subscribe(observer)
+                .subscribe(
+                    // Values go straight to the subscriber.
+                    Observer(scope: scope, as: observer) { completion in
+                        // Before the end is passed on, so that the subscriber can use the sink again there.
+                        scope.close()
+                        observer.end(completion)
+                    })
         }
     }
 
