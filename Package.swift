@@ -73,6 +73,8 @@ let package = Package(
         ),
         .target(
             name: "RxCookies", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
+        .target(
+            name: "RxParameters", dependencies: ["RxHTTP", .httpTypes], swiftSettings: settings),
         .target(name: "RxHAR", dependencies: ["RxHTTP", "RxWebSocket", .httpTypes], swiftSettings: settings),
         .target(
             name: "RxCurl",
@@ -85,15 +87,15 @@ let package = Package(
         .target(
             name: "RxClient",
             dependencies: [
-                "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxJSON", "RxLite", "RxWebSocket", .httpTypes,
-                .logging, .structuredFields,
+                "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxJSON", "RxLite", "RxParameters", "RxWebSocket",
+                .httpTypes, .logging, .structuredFields,
             ],
             swiftSettings: settings),
         .target(
             name: "RxNetworking",
             dependencies: [
-                "RxClient", "RxCache", "RxCookies", "RxHAR", "RxCurl", "RxLoop", "RxHTTP", "RxLite",
-                "RxWebSocket", "CLibpsl", .httpTypes, .logging,
+                "RxClient", "RxCache", "RxCookies", "RxHAR", "RxParameters", "RxCurl", "RxLoop", "RxHTTP",
+                "RxLite", "RxWebSocket", "CLibpsl", .httpTypes, .logging,
             ],
             swiftSettings: settings),
         .target(
@@ -166,7 +168,8 @@ let package = Package(
         .testTarget(
             name: "RxClientTests",
             dependencies: [
-                "RxClient", "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxLite", "RxTesting", "RxWebSocket",
+                "RxClient", "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxLite", "RxParameters", "RxTesting",
+                "RxWebSocket",
                 "TestCookies", .httpTypes, .logging, .inMemoryLogging,
             ],
             swiftSettings: settings),

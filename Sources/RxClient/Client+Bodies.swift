@@ -1,6 +1,7 @@
 import HTTPTypes
 public import RxHTTP
 public import RxLite
+public import RxParameters
 
 // Overloads that do not compile, so that the compiler names the right call: GET and HEAD take their
 // parameters as `query`.

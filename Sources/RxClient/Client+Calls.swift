@@ -1,6 +1,7 @@
 import HTTPTypes
 public import RxHTTP
 public import RxLite
+public import RxParameters
 
 /// Shorthands for requests without an endpoint type. Each goes through all stages of ``Client/request(_:)``;
 /// `decode` decodes the response. `at` takes the values of the path's placeholders.

@@ -112,7 +112,7 @@ extension Client {
         return Observable(scheduler: scheduler) { observer in
             let settings = CallSettings(redirects: redirects, usesCookies: usesCookies)
             let call = CallContext(request, of: self, on: scheduler, settings)
-            call.start().compactMap { event in
+            Next(of: call)(call.prepared.request).compactMap { event in
                 if case .transfer(let event) = event { event } else { nil }
             }
             .subscribe(observer)

@@ -1,6 +1,7 @@
 import RxCookies
 public import RxHTTP
 import RxLite
+import RxParameters
 
 /// A client of one service: base URL, envelope, session, and everything else that its requests share.
 ///
@@ -34,6 +35,12 @@ public final class Client: Sendable {
     /// The stages of the client's calls.
     let pipeline: Pipeline
     let errorTipSignal = Signal<NetworkError>()
+    /// How parameters that say nothing else are written.
+    var parameterDefaults: ParameterDefaults {
+        ParameterDefaults(
+            format: configuration.parameterFormat, style: configuration.parameterStyle,
+            encoder: configuration.encoder)
+    }
     /// The scheduler of the client's next stream: the transport's scheduler for the main server.
     var scheduler: any Scheduler { transport.scheduler(for: servers.pair.main.origin) }
 

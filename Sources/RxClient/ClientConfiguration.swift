@@ -3,6 +3,7 @@ public import HTTPTypes
 public import RxCookies
 public import RxHTTP
 import RxLite
+public import RxParameters
 
 /// The configuration of a ``Client``.
 public struct ClientConfiguration: Sendable {

@@ -1,5 +1,6 @@
 public import HTTPTypes
 public import RxHTTP
+public import RxParameters
 
 /// One operation of a service, as a type: its path, its parameters, its output.
 ///

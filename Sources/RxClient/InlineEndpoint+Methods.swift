@@ -1,5 +1,6 @@
 import HTTPTypes
 public import RxHTTP
+public import RxParameters
 
 /// Inline endpoints, by their method.
 ///

@@ -1,5 +1,6 @@
 public import HTTPTypes
 public import RxHTTP
+public import RxParameters
 
 /// An inline endpoint, for requests without an endpoint type. Its output is the response.
 ///

@@ -8,6 +8,7 @@
 @_exported public import RxHTTP
 @_exported public import RxLite
 @_exported public import RxLoop
+@_exported public import RxParameters
 @_exported public import RxWebSocket
 
 #if Logging

@@ -13,10 +13,13 @@ import Testing
         "RxCache": ["RxHTTP", "RxJSON", "RxLite"],
         "RxCookies": ["RxHTTP", "RxLite"],
         "RxHAR": ["RxHTTP", "RxWebSocket"],
-        "RxClient": ["RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxJSON", "RxLite", "RxWebSocket"],
+        "RxParameters": ["RxHTTP"],
+        "RxClient": [
+            "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxJSON", "RxLite", "RxParameters", "RxWebSocket",
+        ],
         "RxNetworking": [
-            "RxClient", "RxCache", "RxCookies", "RxHAR", "RxCurl", "RxLoop", "RxHTTP", "RxLite",
-            "RxWebSocket", "CLibpsl",
+            "RxClient", "RxCache", "RxCookies", "RxHAR", "RxParameters", "RxCurl", "RxLoop", "RxHTTP",
+            "RxLite", "RxWebSocket", "CLibpsl",
         ],
         "RxDiskCache": ["RxCache", "RxHTTP", "RxLite", "CZlib"],
         "RxTesting": ["RxHTTP", "RxLite", "RxWebSocket"],
@@ -30,8 +33,8 @@ import Testing
     /// The ecosystem's packages, and the modules that may use them.
     static let packages: [String: Set<String>] = [
         "HTTPTypes": [
-            "RxWebSocket", "RxHTTP", "RxCache", "RxCookies", "RxHAR", "RxCurl", "RxClient", "RxNetworking",
-            "RxTesting",
+            "RxWebSocket", "RxHTTP", "RxCache", "RxCookies", "RxHAR", "RxParameters", "RxCurl", "RxClient",
+            "RxNetworking", "RxTesting",
         ],
         "RawStructuredFieldValues": ["RxClient"],
         "GRDB": ["RxDiskCache"],

@@ -51,7 +51,8 @@ import Testing
     private static func suspects() throws -> Set<String> {
         var types: [String: (isPublic: Bool, parts: Set<String>)] = [:]
         for module in [
-            "RxHTTP", "RxCookies", "RxHAR", "RxClient", "RxCurl", "RxDiskCache", "RxWebSocket",
+            "RxHTTP", "RxCookies", "RxHAR", "RxParameters", "RxClient", "RxCurl", "RxDiskCache",
+            "RxWebSocket",
         ] {
             for file in try SourceFile.all(in: "Sources/\(module)") { collect(file, into: &types) }
         }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import RxHTTP
+import RxParameters
 import RxTesting
 
 @testable import RxClient

@@ -4,6 +4,7 @@ import RxCache
 import RxClient
 import RxHTTP
 import RxLite
+import RxParameters
 import RxTesting
 import Synchronization
 import Testing

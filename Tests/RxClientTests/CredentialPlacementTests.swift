@@ -4,6 +4,7 @@ import RxClient
 import RxCookies
 import RxHTTP
 import RxLite
+import RxParameters
 import RxTesting
 import Synchronization
 import Testing

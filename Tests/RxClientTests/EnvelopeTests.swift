@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 import RxHTTP
 import RxLite
+import RxParameters
 import RxTesting
 import Testing
 

@@ -6,6 +6,7 @@ import RxTesting
 import Testing
 
 @testable import RxClient
+@testable import RxParameters
 
 /// Formats of parameters, for the client and for one request.
 @Suite struct ParameterFormatTests {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import RxHTTP
+import RxParameters
 import Testing
 
 @testable import RxClient

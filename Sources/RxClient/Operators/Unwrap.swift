@@ -2,6 +2,7 @@ import FoundationEssentials
 public import RxHTTP
 import RxJSON
 public import RxLite
+import RxParameters
 
 extension Observable where Element == Response, Failure == NetworkError {
     /// Opens the envelope. A success passes the response on, with its content marked for decoding. A failure

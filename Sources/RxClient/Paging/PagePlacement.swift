@@ -1,5 +1,6 @@
 public import FoundationEssentials
 import RxHTTP
+public import RxParameters
 
 /// How to request one page: by its position, with additional parameters, or at another URL.
 public struct PagePlacement: Sendable {

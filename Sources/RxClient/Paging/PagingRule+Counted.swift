@@ -1,3 +1,5 @@
+import RxParameters
+
 extension PagingRule {
     /// Pages by number: `page=1&pageSize=20`, `page=2&pageSize=20` …
     ///

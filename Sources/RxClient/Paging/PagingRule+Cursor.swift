@@ -1,6 +1,7 @@
 import FoundationEssentials
 public import HTTPTypes
 import RxHTTP
+import RxParameters
 
 extension PagingRule {
     /// Pages by a cursor: each page contains the cursor of the next. `limit=20`, then `cursor=abc&limit=20` …

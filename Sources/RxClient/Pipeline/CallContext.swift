@@ -95,9 +95,6 @@ public final class CallContext: Sendable {
         set { progress.withLock { $0.values[ObjectIdentifier(key)] = newValue } }
     }
 
-    /// Runs all stages.
-    func start() -> Observable<CallEvent, NetworkError> { Next(of: self)(prepared.request) }
-
     // MARK: - State of the client's stages
 
     private static let standardRetryPolicy = RetryPolicy.exponentialBackoff()

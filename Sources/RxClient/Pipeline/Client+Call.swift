@@ -20,7 +20,7 @@ extension Client {
                 return observer.scope.perform { observer.fail(error) }
             }
             // Not a `map`, whose metadata the runtime would have to look up for each type of result.
-            call.start().subscribe(
+            Next(of: call)(call.prepared.request).subscribe(
                 Observer(
                     scope: observer.scope, target: observer.scope,
                     receive: { event, _ in

@@ -3,6 +3,7 @@ import HTTPTypes
 import RxCache
 import RxHTTP
 import RxLite
+import RxParameters
 
 /// An endpoint's request, with everything decided except its attempts.
 final class PreparedRequest: Sendable {
@@ -166,9 +167,9 @@ final class PreparedRequest: Sendable {
 
     private func serialized(_ parameters: Parameters) throws(NetworkError) -> Request {
         var request = request
-        try parameters.apply(to: &request, of: client)
+        try parameters.apply(to: &request, with: client.parameterDefaults)
         if !parameters.urlQuery.isEmpty {
-            try Parameters.query(parameters.urlQuery).apply(to: &request, of: client)
+            try Parameters.query(parameters.urlQuery).apply(to: &request, with: client.parameterDefaults)
         }
         if let link { try request.follow(link, within: isAtService ? servers : nil) }
         return request
@@ -177,7 +178,7 @@ final class PreparedRequest: Sendable {
     /// The pairs of query and body in canonical order, including the query that is part of the URL.
     private func signedPairs(of request: Request) throws(NetworkError) -> [ParameterPair] {
         var pairs = request.queryPairs
-        if !request.body.isEmpty { pairs += try parameters.signedPairs(of: client) }
+        if !request.body.isEmpty { pairs += try parameters.signedPairs(with: client.parameterDefaults) }
         return pairs.sorted { ($0.name, $0.value) < ($1.name, $1.value) }
     }
 }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import RxHTTP
+import RxParameters
 
 extension Endpoint {
     /// Whether the endpoint's requests may be sent twice, by their method (RFC 9110 §9.2.2),

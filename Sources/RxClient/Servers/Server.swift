@@ -1,5 +1,6 @@
 import FoundationEssentials
 import RxHTTP
+import RxParameters
 
 /// One server of a service, with its parsed base URL.
 final class Server: Sendable {

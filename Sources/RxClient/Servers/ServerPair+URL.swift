@@ -1,5 +1,6 @@
 import FoundationEssentials
 import RxHTTP
+import RxParameters
 
 extension ServerPair {
     /// The URL of a path: below the main server's base URL, or an absolute URL at one of the service's

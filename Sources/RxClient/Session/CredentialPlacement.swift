@@ -1,5 +1,6 @@
 import HTTPTypes
 public import RxHTTP
+import RxParameters
 
 /// The place of a credential in a request.
 public struct CredentialPlacement: Sendable {

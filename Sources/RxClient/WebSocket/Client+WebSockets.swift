@@ -1,6 +1,7 @@
 import HTTPTypes
 public import RxHTTP
 public import RxLite
+public import RxParameters
 
 extension Client {
     /// A WebSocket (RFC 6455): a stream that connects when it is subscribed to, and closes when it is cancelled.

@@ -5,6 +5,7 @@ import RxClient
 import RxCookies
 import RxHTTP
 import RxLite
+import RxParameters
 import RxTesting
 import Testing
 

@@ -6,6 +6,7 @@ import Logging
 import RxClient
 import RxHTTP
 import RxLite
+import RxParameters
 import RxTesting
 import Testing
 

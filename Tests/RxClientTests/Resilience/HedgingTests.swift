@@ -1,6 +1,7 @@
 import HTTPTypes
 import RxHTTP
 import RxLite
+import RxParameters
 import RxTesting
 import Testing
 

@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 import RxHTTP
 import RxLite
+import RxParameters
 import RxTesting
 import Testing
 
@@ -126,7 +127,7 @@ import Testing
     func signed() throws {
         let (client, transport) = client {
             $0.signature = Signature { content in
-                .init(parameters: ["sign": content.request.url.host() ?? ""])
+                .parameters(["sign": content.request.url.host() ?? ""])
             }
         }
         for server: ServerChoice in [.main, .standby] {

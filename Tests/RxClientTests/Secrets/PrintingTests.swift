@@ -5,6 +5,7 @@ import RxCookies
 import RxHAR
 import RxHTTP
 import RxLite
+import RxParameters
 import RxTesting
 import Testing
 

@@ -3,6 +3,7 @@ import RxClient
 import RxCurl
 import RxHTTP
 import RxLite
+import RxParameters
 import TestServers
 import Testing
 

@@ -25,7 +25,7 @@ extension Parameters: CustomStringConvertible, CustomDebugStringConvertible, Cus
     }
 
     /// Whether there are no parameters.
-    var isEmpty: Bool {
+    package var isEmpty: Bool {
         guard case .query = format else { return false }
         return content == nil && additions.isEmpty && urlQuery.isEmpty
     }

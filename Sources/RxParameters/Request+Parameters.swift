@@ -1,10 +1,10 @@
 import FoundationEssentials
 import HTTPTypes
-import RxHTTP
+package import RxHTTP
 
 extension Request {
     /// Appends encoded pairs to the query.
-    mutating func appendQuery(_ query: String) throws(NetworkError) {
+    package mutating func appendQuery(_ query: String) throws(NetworkError) {
         guard !query.isEmpty, !appendEscapedQuery(query) else { return }
         var text = url.absoluteString
         if let fragment = text.utf8.firstIndex(of: UInt8(ascii: "#")) { text.removeSubrange(fragment...) }
@@ -18,7 +18,7 @@ extension Request {
     }
 
     /// Removes the parameters with this name from the query.
-    mutating func removeQuery(named name: String) {
+    package mutating func removeQuery(named name: String) {
         let parts = url.absoluteString.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return }
         let names = [name, name.percentEncoded]
@@ -28,7 +28,7 @@ extension Request {
         url = URL(string: parts[0] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))) ?? url
     }
 
-    mutating func setBody(_ body: Body, contentType: String?) {
+    package mutating func setBody(_ body: Body, contentType: String?) {
         self.body = body
         if headerFields[.contentType] == nil { headerFields[.contentType] = contentType }
     }

@@ -1,4 +1,4 @@
-/// The format of parameters: of a whole client with ``ClientConfiguration/parameterFormat``, of one request
+/// The format of parameters: of a whole client with `ClientConfiguration.parameterFormat`, of one request
 /// with ``Parameters/sent(as:)``.
 public enum ParameterFormat: Sendable {
     /// A JSON body.

@@ -22,12 +22,17 @@ public struct Signature: Sendable {
         /// The parameters as `name=value` pairs joined by `&`, with every character escaped except RFC 3986's
         /// unreserved ones.
         public var canonicalQuery: String { parameters.encodedAsQuery }
+
+        package init(request: Request, parameters: [ParameterPair]) {
+            self.request = request
+            self.parameters = parameters
+        }
     }
 
     /// The additions to the request.
     public struct Addition: Sendable {
-        var parameters: Parameters.Values = [:]
-        var headers: Headers = [:]
+        package private(set) var parameters: Parameters.Values = [:]
+        package private(set) var headers: Headers = [:]
 
         /// Parameters, sent in the same format as the request's parameters.
         public static func parameters(_ values: Parameters.Values) -> Addition {
@@ -38,7 +43,7 @@ public struct Signature: Sendable {
         public static func headers(_ fields: Headers) -> Addition { Addition(headers: fields) }
     }
 
-    let sign: @Sendable (Content) throws(NetworkError) -> Addition
+    package let sign: @Sendable (Content) throws(NetworkError) -> Addition
 
     /// Creates a signature from a rule.
     public init(_ sign: @escaping @Sendable (Content) throws(NetworkError) -> Addition) { self.sign = sign }

@@ -2,13 +2,13 @@ import RxHTTP
 
 extension String {
     /// Escapes every byte except RFC 3986's unreserved ones as `%XX`.
-    var percentEncoded: String { encoded(keeping: { $0.isUnreserved }, spaceAs: nil) }
+    package var percentEncoded: String { encoded(keeping: { $0.isUnreserved }, spaceAs: nil) }
 
     /// Escapes the text for `application/x-www-form-urlencoded` (WHATWG URL §5.2): a space becomes `+`.
-    var formEncoded: String { encoded(keeping: { $0.isPlainInForms }, spaceAs: UInt8(ascii: "+")) }
+    package var formEncoded: String { encoded(keeping: { $0.isPlainInForms }, spaceAs: UInt8(ascii: "+")) }
 
     /// Replaces every `%XX` by its byte. Invalid escapes stay; bytes that are not UTF-8 become U+FFFD.
-    var percentDecoded: String {
+    package var percentDecoded: String {
         guard utf8.contains(UInt8(ascii: "%")) else { return self }
         var output: [UInt8] = []
         var rest = Array(utf8)[...]
@@ -26,7 +26,7 @@ extension String {
     }
 
     /// The bytes with every `%XX` decoded repeatedly, until no escape is left. Takes linear time.
-    var fullyUnescaped: [UInt8] {
+    package var fullyUnescaped: [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(utf8.count)
         for byte in utf8 {

@@ -1,16 +1,18 @@
 import FoundationEssentials
 import HTTPTypes
-import RxHTTP
+package import RxHTTP
 
 extension Parameters {
     /// Adds the parameters to a request.
     ///
     /// - Throws: `invalidParameters`, which names the parameter that cannot be encoded.
-    func apply(to request: inout Request, of client: Client) throws(NetworkError) {
+    package func apply(
+        to request: inout Request, with defaults: ParameterDefaults
+    ) throws(NetworkError) {
         if !secrets.isEmpty { request.secretParameters.formUnion(secrets) }
-        let style = style ?? client.configuration.parameterStyle
-        let encoder = client.configuration.encoder
-        switch format(for: request.method, of: client) {
+        let style = style ?? defaults.style
+        let encoder = defaults.encoder
+        switch format(for: request.method, with: defaults) {
         case .query, .standard:
             try request.appendQuery(try style.write(try pairs(encoder, style)))
         case .form:
@@ -40,24 +42,24 @@ extension Parameters {
         }
     }
 
-    private func format(for method: HTTPRequest.Method, of client: Client) -> Format {
+    private func format(for method: HTTPRequest.Method, with defaults: ParameterDefaults) -> Format {
         guard case .standard = format else { return format }
         return switch method {
         case .get, .head, .delete: .query
-        default: Format(client.configuration.parameterFormat)
+        default: Format(defaults.format)
         }
     }
 
     /// The members of the body to sign: every scalar with its full name, and the texts of a multipart form.
     /// Empty for a list at the top level, and for a body without members.
-    func signedPairs(of client: Client) throws(NetworkError) -> [ParameterPair] {
-        let style = style ?? client.configuration.parameterStyle
+    package func signedPairs(with defaults: ParameterDefaults) throws(NetworkError) -> [ParameterPair] {
+        let style = style ?? defaults.style
         switch format {
         case .query, .text, .body: return []
         case .standard, .json, .form, .custom:
-            return try tree(client.configuration.encoder).map { $0.pairs(style) } ?? []
+            return try tree(defaults.encoder).map { $0.pairs(style) } ?? []
         case .multipart(let parts):
-            return self.parts(parts, and: try pairs(client.configuration.encoder, style)).compactMap { part in
+            return self.parts(parts, and: try pairs(defaults.encoder, style)).compactMap { part in
                 guard part.fileName == nil, case .bytes(let bytes) = part.body else { return nil }
                 return (part.name, String(decoding: bytes, as: UTF8.self))
             }

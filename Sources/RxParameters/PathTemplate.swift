@@ -1,13 +1,13 @@
-import RxHTTP
+package import RxHTTP
 
 /// The values of a path's placeholders, such as `["id": 7]` for `/users/{id}`.
 public typealias PathValues = [String: any CustomStringConvertible & Sendable]
 
 /// A path with placeholders: RFC 6570's simple expansion, where each value is a path segment or part of one.
-struct PathTemplate {
+package struct PathTemplate {
     private let text: String
 
-    init(_ text: String) { self.text = text }
+    package init(_ text: String) { self.text = text }
 
     /// Replaces every placeholder by its value, escaped so that it adds no `?` or `#`.
     ///
@@ -15,7 +15,7 @@ struct PathTemplate {
     ///   empty value; `invalidURL` for a value with a `/` or `\`, also if escaped once or repeatedly: servers
     ///   such as nginx decode a path before they split it into segments, and servers behind them may decode
     ///   it again.
-    func expanded(with values: PathValues) throws(NetworkError) -> String {
+    package func expanded(with values: PathValues) throws(NetworkError) -> String {
         guard !values.isEmpty || !text.allBytes({ $0 != UInt8(ascii: "{") }) else { return text }
         var path = ""
         var used: Set<String> = []
@@ -54,7 +54,7 @@ extension String {
     /// Whether the path, up to a query or fragment, has a segment `.` or `..`, which servers resolve to
     /// another path (RFC 3986 §5.2.4, WHATWG URL §4.1): plain, escaped, between escaped separators, or with
     /// parameters after a semicolon (RFC 3986 §3.3).
-    var hasDotSegments: Bool {
+    package var hasDotSegments: Bool {
         if allBytes({ $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "%") }) { return false }
         let path = utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let plain = path.contains(UInt8(ascii: "%")) ? String(Substring(path)).fullyUnescaped : Array(path)

@@ -1,5 +1,5 @@
 /// A JSON value as a tree.
-enum JSONValue: Sendable, Equatable {
+package enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -10,12 +10,12 @@ enum JSONValue: Sendable, Equatable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    subscript(key: String) -> JSONValue? {
+    package subscript(key: String) -> JSONValue? {
         if case .object(let members) = self { members[key] } else { nil }
     }
 
     /// A string, number or Bool as text; `nil` for other values.
-    var scalarText: String? {
+    package var scalarText: String? {
         switch self {
         case .null, .array, .object: nil
         case .bool(let value): value ? "true" : "false"
@@ -29,7 +29,7 @@ enum JSONValue: Sendable, Equatable {
 
 extension JSONValue: Decodable {
     /// Tries strings first: they are the most frequent, and each failed attempt costs a thrown error.
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let scalar = try? decoder.singleValueContainer()
         if let text = try? scalar?.decode(String.self) {
             self = .string(text)
@@ -64,7 +64,7 @@ extension JSONValue: Decodable {
 }
 
 extension JSONValue: Encodable {
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
         case .null: try container.encodeNil()
@@ -80,13 +80,13 @@ extension JSONValue: Encodable {
 }
 
 /// A key known only at run time.
-struct AnyCodingKey: CodingKey {
-    var stringValue: String
-    var intValue: Int? { nil }
+package struct AnyCodingKey: CodingKey {
+    package var stringValue: String
+    package var intValue: Int? { nil }
 
-    init(_ key: String) { stringValue = key }
+    package init(_ key: String) { stringValue = key }
 
-    init(stringValue: String) { self.stringValue = stringValue }
+    package init(stringValue: String) { self.stringValue = stringValue }
 
-    init?(intValue: Int) { nil }
+    package init?(intValue: Int) { nil }
 }

@@ -56,7 +56,7 @@ public struct Parameters: Sendable {
     private(set) var style: ParameterStyle?
     private(set) var secrets: Set<String> = []
     /// The parameters for the URL's query, in addition to the body.
-    private(set) var urlQuery: Values = [:]
+    package private(set) var urlQuery: Values = [:]
 
     private init(_ format: Format, _ content: Content? = nil) {
         self.format = format
@@ -64,7 +64,7 @@ public struct Parameters: Sendable {
     }
 
     /// Whether the body can be sent more than once.
-    var isReplayable: Bool {
+    package var isReplayable: Bool {
         switch format {
         case .body(let body, _): body.isReplayable
         case .multipart(let parts): parts.allSatisfy { $0.body.isReplayable }
@@ -78,13 +78,13 @@ public struct Parameters: Sendable {
     /// No parameters.
     public static let none = Parameters(.query)
 
-    /// Parameters in the client's ``ClientConfiguration/parameterFormat``; in the query for GET, HEAD and
+    /// Parameters in the client's `parameterFormat`; in the query for GET, HEAD and
     /// DELETE.
     public static func standard(_ values: Values) -> Parameters {
         Parameters(.standard, .values(values))
     }
 
-    /// Parameters in the client's ``ClientConfiguration/parameterFormat``; in the query for GET, HEAD and
+    /// Parameters in the client's `parameterFormat`; in the query for GET, HEAD and
     /// DELETE.
     @_disfavoredOverload
     public static func standard(_ model: some Encodable & Sendable) -> Parameters {
@@ -207,7 +207,7 @@ public struct Parameters: Sendable {
 }
 
 extension Parameters: ExpressibleByDictionaryLiteral {
-    /// Parameters in the client's ``ClientConfiguration/parameterFormat``; in the query for GET, HEAD and
+    /// Parameters in the client's `parameterFormat`; in the query for GET, HEAD and
     /// DELETE. The last of several values for one name counts.
     public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
         self = .standard(Values(elements) { $1 })
