@@ -113,8 +113,14 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, C
     public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// One line without text of the server, which may contain anything.
-    package var shown: String {
+    package var shown: String { withoutServerText.description }
+
+    /// The error without text of the server, which may contain anything: body, header fields, and messages made from
+    /// them.
+    package var withoutServerText: NetworkError {
         var error = self
+        error.body = []
+        error.head = head.map { ResponseHead(status: $0.status) }
         switch code {
         case .status, .envelope: error.message = envelopeCode.map { "code \($0)" } ?? ""
         case .loginExpired, .noContent, .retryLater:
@@ -122,7 +128,7 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, C
         case .decoding: error.message = codingPath.map { $0.isEmpty ? "at the top" : "at \($0)" } ?? ""
         default: break
         }
-        return error.description
+        return error
     }
 }
 

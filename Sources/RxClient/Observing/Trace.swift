@@ -3,8 +3,8 @@ import RxHTTP
 import RxLite
 import Synchronization
 
-/// Reports the events of one request to the subscribers of a client's traffic. Requests that began without a
-/// subscriber have no trace.
+/// Reports the events of one request to the subscribers of a client's traffic, and to its instruments. Requests that
+/// began without either have no trace.
 final class Trace: Sendable {
     private struct Progress {
         var request: Request
@@ -21,18 +21,40 @@ final class Trace: Sendable {
 
     private let hub: TrafficHub
     private let scheduler: any Scheduler
+    /// Whether the traffic had a subscriber when the request began.
+    let isShown: Bool
+    /// The instruments' records of the call.
+    private let records: [any CallRecord]
+    /// Whether an instrument watches the begin and the end of the call.
+    fileprivate let watchesCall: Bool
     private let progress: Mutex<Progress>
 
-    fileprivate init(_ request: Request, in client: Client) {
-        hub = client.trafficHub
-        scheduler = client.scheduler
-        progress = Mutex(Progress(request: request, start: scheduler.now))
+    fileprivate init(
+        _ call: RecordedCall, in hub: TrafficHub, _ instruments: [any CallInstrument]
+    ) {
+        self.hub = hub
+        scheduler = call.scheduler
+        isShown = hub.hasSubscribers
+        watchesCall = instruments.contains { $0.watchesCalls }
+        records = instruments.map { $0.record(of: call) }
+        progress = Mutex(Progress(request: call.request, start: isShown ? call.scheduler.now : .zero))
     }
 
     /// Reports an event.
     func tell(_ kind: TrafficEvent.Kind) {
+        for record in records { record.take(kind) }
+        guard isShown else { return }
         let (request, exchange) = progress.withLock { ($0.request, $0.exchange) }
         tell(kind, of: request, exchange)
+    }
+
+    /// Reports that the call makes its output.
+    func tellOutput() {
+        for record in records { record.noteOutput() }
+    }
+
+    fileprivate func begin(in lane: Lane) {
+        if watchesCall { for record in records { record.begin(in: lane) } }
     }
 
     private func tell(_ kind: TrafficEvent.Kind, of request: Request, _ exchange: Int) {
@@ -54,7 +76,25 @@ final class Trace: Sendable {
     }
 
     /// The exchange of `request`, with its events reported.
+    ///
+    /// - Parameter send: sends the request, which an instrument may have changed.
     func exchange(
+        _ request: Request, at server: Server?, _ host: HostState?,
+        _ send: @escaping @Sendable (Request) -> Observable<TransferEvent, NetworkError>
+    ) -> Observable<TransferEvent, NetworkError> {
+        guard !records.isEmpty else { return shown(request, send(request)) }
+        return Observable(scheduler: scheduler) { observer in
+            var request = request
+            let origin = request.origin(at: server)
+            let exchanges = self.records.map {
+                $0.exchange(&request, to: origin, through: host?.breaker)
+            }
+            let events = self.isShown ? self.shown(request, send(request)) : send(request)
+            RecordedExchange(exchanges, into: observer).start(events)
+        }
+    }
+
+    private func shown(
         _ request: Request, _ events: Observable<TransferEvent, NetworkError>
     ) -> Observable<TransferEvent, NetworkError> {
         .deferred(on: scheduler) {
@@ -101,6 +141,17 @@ final class Trace: Sendable {
     fileprivate func noteResult() { progress.withLock { $0.hasResult = true } }
 
     fileprivate func end(_ completion: Completion<NetworkError>?) {
+        let outcome: TrafficEvent.Summary.Outcome =
+            switch completion {
+            case .finished: .succeeded
+            case .failed(let error): .failed(error)
+            case nil: progress.withLock { $0.hasResult } ? .succeeded : .cancelled
+            }
+        if watchesCall { for record in records { record.end(outcome) } }
+        if isShown { show(outcome) }
+    }
+
+    private func show(_ outcome: TrafficEvent.Summary.Outcome) {
         let now = scheduler.now
         // Other requests may continue to wait for the exchange.
         let (last, running) = progress.withLock { progress in
@@ -110,12 +161,6 @@ final class Trace: Sendable {
         for exchange in running { tell(.abandoned, of: last, exchange) }
         let (request, exchange, summary) = progress.withLock { progress in
             progress.hasEnded = true
-            let outcome: TrafficEvent.Summary.Outcome =
-                switch completion {
-                case .finished: .succeeded
-                case .failed(let error): .failed(error)
-                case nil: progress.hasResult ? .succeeded : .cancelled
-                }
             let summary = TrafficEvent.Summary(
                 outcome: outcome, status: progress.status, bytesReceived: progress.bytesReceived,
                 attempts: progress.exchange == 0 ? 0 : progress.request.attempt,
@@ -127,10 +172,27 @@ final class Trace: Sendable {
 }
 
 extension Client {
-    /// The trace of a request; `nil` if there is no subscriber.
-    func trace(of request: Request) -> Trace? {
-        // A failable initializer would allocate first.
-        trafficHub.isObserved ? Trace(request, in: self) : nil
+    /// The trace of a request; `nil` if there is neither a subscriber nor an instrument.
+    ///
+    /// - Parameter page: the page that the call loads, if it loads one.
+    func trace(
+        of request: Request, _ kind: CallKind, _ endpoint: (any Endpoint)?, page: PagePlacement?,
+        on scheduler: any Scheduler
+    ) -> Trace? {
+        guard trafficHub.isObserved else { return nil }
+        return Trace(
+            RecordedCall(
+                kind: kind, request: request, pathTemplate: endpoint?.path, isPage: page != nil,
+                scheduler: scheduler),
+            in: trafficHub, trafficHub.instruments)
+    }
+}
+
+extension Request {
+    /// The origin of the URL, which needs no parsing if the URL is below the server's base URL.
+    fileprivate func origin(at server: Server?) -> Origin? {
+        if let server, server.path(of: urlText) != nil { return server.origin }
+        return Origin(url)
     }
 }
 
@@ -140,17 +202,22 @@ extension Observable where Failure == NetworkError {
     /// - Parameter isWhole: whether one value is the whole result, so that a subscriber that leaves after it
     ///   has received everything.
     func traced(by trace: Trace?, isWhole: Bool = true) -> Observable {
-        guard let trace else { return self }
-        return handleEvents(
-            onSubscribe: { trace.tell(.started) }, onNext: { _ in if isWhole { trace.noteResult() } },
-            onEnd: { trace.end($0) }, onCancel: { trace.end(nil) })
+        guard let trace, trace.isShown || trace.watchesCall else { return self }
+        return Observable(scheduler: scheduler) { observer in
+            trace.begin(in: observer.scope.lane)
+            self.handleEvents(
+                onSubscribe: { trace.tell(.started) }, onNext: { _ in if isWhole { trace.noteResult() } },
+                onEnd: { trace.end($0) }, onCancel: { trace.end(nil) }
+            )
+            .subscribe(observer)
+        }
     }
 }
 
 extension Observable<TransferEvent, NetworkError> {
     /// Reports followed redirects.
     func redirectsTraced(by trace: Trace?) -> Observable {
-        guard let trace else { return self }
+        guard let trace, trace.isShown else { return self }
         return handleEvents(onNext: { event in
             if case .redirected = event { trace.tell(.transfer(event)) }
         })

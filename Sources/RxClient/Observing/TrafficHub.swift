@@ -7,19 +7,46 @@ import Synchronization
 final class TrafficHub: Sendable {
     private let signal = Signal<TrafficEvent>()
     private let isClosed = State(false)
+    /// The number of subscribers and instruments.
     private let listeners = Atomic<Int>(0)
+    private let subscribers = Atomic<Int>(0)
+    private let attached = Mutex<[any CallInstrument]>([])
 
-    /// Whether there is a subscriber.
+    /// Whether there is a subscriber or an instrument.
     var isObserved: Bool { listeners.load(ordering: .relaxed) > 0 }
+    /// Whether there is a subscriber.
+    var hasSubscribers: Bool { subscribers.load(ordering: .relaxed) > 0 }
+    /// The instruments that watch the client's calls.
+    var instruments: [any CallInstrument] { attached.withLock { $0 } }
 
     /// The events from the time of subscription on, until the client is released.
     var events: Observable<TrafficEvent, Never> {
         Observable { observer in
             self.listeners.add(1, ordering: .relaxed)
-            observer.scope.onClose { self.listeners.subtract(1, ordering: .relaxed) }
+            self.subscribers.add(1, ordering: .relaxed)
+            observer.scope.onClose {
+                self.subscribers.subtract(1, ordering: .relaxed)
+                self.listeners.subtract(1, ordering: .relaxed)
+            }
             let closed = self.isClosed.observable.filter { $0 }
             self.signal.observable.take(until: closed).subscribe(observer)
         }
+    }
+
+    /// Lets an instrument watch the calls that begin from now on, until the subscription is cancelled or the client is
+    /// released.
+    func attach(_ instrument: any CallInstrument) -> Subscription {
+        Observable<Never, Never> { observer in
+            self.attached.withLock { $0.append(instrument) }
+            self.listeners.add(1, ordering: .relaxed)
+            observer.scope.onClose {
+                self.listeners.subtract(1, ordering: .relaxed)
+                self.attached.withLock { $0.removeAll { $0 === instrument } }
+            }
+            let closed = self.isClosed.observable.filter { $0 }
+            Observable<Never, Never>.never().take(until: closed).subscribe(observer)
+        }
+        .subscribe()
     }
 
     func send(_ event: TrafficEvent) { signal.send(event) }
@@ -29,6 +56,9 @@ final class TrafficHub: Sendable {
 }
 
 extension Client {
+    /// Lets an instrument watch the calls that begin from now on.
+    package func attach(_ instrument: any CallInstrument) -> Subscription { trafficHub.attach(instrument) }
+
     /// All events of the client's requests that begin after the subscription: the common source of logs,
     /// recordings and indicators.
     ///

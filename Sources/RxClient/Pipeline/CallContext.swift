@@ -67,7 +67,7 @@ public final class CallContext: Sendable {
             // Server and signature change the URL, but not the resource that the request changes.
             if !request.isSafe { request.resource = request.cacheURL }
             self.request = .success(request)
-            trace = client.trace(of: request)
+            trace = client.trace(of: request, kind, endpoint, page: settings.page, on: scheduler)
         } catch {
             request = .failure(error)
             trace = nil
@@ -85,7 +85,7 @@ public final class CallContext: Sendable {
         stages = client.pipeline.stages(for: .exchange)
         validation = client.validations.validation(for: .response)
         self.request = .success(request)
-        trace = client.trace(of: request)
+        trace = client.trace(of: request, .exchange, nil, page: nil, on: scheduler)
         progress = Mutex(Progress())
     }
 

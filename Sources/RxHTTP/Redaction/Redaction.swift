@@ -115,6 +115,17 @@ extension Request {
     /// The URL with the user info and the values of secret parameters replaced.
     public var shownURL: String { redaction.shown(url: urlText) }
 
+    /// The URL as text, without user info, query and fragment, and without a credential in the path.
+    package var shownPlace: String {
+        let text = urlText
+        let end = text.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? text.endIndex
+        let place = String(text[..<end])
+        guard place.utf8.contains(UInt8(ascii: "@")) || secretAdditionsIfAny?.texts.isEmpty == false else {
+            return place
+        }
+        return redaction.shown(url: place)
+    }
+
     /// The URL without user info, query and fragment, and without a credential in the path.
     var redactedURL: URL? {
         guard let redacted = url.redacted, secretAdditionsIfAny?.texts.isEmpty == false else {

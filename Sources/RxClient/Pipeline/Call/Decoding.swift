@@ -11,6 +11,7 @@ struct Decoding: Interceptor {
         return next(request).processResponse { response throws(NetworkError) in
             let output = try decode(part.isEmpty ? response : response.at(part))
             call.cached?.keepNoted()
+            call.trace?.tellOutput()
             return .output(output)
         }
     }

@@ -1,0 +1,42 @@
+package import HTTPTypes
+package import RxHTTP
+
+// Values of attributes as the semantic conventions of OpenTelemetry define them, for metrics and tracing.
+// https://opentelemetry.io/docs/specs/semconv/http/
+
+extension HTTPRequest.Method {
+    /// The methods of RFC 9110 §9 and RFC 5789.
+    private static let known: Set<String> = [
+        "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH",
+    ]
+
+    /// Whether the method may be the value of `http.request.method`, which is otherwise `_OTHER`.
+    package var isConventional: Bool { Self.known.contains(rawValue) }
+}
+
+extension NetworkError {
+    /// The value of `error.type`: the status, if that is the error, and otherwise the code.
+    package var conventionalType: String {
+        if code == .status, let status { "\(status.code)" } else { code.rawValue }
+    }
+}
+
+extension HTTPVersion {
+    /// The value of `network.protocol.version`: `1.1`, `2`.
+    package var conventionalNumber: String { String(description.dropFirst("HTTP/".utf8.count)) }
+}
+
+extension RecordedCall {
+    /// The value of `url.template`: the part of the endpoint's path that says which operation it is, without query,
+    /// fragment and origin, since an absolute URL may have user info; `nil` for a handmade request.
+    package var template: String? {
+        guard let path = pathTemplate else { return nil }
+        let isPlain = path.utf8.first == 0x2F && path.utf8.allSatisfy { $0 != 0x3F && $0 != 0x23 }
+        guard !isPlain else { return path }
+        var rest = path.prefix { $0 != "?" && $0 != "#" }
+        if let scheme = rest.firstRange(of: "://") {
+            rest = rest[scheme.upperBound...].drop { $0 != "/" }
+        }
+        return rest.first == "/" ? String(rest) : "/" + rest
+    }
+}

@@ -1,0 +1,45 @@
+import RxHTTP
+import RxLite
+
+/// One exchange on its way to the instruments' records.
+final class RecordedExchange: @unchecked Sendable {
+    // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial.
+    private let records: [any ExchangeRecord]
+    private let observer: Observer<TransferEvent, NetworkError>
+    @safe @exclusivity(unchecked) private var hasEnded = false
+
+    init(_ records: [any ExchangeRecord], into observer: Observer<TransferEvent, NetworkError>) {
+        self.records = records
+        self.observer = observer
+    }
+
+    func start(_ events: Observable<TransferEvent, NetworkError>) {
+        // A subscriber that has the complete response may cancel before the stream completes.
+        observer.scope.onClose { self.end(nil) }
+        events.subscribe(
+            Observer(
+                scope: observer.scope, target: self,
+                receive: { event, exchange in
+                    // Guard: the target given above.
+                    unsafe unsafeDowncast(exchange, to: RecordedExchange.self).receive(event)
+                },
+                end: { completion in
+                    if case .failed(let error) = completion { self.end(error) } else { self.end(nil) }
+                    self.observer.end(completion)
+                }))
+    }
+
+    private func receive(_ event: TransferEvent) {
+        if !hasEnded {
+            if case .finished = event { hasEnded = true }
+            for record in records { record.take(event) }
+        }
+        observer.next(event)
+    }
+
+    private func end(_ error: NetworkError?) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        for record in records { record.end(error) }
+    }
+}
