@@ -33,6 +33,7 @@ public final class CurlTransport: Transport {
     private let multis: [Multi]
     /// Set if there are several loops.
     private let shares: LoopShares?
+    private let hub = ConnectionHub()
 
     /// Creates a transport. Connections and the handles of curl are created with the first request.
     public convenience init(loop: EventLoop, configuration: Configuration = Configuration()) {
@@ -65,8 +66,10 @@ public final class CurlTransport: Transport {
         let alternatives = AlternativeServices(
             path: configuration.alternativeServicesPath, onFailure: configuration.onAlternativeServicesFailure
         )
-        multis = loops.enumerated().map {
-            Multi(on: $1, at: $0, configuration: share, features: features, alternatives: alternatives)
+        multis = loops.enumerated().map { [hub] in
+            Multi(
+                on: $1, at: $0, configuration: share, features: features, alternatives: alternatives,
+                reportingTo: hub)
         }
         multi = multis[0]
         shares = loops.count > 1 ? LoopShares(loops: loops.count) : nil
@@ -89,6 +92,10 @@ public final class CurlTransport: Transport {
 
     /// ``Configuration/hsts``.
     public var hsts: HSTSStore? { configuration.hsts }
+
+    /// The changes of the connections that are opened from now on, on the loop of each connection, which a subscriber
+    /// blocks. Connections to Unix sockets are not reported. Never ends. Without subscribers it costs nothing.
+    public var connections: Observable<ConnectionEvent, Never> { hub.events }
 
     /// The machine's files, on the transport's first loop.
     public var files: LoopFileSystem { LoopFileSystem(loop: loop) }

@@ -24,6 +24,11 @@ public protocol Transport: Sendable {
     /// URLs are requested over http. A transport that wraps another returns the store of that transport, so
     /// that the layers above, such as cookies, see the URL that is requested.
     var hsts: HSTSStore? { get }
+
+    /// The changes of the transport's connections, of those that are opened while there is a subscriber. Default: no
+    /// event, as for a transport without connections. A transport that wraps another returns the events of that
+    /// transport.
+    var connections: Observable<ConnectionEvent, Never> { get }
 }
 
 extension Transport {
@@ -32,4 +37,7 @@ extension Transport {
 
     /// `nil`: http URLs are requested over http.
     public var hsts: HSTSStore? { nil }
+
+    /// No event.
+    public var connections: Observable<ConnectionEvent, Never> { .never() }
 }

@@ -17,7 +17,8 @@ import Testing
             "EventDecoder",
         ],
         "holds names, codes, sizes and hosts that the app or the system chose": [
-            "ContentTypes", "CredentialFile", "HSTSStore", "HSTSStore.Host", "DiskCacheStatistics",
+            "ConnectionEvent", "ContentTypes", "CredentialFile", "HSTSStore", "HSTSStore.Host",
+            "DiskCacheStatistics",
             "WebSocketSettings", "DiskCacheStore", "DownloadedFile",
             "Envelope", "Envelope.Codes",
             "Envelope.Keys", "LibcurlFeatures", "NetworkError.Code", "Origin",

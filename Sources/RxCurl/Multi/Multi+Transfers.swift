@@ -82,6 +82,7 @@ extension Multi {
         handle.limits?.stop()
         if let transfer = handle.transfer.take() {
             transfer.upgrade.take()?.close()
+            if let connection = transfer.connection.take() { connections.leave(connection) }
             transfer.handle = nil
             queue.leave(transfer)
         }

@@ -30,6 +30,8 @@ final class Multi: @unchecked Sendable {
     let sockets: SocketTable
     /// The transfers that wait for a connection, and the places of the others.
     let queue: ConnectionQueue
+    /// The connections that are reported to ``CurlTransport/connections``.
+    let connections: ConnectionCensus
 
     @exclusivity(unchecked) private(set) var raw: UnsafeMutableRawPointer?
     /// The TLS sessions that all handles share; `nil` if they are not shared.
@@ -46,7 +48,8 @@ final class Multi: @unchecked Sendable {
 
     init(
         on loop: EventLoop, at index: Int, configuration: CurlTransport.Configuration,
-        features: LibcurlFeatures, alternatives: AlternativeServices? = nil
+        features: LibcurlFeatures, alternatives: AlternativeServices? = nil,
+        reportingTo hub: ConnectionHub = ConnectionHub()
     ) {
         self.loop = loop
         self.index = index
@@ -58,6 +61,7 @@ final class Multi: @unchecked Sendable {
         self.alternatives = usesAlternatives ? alternatives : nil
         sockets = SocketTable(on: loop, features)
         queue = ConnectionQueue(on: loop, configuration, settings)
+        connections = ConnectionCensus(on: loop, reportingTo: hub)
         sockets.report(to: self)
     }
 

@@ -24,13 +24,19 @@ let onOpenSocket: curl_opensocket_callback = { context, _, address in
         let kind = address.socktype
         #endif
         let descriptor = socket(address.family, kind, address.protocol)
-        if descriptor >= 0 { transfer.multi.sockets.open(descriptor, for: transfer) }
+        if descriptor >= 0 {
+            transfer.multi.sockets.open(descriptor, for: transfer)
+            if transfer.multi.connections.isObserved { transfer.sockets.append(descriptor) }
+        }
         return descriptor
     }
 }
 
 let onCloseSocket: curl_closesocket_callback = { context, descriptor in
-    unsafe Multi.callback(context, else: ()) { $0.sockets.close(descriptor) }
+    unsafe Multi.callback(context, else: ()) { multi in
+        multi.sockets.close(descriptor)
+        multi.connections.close(descriptor)
+    }
     return close(descriptor)
 }
 

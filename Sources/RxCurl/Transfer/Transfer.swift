@@ -35,6 +35,10 @@ final class Transfer: @unchecked Sendable {
     @safe @exclusivity(unchecked) var expectation = Expectation()
     /// Changed only by the queue.
     @safe @exclusivity(unchecked) var queuePlace = QueuePlace()
+    /// The sockets that curl has opened for the transfer, if connections are counted.
+    @safe @exclusivity(unchecked) var sockets: [Int32] = []
+    /// The connection of the transfer, if it is counted.
+    @safe @exclusivity(unchecked) var connection: CountedConnection?
     /// Changed while curl connects.
     @safe @exclusivity(unchecked) var attempts = ConnectionAttempts()
     @safe @exclusivity(unchecked) private var isWatchingResume = false
@@ -72,6 +76,10 @@ final class Transfer: @unchecked Sendable {
         metrics.remoteAddress = endpoints.address
         metrics.remotePort = endpoints.port
         metrics.localPort = endpoints.localPort
+        if multi.connections.isInUse {
+            connection = multi.connections.use(
+                endpoints, after: connection, sockets: sockets, to: request)
+        }
         response.forget()
         return true
     }
