@@ -20,6 +20,7 @@ let traits: Set<Trait> = [
     .trait(name: "Zstd", description: "Decodes responses that are coded with Zstandard, by libzstd."),
     .trait(name: "DiskCache", description: "Stores responses on disk, in SQLite, with RxDiskCache."),
     .trait(name: "Logging", description: "Writes the traffic of a client to swift-log."),
+    .trait(name: "Metrics", description: "Records metrics of a client by swift-metrics, with RxMetrics."),
 ]
 // Tests/run.sh sets it, so that what is optional is built and tested too.
 let defaultTraits = Context.environment["ALL_TRAITS"] == nil ? [] : Set(traits.map(\.name))
@@ -36,12 +37,15 @@ let package = Package(
         .library(name: "RxJSON", targets: ["RxJSON"]),
         // With the trait DiskCache.
         .library(name: "RxDiskCache", targets: ["RxDiskCache"]),
+        // With the trait Metrics.
+        .library(name: "RxMetrics", targets: ["RxMetrics"]),
     ],
     traits: traits.union([.default(enabledTraits: defaultTraits)]),
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
     ],
@@ -100,6 +104,9 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "RxDiskCache", dependencies: ["RxCache", "RxHTTP", "RxLite", "CZlib", .grdb],
+            swiftSettings: settings),
+        .target(
+            name: "RxMetrics", dependencies: ["RxClient", "RxHTTP", "RxLite", .httpTypes, .coreMetrics],
             swiftSettings: settings),
         .target(
             name: "RxTesting", dependencies: ["RxHTTP", "RxLite", "RxWebSocket", .httpTypes],
@@ -174,6 +181,14 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "RxMetricsTests",
+            dependencies: [
+                "RxCache", "RxClient", "RxHTTP", "RxLite", "RxMetrics", "RxNetworking", "RxTesting",
+                "TestServers",
+                .httpTypes, .coreMetrics, .metricsTestKit,
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "FuzzTests",
             dependencies: [
                 "RxClient", "RxCache", "RxCurl", "RxHAR", "RxHTTP", "RxJSON", "RxTesting", "RxWebSocket",
@@ -236,6 +251,12 @@ extension Target.Dependency {
     }
     static var inMemoryLogging: Self {
         .product(name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["Logging"]))
+    }
+    static var coreMetrics: Self {
+        .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
+    }
+    static var metricsTestKit: Self {
+        .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
     }
     static var grdb: Self {
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["DiskCache"]))

@@ -1,0 +1,88 @@
+#if Metrics
+import CoreMetrics
+import RxHTTP
+import Synchronization
+
+/// Records the connections of a transport.
+final class ConnectionMetrics: Sendable {
+    /// The place that a connection leads to.
+    fileprivate struct Place: Hashable {
+        let origin: Origin
+        let address: String?
+
+        var dimensions: [(String, String)] {
+            var dimensions = origin.dimensions
+            if let address { dimensions.append(("network.peer.address", address)) }
+            return dimensions
+        }
+    }
+
+    /// The metrics of the connections to one place.
+    fileprivate struct Meters {
+        let active: any MeterHandler
+        let idle: any MeterHandler
+        let lifetime: any TimerHandler
+
+        init(_ place: Place, _ factory: any MetricsFactory) {
+            func meter(_ state: String) -> any MeterHandler {
+                factory.makeMeter(
+                    label: ClientMetric.openConnections.rawValue,
+                    dimensions: place.dimensions + [("http.connection.state", state)])
+            }
+            active = meter("active")
+            idle = meter("idle")
+            lifetime = factory.makeTimer(
+                label: ClientMetric.connectionDuration.rawValue, dimensions: place.dimensions)
+            lifetime.preferDisplayUnit(.seconds)
+        }
+    }
+
+    fileprivate struct Contents {
+        var meters: [Place: Meters] = [:]
+        /// The open connections that were opened while they were recorded.
+        var open: [Int: (meters: Meters, isActive: Bool)] = [:]
+    }
+
+    private let factory: any MetricsFactory
+    private let contents = Mutex(Contents())
+
+    init(_ factory: any MetricsFactory) { self.factory = factory }
+
+    func take(_ event: ConnectionEvent) {
+        contents.withLock { contents in
+            switch event.kind {
+            case .opened:
+                let meters = contents.meters(
+                    of: Place(origin: event.origin, address: event.remoteAddress), factory)
+                contents.open[event.connection] = (meters, true)
+                meters.active.increment(by: 1)
+            case .idle: contents.change(event.connection, isActive: false)
+            case .active: contents.change(event.connection, isActive: true)
+            case .closed(let lifetime):
+                guard let (meters, isActive) = contents.open.removeValue(forKey: event.connection)
+                else { return }
+                (isActive ? meters.active : meters.idle).decrement(by: 1)
+                meters.lifetime.recordNanoseconds(lifetime.nanoseconds)
+            }
+        }
+    }
+}
+
+extension ConnectionMetrics.Contents {
+    fileprivate mutating func meters(
+        of place: ConnectionMetrics.Place, _ factory: any MetricsFactory
+    ) -> ConnectionMetrics.Meters {
+        if let known = meters[place] { return known }
+        let made = ConnectionMetrics.Meters(place, factory)
+        meters[place] = made
+        return made
+    }
+
+    fileprivate mutating func change(_ connection: Int, isActive: Bool) {
+        guard let (meters, wasActive) = open[connection], wasActive != isActive else { return }
+        (wasActive ? meters.active : meters.idle).decrement(by: 1)
+        (isActive ? meters.active : meters.idle).increment(by: 1)
+        open[connection]?.isActive = isActive
+    }
+}
+#endif
