@@ -5,7 +5,13 @@ extension Lane {
     /// The lane of a subscription that begins here. It feeds the lane that the current task works for.
     @usableFromInline
     static func forSubscription(on scheduler: (any Scheduler)?) -> Lane {
-        Lane(scheduler: scheduler, feeding: served)
+        Lane(scheduler: scheduler, feeding: served, context: currentContext)
+    }
+
+    /// The lane of a stream that subscribers share: with the context of the one that starts it, but for none of them.
+    @usableFromInline
+    static func forSharing(on scheduler: (any Scheduler)?, startedIn lane: Lane) -> Lane {
+        Lane(scheduler: scheduler, feeding: nil, context: lane.context)
     }
 
     /// Runs `start`. Subscriptions made by it, also from tasks that it starts, feed this lane.

@@ -15,7 +15,9 @@ public final class Lane: Sendable {
     public let scheduler: (any Scheduler)?
 
     /// The lane of the subscription that this one feeds from another scheduler, if any.
-    private let downstream: Lane?
+    let downstream: Lane?
+    /// See ``context``.
+    let ownContext: Context?
 
     @usableFromInline let occupancy = Atomic<UInt8>(Occupancy.free)
     private let waiting = Mutex(FIFO<Callback>())
@@ -55,6 +57,14 @@ public final class Lane: Sendable {
     public init(scheduler: (any Scheduler)? = nil, feeding downstream: Lane? = nil) {
         self.scheduler = scheduler
         self.downstream = downstream
+        ownContext = nil
+    }
+
+    /// Creates a free lane for a subscription with a context.
+    init(scheduler: (any Scheduler)?, feeding downstream: Lane?, context: Context?) {
+        self.scheduler = scheduler
+        self.downstream = downstream
+        ownContext = context
     }
 
     /// Whether work in this lane is for the subscription of `lane`, through any schedulers in between.

@@ -15,9 +15,9 @@ final class SharedConnection<Element: Sendable, Failure: Error>: @unchecked Send
 
     /// Creates a connection whose source is about to be started: its lane is taken.
     @inlinable
-    init(replaying count: Int, on scheduler: (any Scheduler)?) {
+    init(replaying count: Int, on scheduler: (any Scheduler)?, startedIn lane: Lane) {
         multicaster = Multicaster(replaying: count)
-        scope = Scope(lane: Lane(scheduler: scheduler))
+        scope = Scope(lane: .forSharing(on: scheduler, startedIn: lane))
         scope.lane.takeUnshared()
     }
 

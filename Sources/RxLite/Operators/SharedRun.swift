@@ -55,7 +55,8 @@ final class SharedRun<Element: Sendable, Failure: Error>: Sendable {
         _ observer: Observer<Element, Failure>, _ policy: BufferPolicy<Failure>, _ droppedCount: State<Int>?
     ) {
         guard observer.scope.isOpen else { return }
-        let new = Connection(replaying: replay, on: stream.scheduler)
+        let new = Connection(
+            replaying: replay, on: stream.scheduler, startedIn: observer.scope.lane)
         let (connection, notice) = contents.withLock { contents in
             contents.users += 1
             let notice = contents.hasEnded ? nil : contents.withdrawNotice()
