@@ -21,6 +21,7 @@ let traits: Set<Trait> = [
     .trait(name: "DiskCache", description: "Stores responses on disk, in SQLite, with RxDiskCache."),
     .trait(name: "Logging", description: "Writes the traffic of a client to swift-log."),
     .trait(name: "Metrics", description: "Records metrics of a client by swift-metrics, with RxMetrics."),
+    .trait(name: "Tracing", description: "Traces calls by swift-distributed-tracing, with RxTracing."),
 ]
 // Tests/run.sh sets it, so that what is optional is built and tested too.
 let defaultTraits = Context.environment["ALL_TRAITS"] == nil ? [] : Set(traits.map(\.name))
@@ -39,6 +40,7 @@ let package = Package(
         .library(name: "RxDiskCache", targets: ["RxDiskCache"]),
         // With the trait Metrics.
         .library(name: "RxMetrics", targets: ["RxMetrics"]),
+        .library(name: "RxTracing", targets: ["RxTracing"]),
     ],
     traits: traits.union([.default(enabledTraits: defaultTraits)]),
     dependencies: [
@@ -46,6 +48,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
     ],
@@ -107,6 +110,9 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "RxMetrics", dependencies: ["RxClient", "RxHTTP", "RxLite", .httpTypes, .coreMetrics],
+            swiftSettings: settings),
+        .target(
+            name: "RxTracing", dependencies: ["RxClient", "RxHTTP", "RxLite", .httpTypes, .tracing],
             swiftSettings: settings),
         .target(
             name: "RxTesting", dependencies: ["RxHTTP", "RxLite", "RxWebSocket", .httpTypes],
@@ -189,6 +195,13 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "RxTracingTests",
+            dependencies: [
+                "RxCache", "RxClient", "RxHTTP", "RxLite", "RxNetworking", "RxTesting", "RxTracing",
+                "RxWebSocket", "TestServers", .httpTypes, .tracing, .inMemoryTracing,
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "FuzzTests",
             dependencies: [
                 "RxClient", "RxCache", "RxCurl", "RxHAR", "RxHTTP", "RxJSON", "RxTesting", "RxWebSocket",
@@ -257,6 +270,15 @@ extension Target.Dependency {
     }
     static var metricsTestKit: Self {
         .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
+    }
+    static var tracing: Self {
+        .product(
+            name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"]))
+    }
+    static var inMemoryTracing: Self {
+        .product(
+            name: "InMemoryTracing", package: "swift-distributed-tracing",
+            condition: .when(traits: ["Tracing"]))
     }
     static var grdb: Self {
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["DiskCache"]))

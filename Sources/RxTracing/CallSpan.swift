@@ -1,0 +1,113 @@
+#if Tracing
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import Tracing
+
+/// The span of one call.
+final class CallSpan: CallRecord, @unchecked Sendable {
+    // Unchecked, without exclusivity checks: called only inside the call's lane, which is serial.
+    let instrument: TracingInstrument
+    /// The name of the call's spans: method and template.
+    let name: String
+    let template: String?
+    private let call: RecordedCall
+    @safe @exclusivity(unchecked) private var span: (any Span)?
+    /// The number of exchanges so far.
+    @safe @exclusivity(unchecked) private var exchanges = 0
+    /// The status of the last response.
+    @safe @exclusivity(unchecked) var status: Int?
+
+    init(of call: RecordedCall, _ instrument: TracingInstrument) {
+        self.call = call
+        self.instrument = instrument
+        template = call.template
+        let method = call.request.method.isConventional ? call.request.method.rawValue : "HTTP"
+        name = template.map { "\(method) \($0)" } ?? method
+    }
+
+    func begin(in lane: Lane) {
+        span = instrument.start(name, .internal, in: ContextBox.context(in: lane))
+    }
+
+    func noteOutput() {}
+
+    func take(_ event: TrafficEvent.Kind) {
+        guard let span, span.isRecording else { return }
+        switch event {
+        case .relogin(let error): add("relogin", ["error.type": .string(error.conventionalType)])
+        case .retry(let delay, let error):
+            add(
+                "retry",
+                [
+                    "error.type": .string(error.conventionalType),
+                    "rxnetworking.delay": .double(delay / .seconds(1)),
+                ])
+        case .retryRefused(let error):
+            add("retry refused", ["error.type": .string(error.conventionalType)])
+        case .failover(let role, let error):
+            add(
+                "failover",
+                [
+                    "error.type": .string(error.conventionalType),
+                    "rxnetworking.server": .string("\(role)"),
+                ])
+        case .cached(let use, let head):
+            if let head { status = head.status.code }
+            add("cache", ["rxnetworking.cache.use": .string(use.rawValue)])
+        case .queued: add("queued")
+        case .admitted(let wait): add("admitted", ["rxnetworking.delay": .double(wait / .seconds(1))])
+        case .hedged(let delay): add("hedged", ["rxnetworking.delay": .double(delay / .seconds(1))])
+        case .started, .sent, .transfer, .broken, .abandoned, .webSocket, .ended: break
+        }
+    }
+
+    private func add(_ name: String, _ attributes: [String: SpanAttribute] = [:]) {
+        let instant = instrument.now
+        span?.addEvent(SpanEvent(name: name, at: instant, attributes: SpanAttributes(attributes)))
+    }
+
+    func exchange(
+        _ request: inout Request, to origin: Origin?, through breaker: CircuitBreaker?
+    ) -> any ExchangeRecord {
+        let span = instrument.start(name, .client, in: span?.context ?? .topLevel)
+        let exchange = ExchangeSpan(span, of: request, to: origin, resends: exchanges, in: self)
+        exchanges += 1
+        // To another origin, the context says only which trace the request belongs to.
+        let fields = FieldInjector(sendsBaggage: !request.isCredentialFree)
+        instrument.sender.inject(span.context, into: &request, using: fields)
+        return exchange
+    }
+
+    func end(_ outcome: TrafficEvent.Summary.Outcome) {
+        guard let span else { return }
+        self.span = nil
+        let now = instrument.now
+        if span.isRecording {
+            var attributes: [String: SpanAttribute] = [
+                "http.request.method": .string(call.request.method.conventionalName),
+                "rxnetworking.call.kind": .string("\(call.kind)"),
+            ]
+            if let template { attributes["url.template"] = .string(template) }
+            if let status { attributes["http.response.status_code"] = .int64(Int64(status)) }
+            switch outcome {
+            case .succeeded: break
+            case .failed(let error):
+                attributes["error.type"] = .string(error.conventionalType)
+                span.fail(error, at: now)
+            case .cancelled:
+                attributes["error.type"] = "cancelled"
+                span.setStatus(SpanStatus(code: .error))
+            }
+            span.attributes = SpanAttributes(attributes)
+        }
+        span.end(at: now)
+    }
+}
+
+extension HTTPRequest.Method {
+    /// The value of `http.request.method`.
+    var conventionalName: String { isConventional ? rawValue : "_OTHER" }
+}
+#endif

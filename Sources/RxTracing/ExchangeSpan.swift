@@ -1,0 +1,94 @@
+#if Tracing
+import HTTPTypes
+import RxClient
+import RxHTTP
+import Tracing
+
+/// The span of one exchange.
+final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
+    // Unchecked, without exclusivity checks: called only inside the call's lane, which is serial.
+    private let span: any Span
+    private let call: CallSpan
+    private let begin: DefaultTracerClock.Timestamp
+    @safe @exclusivity(unchecked) private var attributes: [String: SpanAttribute] = [:]
+    @safe @exclusivity(unchecked) private var status: Int?
+    @safe @exclusivity(unchecked) private var hasEnded = false
+
+    /// - Parameter resends: the number of exchanges of the call before this one.
+    init(
+        _ span: any Span, of request: Request, to origin: Origin?, resends: Int, in call: CallSpan
+    ) {
+        self.span = span
+        self.call = call
+        begin = call.instrument.now
+        guard span.isRecording else { return }
+        attributes.reserveCapacity(12)
+        attributes["http.request.method"] = .string(request.method.conventionalName)
+        if !request.method.isConventional {
+            attributes["http.request.method_original"] = .string(request.method.rawValue)
+        }
+        attributes["url.full"] = .string(request.shownPlace)
+        if let origin {
+            attributes["server.address"] = .string(origin.host)
+            attributes["server.port"] = .int64(Int64(origin.port))
+        }
+        if let template = call.template { attributes["url.template"] = .string(template) }
+        if resends > 0 { attributes["http.request.resend_count"] = .int64(Int64(resends)) }
+    }
+
+    func take(_ event: TransferEvent) {
+        switch event {
+        case .head(let head):
+            status = head.status.code
+            call.status = status
+        case .finished(let metrics): finish(metrics, nil)
+        default: break
+        }
+    }
+
+    func end(_ error: NetworkError?) {
+        // The body of a redirect is not needed.
+        let isRedirect = status.map { (300...399).contains($0) } ?? false
+        let type = error?.conventionalType ?? (isRedirect ? nil : "cancelled")
+        finish(nil, type, error)
+    }
+
+    private func finish(
+        _ metrics: TransferMetrics?, _ errorType: String?, _ error: NetworkError? = nil
+    ) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        let now = call.instrument.now
+        if span.isRecording {
+            let failedStatus = status.flatMap { $0 >= 400 ? "\($0)" : nil }
+            if let status { attributes["http.response.status_code"] = .int64(Int64(status)) }
+            if let metrics { add(metrics) }
+            if let type = errorType ?? failedStatus {
+                attributes["error.type"] = .string(type)
+                if let error { span.fail(error, at: now) } else { span.setStatus(.init(code: .error)) }
+            }
+            span.attributes = SpanAttributes(attributes)
+        }
+        span.end(at: now)
+    }
+
+    private func add(_ metrics: TransferMetrics) {
+        if let version = metrics.httpVersion {
+            attributes["network.protocol.version"] = .string(version.conventionalNumber)
+        }
+        if let address = metrics.remoteAddress {
+            attributes["network.peer.address"] = .string(address)
+            attributes["network.peer.port"] = .int64(Int64(metrics.remotePort))
+        }
+        let start = begin.advanced(by: metrics.queued)
+        func event(_ name: String, _ interval: Duration) {
+            guard interval > .zero else { return }
+            span.addEvent(SpanEvent(name: name, at: start.advanced(by: interval)))
+        }
+        event("dns", metrics.resolved)
+        event("connect", metrics.connected)
+        event("tls", metrics.secured)
+        event("first byte", metrics.firstByte)
+    }
+}
+#endif

@@ -1,0 +1,18 @@
+#if Tracing
+import HTTPTypes
+import RxHTTP
+import Tracing
+
+/// Writes the context of a span into the header fields of a request.
+struct FieldInjector: Injector {
+    /// Whether the field `baggage` is written (https://www.w3.org/TR/baggage/#security-considerations).
+    let sendsBaggage: Bool
+
+    /// Replaces the field. A name or value that no field can have is not written.
+    func inject(_ value: String, forKey key: String, into request: inout Request) {
+        guard let name = HTTPField.Name(key), HTTPField.isValidValue(value) else { return }
+        if !sendsBaggage, name.canonicalName == "baggage" { return }
+        request.headerFields[name] = value
+    }
+}
+#endif

@@ -1,0 +1,143 @@
+#if Tracing
+import FoundationEssentials
+import HTTPTypes
+import InMemoryTracing
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import RxTracing
+import Synchronization
+import Testing
+import Tracing
+
+/// The parent of a call is the context of its subscriber, wherever the call runs.
+@Suite struct ParentTests {
+    private struct Goods: Endpoint {
+        typealias Output = [Int]
+        let path = "/goods"
+    }
+
+    private func bench() -> TracingBench {
+        TracingBench([
+            .when(.get, "/v1/goods", .json("[1, 2]", after: .milliseconds(5)), .json("[3]")),
+            .when(.get, "/v1/more", .json("[]", after: .milliseconds(5))),
+            .when(
+                .get, "/v1/feed",
+                .bytes(
+                    Array("data: 1\n\n".utf8), headers: [.contentType: "text/event-stream"])),
+        ])
+    }
+
+    @Test func withoutAContextACallIsARoot() throws {
+        let bench = bench()
+        _ = Recorder(bench.client.get("/more"), on: bench.clock)
+        try bench.clock.run()
+        #expect(bench.calls.map(\.parentSpanID) == [nil])
+    }
+
+    /// Chains in which a call begins in the middle of a subscription, where no value of a task is left.
+    private static let chains: [(String, @Sendable (TracingBench) -> Observable<Void, NetworkError>)] =
+        [
+            ("get", { $0.client.get("/more").map { _ in } }),
+            (
+                "flatMap",
+                { bench in
+                    bench.client.get("/goods").flatMap { _ in bench.client.get("/more") }.map { _ in }
+                }
+            ),
+            (
+                "another scheduler",
+                { bench in
+                    bench.client.get("/goods").observe(on: VirtualScheduler.elsewhere(bench.clock))
+                        .flatMap { _ in bench.client.get("/more") }.map { _ in }
+                }
+            ),
+            (
+                "a timer",
+                { bench in
+                    Observable<Void, Never>.timer(.milliseconds(3), on: bench.clock)
+                        .setFailureType(to: NetworkError.self)
+                        .flatMap { _ in bench.client.get("/more") }.map { _ in }
+                }
+            ),
+            ("pages", { $0.client.items(Goods(), .numbered(size: 2)).map { _ in } }),
+            ("share", { $0.client.get("/goods").share().map { _ in } }),
+            (
+                "events", { $0.client.events(.get("/feed")).take(2).map { _ in } }
+            ),
+            ("stream", { $0.client.stream(.get("/more")).chunks().map { _ in } }),
+        ]
+
+    @Test(arguments: chains.indices) func theSubscribersContextIsTheParent(_ index: Int) throws {
+        let bench = bench()
+        let (name, chain) = Self.chains[index]
+        let outer = bench.inSpan { _ = Recorder(chain(bench), on: bench.clock) }
+        try bench.clock.advance(by: .seconds(20))
+        #expect(!bench.calls.isEmpty, "\(name)")
+        #expect(bench.calls.allSatisfy { $0.parentSpanID == outer.spanID }, "\(name)")
+        #expect(bench.calls.allSatisfy { $0.traceID == outer.traceID }, "\(name)")
+    }
+
+    @Test func subscribersAtTheSameTimeKeepTheirOwn() throws {
+        let bench = bench()
+        let chain = bench.client.get("/goods").flatMap { _ in bench.client.get("/more") }
+        let spans = (0..<3).map { _ in bench.inSpan { _ = Recorder(chain, on: bench.clock) } }
+        try bench.clock.run()
+        let parents = bench.calls.map(\.parentSpanID)
+        for span in spans { #expect(parents.count { $0 == span.spanID } == 2) }
+    }
+
+    @Test func awaitedCallsHaveTheContextOfTheTask() async throws {
+        let bench = bench()
+        let span = bench.tracer.startSpan("outer", context: .topLevel)
+        async let response = ServiceContext.withValue(span.context) {
+            try await bench.client.get("/more").value()
+        }
+        while bench.transport.runningCount == 0 { await Task.yield() }
+        try bench.clock.run()
+        _ = try await response
+        #expect(bench.calls.map(\.parentSpanID) == [span.spanID])
+    }
+
+    @Test func aSpanWithinAnAwaitedStepIsTheNearerParent() async throws {
+        let bench = bench()
+        let outer = bench.tracer.startSpan("outer", context: .topLevel)
+        let inner = Mutex<InMemorySpan?>(nil)
+        let chain = bench.client.get("/goods").flatMap { _ in
+            Observable<Response, NetworkError>.async { () throws(NetworkError) in
+                let span = bench.tracer.startSpan("inner")
+                inner.withLock { $0 = span }
+                let result = await ServiceContext.withValue(span.context) {
+                    await bench.client.get("/more").materializedValue()
+                }
+                return try result.get()
+            }
+        }
+        let ended = Mutex(false)
+        ServiceContext.withValue(outer.context) {
+            _ = chain.subscribe(onNext: { _ in }, onEnd: { _ in ended.withLock { $0 = true } })
+        }
+        while !ended.withLock({ $0 }) {
+            try bench.clock.run()
+            await Task.yield()
+        }
+        let span = try #require(inner.withLock { $0 })
+        #expect(bench.calls.map(\.parentSpanID) == [outer.spanID, span.spanID])
+    }
+}
+
+extension Observable where Failure == NetworkError {
+    /// The outcome of the awaited value.
+    fileprivate func materializedValue() async -> Result<Element, NetworkError> {
+        do throws(NetworkError) { return .success(try await value()) } catch { return .failure(error) }
+    }
+}
+
+extension VirtualScheduler {
+    /// A scheduler with the time of `clock`, but not its lane.
+    fileprivate static func elsewhere(_ clock: VirtualScheduler) -> any Scheduler {
+        ActorScheduler.shared
+    }
+}
+#endif
