@@ -110,6 +110,11 @@ extension Client {
     ) -> Observable<TransferEvent, NetworkError> {
         let scheduler = scheduler
         return Observable(scheduler: scheduler) { observer in
+            guard observer.scope.isOpen else { return }
+            guard self.running.insertHandmade() else {
+                return observer.scope.perform { observer.fail(.shutDown(request)) }
+            }
+            observer.scope.onClose { self.running.removeHandmade() }
             let settings = CallSettings(redirects: redirects, usesCookies: usesCookies)
             let call = CallContext(request, of: self, on: scheduler, settings)
             Next(of: call)(call.prepared.request).compactMap { event in

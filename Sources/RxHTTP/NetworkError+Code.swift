@@ -27,7 +27,7 @@ extension NetworkError {
         public static let untrustedFile = Code(rawValue: "untrustedFile")
         /// The request's body was longer or shorter than announced.
         public static let bodyLength = Code(rawValue: "bodyLength")
-        /// The transport has been shut down.
+        /// The client or the transport has been shut down.
         public static let shutDown = Code(rawValue: "shutDown")
 
         /// The machine has no network, according to the client's ``Reachability``.

@@ -33,11 +33,13 @@ extension Observable where Failure == NetworkError {
                 presentation.contains(.accessories) ? client.configuration.accessories : []
             let attendance = Attendance(
                 of: request, accessories, isWhole: isWhole, into: observer, in: client, presentation)
-            client.running.insert(
-                RunningRequests.Entry(
-                    request: request, tags: tags, presentation: presentation,
-                    cancel: { attendance.cancel() }))
-            attendance.start(self)
+            let entry = RunningRequests.Entry(
+                request: request, tags: tags, presentation: presentation, cancel: { attendance.cancel() })
+            // The requests that run may have to wait for a login.
+            let isAdded = client.running.insert(entry) {
+                client.configuration.session?.isLoggingIn(observer.scope.lane) == true
+            }
+            if isAdded { attendance.start(self) } else { observer.fail(.shutDown(request)) }
         }
     }
 }

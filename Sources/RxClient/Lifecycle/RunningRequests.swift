@@ -16,27 +16,87 @@ final class RunningRequests: Sendable {
     private struct Contents {
         var entries: [RequestID: Entry] = [:]
         var shownCount = 0
+        /// The number of running handmade requests.
+        var handmadeCount = 0
+        /// Whether nobody waits for those.
+        var abandonsHandmade = false
+        /// Whether new requests are refused.
+        var isClosed = false
+        /// Called once no request is running.
+        var waiters: [@Sendable () -> Void] = []
+
+        /// The waiters to call, if no request is running any more.
+        mutating func takeWaiters() -> [@Sendable () -> Void] {
+            guard !waiters.isEmpty, entries.isEmpty, handmadeCount == 0 || abandonsHandmade
+            else { return [] }
+            defer { waiters = [] }
+            return waiters
+        }
     }
 
     private let contents = Mutex(Contents())
     /// The number of requests that show the indicator.
     let shownCount = State(0)
 
-    func insert(_ entry: Entry) {
+    /// Adds a request; false if new requests are refused and `isExempt` is false.
+    func insert(_ entry: Entry, isExempt: () -> Bool) -> Bool {
+        let isAdded = add(entry, evenIfClosed: false) || isExempt() && add(entry, evenIfClosed: true)
+        if isAdded { show(entry) }
+        return isAdded
+    }
+
+    private func add(_ entry: Entry, evenIfClosed: Bool) -> Bool {
         contents.withLock { contents in
+            guard evenIfClosed || !contents.isClosed else { return false }
             contents.entries[entry.request.id] = entry
             if entry.presentation.contains(.indicator) { contents.shownCount += 1 }
+            return true
         }
-        show(entry)
+    }
+
+    /// Adds a handmade request; false if new requests are refused.
+    func insertHandmade() -> Bool {
+        contents.withLock { contents in
+            if !contents.isClosed { contents.handmadeCount += 1 }
+            return !contents.isClosed
+        }
+    }
+
+    func removeHandmade() {
+        let waiters = contents.withLock { contents in
+            contents.handmadeCount -= 1
+            return contents.takeWaiters()
+        }
+        for waiter in waiters { waiter() }
+    }
+
+    /// Waits no longer for handmade requests.
+    func abandonHandmade() {
+        let waiters = contents.withLock { contents in
+            contents.abandonsHandmade = true
+            return contents.takeWaiters()
+        }
+        for waiter in waiters { waiter() }
+    }
+
+    /// Refuses new requests, and calls `whenIdle` once no request is running, which may be at once.
+    func close(_ whenIdle: @escaping @Sendable () -> Void) {
+        let waiters = contents.withLock { contents in
+            contents.isClosed = true
+            contents.waiters.append(whenIdle)
+            return contents.takeWaiters()
+        }
+        for waiter in waiters { waiter() }
     }
 
     func remove(_ id: RequestID) {
-        let entry = contents.withLock { contents in
+        let (entry, waiters) = contents.withLock { contents in
             let entry = contents.entries.removeValue(forKey: id)
             if entry?.presentation.contains(.indicator) == true { contents.shownCount -= 1 }
-            return entry
+            return (entry, contents.takeWaiters())
         }
         if let entry { show(entry) }
+        for waiter in waiters { waiter() }
     }
 
     /// Reads the count again at each step, so that the last of several threads publishes the latest one.
