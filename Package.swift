@@ -22,6 +22,7 @@ let traits: Set<Trait> = [
     .trait(name: "Logging", description: "Writes the traffic of a client to swift-log."),
     .trait(name: "Metrics", description: "Records metrics of a client by swift-metrics, with RxMetrics."),
     .trait(name: "Tracing", description: "Traces calls by swift-distributed-tracing, with RxTracing."),
+    .trait(name: "ServiceLifecycle", description: "Runs clients and loops as services, with RxServices."),
 ]
 // Tests/run.sh sets it, so that what is optional is built and tested too.
 let defaultTraits = Context.environment["ALL_TRAITS"] == nil ? [] : Set(traits.map(\.name))
@@ -40,6 +41,7 @@ let package = Package(
         .library(name: "RxDiskCache", targets: ["RxDiskCache"]),
         // With the trait Metrics.
         .library(name: "RxMetrics", targets: ["RxMetrics"]),
+        .library(name: "RxServices", targets: ["RxServices"]),
         .library(name: "RxTracing", targets: ["RxTracing"]),
     ],
     traits: traits.union([.default(enabledTraits: defaultTraits)]),
@@ -48,6 +50,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
@@ -110,6 +113,9 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "RxMetrics", dependencies: ["RxClient", "RxHTTP", "RxLite", .httpTypes, .coreMetrics],
+            swiftSettings: settings),
+        .target(
+            name: "RxServices", dependencies: ["RxClient", "RxLite", "RxLoop", .serviceLifecycle],
             swiftSettings: settings),
         .target(
             name: "RxTracing", dependencies: ["RxClient", "RxHTTP", "RxLite", .httpTypes, .tracing],
@@ -195,6 +201,13 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "RxServicesTests",
+            dependencies: [
+                "RxClient", "RxHTTP", "RxLite", "RxNetworking", "RxServices", "RxTesting", "TestServers",
+                .logging, .serviceLifecycle, .serviceLifecycleTestKit,
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "RxTracingTests",
             dependencies: [
                 "RxCache", "RxClient", "RxHTTP", "RxLite", "RxNetworking", "RxTesting", "RxTracing",
@@ -270,6 +283,21 @@ extension Target.Dependency {
     }
     static var metricsTestKit: Self {
         .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
+    }
+    static var serviceLifecycle: Self {
+        .product(
+            name: "ServiceLifecycle", package: "swift-service-lifecycle",
+            condition: .when(traits: ["ServiceLifecycle"]))
+    }
+    static var unixSignals: Self {
+        .product(
+            name: "UnixSignals", package: "swift-service-lifecycle",
+            condition: .when(traits: ["ServiceLifecycle"]))
+    }
+    static var serviceLifecycleTestKit: Self {
+        .product(
+            name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle",
+            condition: .when(traits: ["ServiceLifecycle"]))
     }
     static var tracing: Self {
         .product(

@@ -1,0 +1,89 @@
+#if ServiceLifecycle
+import Logging
+import RxClient
+import RxHTTP
+import RxLite
+import RxNetworking
+import RxServices
+import RxTesting
+import ServiceLifecycle
+import ServiceLifecycleTestKit
+import Testing
+
+/// Clients and loops as services.
+@Suite(.timeLimit(.minutes(1))) struct ServiceTests {
+    private let clock = VirtualScheduler()
+
+    private func client() -> Client {
+        let transport = ScriptedTransport(
+            on: clock,
+            [.when(.get, "/slow", .json("[]", after: .seconds(5))), .when(.get, "/stall", .stall)])
+        return Client(
+            configuration: ClientConfiguration(baseURL: "https://shop.test"), transport: transport)
+    }
+
+    @Test func aGracefulShutdownLetsRequestsEndAndRefusesNewOnes() async throws {
+        let client = client()
+        let running = Recorder(client.get("/slow"), on: clock)
+        try await testGracefulShutdown { trigger in
+            let service = Task { try await client.run() }
+            trigger.triggerGracefulShutdown()
+            var late: NetworkError?
+            while late == nil {
+                await Task.yield()
+                let attempt = Recorder(client.get("/stall"), on: clock)
+                try clock.advance(by: .zero)
+                late = attempt.failure
+                attempt.cancel()
+            }
+            #expect(late?.code == .shutDown)
+            #expect(running.values.isEmpty)
+            try clock.advance(by: .seconds(5))
+            try await service.value
+            #expect(running.values.count == 1)
+        }
+    }
+
+    @Test func theLimitEndsTheService() async throws {
+        let client = client()
+        let running = Recorder(client.get("/stall"), on: clock)
+        try await testGracefulShutdown { trigger in
+            trigger.triggerGracefulShutdown()
+            let service = Task { try await client.run(endingRequestsWithin: .seconds(2)) }
+            while running.failure == nil {
+                await Task.yield()
+                try clock.advance(by: .milliseconds(100))
+            }
+            try await service.value
+            #expect(running.failure?.code == .cancelled)
+        }
+    }
+
+    @Test func aCancelledServiceCancelsItsRequests() async throws {
+        let client = client()
+        let running = Recorder(client.get("/stall"), on: clock)
+        let service = Task { try await client.run() }
+        service.cancel()
+        while running.failure == nil {
+            await Task.yield()
+            try clock.advance(by: .zero)
+        }
+        try await service.value
+        #expect(running.failure?.code == .cancelled)
+    }
+
+    @Test func aGroupEndsTheClientBeforeItsLoop() async throws {
+        let loop = EventLoop(name: "service")
+        let client = Client(baseURL: "http://127.0.0.1:1", transport: CurlTransport(loop: loop))
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [.init(service: loop), .init(service: client)], logger: Logger(label: "test")))
+        let running = Task { try await group.run() }
+        // A request that has ended shows that the loop runs.
+        _ = try? await client.get("/").value()
+        await group.triggerGracefulShutdown()
+        try await running.value
+        await #expect(throws: NetworkError.self) { try await client.get("/").value() }
+    }
+}
+#endif
