@@ -227,7 +227,8 @@ let package = Package(
             name: "SurfaceTests",
             // The probe, since it is linked with all of RxNetworking, as the programs of the pages are.
             dependencies: [
-                "RxNetworking", "RxDiskCache", "RxJSON", "RxTesting", "TestServers", "download-probe",
+                "RxNetworking", "RxDiskCache", "RxJSON", "RxMetrics", "RxServices", "RxTesting", "RxTracing",
+                "TestServers", "download-probe", .logging, .serviceLifecycle, .tracing, .unixSignals,
             ],
             swiftSettings: settings),
         // Tests/SurfaceTests/Samples/Chains.swift once more, as the code of packages with other settings.

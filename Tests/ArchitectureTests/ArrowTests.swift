@@ -23,6 +23,9 @@ import Testing
         ],
         "RxDiskCache": ["RxCache", "RxHTTP", "RxLite", "CZlib"],
         "RxTesting": ["RxHTTP", "RxLite", "RxWebSocket"],
+        "RxMetrics": ["RxClient", "RxHTTP", "RxLite"],
+        "RxTracing": ["RxClient", "RxHTTP", "RxLite"],
+        "RxServices": ["RxClient", "RxLite", "RxLoop"],
     ]
 
     /// Modules of the toolchain and the system, for all modules but RxLite.
@@ -34,8 +37,11 @@ import Testing
     static let packages: [String: Set<String>] = [
         "HTTPTypes": [
             "RxWebSocket", "RxHTTP", "RxCache", "RxCookies", "RxHAR", "RxParameters", "RxCurl", "RxClient",
-            "RxNetworking", "RxTesting",
+            "RxNetworking", "RxTesting", "RxMetrics", "RxTracing",
         ],
+        "CoreMetrics": ["RxMetrics"],
+        "Tracing": ["RxTracing"],
+        "ServiceLifecycle": ["RxServices"],
         "RawStructuredFieldValues": ["RxClient"],
         "GRDB": ["RxDiskCache"],
         "Logging": ["RxClient", "RxNetworking"],
