@@ -24,7 +24,9 @@ let package = Package(
         .executable(name: "NIOWebSocketBenchmark", targets: ["NIOWebSocketBenchmark"]),
     ],
     dependencies: [
-        .package(name: "RxNetworking", path: "../.."),
+        .package(name: "RxNetworking", path: "../..", traits: ["Metrics", "Tracing"]),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
@@ -65,7 +67,14 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(
-            name: "APIBenchmark", dependencies: [.rxNetworking, "HTTPCases", "CMallocCount"],
+            name: "APIBenchmark",
+            dependencies: [
+                .rxNetworking, "HTTPCases", "CMallocCount",
+                .product(name: "RxMetrics", package: "RxNetworking"),
+                .product(name: "RxTracing", package: "RxNetworking"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ],
             swiftSettings: settings),
         .executableTarget(
             name: "StreamsBenchmark",

@@ -16,7 +16,7 @@ import sys
 from server import servers
 
 CORE = "1"
-WAYS = ("bare", "foundation", "client", "full", "intercepted")
+WAYS = ("bare", "foundation", "client", "full", "intercepted", "metrics", "tracing")
 #: The numbers of requests under callgrind: the difference between the two runs excludes the cost of the start.
 FEW, MANY = 300, 1300
 ITEMS = 1_000_000
@@ -65,6 +65,9 @@ def requests(program, addresses, options):
             f"{count / bare:.2f}" if count else "–", f"{result['mallocs']:.1f}")
     yield "processor time of the full way, beside the bare one", "≤", 1.15, results["full"]["ratio"]
     yield "processor time of the full way with three interceptors", "≤", 1.25, results["intercepted"]["ratio"]
+    for way, limit in (("metrics", 1.03), ("tracing", 1.08)):
+        yield f"processor time of the way {way}, beside the full one", "≤", limit, (
+            results[way]["ratio"] / results["full"]["ratio"])
     yield ("processor time of the full way, beside the transport and Foundation's decoder", "≤", 1.15,
            results["full"]["ratio"] / results["foundation"]["ratio"])
 

@@ -1,6 +1,8 @@
 import Foundation
 import HTTPCases
+import RxMetrics
 import RxNetworking
+import RxTracing
 
 /// A way to get the ten items of `URL/goods`, which come in an envelope.
 enum Way: String, CaseIterable, Sendable {
@@ -15,6 +17,10 @@ enum Way: String, CaseIterable, Sendable {
     case full
     /// The same with an interceptor at each of the three positions.
     case intercepted
+    /// The way `full`, with its metrics recorded.
+    case metrics
+    /// The way `full`, with its calls traced.
+    case tracing
 
     /// The response with its envelope, for ways in which the client does not unwrap it.
     private struct Enveloped: Decodable, Sendable {
@@ -48,7 +54,7 @@ enum Way: String, CaseIterable, Sendable {
         case .client:
             let client = Client(baseURL: baseURL, transport: transport)
             return client.request(Goods<Enveloped>()).map(\.data.count)
-        case .full, .intercepted:
+        case .full, .intercepted, .metrics, .tracing:
             var configuration = ClientConfiguration()
             configuration.options.headers = ["Accept": "application/json"]
             configuration.options.envelope = Envelope(
@@ -63,6 +69,8 @@ enum Way: String, CaseIterable, Sendable {
                     call: [IdempotencyKeys()], attempt: [Language()], exchange: [HeadCount()])
             }
             let client = Client(baseURL: baseURL, configuration: configuration, transport: transport)
+            if self == .metrics { client.recordMetrics(in: CountingFactory()) }
+            if self == .tracing { client.traceCalls(with: CountingTracer()) }
             return client.request(Goods<[Item]>()).map(\.count)
         }
     }
