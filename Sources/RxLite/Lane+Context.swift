@@ -5,8 +5,8 @@ private let capture = Mutex<(@Sendable () -> (any AnyObject & Sendable)?)?>(nil)
 private let isCapturing = Atomic<Bool>(false)
 
 extension Lane {
-    /// What the context of a subscription is: a value of the task, or thread, that subscribes. It stays with the
-    /// subscription through all schedulers and loops, where no value of a task is left.
+    /// The context of a subscription: a value of the task, or thread, that subscribes. It stays with the subscription
+    /// through all schedulers and loops, where no value of a task is left.
     typealias Context = any AnyObject & Sendable
 
     /// From now on, captures the context of each subscription by `context`. The last call applies, for the whole
@@ -22,8 +22,10 @@ extension Lane {
         return capture.withLock { $0 }?()
     }
 
-    /// The context of the subscription, or of the one it works for.
+    /// The context of the subscription, or of the one it works for. Without a call of ``captureContext(_:)`` it costs
+    /// one read.
     package var context: (any AnyObject & Sendable)? {
+        guard isCapturing.load(ordering: .acquiring) else { return nil }
         var lane = self
         while true {
             if let context = lane.ownContext { return context }

@@ -1,8 +1,8 @@
 import RxHTTP
 import RxLite
 
-/// Reports the exchange to ``Client/traffic`` and to instruments, which may add fields. It is the stage next to the network, so the report is exactly
-/// what is sent: every hop, with every field.
+/// Reports the exchange to ``Client/traffic`` and to instruments, which may add fields. It is the stage next to the
+/// network, so the report is exactly what is sent: every hop, with every field.
 struct ExchangeTracing: TransferStage {
     func transfers(
         _ request: Request, in call: CallContext, _ next: Next
