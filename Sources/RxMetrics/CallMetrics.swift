@@ -6,7 +6,7 @@ import RxLite
 
 /// Records one call.
 final class CallMetrics: CallRecord {
-    private let call: RecordedCall
+    let call: RecordedCall
     private let instrument: MetricsInstrument
     private let template: String?
 
@@ -43,7 +43,7 @@ final class CallMetrics: CallRecord {
         _ request: inout Request, to origin: Origin?, through breaker: CircuitBreaker?
     ) -> any ExchangeRecord {
         let key = MetricsTarget.Key(method: request.method, origin: origin, template: template)
-        return ExchangeMetrics(instrument.target(key, through: breaker), call.scheduler)
+        return ExchangeMetrics(instrument.target(key, through: breaker), in: self)
     }
 
     /// The metrics for what happens between exchanges, which belongs to the server of the call.

@@ -15,7 +15,8 @@
 ///
 /// With the outcome, there are also `http.response.status_code` if there was a response,
 /// `network.protocol.version` if it was complete, and `error.type` if there was an error: the status from 400 on, the
-/// `NetworkError.Code`, or `cancelled` if nobody waited for the end.
+/// `NetworkError.Code`, or `cancelled` if nobody waited for the end. Leaving a stream, an event source or a WebSocket
+/// that has begun is no error.
 public enum ClientMetric: String, Sendable, Hashable, CaseIterable {
     /// The time of an exchange, from its begin to its last byte or its failure; of a WebSocket, to the end of the
     /// handshake. Histogram in seconds, a `Timer`. Stable.

@@ -9,15 +9,15 @@ import RxLite
 final class ExchangeMetrics: ExchangeRecord, @unchecked Sendable {
     // Unchecked, without exclusivity checks: called only inside the call's lane, which is serial.
     private let target: MetricsTarget
-    private let scheduler: any Scheduler
+    private let call: CallMetrics
     private let start: Duration
     @safe @exclusivity(unchecked) private var status: Int?
     @safe @exclusivity(unchecked) private var isRecorded = false
 
-    init(_ target: MetricsTarget, _ scheduler: any Scheduler) {
+    init(_ target: MetricsTarget, in call: CallMetrics) {
         self.target = target
-        self.scheduler = scheduler
-        start = scheduler.now
+        self.call = call
+        start = call.call.scheduler.now
         target.active.increment(by: 1)
     }
 
@@ -33,9 +33,7 @@ final class ExchangeMetrics: ExchangeRecord, @unchecked Sendable {
     }
 
     func end(_ error: NetworkError?) {
-        // The body of a redirect is not needed.
-        let isRedirect = status.map { (300...399).contains($0) } ?? false
-        record(nil, error?.conventionalType ?? (isRedirect ? nil : "cancelled"))
+        record(nil, error?.conventionalType ?? (call.call.mayBeLeft(after: status) ? nil : "cancelled"))
     }
 
     private func record(_ metrics: TransferMetrics?, _ error: String?) {
@@ -45,7 +43,7 @@ final class ExchangeMetrics: ExchangeRecord, @unchecked Sendable {
         let failedStatus = status.flatMap { $0 >= 400 ? "\($0)" : nil }
         let results = target.results(
             of: .init(status: status, version: metrics?.httpVersion, error: error ?? failedStatus))
-        results.duration.recordNanoseconds((scheduler.now - start).nanoseconds)
+        results.duration.recordNanoseconds((call.call.scheduler.now - start).nanoseconds)
         guard let metrics else { return }
         results.requestSize.record(Int64(metrics.bodyBytesSent))
         results.responseSize.record(Int64(metrics.bodyBytesReceived))

@@ -12,7 +12,7 @@ final class CallSpan: CallRecord, @unchecked Sendable {
     /// The name of the call's spans: method and template.
     let name: String
     let template: String?
-    private let call: RecordedCall
+    let call: RecordedCall
     @safe @exclusivity(unchecked) private var span: (any Span)?
     /// The number of exchanges so far.
     @safe @exclusivity(unchecked) private var exchanges = 0
@@ -93,6 +93,7 @@ final class CallSpan: CallRecord, @unchecked Sendable {
             if let status { attributes["http.response.status_code"] = .int64(Int64(status)) }
             switch outcome {
             case .succeeded: break
+            case .cancelled where call.mayBeLeft(after: status): break
             case .failed(let error):
                 attributes["error.type"] = .string(error.conventionalType)
                 span.fail(error, at: now)

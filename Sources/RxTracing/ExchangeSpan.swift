@@ -47,9 +47,7 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
     }
 
     func end(_ error: NetworkError?) {
-        // The body of a redirect is not needed.
-        let isRedirect = status.map { (300...399).contains($0) } ?? false
-        let type = error?.conventionalType ?? (isRedirect ? nil : "cancelled")
+        let type = error?.conventionalType ?? (call.call.mayBeLeft(after: status) ? nil : "cancelled")
         finish(nil, type, error)
     }
 

@@ -102,6 +102,24 @@ import Testing
             ).values == [7_000_000])
     }
 
+    @Test func leavingAStreamIsNoError() throws {
+        let client = client([
+            .when(
+                .get, "/v1/feed",
+                .steps(
+                    .head(ResponseHead(status: .ok, headerFields: [.contentType: "text/event-stream"])),
+                    .chunk(Array("data: 1\n\n".utf8)), .stall))
+        ])
+        let events = Recorder(client.events(.get("/feed")).take(1), on: clock)
+        try clock.run()
+        #expect(events.isFinished)
+        #expect(
+            try metrics.expectTimer(
+                "http.client.request.duration",
+                attributes("GET", "/feed", ("http.response.status_code", "200"))
+            ).values.count == 1)
+    }
+
     @Test func eachAttemptAndEachHopCounts() throws {
         let client = client([
             .when(.get, "/v1/goods", .status(.serviceUnavailable), .json("[]")),

@@ -143,6 +143,22 @@ import Tracing
         #expect(bench.exchanges.map(\.parentSpanID) == bench.calls.map(\.spanID))
     }
 
+    @Test func leavingAStreamIsNoError() throws {
+        let head = ResponseHead(status: .ok, headerFields: [.contentType: "text/event-stream"])
+        let bench = TracingBench([
+            .when(.get, "/v1/feed", .steps(.head(head), .chunk(Array("data: 1\n\n".utf8)), .stall)),
+            .when(.get, "/v1/chat", .webSocket(.send(.text("hello")))),
+        ])
+        _ = Recorder(bench.client.events(.get("/feed")).take(1), on: bench.clock)
+        _ = Recorder(bench.client.webSocket(.get("/chat")).take(1), on: bench.clock)
+        let early = Recorder(bench.client.stream(.get("/feed")), on: bench.clock)
+        early.cancel()
+        try bench.clock.run()
+        let errors = Set(bench.calls.map { [$0["rxnetworking.call.kind"], $0["error.type"]] })
+        #expect(errors == [["events", nil], ["webSocket", nil], ["stream", "cancelled"]])
+        #expect(bench.openCount == 0)
+    }
+
     @Test func aWebSocketIsACall() throws {
         let bench = TracingBench([
             .when(.get, "/v1/chat", .webSocket(.send(.text("hello")), .close(.normalClosure)))
@@ -152,6 +168,7 @@ import Tracing
         _ = messages
         #expect(bench.calls.map { $0["rxnetworking.call.kind"] } == ["webSocket"])
         #expect(bench.exchanges.map { $0["http.response.status_code"] } == ["101"])
+        #expect(bench.tracer.finishedSpans.allSatisfy { $0.status == nil })
         #expect(bench.openCount == 0)
     }
 

@@ -27,6 +27,16 @@ extension HTTPVersion {
 }
 
 extension RecordedCall {
+    /// Whether the end of a call without an error and without its whole response is as it should be: that of a redirect,
+    /// whose body is not needed, or of a stream that the subscriber has read as far as it wanted.
+    ///
+    /// - Parameter status: the status of the response, if there was one.
+    package func mayBeLeft(after status: Int?) -> Bool {
+        guard let status else { return false }
+        let isStream = kind == .stream || kind == .events || kind == .webSocket
+        return (300...399).contains(status) || isStream && status < 300
+    }
+
     /// The value of `url.template`: the part of the endpoint's path that says which operation it is, without query,
     /// fragment and origin, since an absolute URL may have user info; `nil` for a handmade request.
     package var template: String? {
