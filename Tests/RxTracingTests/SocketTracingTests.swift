@@ -8,6 +8,28 @@ import Tracing
 
 /// The spans of real exchanges.
 @Suite(.timeLimit(.minutes(1))) struct SocketTracingTests {
+    @Test func theStepsOfANewConnectionAreEvents() async throws {
+        let server = try NginxServer()
+        defer { server.stop() }
+        let loop = EventLoop(name: "tracing")
+        defer { loop.shutDown() }
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .none
+        configuration.tls.caBundlePath = server.certificatePath
+        let client = Client(
+            baseURL: "https://localhost:\(server.tlsPort)",
+            transport: CurlTransport(loop: loop, configuration: configuration))
+        let tracer = InMemoryTracer()
+        client.traceCalls(with: tracer)
+        for _ in 0..<2 { _ = try await client.get("/json").value() }
+        let exchanges = tracer.finishedSpans.filter { $0.kind == .client }
+        #expect(
+            exchanges.map { $0.events.map(\.name) }
+                == [["dns", "connect", "tls", "first byte"], ["first byte"]])
+        let times = exchanges[0].events.map(\.nanosecondsSinceEpoch)
+        #expect(times == times.sorted())
+    }
+
     @Test func theServerReceivesTheContextOfTheExchange() async throws {
         let server = try RawServer { _ in [.respond(200, body: "[]")] }
         let loop = EventLoop(name: "tracing")
