@@ -10,7 +10,7 @@
 /// | Attribute | Value |
 /// |---|---|
 /// | `http.request.method` | the method; `_OTHER` if neither RFC 9110 nor RFC 5789 defines it |
-/// | `server.address`, `server.port`, `url.scheme` | of the request's origin |
+/// | `server.address`, `server.port`, `url.scheme` | of the request's origin; missing beyond 500 different ones |
 /// | `url.template` | the endpoint's path with its placeholders, without query; missing for handmade requests |
 ///
 /// With the outcome, there are also `http.response.status_code` if there was a response,
@@ -30,7 +30,8 @@ public enum ClientMetric: String, Sendable, Hashable, CaseIterable {
     case responseBodySize = "http.client.response.body.size"
     /// The number of open connections, a `Meter`. Attributes: `http.connection.state` (`active`, `idle`),
     /// `server.address`, `server.port`, `url.scheme`, `network.peer.address`. Counts the connections that were
-    /// opened while the metrics were recorded, if the transport reports them: `CurlTransport` does. Development.
+    /// opened while the metrics were recorded, if the transport reports them: `CurlTransport` does. Beyond 1000 different
+    /// addresses, connections have only the state. Development.
     case openConnections = "http.client.open_connections"
     /// The lifetime of connections, from the first request to the close. Histogram in seconds, a `Timer`. Attributes
     /// as for ``openConnections``, without the state. Development.

@@ -7,11 +7,12 @@ import Synchronization
 final class ConnectionMetrics: Sendable {
     /// The place that a connection leads to.
     fileprivate struct Place: Hashable {
-        let origin: Origin
+        /// `nil` for all places beyond the limit.
+        let origin: Origin?
         let address: String?
 
         var dimensions: [(String, String)] {
-            var dimensions = origin.dimensions
+            var dimensions = origin?.dimensions ?? []
             if let address { dimensions.append(("network.peer.address", address)) }
             return dimensions
         }
@@ -43,6 +44,9 @@ final class ConnectionMetrics: Sendable {
         var open: [Int: (meters: Meters, isActive: Bool)] = [:]
     }
 
+    /// The number of places that have metrics of their own: a host may have any number of addresses.
+    fileprivate static let placeLimit = 1000
+
     private let factory: any MetricsFactory
     private let contents = Mutex(Contents())
 
@@ -73,6 +77,8 @@ extension ConnectionMetrics.Contents {
         of place: ConnectionMetrics.Place, _ factory: any MetricsFactory
     ) -> ConnectionMetrics.Meters {
         if let known = meters[place] { return known }
+        let isTooMuch = meters.count >= ConnectionMetrics.placeLimit && place.origin != nil
+        guard !isTooMuch else { return meters(of: .init(origin: nil, address: nil), factory) }
         let made = ConnectionMetrics.Meters(place, factory)
         meters[place] = made
         return made

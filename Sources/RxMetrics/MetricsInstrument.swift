@@ -12,8 +12,12 @@ final class MetricsInstrument: CallInstrument {
         /// The target that was looked up last.
         var latest: MetricsTarget?
         var templates: Set<String> = []
-        var breakers: Set<ObjectIdentifier> = []
+        var origins: Set<Origin> = []
+        var circuits: [Origin: (breaker: CircuitBreaker, watching: Subscription)] = [:]
     }
+
+    /// The number of different origins: a server may redirect to any number of them.
+    private static let originLimit = 500
 
     let factory: any MetricsFactory
     private let templateLimit: Int
@@ -34,17 +38,8 @@ final class MetricsInstrument: CallInstrument {
     func target(
         _ key: MetricsTarget.Key, through breaker: CircuitBreaker? = nil
     ) -> MetricsTarget {
-        let (target, isNew) = known.withLock { known in
-            if let latest = known.latest, latest.key == key { return (latest, false) }
-            if let target = known.targets[key] {
-                known.latest = target
-                return (target, false)
-            }
-            let target = known.add(key, limit: templateLimit, factory)
-            known.latest = target
-            return (target, true)
-        }
-        if isNew, let breaker, let origin = key.origin { watch(breaker, of: origin) }
+        let target = known.withLock { $0.target(key, templateLimit, Self.originLimit, factory) }
+        if let breaker, target.takesNew(breaker) { watch(breaker, of: target.key.origin) }
         return target
     }
 
@@ -54,39 +49,42 @@ final class MetricsInstrument: CallInstrument {
         connections.subscribe(onNext: { metrics.take($0) }).store(in: bag)
     }
 
-    /// Records the state of a circuit each time it changes.
-    private func watch(_ breaker: CircuitBreaker, of origin: Origin) {
-        let isNew = known.withLock { $0.breakers.insert(ObjectIdentifier(breaker)).inserted }
-        guard isNew else { return }
+    /// Records the state of a circuit each time it changes. A client that has had many hosts makes a new breaker for one
+    /// that it has forgotten.
+    private func watch(_ breaker: CircuitBreaker, of origin: Origin?) {
+        guard let origin, known.withLock({ $0.circuits[origin]?.breaker !== breaker }) else { return }
         let meter = Meter(
             label: ClientMetric.circuitState.rawValue, dimensions: origin.dimensions, factory: factory)
-        breaker.state.observable.subscribe(onNext: { meter.set($0.number) }).store(in: bag)
+        let watching = breaker.state.observable.subscribe(onNext: { meter.set($0.number) })
+        watching.store(in: bag)
+        known.withLock { $0.circuits.updateValue((breaker, watching), forKey: origin) }?.watching.cancel()
     }
 }
 
 extension MetricsInstrument.Known {
-    fileprivate mutating func add(
-        _ key: MetricsTarget.Key, limit: Int, _ factory: any MetricsFactory
+    fileprivate mutating func target(
+        _ key: MetricsTarget.Key, _ templateLimit: Int, _ originLimit: Int, _ factory: any MetricsFactory
     ) -> MetricsTarget {
-        guard let template = key.template, !templates.contains(template) else {
-            return insert(key, factory)
-        }
-        if templates.count < limit {
-            templates.insert(template)
-            return insert(key, factory)
-        }
-        // Not kept under the key, because there may be any number of these.
-        var bare = key
-        bare.template = nil
-        return targets[bare] ?? insert(bare, factory)
+        if let latest, latest.key == key { return latest }
+        let key = targets[key] == nil ? bounded(key, templateLimit, originLimit) : key
+        let target = targets[key] ?? MetricsTarget(key, factory)
+        targets[key] = target
+        latest = target
+        return target
     }
 
-    private mutating func insert(
-        _ key: MetricsTarget.Key, _ factory: any MetricsFactory
-    ) -> MetricsTarget {
-        let target = MetricsTarget(key, factory)
-        targets[key] = target
-        return target
+    /// The key without what there are already too many of.
+    private mutating func bounded(
+        _ key: MetricsTarget.Key, _ templateLimit: Int, _ originLimit: Int
+    ) -> MetricsTarget.Key {
+        var key = key
+        if let template = key.template, !templates.contains(template) {
+            if templates.count < templateLimit { templates.insert(template) } else { key.template = nil }
+        }
+        if let origin = key.origin, !origins.contains(origin) {
+            if origins.count < originLimit { origins.insert(origin) } else { key.origin = nil }
+        }
+        return key
     }
 }
 

@@ -65,12 +65,23 @@ final class MetricsTarget: Sendable {
     let active: any MeterHandler
     private let factory: any MetricsFactory
     private let made = Mutex(Made())
+    /// The circuit breaker of the origin, if there is one.
+    private let breaker = Mutex<CircuitBreaker?>(nil)
 
     init(_ key: Key, _ factory: any MetricsFactory) {
         self.key = key
         self.factory = factory
         active = factory.makeMeter(
             label: ClientMetric.activeRequests.rawValue, dimensions: key.dimensions)
+    }
+
+    /// Keeps the circuit breaker of the origin; false if it is the one that is kept.
+    func takesNew(_ new: CircuitBreaker) -> Bool {
+        breaker.withLock { kept in
+            guard kept !== new else { return false }
+            kept = new
+            return true
+        }
     }
 
     func results(of outcome: Outcome) -> Results {

@@ -237,6 +237,28 @@ import Testing
         #expect(metrics.timers.isEmpty && metrics.meters.isEmpty)
     }
 
+    @Test func theNumberOfOriginsIsLimited() throws {
+        // A server that redirects to ever new hosts.
+        let transport = ScriptedTransport(on: clock) { request in
+            let number = request.url.host().flatMap { Int($0.dropFirst()) } ?? 0
+            return number < 600
+                ? .status(.found, headers: [.location: "https://h\(number + 1)/"]) : .json("[]")
+        }
+        var configuration = ClientConfiguration(baseURL: "https://h0")
+        configuration.redirects = .init(limit: 1000)
+        let client = Client(configuration: configuration, transport: transport)
+        client.recordMetrics(in: metrics)
+        _ = Recorder(client.get("/"), on: clock)
+        try clock.run()
+        #expect(transport.requests.count == 601)
+        let timers = metrics.timers(label: "http.client.request.duration").map { timer in
+            (timer.dimensions.first { $0.0 == "server.address" }?.1, timer.values.count)
+        }
+        #expect(timers.count { $0.0 != nil } == 500)
+        // With and without the last response.
+        #expect(timers.filter { $0.0 == nil }.map(\.1).sorted() == [1, 100])
+    }
+
     @Test func theNumberOfTemplatesIsLimited() throws {
         let transport = ScriptedTransport(on: clock) { _ in .json("[]") }
         let client = Client(
