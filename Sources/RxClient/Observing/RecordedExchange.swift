@@ -1,15 +1,15 @@
 import RxHTTP
 import RxLite
 
-/// One exchange on its way to the instruments' records.
+/// One exchange on its way to the instruments' record.
 final class RecordedExchange: @unchecked Sendable {
     // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial.
-    private let records: [any ExchangeRecord]
+    private let record: any ExchangeRecord
     private let observer: Observer<TransferEvent, NetworkError>
     @safe @exclusivity(unchecked) private var hasEnded = false
 
-    init(_ records: [any ExchangeRecord], into observer: Observer<TransferEvent, NetworkError>) {
-        self.records = records
+    init(_ record: any ExchangeRecord, into observer: Observer<TransferEvent, NetworkError>) {
+        self.record = record
         self.observer = observer
     }
 
@@ -32,7 +32,7 @@ final class RecordedExchange: @unchecked Sendable {
     private func receive(_ event: TransferEvent) {
         if !hasEnded {
             if case .finished = event { hasEnded = true }
-            for record in records { record.take(event) }
+            record.take(event)
         }
         observer.next(event)
     }
@@ -40,6 +40,6 @@ final class RecordedExchange: @unchecked Sendable {
     private func end(_ error: NetworkError?) {
         guard !hasEnded else { return }
         hasEnded = true
-        for record in records { record.end(error) }
+        record.end(error)
     }
 }

@@ -23,8 +23,8 @@ final class Trace: Sendable {
     private let scheduler: any Scheduler
     /// Whether the traffic had a subscriber when the request began.
     let isShown: Bool
-    /// The instruments' records of the call.
-    private let records: [any CallRecord]
+    /// The instruments' record of the call.
+    private let record: (any CallRecord)?
     /// Whether an instrument watches the begin and the end of the call.
     fileprivate let watchesCall: Bool
     private let progress: Mutex<Progress>
@@ -36,13 +36,18 @@ final class Trace: Sendable {
         scheduler = call.scheduler
         isShown = hub.hasSubscribers
         watchesCall = instruments.contains { $0.watchesCalls }
-        records = instruments.map { $0.record(of: call) }
+        // Usually there is one, which needs no list.
+        switch instruments.count {
+        case 0: record = nil
+        case 1: record = instruments[0].record(of: call)
+        default: record = CallRecords(instruments.map { $0.record(of: call) })
+        }
         progress = Mutex(Progress(request: call.request, start: isShown ? call.scheduler.now : .zero))
     }
 
     /// Reports an event.
     func tell(_ kind: TrafficEvent.Kind) {
-        for record in records { record.take(kind) }
+        record?.take(kind)
         guard isShown else { return }
         let (request, exchange) = progress.withLock { ($0.request, $0.exchange) }
         tell(kind, of: request, exchange)
@@ -50,11 +55,11 @@ final class Trace: Sendable {
 
     /// Reports that the call makes its output.
     func tellOutput() {
-        for record in records { record.noteOutput() }
+        record?.noteOutput()
     }
 
-    fileprivate func begin(in lane: Lane) {
-        if watchesCall { for record in records { record.begin(in: lane) } }
+    func begin(in lane: Lane) {
+        if watchesCall { record?.begin(in: lane) }
     }
 
     private func tell(_ kind: TrafficEvent.Kind, of request: Request, _ exchange: Int) {
@@ -82,15 +87,13 @@ final class Trace: Sendable {
         _ request: Request, at server: Server?, _ host: HostState?,
         _ send: @escaping @Sendable (Request) -> Observable<TransferEvent, NetworkError>
     ) -> Observable<TransferEvent, NetworkError> {
-        guard !records.isEmpty else { return shown(request, send(request)) }
+        guard let record else { return shown(request, send(request)) }
         return Observable(scheduler: scheduler) { observer in
             var request = request
             let origin = request.origin(at: server)
-            let exchanges = self.records.map {
-                $0.exchange(&request, to: origin, through: host?.breaker)
-            }
+            let exchange = record.exchange(&request, to: origin, through: host?.breaker)
             let events = self.isShown ? self.shown(request, send(request)) : send(request)
-            RecordedExchange(exchanges, into: observer).start(events)
+            RecordedExchange(exchange, into: observer).start(events)
         }
     }
 
@@ -138,16 +141,16 @@ final class Trace: Sendable {
     }
 
     /// Records that the subscriber has received the result; leaving is not a cancellation from now on.
-    fileprivate func noteResult() { progress.withLock { $0.hasResult = true } }
+    func noteResult() { progress.withLock { $0.hasResult = true } }
 
-    fileprivate func end(_ completion: Completion<NetworkError>?) {
+    func end(_ completion: Completion<NetworkError>?) {
         let outcome: TrafficEvent.Summary.Outcome =
             switch completion {
             case .finished: .succeeded
             case .failed(let error): .failed(error)
             case nil: progress.withLock { $0.hasResult } ? .succeeded : .cancelled
             }
-        if watchesCall { for record in records { record.end(outcome) } }
+        if watchesCall { record?.end(outcome) }
         if isShown { show(outcome) }
     }
 
@@ -191,7 +194,7 @@ extension Client {
 extension Request {
     /// The origin of the URL, which needs no parsing if the URL is below the server's base URL.
     fileprivate func origin(at server: Server?) -> Origin? {
-        if let server, server.path(of: urlText) != nil { return server.origin }
+        if let server, server.includes(urlText) { return server.origin }
         return Origin(url)
     }
 }
@@ -205,11 +208,8 @@ extension Observable where Failure == NetworkError {
         guard let trace, trace.isShown || trace.watchesCall else { return self }
         return Observable(scheduler: scheduler) { observer in
             trace.begin(in: observer.scope.lane)
-            self.handleEvents(
-                onSubscribe: { trace.tell(.started) }, onNext: { _ in if isWhole { trace.noteResult() } },
-                onEnd: { trace.end($0) }, onCancel: { trace.end(nil) }
-            )
-            .subscribe(observer)
+            if trace.isShown { trace.tell(.started) }
+            TracedCall(trace, isWhole: isWhole, into: observer).start(self)
         }
     }
 }

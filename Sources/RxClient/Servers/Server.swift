@@ -32,10 +32,17 @@ final class Server: Sendable {
         path.hasDotSegments ? nil : stemText?.appending(path)
     }
 
+    /// Whether `url` is below the base URL.
+    func includes(_ url: String) -> Bool {
+        guard origin != nil, takesPaths, url.utf8.starts(with: stem.utf8) else { return false }
+        let end = url.utf8.index(url.startIndex, offsetBy: stem.utf8.count)
+        guard end < url.utf8.endIndex else { return true }
+        let next = url.utf8[end]
+        return next == UInt8(ascii: "/") || next == UInt8(ascii: "?") || next == UInt8(ascii: "#")
+    }
+
     /// The part of `url` after the base URL; `nil` if `url` is not below it.
     func path(of url: String) -> Substring? {
-        guard origin != nil, takesPaths, url.utf8.starts(with: stem.utf8) else { return nil }
-        let rest = Substring(url.utf8.dropFirst(stem.utf8.count))
-        return rest.isEmpty || rest.first == "/" || rest.first == "?" || rest.first == "#" ? rest : nil
+        includes(url) ? Substring(url.utf8.dropFirst(stem.utf8.count)) : nil
     }
 }

@@ -1,0 +1,34 @@
+import RxHTTP
+import RxLite
+
+/// The records of several instruments.
+final class CallRecords: CallRecord {
+    private let records: [any CallRecord]
+
+    init(_ records: [any CallRecord]) { self.records = records }
+
+    func begin(in lane: Lane) { for record in records { record.begin(in: lane) } }
+    func noteOutput() { for record in records { record.noteOutput() } }
+    func take(_ event: TrafficEvent.Kind) { for record in records { record.take(event) } }
+    func end(_ outcome: TrafficEvent.Summary.Outcome) { for record in records { record.end(outcome) } }
+
+    func exchange(
+        _ request: inout Request, to origin: Origin?, through breaker: CircuitBreaker?
+    ) -> any ExchangeRecord {
+        var exchanges: [any ExchangeRecord] = []
+        for record in records {
+            exchanges.append(record.exchange(&request, to: origin, through: breaker))
+        }
+        return ExchangeRecords(exchanges)
+    }
+}
+
+/// The same for one exchange.
+private final class ExchangeRecords: ExchangeRecord {
+    private let records: [any ExchangeRecord]
+
+    init(_ records: [any ExchangeRecord]) { self.records = records }
+
+    func take(_ event: TransferEvent) { for record in records { record.take(event) } }
+    func end(_ error: NetworkError?) { for record in records { record.end(error) } }
+}
