@@ -8,12 +8,10 @@ import RxLite
 final class CallMetrics: CallRecord {
     let call: RecordedCall
     private let instrument: MetricsInstrument
-    private let template: String?
 
     init(_ call: RecordedCall, _ instrument: MetricsInstrument) {
         self.call = call
         self.instrument = instrument
-        template = call.template
     }
 
     func begin(in lane: Lane) {}
@@ -42,7 +40,7 @@ final class CallMetrics: CallRecord {
     func exchange(
         _ request: inout Request, to origin: Origin?, through breaker: CircuitBreaker?
     ) -> any ExchangeRecord {
-        let key = MetricsTarget.Key(method: request.method, origin: origin, template: template)
+        let key = MetricsTarget.Key(method: request.method, origin: origin, path: call.pathTemplate)
         return ExchangeMetrics(instrument.target(key, through: breaker), in: self)
     }
 
@@ -51,7 +49,7 @@ final class CallMetrics: CallRecord {
         instrument.target(
             MetricsTarget.Key(
                 method: call.request.method, origin: Origin(call.request.url),
-                template: template))
+                path: call.pathTemplate))
     }
 }
 #endif

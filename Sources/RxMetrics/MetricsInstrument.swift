@@ -78,8 +78,9 @@ extension MetricsInstrument.Known {
         _ key: MetricsTarget.Key, _ templateLimit: Int, _ originLimit: Int
     ) -> MetricsTarget.Key {
         var key = key
-        if let template = key.template, !templates.contains(template) {
-            if templates.count < templateLimit { templates.insert(template) } else { key.template = nil }
+        key.path = key.path?.conventionalTemplate
+        if let template = key.path, !templates.contains(template) {
+            if templates.count < templateLimit { templates.insert(template) } else { key.path = nil }
         }
         if let origin = key.origin, !origins.contains(origin) {
             if origins.count < originLimit { origins.insert(origin) } else { key.origin = nil }

@@ -11,12 +11,13 @@ final class MetricsTarget: Sendable {
     struct Key: Hashable, Sendable {
         var method: HTTPRequest.Method
         var origin: Origin?
-        var template: String?
+        /// The endpoint's path; `nil` for none, or if there are too many.
+        var path: String?
 
         var dimensions: [(String, String)] {
             var dimensions = [("http.request.method", method.isConventional ? method.rawValue : "_OTHER")]
             if let origin { dimensions += origin.dimensions }
-            if let template { dimensions.append(("url.template", template)) }
+            if let path { dimensions.append(("url.template", path.conventionalTemplate)) }
             return dimensions
         }
     }

@@ -9,26 +9,23 @@ import Tracing
 final class CallSpan: CallRecord, @unchecked Sendable {
     // Unchecked, without exclusivity checks: called only inside the call's lane, which is serial.
     let instrument: TracingInstrument
-    /// The name of the call's spans: method and template.
-    let name: String
-    let template: String?
     let call: RecordedCall
+    private let plan: SpanPlan
     @safe @exclusivity(unchecked) private var span: (any Span)?
     /// The number of exchanges so far.
     @safe @exclusivity(unchecked) private var exchanges = 0
     /// The status of the last response.
     @safe @exclusivity(unchecked) var status: Int?
 
-    init(of call: RecordedCall, _ instrument: TracingInstrument) {
+    init(of call: RecordedCall, by plan: SpanPlan, _ instrument: TracingInstrument) {
         self.call = call
+        self.plan = plan
         self.instrument = instrument
-        template = call.template
-        let method = call.request.method.isConventional ? call.request.method.rawValue : "HTTP"
-        name = template.map { "\(method) \($0)" } ?? method
     }
 
     func begin(in lane: Lane) {
-        span = instrument.start(name, .internal, in: ContextBox.context(in: lane))
+        span = instrument.start(
+            plan.name, .internal, in: ContextBox.context(in: lane), at: instrument.now)
     }
 
     func noteOutput() {}
@@ -71,8 +68,10 @@ final class CallSpan: CallRecord, @unchecked Sendable {
     func exchange(
         _ request: inout Request, to origin: Origin?, through breaker: CircuitBreaker?
     ) -> any ExchangeRecord {
-        let span = instrument.start(name, .client, in: span?.context ?? .topLevel)
-        let exchange = ExchangeSpan(span, of: request, to: origin, resends: exchanges, in: self)
+        let begin = instrument.now
+        let span = instrument.start(plan.name, .client, in: span?.context ?? .topLevel, at: begin)
+        let exchange = ExchangeSpan(
+            span, of: request, by: plan, to: origin, resends: exchanges, since: begin, in: self)
         exchanges += 1
         // To another origin, the context says only which trace the request belongs to.
         let fields = FieldInjector(sendsBaggage: !request.isCredentialFree)
@@ -85,11 +84,7 @@ final class CallSpan: CallRecord, @unchecked Sendable {
         self.span = nil
         let now = instrument.now
         if span.isRecording {
-            var attributes: [String: SpanAttribute] = [
-                "http.request.method": .string(call.request.method.conventionalName),
-                "rxnetworking.call.kind": .string("\(call.kind)"),
-            ]
-            if let template { attributes["url.template"] = .string(template) }
+            var attributes = plan.callAttributes
             if let status { attributes["http.response.status_code"] = .int64(Int64(status)) }
             switch outcome {
             case .succeeded: break
@@ -105,10 +100,5 @@ final class CallSpan: CallRecord, @unchecked Sendable {
         }
         span.end(at: now)
     }
-}
-
-extension HTTPRequest.Method {
-    /// The value of `http.request.method`.
-    var conventionalName: String { isConventional ? rawValue : "_OTHER" }
 }
 #endif

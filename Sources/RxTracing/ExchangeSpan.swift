@@ -16,23 +16,21 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
 
     /// - Parameter resends: the number of exchanges of the call before this one.
     init(
-        _ span: any Span, of request: Request, to origin: Origin?, resends: Int, in call: CallSpan
+        _ span: any Span, of request: Request, by plan: SpanPlan, to origin: Origin?, resends: Int,
+        since begin: DefaultTracerClock.Timestamp, in call: CallSpan
     ) {
         self.span = span
         self.call = call
-        begin = call.instrument.now
+        self.begin = begin
         guard span.isRecording else { return }
-        attributes.reserveCapacity(12)
-        attributes["http.request.method"] = .string(request.method.conventionalName)
-        if !request.method.isConventional {
-            attributes["http.request.method_original"] = .string(request.method.rawValue)
+        attributes = plan.exchangeAttributes(origin)
+        // A redirect may have changed it.
+        if request.method != plan.key.method || !request.method.isConventional {
+            let isKnown = request.method.isConventional
+            attributes["http.request.method"] = .string(isKnown ? request.method.rawValue : "_OTHER")
+            if !isKnown { attributes["http.request.method_original"] = .string(request.method.rawValue) }
         }
         attributes["url.full"] = .string(request.shownPlace)
-        if let origin {
-            attributes["server.address"] = .string(origin.host)
-            attributes["server.port"] = .int64(Int64(origin.port))
-        }
-        if let template = call.template { attributes["url.template"] = .string(template) }
         if resends > 0 { attributes["http.request.resend_count"] = .int64(Int64(resends)) }
     }
 

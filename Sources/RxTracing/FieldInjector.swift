@@ -10,9 +10,13 @@ struct FieldInjector: Injector {
 
     /// Replaces the field. A name or value that no field can have is not written.
     func inject(_ value: String, forKey key: String, into request: inout Request) {
-        guard let name = HTTPField.Name(key), HTTPField.isValidValue(value) else { return }
+        // Making a name checks each of its bytes.
+        let known = key == "traceparent" ? Self.traceparent : HTTPField.Name(key)
+        guard let name = known, HTTPField.isValidValue(value) else { return }
         if !sendsBaggage, name.canonicalName == "baggage" { return }
         request.headerFields[name] = value
     }
+
+    private static let traceparent = HTTPField.Name("traceparent")
 }
 #endif

@@ -3,6 +3,7 @@ import FoundationEssentials
 import RxClient
 import RxHTTP
 import RxLite
+import Synchronization
 import Tracing
 
 /// Traces the calls of one client.
@@ -13,6 +14,16 @@ final class TracingInstrument: CallInstrument {
     /// The calendar of the calls, if they run in virtual time.
     private let calendar: (any DatedScheduler)?
 
+    private struct Known {
+        var plans: [SpanPlan.Key: SpanPlan] = [:]
+        /// The plan that was looked up last.
+        var latest: SpanPlan?
+    }
+
+    private let known = Mutex(Known())
+    /// The number of plans that are kept. Paths that an app writes with values in them may be any number.
+    private static let planLimit = 500
+
     var watchesCalls: Bool { true }
 
     init(_ tracer: any Tracer, sending sender: any Instrument, on scheduler: any Scheduler) {
@@ -21,7 +32,21 @@ final class TracingInstrument: CallInstrument {
         calendar = scheduler as? any DatedScheduler
     }
 
-    func record(of call: RecordedCall) -> any CallRecord { CallSpan(of: call, self) }
+    func record(of call: RecordedCall) -> any CallRecord {
+        let key = SpanPlan.Key(kind: call.kind, method: call.request.method, path: call.pathTemplate)
+        return CallSpan(of: call, by: plan(key), self)
+    }
+
+    /// A lookup of the same plan as before compares without hashing.
+    private func plan(_ key: SpanPlan.Key) -> SpanPlan {
+        known.withLock { known in
+            if let latest = known.latest, latest.key == key { return latest }
+            let plan = known.plans[key] ?? SpanPlan(key)
+            if known.plans.count < Self.planLimit { known.plans[key] = plan }
+            known.latest = plan
+            return plan
+        }
+    }
 
     /// The current time of spans.
     var now: DefaultTracerClock.Timestamp {
@@ -30,9 +55,11 @@ final class TracingInstrument: CallInstrument {
             nanosecondsSinceEpoch: UInt64(max(0, calendar.date.timeIntervalSince1970 * 1e9)))
     }
 
-    func start(_ name: String, _ kind: SpanKind, in context: ServiceContext) -> any Span {
-        let instant = now
-        return tracer.startSpan(name, context: context, ofKind: kind, at: instant)
+    func start(
+        _ name: String, _ kind: SpanKind, in context: ServiceContext,
+        at instant: DefaultTracerClock.Timestamp
+    ) -> any Span {
+        tracer.startSpan(name, context: context, ofKind: kind, at: instant)
     }
 }
 

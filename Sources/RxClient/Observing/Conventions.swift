@@ -36,14 +36,15 @@ extension RecordedCall {
         let isStream = kind == .stream || kind == .events || kind == .webSocket
         return (300...399).contains(status) || isStream && status < 300
     }
+}
 
-    /// The value of `url.template`: the part of the endpoint's path that says which operation it is, without query,
-    /// fragment and origin, since an absolute URL may have user info; `nil` for a handmade request.
-    package var template: String? {
-        guard let path = pathTemplate else { return nil }
-        let isPlain = path.utf8.first == 0x2F && path.utf8.allSatisfy { $0 != 0x3F && $0 != 0x23 }
-        guard !isPlain else { return path }
-        var rest = path.prefix { $0 != "?" && $0 != "#" }
+extension String {
+    /// The value of `url.template` for an endpoint's path: the part that says which operation it is, without query,
+    /// fragment and origin, since an absolute URL may have user info.
+    package var conventionalTemplate: String {
+        let isPlain = utf8.first == 0x2F && utf8.allSatisfy { $0 != 0x3F && $0 != 0x23 }
+        guard !isPlain else { return self }
+        var rest = prefix { $0 != "?" && $0 != "#" }
         if let scheme = rest.firstRange(of: "://") {
             rest = rest[scheme.upperBound...].drop { $0 != "/" }
         }
