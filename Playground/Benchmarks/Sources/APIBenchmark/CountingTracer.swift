@@ -57,8 +57,9 @@ struct CountingTracer: Tracer {
     func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
     ) where Inject.Carrier == Carrier {
-        injector.inject(
-            "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01", forKey: "traceparent", into: &carrier)
+        // Different for each span, as it is in programs.
+        let span = String((context[SpanKey.self] ?? 0) | 1 << 63, radix: 16)
+        injector.inject("00-0af7651916cd43dd\(span)-\(span)-01", forKey: "traceparent", into: &carrier)
     }
 
     func extract<Carrier, Extract: Extractor>(
