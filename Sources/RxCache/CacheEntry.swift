@@ -34,10 +34,10 @@ public struct CacheEntry: Sendable {
 
         /// Creates metadata, by default for a new body.
         public init(
-            id: UUID = UUID(), key: CacheKey, variant: CacheVariant = CacheVariant(), head: ResponseHead,
+            id: UUID? = nil, key: CacheKey, variant: CacheVariant = CacheVariant(), head: ResponseHead,
             terms: CacheTerms, tags: Set<String> = []
         ) {
-            self.id = id
+            self.id = id ?? Chance.uuid()
             self.key = key
             self.variant = variant
             self.head = head

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+import FoundationEssentials
 public import HTTPTypes
 public import RxHTTP
 public import RxLite
@@ -22,10 +22,10 @@ public struct IdempotencyKeys: Interceptor {
     ///   - makeKey: makes a key. Default: a random UUID.
     public init(
         for methods: Set<HTTPRequest.Method> = [.post, .patch],
-        makeKey: @escaping @Sendable () -> String = { UUID().uuidString }
+        makeKey: (@Sendable () -> String)? = nil
     ) {
         self.methods = methods
-        self.makeKey = makeKey
+        self.makeKey = makeKey ?? { Chance.uuid().uuidString }
     }
 
     /// Proceeds with a key.

@@ -21,17 +21,17 @@ extension RetryPolicy<NetworkError> {
     ///   - backoff: the wait if the server gives none. Default: full jitter from 300 ms up to 30 s.
     ///   - maxDelay: the longest acceptable wait; if the server asks for a longer one, there is no retry.
     ///     Default 30 s.
-    ///   - random: random numbers from 0 up to 1 for the jitter.
+    ///   - random: random numbers from 0 up to 1 for the jitter. Default: the system's.
     ///   - currentDate: the current date, for a `Retry-After` with a date. Default: the date of the retry's
     ///     clock.
     public static func exponentialBackoff(
         maxRetries: Int = 2, backoff: Backoff = .fullJitter(), maxDelay: Duration = .seconds(30),
-        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+        random: (@Sendable () -> Double)? = nil,
         currentDate: (@Sendable () -> Date)? = nil
     ) -> RetryPolicy {
         RetryPolicy { error, history in
             guard history.count < maxRetries, error.isTransient else { return .stop }
-            let delay = backoff.delay(history, random)
+            let delay = backoff.delay(history, random ?? Chance.fraction)
             let now = currentDate?() ?? history.clock.currentDate
             guard let named = error.retryAfter(now: now) else { return .retry(after: delay) }
             return named <= maxDelay ? .retry(after: max(named, delay)) : .stop

@@ -42,7 +42,7 @@ public final class Session: Sendable {
     let clock: SharedClock
     /// Distinguishes the accounts of this session from the accounts of other sessions, in this process and in
     /// earlier ones.
-    let seed = UInt64.random(in: 0 ... .max)
+    let seed = Chance.number()
 
     struct Contents {
         var state: SessionState

@@ -22,7 +22,8 @@ final class WebSocketChannel: @unchecked Sendable {
     ) {
         state = WebSocketConnectionState(
             role: .client, limits: settings.limits, deflate: agreement.deflate,
-            frameSize: settings.frameSize ?? .max)
+            frameSize: settings.frameSize ?? .max,
+            random: Chance.source == nil ? SystemRandomBlocks() : Chance())
         self.output = output
         self.trace = trace
     }

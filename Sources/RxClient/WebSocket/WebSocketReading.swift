@@ -19,7 +19,7 @@ struct WebSocketReading: Interceptor {
                 let failure = NetworkError(.invalidConfiguration, message, request: request)
                 return observer.scope.perform { observer.fail(failure) }
             }
-            var random = SystemRandomNumberGenerator()
+            var random = Chance()
             let handshake: WebSocketHandshake
             do throws(WebSocketHandshakeError) {
                 handshake = try WebSocketHandshake(

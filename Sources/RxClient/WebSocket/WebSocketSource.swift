@@ -62,7 +62,7 @@ final class WebSocketSource: @unchecked Sendable {
         let isPassing = error != nil || code.map { reconnection.closeCodes.contains($0) } ?? false
         if outbox?.hasClosed == true || !isPassing { return nil }
         defer { history.count += 1 }
-        let delay = backoff.delay(history) { Double.random(in: 0..<1) }
+        let delay = backoff.delay(history, Chance.fraction)
         guard error?.code == .status else { return delay }
         return max(delay, error?.retryAfter(now: clock.currentDate) ?? .zero)
     }

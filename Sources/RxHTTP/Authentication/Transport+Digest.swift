@@ -76,8 +76,7 @@ private final class DigestProving {
         guard let challenge else { return nil }
         let session = DigestSession(
             challenge, user: digest.user, password: digest.password,
-            clientNonce: UInt64.random(in: 0 ... .max).hexadecimal + UInt64.random(in: 0 ... .max).hexadecimal
-        )
+            clientNonce: Chance.number().hexadecimal + Chance.number().hexadecimal)
         digest.memory.begin(session, at: origin)
         let isSpent = !isWithheld && !request.body.isEmpty && !request.body.isReplayable
         isFresh = true

@@ -21,7 +21,7 @@ public struct Multipart: Sendable {
 
     /// Creates a form with a random boundary that does not occur in the parts in memory.
     public init(_ parts: [Part]) {
-        var generator = SystemRandomNumberGenerator()
+        var generator = Chance()
         self.init(parts, using: &generator)
     }
 
