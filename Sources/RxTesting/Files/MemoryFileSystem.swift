@@ -20,6 +20,8 @@ public final class MemoryFileSystem: FileSystem {
 
     /// The clock of the operations.
     public let clock: VirtualScheduler
+    /// The scheduler of the operations: the clock, or that of a simulated process.
+    private let scheduler: any Scheduler
     /// How long each step takes. Default zero; even then an operation never completes within the subscribing
     /// call.
     public let latency: Duration
@@ -32,8 +34,8 @@ public final class MemoryFileSystem: FileSystem {
         var failures: [(operation: Operation, path: String, message: String)] = []
         var readCount = 0
         var lockedElsewhere: Set<String> = []
-        /// The number of locks on each file.
-        var locks: [String: Int] = [:]
+        /// The number of locks on each file, and the view that holds them.
+        var locks: [String: (count: Int, view: ObjectIdentifier)] = [:]
 
         func status(of path: String) -> FileStatus? {
             files[path].map { FileStatus(size: Int64($0.bytes.count), modified: $0.modified) }
@@ -51,40 +53,67 @@ public final class MemoryFileSystem: FileSystem {
         }
     }
 
-    private let contents = Mutex(Contents())
+    /// The files, which the views share.
+    private final class Disk: Sendable {
+        let contents = Mutex(Contents())
+    }
+
+    private let disk: Disk
 
     /// Creates a file system without files.
     public init(on clock: VirtualScheduler, latency: Duration = .zero, pieceSize: Int = 64 << 10) {
         self.clock = clock
+        self.scheduler = clock
         self.latency = latency
         self.pieceSize = max(1, pieceSize)
+        disk = Disk()
+    }
+
+    /// Creates a view of the same files for a process with its own scheduler. Other views respect its locks.
+    init(_ other: MemoryFileSystem, on scheduler: any Scheduler) {
+        clock = other.clock
+        self.scheduler = scheduler
+        latency = other.latency
+        pieceSize = other.pieceSize
+        disk = other.disk
+    }
+
+    /// Releases all locks of this view, as the end of a process does.
+    func releaseLocks() {
+        let paths = disk.contents.withLock { contents in
+            contents.locks.filter { $0.value.view == ObjectIdentifier(self) }.keys.sorted()
+        }
+        for path in paths {
+            disk.contents.withLock { $0.locks[path]?.count = 1 }
+            unlock(path)
+        }
     }
 
     /// The content of a file; `nil` if it does not exist. Setting it changes the file at once.
     public subscript(path: String) -> [UInt8]? {
-        get { contents.withLock { $0.files[path]?.bytes } }
-        set { contents.withLock { $0.set(path, newValue) } }
+        get { disk.contents.withLock { $0.files[path]?.bytes } }
+        set { disk.contents.withLock { $0.set(path, newValue) } }
     }
 
     /// The paths of all files, sorted.
-    public var paths: [String] { contents.withLock { $0.files.keys.sorted() } }
+    public var paths: [String] { disk.contents.withLock { $0.files.keys.sorted() } }
 
     /// The number of chunks read so far.
-    public var readCount: Int { contents.withLock { $0.readCount } }
+    public var readCount: Int { disk.contents.withLock { $0.readCount } }
 
     /// The files that another process has locked.
     public var lockedElsewhere: Set<String> {
-        get { contents.withLock { $0.lockedElsewhere } }
-        set { contents.withLock { $0.lockedElsewhere = newValue } }
+        get { disk.contents.withLock { $0.lockedElsewhere } }
+        set { disk.contents.withLock { $0.lockedElsewhere = newValue } }
     }
 
     /// The files that have been locked here and not released, sorted.
-    public var lockedPaths: [String] { contents.withLock { $0.locks.keys.sorted() } }
+    public var lockedPaths: [String] { disk.contents.withLock { $0.locks.keys.sorted() } }
 
     /// Makes the next such operation on the file fail with `NetworkError.Code.file`. Several failures take
     /// effect one after another.
     public func fail(_ operation: Operation, of path: String, _ message: String = "as scripted") {
-        contents.withLock { $0.failures.append((operation, path, message)) }
+        disk.contents.withLock { $0.failures.append((operation, path, message)) }
     }
 
     // MARK: FileSystem
@@ -150,7 +179,7 @@ public final class MemoryFileSystem: FileSystem {
     public func append(
         _ chunks: Observable<[UInt8], NetworkError>, to path: String, at offset: Int64
     ) -> Observable<Int64, NetworkError> {
-        Observable(scheduler: clock) { [self] observer in
+        Observable(scheduler: scheduler) { [self] observer in
             let isOpen = Mutex(false)
             let target = Appending.Target { [self] batch in
                 step(.write, path) { contents throws(NetworkError) in
@@ -185,20 +214,22 @@ public final class MemoryFileSystem: FileSystem {
     /// See `FileSystem.lock(_:)`.
     public func lock(_ path: String) -> Observable<@Sendable () -> Void, NetworkError> {
         step(.lock, path) { [self] contents throws(NetworkError) in
-            guard !contents.lockedElsewhere.contains(path) else {
+            let lock = contents.locks[path] ?? (0, ObjectIdentifier(self))
+            guard !contents.lockedElsewhere.contains(path), lock.view == ObjectIdentifier(self) else {
                 throw NetworkError(.file, "\(path) is locked by another process")
             }
             if contents.files[path] == nil { contents.set(path, []) }
-            contents.locks[path, default: 0] += 1
+            contents.locks[path] = (lock.count + 1, lock.view)
             return { self.unlock(path) }
         }
     }
 
     private func unlock(_ path: String) {
-        contents.withLock { contents in
-            guard let count = contents.locks[path] else { return }
-            contents.locks[path] = count > 1 ? count - 1 : nil
-            if count == 1, contents.files[path]?.bytes.isEmpty == true { contents.set(path, nil) }
+        disk.contents.withLock { contents in
+            // The next process may hold the lock of one that has been killed.
+            guard let lock = contents.locks[path], lock.view == ObjectIdentifier(self) else { return }
+            contents.locks[path] = lock.count > 1 ? (lock.count - 1, lock.view) : nil
+            if lock.count == 1, contents.files[path]?.bytes.isEmpty == true { contents.set(path, nil) }
         }
     }
 
@@ -212,10 +243,10 @@ public final class MemoryFileSystem: FileSystem {
         _ operation: Operation, _ path: String,
         _ body: @escaping @Sendable (inout Contents) throws(NetworkError) -> T
     ) -> Observable<T, NetworkError> {
-        Observable<Void, Never>.timer(latency, on: clock)
+        Observable<Void, Never>.timer(latency, on: scheduler)
             .setFailureType(to: NetworkError.self)
             .map { [self] _ throws(NetworkError) in
-                let result = contents.withLock { contents in
+                let result = disk.contents.withLock { contents in
                     Result { () throws(NetworkError) in
                         if let message = contents.takeFailure(of: operation, path) {
                             throw NetworkError(.file, "\(path): \(message)")

@@ -4,10 +4,10 @@ import RxLite
 /// One running exchange: performs the steps of its script, in its subscription's lane.
 final class Playback: @unchecked Sendable {
     // Unchecked: the variables are accessed only inside the subscription's lane, which is serial.
-    private let steps: [ScriptedTransport.Step]
+    private var steps: [ScriptedTransport.Step]
     private let request: Request
     private let observer: Observer<TransferEvent, NetworkError>
-    private let clock: VirtualScheduler
+    private let clock: any Scheduler
     private let begun: Duration
     private let report: @Sendable (ScriptedTransport.Exchange.Outcome) -> Void
     private var next = 0
@@ -19,7 +19,7 @@ final class Playback: @unchecked Sendable {
 
     init(
         _ steps: [ScriptedTransport.Step], of request: Request,
-        to observer: Observer<TransferEvent, NetworkError>, on clock: VirtualScheduler,
+        to observer: Observer<TransferEvent, NetworkError>, on clock: any Scheduler,
         report: @escaping @Sendable (ScriptedTransport.Exchange.Outcome) -> Void
     ) {
         self.steps = steps
@@ -38,6 +38,16 @@ final class Playback: @unchecked Sendable {
         }
         observer.scope.onResume { self.run() }
         wait(.zero)
+    }
+
+    /// Performs these steps in place of the remaining ones. Called inside the lane.
+    func replaceRest(by steps: [ScriptedTransport.Step]) {
+        timer?.cancel()
+        timer = nil
+        self.steps = steps
+        next = 0
+        isStalled = false
+        run()
     }
 
     private func wait(_ delay: Duration) {

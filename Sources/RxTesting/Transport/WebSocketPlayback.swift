@@ -17,7 +17,7 @@ final class WebSocketPlayback: @unchecked Sendable {
     private let script: ScriptedWebSocket
     private let request: Request
     private let observer: Observer<TransferEvent, NetworkError>
-    private let clock: VirtualScheduler
+    private let clock: any Scheduler
     private let report: @Sendable (Report) -> Void
     private var state: WebSocketConnectionState?
     private var next = 0
@@ -27,10 +27,14 @@ final class WebSocketPlayback: @unchecked Sendable {
     private var isEchoing = false
     private var isIgnoring = false
     private var outcome = ScriptedTransport.Exchange.Outcome.cancelled
+    /// Events that wait because the client does not read, in order; `nil` ends the connection.
+    private var held: [TransferEvent?] = []
+    /// The failure that ends the connection as soon as the client reads.
+    private var breakage: NetworkError?
 
     init(
         _ script: ScriptedWebSocket, of request: Request,
-        to observer: Observer<TransferEvent, NetworkError>, on clock: VirtualScheduler,
+        to observer: Observer<TransferEvent, NetworkError>, on clock: any Scheduler,
         report: @escaping @Sendable (Report) -> Void
     ) {
         self.script = script
@@ -47,6 +51,13 @@ final class WebSocketPlayback: @unchecked Sendable {
         }
         observer.scope.onResume { self.run() }
         wait(.zero)
+    }
+
+    /// Breaks the connection. Called inside the lane.
+    func fail(with error: NetworkError) {
+        isIgnoring = true
+        breakage = error
+        if !observer.scope.isPaused { fail(error) }
     }
 
     private func wait(_ delay: Duration) {
@@ -70,7 +81,7 @@ final class WebSocketPlayback: @unchecked Sendable {
             let (fields, agreement) = try WebSocketHandshake.answer(
                 to: request.headerFields, subprotocols: script.subprotocols, compression: script.compression)
             state = WebSocketConnectionState(role: .server, deflate: agreement.deflate)
-            observer.next(.head(ResponseHead(status: .switchingProtocols, headerFields: fields)))
+            emit(.head(ResponseHead(status: .switchingProtocols, headerFields: fields)))
         } catch {
             return fail(NetworkError(.unscripted, "\(error)"))
         }
@@ -111,6 +122,8 @@ final class WebSocketPlayback: @unchecked Sendable {
     // MARK: The steps
 
     private func run() {
+        while !held.isEmpty, observer.scope.isOpen, !observer.scope.isPaused { pass(held.removeFirst()) }
+        if let breakage, observer.scope.isOpen, !observer.scope.isPaused { return fail(breakage) }
         while observer.scope.isOpen, !observer.scope.isPaused, state != nil, timer == nil {
             if isEchoing {
                 guard !received.isEmpty else { return }
@@ -154,11 +167,23 @@ final class WebSocketPlayback: @unchecked Sendable {
     }
 
     private func send(_ bytes: [UInt8]) {
-        if !bytes.isEmpty, observer.scope.isOpen { observer.next(.chunk(bytes)) }
+        if !bytes.isEmpty { emit(.chunk(bytes)) }
     }
 
     private func end() {
+        isIgnoring = true
+        emit(nil)
+    }
+
+    /// Passes an event on, or holds it until the client reads.
+    private func emit(_ event: TransferEvent?) {
+        guard held.isEmpty, !observer.scope.isPaused else { return held.append(event) }
+        pass(event)
+    }
+
+    private func pass(_ event: TransferEvent?) {
         guard observer.scope.isOpen else { return }
+        if let event { return observer.next(event) }
         outcome = .finished
         observer.next(.finished(TransferMetrics()))
         if observer.scope.isOpen { observer.finish() }

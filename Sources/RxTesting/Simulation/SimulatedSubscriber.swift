@@ -1,0 +1,137 @@
+import RxHTTP
+import RxLite
+import Synchronization
+
+/// The subscriber to one stream of a simulated process: records the events, and cancels and pauses as the faults say.
+final class SimulatedSubscriber: Cancellable {
+    private struct Contents {
+        var subscription: Subscription?
+        var end: SimulatedSubscription.End?
+        /// The pauses that began before the subscription was known.
+        var earlyPauses = 0
+    }
+
+    private let place: String
+    private let index: Int
+    private let simulation: Simulation
+    private let scheduler: ProcessScheduler
+    private let contents = Mutex(Contents())
+
+    init(_ name: String, in process: SimulatedProcess) {
+        simulation = process.simulation
+        scheduler = process.ownScheduler
+        let place = simulation.nextPlace(name)
+        self.place = place
+        let record = SimulatedSubscription(place: place, name: name, startedAt: simulation.clock.now)
+        index = simulation.contents.withLock { contents in
+            contents.log.subscriptions.append(record)
+            return contents.log.subscriptions.count - 1
+        }
+        simulation.note(place, .subscribed)
+    }
+
+    func start<Element, Failure: Error>(
+        _ stream: Observable<Element, Failure>, describing: @escaping @Sendable (Element) -> String,
+        onNext: @escaping @Sendable (Element) -> Void, onEnd: @escaping @Sendable (Bool) -> Void
+    ) {
+        var pause: Duration?
+        for fault in simulation.plan.faults(at: place, of: .subscription, time: simulation.clock.now) {
+            switch fault {
+            case .cancel(let delay):
+                _ = scheduler.schedule(after: delay) { [weak self] in self?.cancel(by: fault) }
+            case .slowReader(let time):
+                simulation.note(place, .fault(fault))
+                pause = time
+            default: break
+            }
+        }
+        let subscription = stream.observe(
+            onNext: { [pause] value in
+                self.take(describing(value))
+                if let pause { self.pause(for: pause) }
+                onNext(value)
+            },
+            onEnd: { completion in
+                switch completion {
+                case .finished: self.end(.finished, .finished)
+                case .failed(let error):
+                    let text = (error as? NetworkError)?.code.rawValue ?? "\(error)"
+                    self.end(.failed(text), .failed(text))
+                }
+                onEnd(completion.isSuccess)
+            })
+        let (pauses, hasEnded) = contents.withLock { contents in
+            contents.subscription = subscription
+            return (contents.earlyPauses, contents.end != nil)
+        }
+        for _ in 0..<pauses { subscription.pause() }
+        if hasEnded { subscription.cancel() }
+    }
+
+    /// Cancels the subscription, if it has not ended.
+    func cancel() { cancel(by: nil) }
+
+    /// The cancel at the end of the run.
+    func cutOff() {
+        guard contents.withLock({ $0.end == nil }) else { return }
+        simulation.contents.withLock { $0.log.subscriptions[index].isCutOff = true }
+        cancel(by: nil)
+    }
+
+    private func cancel(by fault: Fault?) {
+        guard contents.withLock({ $0.end == nil }) else { return }
+        if let fault { simulation.note(place, .fault(fault)) }
+        end(.cancelled, .cancelled)
+        contents.withLock { $0.subscription }?.cancel()
+    }
+
+    func kill(isLogged: Bool) {
+        if isLogged, contents.withLock({ $0.end == nil }) { end(.killed, .killed) }
+        let subscription = contents.withLock { contents in
+            contents.end = contents.end ?? .killed
+            defer { contents.subscription = nil }
+            return contents.subscription
+        }
+        subscription?.cancel()
+    }
+
+    private func take(_ text: String) {
+        if let end = contents.withLock({ $0.end }) {
+            guard end != .killed else { return }
+            return simulation.violate("the grammar of streams", "\(place) got a value after its end (\(end))")
+        }
+        simulation.contents.withLock { $0.log.subscriptions[index].values.append(text) }
+        simulation.note(place, .value(text))
+    }
+
+    private func end(_ end: SimulatedSubscription.End, _ event: SimulationEvent.Kind) {
+        let former = contents.withLock { contents in
+            defer { contents.end = contents.end ?? end }
+            return contents.end
+        }
+        if let former {
+            guard former != .killed else { return }
+            return simulation.violate(
+                "the grammar of streams", "\(place) ended twice: \(former), then \(end)")
+        }
+        simulation.contents.withLock { $0.log.subscriptions[index].end = end }
+        simulation.note(place, event)
+    }
+
+    private func pause(for time: Duration) {
+        let subscription = contents.withLock { contents in
+            if contents.subscription == nil { contents.earlyPauses += 1 }
+            return contents.subscription
+        }
+        subscription?.pause()
+        _ = scheduler.schedule(after: time) { [weak self] in
+            self?.contents.withLock { $0.subscription }?.resume()
+        }
+    }
+}
+
+extension Completion {
+    fileprivate var isSuccess: Bool {
+        if case .finished = self { true } else { false }
+    }
+}

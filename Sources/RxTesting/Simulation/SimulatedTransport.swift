@@ -1,0 +1,28 @@
+import RxHTTP
+import RxLite
+
+/// The transport of a simulated process.
+final class SimulatedTransport: Transport {
+    let scheduler: any Scheduler
+    private let simulation: Simulation
+    private let process: String
+    private let files: any FileSystem
+    private let own: ProcessScheduler
+
+    init(
+        _ simulation: Simulation, process: String, _ files: any FileSystem, on scheduler: ProcessScheduler
+    ) {
+        self.simulation = simulation
+        self.process = process
+        self.files = files
+        self.scheduler = scheduler
+        own = scheduler
+    }
+
+    func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
+        Observable(scheduler: scheduler) { [self] observer in
+            guard observer.scope.isOpen else { return }
+            SimulatedCall(request, of: process, in: simulation, files, on: own, to: observer).start()
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import FoundationEssentials
+import RxHTTP
+import RxLite
+import Synchronization
+
+/// One run of a client against simulated servers, in virtual time, with faults.
+///
+/// A scenario makes the servers and processes, and says what must hold afterwards:
+///
+/// ```swift
+/// @Sendable func orders(_ simulation: Simulation) {
+///     let shop = Shop()
+///     simulation.server("https://shop.test") { request in shop.answer(request) }
+///     simulation.process("app") { process in
+///         let configuration = ClientConfiguration(baseURL: "https://shop.test")
+///         let client = Client(configuration: configuration, transport: process.transport)
+///         process.subscribe("order", to: client.post("/orders", ["item": 1]))
+///     }
+///     simulation.invariant("one order") { _ in shop.orderCount <= 1 ? [] : ["\(shop.orderCount) orders"] }
+/// }
+///
+/// @Test func ordersSurvive() async throws {
+///     try await Simulation.explore(seeds: 1...200, name: "orders", orders)
+/// }
+/// ```
+///
+/// The seed chooses the faults, and every random number that the client uses. The same seed, or the same seed with the
+/// same list of faults, gives the same run: every event at the same time, on every machine. That is so as long as the
+/// scenario itself uses no other clock, thread or random source, and does not depend on the order of a `Set`.
+///
+/// A simulation runs once, in the task that created it. Servers, processes and invariants are closures that it calls one
+/// at a time.
+public final class Simulation: Sendable {
+    /// The set-up and the invariants of a simulation.
+    public typealias Scenario = @Sendable (Simulation) throws -> Void
+
+    struct Invariant: Sendable {
+        let name: String
+        let violations: @Sendable (SimulationLog) -> [String]
+    }
+
+    struct Contents {
+        var servers: [SimulatedServer] = []
+        var processes: [SimulatedProcess] = []
+        var starts: [String: @Sendable (SimulatedProcess) -> Void] = [:]
+        var invariants: [Invariant] = []
+        var log = SimulationLog()
+        /// The number of places of each name so far.
+        var counts: [String: Int] = [:]
+        /// The running exchanges by their index in the log.
+        var calls: [Int: SimulatedCall] = [:]
+        var violations: [SimulationViolation] = []
+    }
+
+    /// The seed.
+    public let seed: UInt64
+    /// The virtual time of servers and processes. A run begins at zero.
+    public let clock: VirtualScheduler
+    /// The files of all processes, which outlive them.
+    public let files: MemoryFileSystem
+    let options: SimulationOptions
+    let plan: FaultPlan
+    let wallClock = WallClock()
+    let contents = Mutex(Contents())
+
+    /// Creates a run whose faults follow from its seed.
+    ///
+    /// - Parameters:
+    ///   - seed: chooses the faults and all other random numbers.
+    ///   - options: which faults there are, and how long.
+    public convenience init(seed: UInt64, options: SimulationOptions = SimulationOptions()) {
+        self.init(seed: seed, FaultPlan(seed: seed, options), options)
+    }
+
+    /// Creates a run with the given faults and no others, such as those that an exploration has found.
+    ///
+    /// - Parameters:
+    ///   - seed: chooses all random numbers but the faults.
+    ///   - faults: the faults. Those whose place is never reached have no effect.
+    ///   - options: how long the run takes; its kinds of faults have no effect.
+    public convenience init(
+        seed: UInt64, faults: [PlacedFault], options: SimulationOptions = SimulationOptions()
+    ) {
+        self.init(seed: seed, FaultPlan(faults), options)
+    }
+
+    private init(seed: UInt64, _ plan: FaultPlan, _ options: SimulationOptions) {
+        self.seed = seed
+        self.options = options
+        self.plan = plan
+        clock = VirtualScheduler(startingAt: options.origin, stepLimit: options.stepLimit)
+        files = MemoryFileSystem(on: clock, latency: .milliseconds(1))
+    }
+
+    // MARK: The scenario
+
+    /// Adds a server.
+    ///
+    /// - Parameters:
+    ///   - url: its URL, of which scheme, host and port count.
+    ///   - answer: acts on a request and says how to respond. State of the server is the closure's.
+    public func server(
+        _ url: String, answer: @escaping @Sendable (SimulatedRequest) -> ScriptedTransport.Reply
+    ) {
+        guard let origin = URL(string: url).flatMap(Origin.init) else {
+            return violate("scenario", "\(url) is not the URL of a server")
+        }
+        let server = SimulatedServer(name: url, origin: origin, answer)
+        contents.withLock { $0.servers.append(server) }
+        for fault in plan.faults(at: url, of: .server, time: clock.now) {
+            guard case .outage(let time, let length) = fault else { continue }
+            after(time) { self.turnOff(server, for: length, fault) }
+        }
+    }
+
+    /// Adds a process, and starts it when the run begins.
+    ///
+    /// - Parameters:
+    ///   - name: its name. Default `app`.
+    ///   - start: begins the work of the process, with new clients and sessions; called again after each restart. Stores
+    ///     that are made outside of it, and ``SimulatedProcess/files``, outlive a restart.
+    public func process(
+        _ name: String = "app", start: @escaping @Sendable (SimulatedProcess) -> Void
+    ) {
+        contents.withLock { $0.starts[name] = start }
+        after(.zero) { self.start(name) }
+        for fault in plan.faults(at: name, of: .process, time: clock.now) {
+            guard case .restart(let time) = fault else { continue }
+            after(time) {
+                self.note(name, .fault(fault))
+                self.kill(name)
+                self.start(name)
+            }
+        }
+    }
+
+    /// Adds a condition that must hold at the end of the run.
+    ///
+    /// - Parameters:
+    ///   - name: its name.
+    ///   - violations: the violations in a run; empty if it holds.
+    public func invariant(_ name: String, violations: @escaping @Sendable (SimulationLog) -> [String]) {
+        contents.withLock { $0.invariants.append(Invariant(name: name, violations: violations)) }
+    }
+
+    /// Writes a note into the log, for invariants and diagrams.
+    public func note(_ subject: String, _ text: String) { note(subject, .note(text)) }
+
+    /// Whether an event of the scenario's own happens now, such as the expiry of a token: false, unless the seed or the
+    /// list of faults says otherwise.
+    public func happens(_ event: String) -> Bool {
+        let place = nextPlace(event)
+        let faults = plan.faults(at: place, of: .event, time: clock.now)
+        for fault in faults { note(place, .fault(fault)) }
+        return !faults.isEmpty
+    }
+
+    // MARK: The log
+
+    func note(_ subject: String, _ kind: SimulationEvent.Kind) {
+        let event = SimulationEvent(time: clock.now, subject: subject, kind: kind)
+        contents.withLock { $0.log.events.append(event) }
+    }
+
+    func violate(_ name: String, _ text: String) {
+        contents.withLock { $0.violations.append(SimulationViolation(name: name, text: text)) }
+    }
+
+    /// The name with the number of its next occurrence.
+    func nextPlace(_ name: String) -> String {
+        contents.withLock { contents in
+            contents.counts[name, default: 0] += 1
+            return "\(name) #\(contents.counts[name, default: 0])"
+        }
+    }
+
+    func after(_ time: Duration, _ work: @escaping @Sendable () -> Void) {
+        _ = clock.schedule(after: time, work)
+    }
+}

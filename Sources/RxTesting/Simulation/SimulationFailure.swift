@@ -1,0 +1,47 @@
+/// A run in which an invariant does not hold, after an exploration with the smallest list of faults that it found.
+public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
+    /// The name of the scenario.
+    public let name: String
+    /// The seed of the run.
+    public let seed: UInt64
+    /// The faults of the run, in the order in which they were decided.
+    public let faults: [PlacedFault]
+    /// The violations.
+    public let violations: [SimulationViolation]
+    /// The run.
+    public let log: SimulationLog
+
+    init(name: String, seed: UInt64, _ outcome: Simulation.Outcome) {
+        self.name = name
+        self.seed = seed
+        faults = outcome.faults
+        violations = outcome.violations
+        log = outcome.log
+    }
+
+    /// A test of this run, to paste.
+    public var test: String {
+        let list = faults.map { "            \($0),\n" }.joined()
+        return """
+            @Test func \(name)WithSeed\(seed)() throws {
+                let simulation = Simulation(
+                    seed: \(seed),
+                    faults: [\(list.isEmpty ? "" : "\n\(list)        ")])
+                try simulation.run(\(name))
+            }
+            """
+    }
+
+    /// The violations, the run as a marble diagram, and a test to paste.
+    public var description: String {
+        let shown = violations.prefix(10).map { "  \($0)" }.joined(separator: "\n")
+        return """
+            \(name) fails with the seed \(seed) and \(faults.count) faults:
+            \(shown)
+
+            \(log.diagram)
+
+            \(test)
+            """
+    }
+}
