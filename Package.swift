@@ -124,6 +124,20 @@ let package = Package(
             name: "RxTesting", dependencies: ["RxHTTP", "RxLite", "RxWebSocket", .httpTypes],
             swiftSettings: settings),
 
+        // The client under faults: scenarios, which tests run with few seeds and Tests/explore.sh with many.
+        .target(
+            name: "Scenarios", dependencies: ["RxNetworking", "RxTesting", .httpTypes],
+            path: "Tests/ExplorationTests/Scenarios", swiftSettings: settings),
+        .executableTarget(
+            name: "explore", dependencies: ["RxTesting", "Scenarios"], path: "Tests/ExplorationTests/Explore",
+            swiftSettings: settings),
+        .testTarget(
+            name: "ExplorationTests",
+            dependencies: [
+                "RxNetworking", "RxTesting", "Scenarios", "TestServers", "explore", .httpTypes,
+            ],
+            exclude: ["Scenarios", "Explore"], swiftSettings: settings),
+
         // Servers on loopback. They import nothing of the above but zlib, so that neither side hides the other's
         // faults.
         .target(

@@ -1,0 +1,29 @@
+import RxTesting
+import Scenarios
+import Testing
+
+/// The client under faults, with 200 seeds a scenario. `Tests/explore.sh` runs 10,000.
+@Suite struct ExplorationTests {
+    @Test(arguments: House.scenarios.map(\.name))
+    func theHouseStands(_ name: String) async throws {
+        let scenario = try #require(House.scenarios.first { $0.name == name })
+        let summary = try await Simulation.explore(seeds: 1...200, name: name, scenario.run)
+        #expect(summary.runCount == 200)
+        // Faults that do not strike prove nothing.
+        let kinds: Set<Fault.Kind> = [
+            .delay, .reset, .status, .clockJump, .outage, .restart, .cancel, .slowReader,
+        ]
+        #expect(kinds.subtracting(summary.faults.keys).isEmpty)
+    }
+
+    @Test(arguments: House.scenarios.map(\.name))
+    func theSameSeedGivesTheSameRun(_ name: String) throws {
+        let scenario = try #require(House.scenarios.first { $0.name == name })
+        for seed in UInt64(1)...10 {
+            let first = try Simulation(seed: seed).run(scenario.run)
+            let second = try Simulation(seed: seed).run(scenario.run)
+            #expect(first.events.count > 10)
+            #expect(first.events == second.events)
+        }
+    }
+}
