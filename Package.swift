@@ -23,6 +23,7 @@ let traits: Set<Trait> = [
     .trait(name: "Metrics", description: "Records metrics of a client by swift-metrics, with RxMetrics."),
     .trait(name: "Tracing", description: "Traces calls by swift-distributed-tracing, with RxTracing."),
     .trait(name: "ServiceLifecycle", description: "Runs clients and loops as services, with RxServices."),
+    .trait(name: "Inspector", description: "Shows a client's requests in Chrome's developer tools, with RxInspector."),
 ]
 // Tests/run.sh sets it, so that what is optional is built and tested too.
 let defaultTraits = Context.environment["ALL_TRAITS"] == nil ? [] : Set(traits.map(\.name))
@@ -43,6 +44,8 @@ let package = Package(
         .library(name: "RxMetrics", targets: ["RxMetrics"]),
         .library(name: "RxServices", targets: ["RxServices"]),
         .library(name: "RxTracing", targets: ["RxTracing"]),
+        // With the trait Inspector.
+        .library(name: "RxInspector", targets: ["RxInspector"]),
     ],
     traits: traits.union([.default(enabledTraits: defaultTraits)]),
     dependencies: [
@@ -119,6 +122,12 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "RxTracing", dependencies: ["RxClient", "RxHTTP", "RxLite", .httpTypes, .tracing],
+            swiftSettings: settings),
+        .target(
+            name: "RxInspector",
+            dependencies: [
+                "RxClient", "RxHTTP", "RxLite", "RxWebSocket", .httpTypes, .inspectorFox, .inspectorSocks,
+            ],
             swiftSettings: settings),
         .target(
             name: "RxTesting", dependencies: ["RxHTTP", "RxLite", "RxWebSocket", .httpTypes],
@@ -229,6 +238,12 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "RxInspectorTests",
+            dependencies: [
+                "RxInspector", "RxNetworking", "RxTesting", "TestServers", .httpTypes,
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "FuzzTests",
             dependencies: [
                 "RxClient", "RxCache", "RxCurl", "RxHAR", "RxHTTP", "RxJSON", "RxTesting", "RxWebSocket",
@@ -328,4 +343,10 @@ extension Target.Dependency {
     }
     static var flyingFox: Self { .product(name: "FlyingFox", package: "FlyingFox") }
     static var flyingSocks: Self { .product(name: "FlyingSocks", package: "FlyingFox") }
+    static var inspectorFox: Self {
+        .product(name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["Inspector"]))
+    }
+    static var inspectorSocks: Self {
+        .product(name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["Inspector"]))
+    }
 }

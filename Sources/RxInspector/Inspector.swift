@@ -1,0 +1,81 @@
+#if Inspector
+public import RxClient
+import RxLite
+
+/// Shows the requests of clients in a browser, while the program runs: a server for the Network panel of Chrome's
+/// developer tools, and for a page of its streams.
+///
+/// ```swift
+/// let inspector = try await Inspector.start(client)
+/// print(inspector)
+/// ```
+///
+/// Open the printed address in Chrome. The server listens on loopback only, behind a random token in its addresses,
+/// and refuses other sites' pages. It shows no secrets, unless ``Settings/showsSecrets`` says so. It runs until
+/// ``stop()`` or the end of the process, and does not keep the clients. Clients that are not inspected pay nothing.
+/// Safe from any thread.
+public final class Inspector: Sendable {
+    /// The address of the Network panel in Chrome's developer tools, to paste into Chrome's address bar: pages must not
+    /// link to it.
+    public let devToolsURL: String
+    /// The address of the page of streams, for any browser.
+    public let pageURL: String
+    /// The address of the WebSocket for programs that speak the DevTools protocol.
+    public let webSocketURL: String
+
+    let site: InspectorSite
+    private let server: InspectorServer
+
+    /// Starts a server that shows the requests that the clients make from now on.
+    ///
+    /// - Parameters:
+    ///   - clients: the clients. ``inspect(_:)`` adds more.
+    ///   - settings: the settings of the server.
+    /// - Throws: ``StartError``, if the port is not free.
+    @discardableResult
+    public static func start(
+        _ clients: Client..., settings: Settings = Settings()
+    ) async throws(StartError) -> Inspector {
+        let inspector = try await Inspector(settings)
+        for client in clients { inspector.inspect(client) }
+        return inspector
+    }
+
+    private init(_ settings: Settings) async throws(StartError) {
+        site = InspectorSite(settings)
+        server = try await InspectorServer(site)
+        let authority = "127.0.0.1:\(server.port)"
+        site.open(at: authority)
+        pageURL = "http://\(authority)/\(site.token)/"
+        let socket = "\(authority)/\(site.token)/devtools/page/\(site.targetID)"
+        webSocketURL = "ws://\(socket)"
+        devToolsURL = "devtools://devtools/bundled/inspector.html?panel=network&ws=\(socket)"
+    }
+
+    /// Shows the requests that the client makes from now on.
+    public func inspect(_ client: Client) { site.recorder.inspect(client) }
+
+    /// Closes the server and all its connections, and returns when they are closed. Clients are no longer inspected, and
+    /// an emulated network ends.
+    public func stop() async {
+        site.recorder.stop()
+        await server.stop()
+    }
+}
+
+extension Inspector: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The addresses to open, with the token, for the terminal of the developer.
+    public var description: String {
+        """
+        Network panel (paste it into Chrome's address bar): \(devToolsURL)
+        Streams: \(pageURL)
+        """
+    }
+
+    /// Only the port, since logs should not have the token.
+    public var debugDescription: String { "Inspector on port \(server.port)" }
+
+    /// Empty, so that `dump` shows no token.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+#endif
