@@ -23,7 +23,7 @@ let traits: Set<Trait> = [
     .trait(name: "Metrics", description: "Records metrics of a client by swift-metrics, with RxMetrics."),
     .trait(name: "Tracing", description: "Traces calls by swift-distributed-tracing, with RxTracing."),
     .trait(name: "ServiceLifecycle", description: "Runs clients and loops as services, with RxServices."),
-    .trait(name: "Inspector", description: "Shows a client's requests in Chrome's developer tools, with RxInspector."),
+    .trait(name: "Inspector", description: "Shows requests in Chrome's developer tools, with RxInspector."),
 ]
 // Tests/run.sh sets it, so that what is optional is built and tested too.
 let defaultTraits = Context.environment["ALL_TRAITS"] == nil ? [] : Set(traits.map(\.name))
@@ -165,7 +165,8 @@ let package = Package(
             name: "PlaygroundServer", dependencies: [.flyingFox, .flyingSocks], path: "Playground/Server",
             swiftSettings: settings),
         .executableTarget(
-            name: "Playground", dependencies: ["RxNetworking", "PlaygroundServer"], path: "Playground/Tour",
+            name: "Playground", dependencies: ["RxInspector", "RxNetworking", "PlaygroundServer"],
+            path: "Playground/Tour",
             swiftSettings: settings),
 
         // Processes of their own, for tests that kill them.
@@ -240,7 +241,7 @@ let package = Package(
         .testTarget(
             name: "RxInspectorTests",
             dependencies: [
-                "RxInspector", "RxNetworking", "RxTesting", "TestServers", .httpTypes,
+                "RxInspector", "RxNetworking", "RxTesting", "TestServers", .httpTypes, .inspectorFox,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -9,7 +9,10 @@ install_missing
 
 log=$(mktemp)
 [ -d .build ] || echo "Building. The first build takes several minutes." >&2
-if ! swift build --product Playground >"$log" 2>&1; then
+# The inspector is optional, as in other packages.
+traits=()
+if [ "${1:-}" = --inspect ] && [ -z "${ALL_TRAITS:-}" ]; then traits=(--traits Inspector); fi
+if ! swift build --product Playground ${traits[@]+"${traits[@]}"} >"$log" 2>&1; then
     cat "$log" >&2
     exit 1
 fi

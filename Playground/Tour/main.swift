@@ -4,6 +4,7 @@ import RxNetworking
 
 let usage = """
     usage: Playground/run.sh                    run the tour against local servers
+           Playground/run.sh --inspect          the same, shown in the developer tools of Chrome
            Playground/run.sh pages URL          follow the Link headers of a JSON API and print its items as JSON lines
            Playground/run.sh --recording FILE   run the GitHub recipes against a replay of recorded exchanges
 
@@ -12,12 +13,18 @@ let usage = """
 let arguments = Array(CommandLine.arguments.dropFirst())
 let succeeded: Bool
 switch arguments.first {
-case nil:
+case nil, "--inspect":
+    let isInspected = arguments.first != nil
+    if isInspected { say(try await Inspection.start()) }
     let server = try await DemoAPI.start()
     let standby = try await DemoAPI.start()
     say("\(CurlTransport.shared.features)")
     say("The shop's API is listening on \(server.baseURL), and its standby server on \(standby.baseURL)")
     succeeded = await Tour(recipes: Recipe.all, baseURL: server.baseURL, standbyURL: standby.baseURL).run()
+    if isInspected {
+        say("The inspector shows the requests of the tour until you press Return.")
+        _ = readLine()
+    }
     await standby.stop()
     await server.stop()
 case "pages" where arguments.count == 2:

@@ -25,6 +25,8 @@ public final class Inspector: Sendable {
 
     let site: InspectorSite
     private let server: InspectorServer
+    /// The port on 127.0.0.1.
+    var port: UInt16 { server.port }
 
     /// Starts a server that shows the requests that the clients make from now on.
     ///
@@ -49,7 +51,7 @@ public final class Inspector: Sendable {
         pageURL = "http://\(authority)/\(site.token)/"
         let socket = "\(authority)/\(site.token)/devtools/page/\(site.targetID)"
         webSocketURL = "ws://\(socket)"
-        devToolsURL = "devtools://devtools/bundled/inspector.html?panel=network&ws=\(socket)"
+        devToolsURL = "devtools://devtools/bundled/devtools_app.html?panel=network&ws=\(socket)"
     }
 
     /// Shows the requests that the client makes from now on.

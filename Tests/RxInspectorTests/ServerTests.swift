@@ -1,15 +1,211 @@
 #if Inspector
-import RxInspector
+import HTTPTypes
+import RxClient
+import RxHTTP
 import RxNetworking
+import RxTesting
+import TestServers
 import Testing
 
+@testable import RxInspector
+
+/// The server and the protocol, over real connections.
 @Suite struct ServerTests {
+    /// A client with scripted responses in virtual time.
+    private func client(_ rules: [ScriptedTransport.Rule]) -> (Client, VirtualScheduler) {
+        let clock = VirtualScheduler()
+        let transport = ScriptedTransport(on: clock, rules)
+        return (
+            Client(configuration: ClientConfiguration(baseURL: "https://a.test"), transport: transport), clock
+        )
+    }
+
+    // MARK: Addresses
+
     @Test func theTargetIsListedBehindTheToken() async throws {
         let inspector = try await Inspector.start()
-        let client = Client(baseURL: inspector.pageURL)
-        let list = try await client.get("json/list").value()
-        #expect(list.text.contains("webSocketDebuggerUrl"))
+        let list = try await Client(baseURL: inspector.pageURL).get("json/list").value().text
+        let targets = try #require(JSON(parsing: list)?.elements)
+        #expect(targets.count == 1)
+        #expect(targets[0]["webSocketDebuggerUrl"] == .string(inspector.webSocketURL))
+        #expect(targets[0]["devtoolsFrontendUrl"] == .string(inspector.devToolsURL))
+        let version = try await Client(baseURL: inspector.pageURL).get("json/version").value().text
+        #expect(JSON(parsing: version)?["Protocol-Version"] == "1.3")
         await inspector.stop()
+    }
+
+    @Test(arguments: [false, true])
+    func theListWithoutTheTokenIsAChoice(isListed: Bool) async throws {
+        var settings = Inspector.Settings()
+        settings.isListed = isListed
+        let inspector = try await Inspector.start(settings: settings)
+        let answer = try await answer(inspector, "GET /json/list HTTP/1.1", "Host: localhost")
+        #expect(answer.hasPrefix(isListed ? "HTTP/1.1 200" : "HTTP/1.1 404"))
+        let page = try await self.answer(
+            inspector, "GET /devtools/page/\(inspector.site.targetID) HTTP/1.1", "Host: localhost")
+        #expect(page.hasPrefix("HTTP/1.1 404"))
+        await inspector.stop()
+    }
+
+    @Test func foreignersAreRefused() async throws {
+        let inspector = try await Inspector.start()
+        let path = "/\(inspector.site.token)/json/list"
+        for (lines, status) in [
+            (["GET \(path) HTTP/1.1", "Host: 127.0.0.1"], 200),
+            (["GET \(path) HTTP/1.1", "Host: 127.0.0.1", "Origin: devtools://devtools"], 200),
+            (["GET \(path) HTTP/1.1", "Host: evil.test"], 403),
+            (["GET \(path) HTTP/1.1"], 403),
+            (["GET \(path) HTTP/1.1", "Host: 127.0.0.1", "Origin: http://evil.test"], 403),
+            (["GET /\(inspector.site.token.dropLast())x/json/list HTTP/1.1", "Host: 127.0.0.1"], 404),
+            (["GET / HTTP/1.1", "Host: 127.0.0.1"], 404),
+            (["POST \(path) HTTP/1.1", "Host: 127.0.0.1", "Content-Length: 0"], 405),
+            (["GET /\(inspector.site.token)/devtools/page/x HTTP/1.1", "Host: 127.0.0.1"], 404),
+            (
+                [
+                    "GET /\(inspector.site.token)/devtools/page/\(inspector.site.targetID) HTTP/1.1",
+                    "Host: 127.0.0.1",
+                ], 400
+            ),
+        ] {
+            let answer = try await answer(inspector, lines)
+            #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(lines): \(answer)")
+            #expect(!answer.lowercased().contains("access-control"), "no other site may read a response")
+        }
+        await inspector.stop()
+    }
+
+    private func answer(_ inspector: Inspector, _ lines: String...) async throws -> String {
+        try await answer(inspector, lines)
+    }
+
+    private func answer(_ inspector: Inspector, _ lines: [String]) async throws -> String {
+        let text = (lines + ["Connection: close", "", ""]).joined(separator: "\r\n")
+        return try await PlainClient.exchange(text, port: inspector.port)
+    }
+
+    @Test func aTakenPortIsAnError() async throws {
+        let inspector = try await Inspector.start()
+        var settings = Inspector.Settings()
+        settings.port = inspector.port
+        await #expect(throws: Inspector.StartError.self) { try await Inspector.start(settings: settings) }
+        await inspector.stop()
+    }
+
+    @Test func printingForLogsHidesTheToken() async throws {
+        let inspector = try await Inspector.start()
+        #expect("\(inspector)".contains(inspector.site.token))
+        var dumped = ""
+        dump(inspector, to: &dumped)
+        #expect(!(dumped + inspector.debugDescription).contains(inspector.site.token))
+        await inspector.stop()
+    }
+
+    // MARK: Commands
+
+    @Test func malformedAndUnknownCommandsAreAnswered() async throws {
+        let inspector = try await Inspector.start()
+        let probe = FrontEndProbe(inspector)
+        #expect(try await probe.call("Network.noSuchThing")["error"]?["code"] == -32601)
+        #expect(try await probe.call("NoDomain.enable")["error"]?["code"] == -32601)
+        #expect(try await probe.call("Network.getResponseBody")["error"]?["code"] == -32602)
+        #expect(
+            try await probe.call("Network.getResponseBody", ["requestId": "9"])["error"]?["code"] == -32000)
+        #expect(
+            try await probe.call("Network.setCacheDisabled", ["cacheDisabled": "x"])["error"]?["code"]
+                == -32602)
+        #expect(
+            try await probe.call("Network.emulateNetworkConditions", ["offline": false, "latency": -1])[
+                "error"]?["code"]
+                == -32602)
+        for (text, code) in [("{", -32700), ("[]", -32600), (#"{"id":1}"#, -32600)] as [(String, JSON)] {
+            try await probe.send(text)
+            #expect(try await probe.next()?["error"]?["code"] == code)
+        }
+        #expect(
+            try await probe.call("Page.getResourceTree")["result"]?["frameTree"]?["frame"]?["id"] == "main")
+        await inspector.stop()
+    }
+
+    @Test func requestsAreShownAsTheyHappen() async throws {
+        let (client, clock) = client([.when(.get, "/goods", .json("[1, 2]"))])
+        let inspector = try await Inspector.start(client)
+        let probe = FrontEndProbe(inspector)
+        try await probe.call("Network.enable")
+        let recorder = Recorder(client.get("/goods"), on: clock)
+        try clock.run()
+        #expect(recorder.values.count == 1)
+        let request = try await probe.event("requestWillBeSent")
+        #expect(request["request"]?["url"] == "https://a.test/goods")
+        _ = try await probe.event("loadingFinished")
+        let id = try #require(request["requestId"])
+        let body = try await probe.call("Network.getResponseBody", ["requestId": id])
+        #expect(body["result"] == ["body": "[1, 2]", "base64Encoded": false])
+        #expect(
+            try await probe.call("Network.getRequestPostData", ["requestId": id])["error"]?["code"] == -32000)
+        await inspector.stop()
+    }
+
+    @Test func aSecondFrontEndSeesTheSame() async throws {
+        let (client, clock) = client([.when(.get, "/goods", .json("1"))])
+        let inspector = try await Inspector.start(client)
+        let first = FrontEndProbe(inspector)
+        try await first.call("Network.enable")
+        _ = Recorder(client.get("/goods"), on: clock)
+        try clock.run()
+        let id = try await first.event("requestWillBeSent")["requestId"]
+        _ = try await first.event("loadingFinished")
+        let second = FrontEndProbe(inspector)
+        try await second.call("Network.enable")
+        #expect(try await second.event("requestWillBeSent")["requestId"] == id)
+        _ = Recorder(client.get("/goods"), on: clock)
+        try clock.run()
+        let next = try await first.event("requestWillBeSent")["requestId"]
+        _ = try await second.event("loadingFinished")
+        #expect(try await second.event("requestWillBeSent")["requestId"] == next)
+        try await first.call("Network.disable")
+        _ = Recorder(client.get("/goods"), on: clock)
+        try clock.run()
+        _ = try await second.event("loadingFinished")
+        #expect(try await first.call("Network.enable")["result"] == [:])
+        await inspector.stop()
+    }
+
+    @Test func wishesEndWithTheFrontEnd() async throws {
+        let (client, _) = client([])
+        let inspector = try await Inspector.start(client)
+        let staying = FrontEndProbe(inspector)
+        try await staying.call("Network.setCacheDisabled", ["cacheDisabled": true])
+        #expect(client.developerTools.isCacheDisabled)
+        do {
+            let leaving = FrontEndProbe(inspector)
+            try await leaving.call(
+                "Network.emulateNetworkConditions",
+                ["offline": false, "latency": 20, "downloadThroughput": 1000, "uploadThroughput": -1])
+            #expect(
+                client.developerTools.network
+                    == EmulatedNetwork(latency: .milliseconds(20), downloadRate: 1000))
+            try await leaving.call(
+                "Network.emulateNetworkConditionsByRule",
+                ["offline": true, "matchedNetworkConditions": [["urlPattern": "", "latency": 0]]])
+            #expect(client.developerTools.network?.isOffline == true)
+        }
+        // The connection of the front end that left is closed by its release; the server notices in time.
+        while client.developerTools.network != nil { try await staying.call("Network.canClearBrowserCache") }
+        #expect(client.developerTools.isCacheDisabled)
+        await inspector.stop()
+        #expect(!client.developerTools.isCacheDisabled)
+    }
+
+    @Test func stoppingEndsConnectionsAndFollowing() async throws {
+        let (client, clock) = client([.when(.get, "/goods", .json("1"))])
+        let inspector = try await Inspector.start(client)
+        let probe = FrontEndProbe(inspector)
+        try await probe.call("Network.enable")
+        await inspector.stop()
+        await #expect(throws: (any Error).self) { _ = try await probe.event("requestWillBeSent") }
+        let recorder = Recorder(client.get("/goods"), on: clock)
+        try clock.run()
+        #expect(recorder.values.count == 1)
     }
 }
 #endif

@@ -29,7 +29,9 @@ extension Client {
         var configuration = ClientConfiguration()
         configuration.options.envelope = .shop
         configure(&configuration)
-        return Client(baseURL: baseURL, configuration: configuration)
+        let client = Client(baseURL: baseURL, configuration: configuration)
+        Inspection.inspect(client)
+        return client
     }
 
     /// The counts of the server.

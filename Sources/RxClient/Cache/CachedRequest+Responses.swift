@@ -45,7 +45,7 @@ extension CachedRequest {
 
     private func use(_ entry: CacheEntry?, _ use: CacheUse, _ trace: Trace?) -> Responses {
         guard let entry else { return .empty() }
-        trace?.tellCached(use, entry.metadata.head)
+        trace?.tellCached(use, entry.metadata.head, body: entry.body)
         return .just(response(from: entry, use, at: cache.currentDate()))
     }
 

@@ -19,6 +19,8 @@ final class Trace: Sendable {
         var hasEnded = false
     }
 
+    /// The wishes of developer tools at the beginning of the request.
+    let tools: DeveloperTools
     private let hub: TrafficHub
     private let scheduler: any Scheduler
     /// Whether the traffic had a subscriber when the request began.
@@ -27,14 +29,19 @@ final class Trace: Sendable {
     private let record: (any CallRecord)?
     /// Whether an instrument watches the begin and the end of the call.
     fileprivate let watchesCall: Bool
+    /// The call, if the traffic has subscribers.
+    private let origin: CallOrigin?
     private let progress: Mutex<Progress>
 
     fileprivate init(
-        _ call: RecordedCall, in hub: TrafficHub, _ instruments: [any CallInstrument]
+        _ call: RecordedCall, of endpoint: (any Endpoint)?, in hub: TrafficHub,
+        _ instruments: [any CallInstrument]
     ) {
         self.hub = hub
+        tools = hub.tools
         scheduler = call.scheduler
         isShown = hub.hasSubscribers
+        origin = isShown ? CallOrigin(call.kind, endpoint) : nil
         watchesCall = instruments.contains { $0.watchesCalls }
         // Usually there is one, which needs no list.
         switch instruments.count {
@@ -68,16 +75,22 @@ final class Trace: Sendable {
     }
 
     /// Reports the use of the cache for the response.
-    func tellCached(_ use: CacheUse, _ head: ResponseHead?) {
+    func tellCached(_ use: CacheUse, _ head: ResponseHead?, body: [UInt8] = []) {
+        record?.take(.cached(use, head))
+        guard isShown else { return }
         if let head { progress.withLock { $0.status = head.status } }
-        tell(.cached(use, head))
+        let (request, exchange) = progress.withLock { ($0.request, $0.exchange) }
+        guard progress.withLock({ !$0.hasEnded }) else { return }
+        send(.cached(use, head), of: request, exchange, body: body)
     }
 
-    private func send(_ kind: TrafficEvent.Kind, of request: Request, _ exchange: Int) {
+    private func send(
+        _ kind: TrafficEvent.Kind, of request: Request, _ exchange: Int, body: [UInt8] = []
+    ) {
         hub.send(
             TrafficEvent(
                 kind: kind, request: request, exchange: exchange, time: scheduler.now,
-                date: scheduler.currentDate))
+                date: scheduler.currentDate, origin: origin, cachedBody: body))
     }
 
     /// The exchange of `request`, with its events reported.
@@ -108,7 +121,9 @@ final class Trace: Sendable {
                 progress.running.insert(progress.exchange)
                 return progress.exchange
             }
-            return events.handleEvents(
+            let exchanged =
+                self.tools.network.map { events.emulating($0, for: request, on: self.scheduler) } ?? events
+            return exchanged.handleEvents(
                 onSubscribe: { self.tell(.sent, of: request, exchange) },
                 onNext: { event in
                     self.note(event, of: exchange)
@@ -187,7 +202,7 @@ extension Client {
             RecordedCall(
                 kind: kind, request: request, pathTemplate: endpoint?.path, isPage: page != nil,
                 scheduler: scheduler),
-            in: trafficHub, trafficHub.instruments)
+            of: endpoint, in: trafficHub, trafficHub.instruments)
     }
 }
 

@@ -67,6 +67,10 @@ public struct TrafficEvent: Sendable {
     public let time: Duration
     /// The time of the event as a date.
     public let date: Date
+    /// The call that the event belongs to.
+    package var origin: CallOrigin?
+    /// The body of a response of the cache, for ``Kind/cached(_:_:)``.
+    package var cachedBody: [UInt8] = []
 }
 
 extension TrafficEvent {
@@ -97,12 +101,12 @@ extension TrafficEvent {
 
 extension TrafficEvent {
     /// Identifies an exchange among the exchanges of all requests.
-    struct ExchangeID: Hashable {
-        let request: RequestID
-        let number: Int
+    package struct ExchangeID: Hashable, Sendable {
+        package let request: RequestID
+        package let number: Int
     }
 
-    var exchangeID: ExchangeID { ExchangeID(request: request.id, number: exchange) }
+    package var exchangeID: ExchangeID { ExchangeID(request: request.id, number: exchange) }
 }
 
 extension TrafficEvent: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -11,6 +11,7 @@ final class TrafficHub: Sendable {
     private let listeners = Atomic<Int>(0)
     private let subscribers = Atomic<Int>(0)
     private let attached = Mutex<[any CallInstrument]>([])
+    private let wishes = Mutex(DeveloperTools())
 
     /// Whether there is a subscriber or an instrument.
     var isObserved: Bool { listeners.load(ordering: .relaxed) > 0 }
@@ -47,6 +48,12 @@ final class TrafficHub: Sendable {
             Observable<Never, Never>.never().take(until: closed).subscribe(observer)
         }
         .subscribe()
+    }
+
+    /// The wishes of developer tools. Read for requests with listeners only.
+    var tools: DeveloperTools {
+        get { wishes.withLock { $0 } }
+        set { wishes.withLock { $0 = newValue } }
     }
 
     func send(_ event: TrafficEvent) { signal.send(event) }

@@ -16,7 +16,9 @@ struct Command {
         static func unknownMethod(_ method: String) -> Failure {
             Failure(code: -32601, message: "'\(method)' wasn't found")
         }
-        static func invalidParameters(_ message: String) -> Failure { Failure(code: -32602, message: message) }
+        static func invalidParameters(_ message: String) -> Failure {
+            Failure(code: -32602, message: message)
+        }
         static func refused(_ message: String) -> Failure { Failure(code: -32000, message: message) }
     }
 
@@ -25,7 +27,9 @@ struct Command {
         guard let message = JSON(parsing: text) else {
             throw Failure(code: -32700, message: "Message must be a valid JSON")
         }
-        guard case .object = message else { throw Failure(code: -32600, message: "Message must be an object") }
+        guard case .object = message else {
+            throw Failure(code: -32600, message: "Message must be an object")
+        }
         guard let id = message["id"]?.integer else {
             throw Failure(code: -32600, message: "Message must have integer 'id' property")
         }

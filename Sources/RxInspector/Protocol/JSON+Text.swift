@@ -59,10 +59,16 @@ extension JSON {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// The object with more members.
-    func adding(_ more: (String, JSON)...) -> JSON {
+    /// The object with more members; members without a value are left out.
+    func adding(_ more: (String, JSON?)...) -> JSON {
         guard case .object(let members) = self else { return self }
-        return .object(members + more)
+        return .object(members + more.compactMap { name, value in value.map { (name, $0) } })
+    }
+
+    /// The object with another value of a member.
+    func setting(_ name: String, _ value: JSON) -> JSON {
+        guard case .object(let members) = self else { return self }
+        return .object(members.filter { $0.0 != name } + [(name, value)])
     }
 }
 #endif

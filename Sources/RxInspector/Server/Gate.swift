@@ -41,7 +41,8 @@ struct Gate {
             guard host.hasPrefix(name) else { return false }
             let rest = host.dropFirst(name.count)
             return rest.isEmpty
-                || rest.first == ":" && rest.count > 1 && rest.dropFirst().allSatisfy { $0.isASCII && $0.isNumber }
+                || rest.first == ":" && rest.count > 1
+                    && rest.dropFirst().allSatisfy { $0.isASCII && $0.isNumber }
         }
     }
 

@@ -21,7 +21,7 @@ extension InspectorRoute {
             "title": .string("RxNetworking: \(ProcessName.current)"), "url": .string("http://\(host)/"),
             "webSocketDebuggerUrl": .string("ws://\(socket)"),
             "devtoolsFrontendUrl": .string(
-                "devtools://devtools/bundled/inspector.html?panel=network&ws=\(socket)"),
+                "devtools://devtools/bundled/devtools_app.html?panel=network&ws=\(socket)"),
         ]
         return [target]
     }

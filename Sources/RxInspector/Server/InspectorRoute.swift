@@ -10,7 +10,8 @@ struct InspectorRoute: Sendable {
     let respond: @Sendable (HTTPRequest, InspectorSite) async throws -> HTTPResponse
 
     init(
-        _ path: String, _ respond: @escaping @Sendable (HTTPRequest, InspectorSite) async throws -> HTTPResponse
+        _ path: String,
+        _ respond: @escaping @Sendable (HTTPRequest, InspectorSite) async throws -> HTTPResponse
     ) {
         self.path = path
         self.respond = respond
@@ -30,7 +31,8 @@ extension HTTPResponse {
 
     static func text(_ status: HTTPStatusCode, _ text: String) -> HTTPResponse {
         HTTPResponse(
-            statusCode: status, headers: [.contentType: "text/plain; charset=UTF-8"], body: Data("\(text)\n".utf8))
+            statusCode: status, headers: [.contentType: "text/plain; charset=UTF-8"],
+            body: Data("\(text)\n".utf8))
     }
 }
 #endif

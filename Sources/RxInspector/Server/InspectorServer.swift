@@ -62,7 +62,9 @@ final class InspectorServer: Sendable {
         }
         // The tools ask for `/json/list/` too.
         let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
-        guard let route = routes.first(where: { $0.path == trimmed }) else { return .text(.notFound, "not found") }
+        guard let route = routes.first(where: { $0.path == trimmed }) else {
+            return .text(.notFound, "not found")
+        }
         do {
             return try await route.respond(request, site)
         } catch {

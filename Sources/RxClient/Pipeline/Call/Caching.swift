@@ -50,9 +50,10 @@ extension CallContext {
         }
         asker.jar = cookies
         asker.servers = prepared.servers
+        let mode = trace?.tools.isCacheDisabled == true ? .reload : options.cacheMode ?? .standard
         cached = CachedRequest(
             request, in: client.configuration.cache, options.cachePolicy ?? .never,
-            settings.isRefresh ? .noCache : options.cacheMode ?? .standard, asker: asker, tags: options.tags,
+            settings.isRefresh ? .noCache : mode, asker: asker, tags: options.tags,
             decoder: client.configuration.decoder)
         return cached
     }

@@ -1,0 +1,98 @@
+#if Inspector
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+
+/// The steps of a row. Each returns the messages to send, with the phase in which they are kept.
+extension NetworkRow {
+    typealias Told = (message: JSON, phase: Phase?)
+
+    func tellRequest(
+        _ event: TrafficEvent, _ issuedAt: Duration, _ redirect: JSON?, _ postDataLimit: Int
+    ) -> Told {
+        (
+            NetworkMessage.requestWillBeSent(
+                self, issuedAt: issuedAt, date: event.date, redirect: redirect, postDataLimit: postDataLimit),
+            .opening
+        )
+    }
+
+    /// The metrics of a response that redirects.
+    var heldMetrics: TransferMetrics? {
+        if case .finished(let metrics, _) = heldEnd { metrics } else { nil }
+    }
+
+    mutating func receive(_ head: ResponseHead, at time: Duration, _ date: Date) {
+        self.head = head
+        headAt = time
+        headDate = date.timeIntervalSince1970
+        hasNewHead = true
+        type = isWebSocket ? .webSocket : ResourceType(head) ?? type
+        if type == .eventSource { events = EventStreamParser(limit: Self.eventLimit) }
+    }
+
+    /// The maximum number of bytes of an event of an event stream.
+    private static let eventLimit = 1 << 20
+
+    mutating func receive(_ bytes: [UInt8], limit: Int, at time: Duration) -> [Told] {
+        // The frames of a WebSocket; its messages are shown instead.
+        guard head?.status != .switchingProtocols else { return [] }
+        keep(body: bytes, limit: limit)
+        var told = isRedirecting ? [] : tellHead(nil)
+        told.append((NetworkMessage.dataReceived(self, count: bytes.count, at: time), nil))
+        guard events != nil else { return told }
+        var found: [EventStreamParser.Output] = []
+        do throws(NetworkError) {
+            try events?.read(bytes, into: &found)
+        } catch {
+            // The client fails at the same place, and tells why.
+            events = nil
+        }
+        for case .event(let event) in found {
+            told.append((NetworkMessage.eventReceived(self, event, at: time), .stream))
+        }
+        return told
+    }
+
+    /// Tells of the response, if it is new.
+    mutating func tellHead(_ metrics: TransferMetrics?) -> [Told] {
+        guard hasNewHead else { return [] }
+        hasNewHead = false
+        guard !isWebSocket else { return [(NetworkMessage.webSocketResponse(self), .opening)] }
+        return [
+            (NetworkMessage.responseExtraInfo(self), .opening),
+            (NetworkMessage.responseReceived(self, metrics), .opening),
+        ]
+    }
+
+    mutating func tellEnd(_ metrics: TransferMetrics, at time: Duration) -> [Told] {
+        defer { hasEnded = true }
+        var told = tellHead(metrics)
+        guard !isWebSocket else { return told + [(NetworkMessage.webSocketClosed(self, at: time), .closing)] }
+        // The phases are known only now; the panel replaces those of the first message.
+        if told.isEmpty { told.append((NetworkMessage.responseReceived(self, metrics), .closing)) }
+        let count = metrics.headBytesReceived + metrics.bodyBytesReceived
+        return told + [(NetworkMessage.finished(self, encodedCount: count, at: time), .closing)]
+    }
+
+    mutating func tellFailure(_ error: NetworkError, at time: Duration) -> [Told] {
+        defer { hasEnded = true }
+        let told = tellHead(nil)
+        guard !isWebSocket else {
+            return told + [
+                (NetworkMessage.webSocketError(self, error.shown, at: time), .closing),
+                (NetworkMessage.webSocketClosed(self, at: time), .closing),
+            ]
+        }
+        return told + [(NetworkMessage.failed(self, error.shown, at: time), .closing)]
+    }
+
+    mutating func tellAbandonment(at time: Duration) -> [Told] {
+        defer { hasEnded = true }
+        let told = tellHead(nil)
+        guard !isWebSocket else { return told + [(NetworkMessage.webSocketClosed(self, at: time), .closing)] }
+        return told + [(NetworkMessage.failed(self, "abandoned", at: time, isCancelled: true), .closing)]
+    }
+}
+#endif

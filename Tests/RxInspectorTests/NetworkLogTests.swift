@@ -1,0 +1,235 @@
+#if Inspector
+import Foundation
+import RxNetworking
+import RxTesting
+import Testing
+
+@testable import RxInspector
+
+/// The rows of the Network panel, as messages of the protocol.
+@Suite struct NetworkLogTests {
+    @Test(arguments: [false, true])
+    func aRequestFromItsBeginningToItsEnd(isBatched: Bool) throws {
+        let bench = LogBench(
+            [.when(.post, "/goods", .json("[1, 2]", after: .milliseconds(30)))], isBatched: isBatched)
+        try bench.run(bench.client.post("/goods", ["name": "tea"], query: ["page": 2]))
+        let expected =
+            [
+                "requestWillBeSent", "requestWillBeSentExtraInfo", "responseReceivedExtraInfo",
+                "responseReceived", "dataReceived",
+            ] + (isBatched ? [] : ["responseReceived"]) + ["loadingFinished"]
+        #expect(bench.names == expected)
+        let request = try #require(bench.params("requestWillBeSent").first)
+        #expect(request["request"]?["url"] == "https://a.test/goods?page=2")
+        #expect(request["request"]?["method"] == "POST")
+        #expect(request["request"]?["postData"] == #"{"name":"tea"}"#)
+        #expect(request["type"] == "Fetch")
+        let frames = request["initiator"]?["stack"]?["callFrames"]?.elements ?? []
+        #expect(frames.map { $0["url"] } == ["POST /goods"])
+        #expect(request["frameId"] == .string(NetworkMessage.frameID))
+        let response = try #require(bench.params("responseReceived").last)
+        #expect(response["requestId"] == request["requestId"])
+        #expect(response["response"]?["status"] == 200)
+        #expect(response["response"]?["mimeType"] == "application/json")
+        #expect(response["response"]?["securityState"] == "secure")
+        #expect(bench.params("dataReceived").first?["dataLength"] == 6)
+        let id = try #require(request["requestId"]?.string)
+        #expect(bench.row(id)?.body == Array("[1, 2]".utf8))
+    }
+
+    @Test func eachAttemptIsARow() throws {
+        let bench = LogBench([
+            .when(.get, "/a", .failure(.connectionLost), .status(.serviceUnavailable), .json("1"))
+        ]) { $0.options.retry = .exponentialBackoff(backoff: .constant(.milliseconds(50))) }
+        try bench.run(bench.client.get("/a"))
+        let requests = bench.params("requestWillBeSent")
+        #expect(requests.count == 3)
+        #expect(Set(requests.compactMap { $0["requestId"]?.string }).count == 3)
+        let failure = try #require(bench.params("loadingFailed").first)
+        #expect(failure["requestId"] == requests[0]["requestId"])
+        #expect(failure["errorText"]?.string?.hasPrefix("connectionLost GET https://a.test/a") == true)
+        #expect(failure["canceled"] == false)
+        #expect(failure["blockedReason"] == nil)
+        #expect(
+            bench.params("loadingFinished").map { $0["requestId"] } == requests[1...].map { $0["requestId"] })
+    }
+
+    @Test func aRedirectContinuesItsRow() throws {
+        let bench = LogBench([
+            .when(.get, "/old", .status(.found, headers: [.location: "/new"])),
+            .when(.get, "/new", .json("1")),
+        ])
+        try bench.run(bench.client.get("/old"))
+        let requests = bench.params("requestWillBeSent")
+        #expect(requests.map { $0["request"]?["url"] } == ["https://a.test/old", "https://a.test/new"])
+        #expect(requests[0]["requestId"] == requests[1]["requestId"])
+        #expect(requests[0]["redirectResponse"] == nil)
+        #expect(requests[1]["redirectResponse"]?["status"] == 302)
+        #expect(requests[1]["redirectResponse"]?["url"] == "https://a.test/old")
+        #expect(bench.params("responseReceived").allSatisfy { $0["response"]?["status"] == 200 })
+        #expect(bench.params("loadingFinished").count == 1)
+        #expect(bench.params("loadingFailed").isEmpty)
+    }
+
+    @Test func aRedirectThatIsNotFollowedIsAResponse() throws {
+        let bench = LogBench([.when(.get, "/old", .status(.found, headers: [.location: "/new"]))]) {
+            $0.redirects = .manual
+        }
+        let url = try #require(URL(string: "https://a.test/old"))
+        try bench.run(bench.client.exchange(Request(url: url)))
+        #expect(bench.params("responseReceived").last?["response"]?["status"] == 302)
+        #expect(bench.params("loadingFinished").count == 1)
+    }
+
+    @Test func aStoredResponseIsFromTheCache() throws {
+        let bench = LogBench([.when(.get, "/a", .json("[7]", headers: [.cacheControl: "max-age=60"]))]) {
+            $0.options.cachePolicy = .http
+        }
+        try bench.run(bench.client.get("/a"))
+        try bench.run(bench.client.get("/a"))
+        let cached = try #require(bench.params("requestServedFromCache").first?["requestId"]?.string)
+        #expect(bench.params("requestServedFromCache").count == 1)
+        #expect(bench.params("requestWillBeSent").count == 2)
+        #expect(bench.params("requestWillBeSent").last?["requestId"] == .string(cached))
+        #expect(bench.row(cached)?.body == Array("[7]".utf8))
+    }
+
+    @Test func aDisabledCacheIsNotAsked() throws {
+        let bench = LogBench([
+            .when(.get, "/a", .json("[7]", headers: [.cacheControl: "max-age=60"]), .json("[8]"))
+        ]) { $0.options.cachePolicy = .http }
+        try bench.run(bench.client.get("/a"))
+        bench.client.developerTools.isCacheDisabled = true
+        try bench.run(bench.client.get("/a"))
+        #expect(bench.params("requestServedFromCache").isEmpty)
+        #expect(bench.params("responseReceivedExtraInfo").count == 2)
+    }
+
+    @Test func aCallThatIsNeverSentIsBlocked() throws {
+        let bench = LogBench([]) { $0.reachability = nil }
+        bench.client.developerTools.network = EmulatedNetwork(isOffline: true)
+        try bench.run(bench.client.get("/a"))
+        let failure = try #require(bench.params("loadingFailed").first)
+        #expect(failure["errorText"]?.string?.contains("unreachable") == true)
+        #expect(bench.params("requestWillBeSent").count == 1)
+    }
+
+    @Test func aCancelledCallIsCancelled() throws {
+        let bench = LogBench([.when(.get, "/a", .stall)])
+        try bench.run(bench.client.get("/a"))
+        #expect(bench.params("loadingFailed").first?["canceled"] == true)
+    }
+
+    @Test func aWebSocketAndItsFrames() throws {
+        let bench = LogBench([
+            .when(
+                .get, "/live",
+                .webSocket(
+                    .send(.text(#"{"password":"7"}"#)), .send(.binary([1, 2])), .close(.normalClosure)))
+        ])
+        try bench.run(bench.client.webSocket("/live"))
+        #expect(
+            bench.names == [
+                "webSocketCreated", "webSocketWillSendHandshakeRequest", "webSocketHandshakeResponseReceived",
+                "webSocketFrameReceived", "webSocketFrameReceived", "webSocketClosed",
+            ])
+        #expect(bench.params("webSocketCreated").first?["url"] == "wss://a.test/live")
+        let frames = bench.params("webSocketFrameReceived").compactMap { $0["response"] }
+        #expect(frames.map { $0["opcode"] } == [1, 2])
+        #expect(frames.map { $0["payloadData"] } == [#"{"password":"…"}"#, "AQI="])
+        #expect(frames.allSatisfy { $0["mask"] == false })
+    }
+
+    @Test func theEventsOfAStream() throws {
+        let text = "event: price\nid: 7\ndata: {\"cents\":1}\n\ndata: two\n\n"
+        let bench = LogBench([
+            .when(.get, "/prices", .bytes(Array(text.utf8), headers: [.contentType: "text/event-stream"]))
+        ])
+        try bench.run(bench.client.stream(.get("/prices")))
+        let events = bench.params("eventSourceMessageReceived")
+        #expect(events.map { $0["eventName"] } == ["price", "message"])
+        #expect(events.map { $0["eventId"] } == ["7", "7"])
+        #expect(events.map { $0["data"] } == [#"{"cents":1}"#, "two"])
+        #expect(bench.params("responseReceived").last?["type"] == "EventSource")
+    }
+
+    // MARK: Secrets
+
+    @Test(arguments: [false, true])
+    func secretsAreShownByChoice(showsSecrets: Bool) throws {
+        var settings = Inspector.Settings()
+        settings.showsSecrets = showsSecrets
+        let canary = "canary7"
+        let bench = LogBench(
+            [
+                .when(
+                    .post, "/login",
+                    .json(#"{"token":"canary7"}"#, headers: [.setCookie: "sid=canary7; Path=/; HttpOnly"]))
+            ], settings: settings)
+        let request = bench.client.post(
+            "/login", ["password": "canary7"], query: ["api_key": "canary7"],
+            headers: ["Authorization": "Bearer canary7", "Cookie": "a=canary7; b=canary7"])
+        try bench.run(request)
+        let shown = bench.messages.map { String(decoding: $0.bytes, as: UTF8.self) }.joined()
+        #expect(shown.contains(canary) == showsSecrets)
+        let id = try #require(bench.params("requestWillBeSent").first?["requestId"]?.string)
+        let row = try #require(bench.row(id))
+        let body = row.shown.body(row.body, type: "application/json")
+        #expect(body["body"]?.string?.contains(canary) == showsSecrets)
+        #expect(row.shown.postData(limit: 1000)?.contains(canary) == showsSecrets)
+        let cookies = bench.params("requestWillBeSentExtraInfo").first?["associatedCookies"]?.elements ?? []
+        #expect(cookies.map { $0["cookie"]?["name"] } == ["a", "b"])
+        let field = bench.params("responseReceivedExtraInfo").first?["headers"]?["Set-Cookie"]?.string
+        #expect(field == "sid=\(showsSecrets ? canary : "…"); Path=/; HttpOnly")
+    }
+
+    // MARK: Limits
+
+    @Test func theOldestRequestsAreDropped() throws {
+        var settings = Inspector.Settings()
+        settings.memoryLimit = 100_000
+        let bench = LogBench(
+            [.when(.get, "/a", .bytes([UInt8](repeating: 65, count: 20_000)))], settings: settings)
+        for _ in 0..<20 { try bench.run(bench.client.get("/a")) }
+        let ids = bench.params("requestWillBeSent").compactMap { $0["requestId"]?.string }
+        #expect(ids.count == 20)
+        #expect(bench.row(ids[0]) == nil)
+        let kept = ids.compactMap { bench.row($0) }
+        #expect((1...4).contains(kept.count))
+        #expect(bench.row(ids[19])?.body.count == 20_000)
+        #expect(kept.reduce(0) { $0 + $1.byteCount } <= 100_000)
+        #expect(LogBench.names(bench.replay).filter { $0 == "requestWillBeSent" }.count == kept.count)
+    }
+
+    @Test func bodiesAreKeptUpToTheLimit() throws {
+        var settings = Inspector.Settings()
+        settings.bodyLimit = 10
+        let bench = LogBench(
+            [.when(.get, "/a", .bytes([UInt8](repeating: 65, count: 100)))], settings: settings)
+        try bench.run(bench.client.get("/a"))
+        let id = try #require(bench.params("requestWillBeSent").first?["requestId"]?.string)
+        #expect(bench.row(id)?.body.count == 10)
+        #expect(bench.row(id)?.bodyCount == 100)
+    }
+
+    @Test func aFrontEndThatComesLaterIsToldTheSame() throws {
+        let bench = LogBench([.when(.get, "/a", .json("[1]"))], isBatched: true)
+        try bench.run(bench.client.get("/a"))
+        #expect(Set(LogBench.names(bench.replay)) == Set(bench.names))
+        #expect(LogBench.names(bench.replay).last == "loadingFinished")
+    }
+
+    // MARK: Throttling
+
+    @Test func anEmulatedNetworkIsSlow() throws {
+        let bench = LogBench([.when(.post, "/a", .bytes([UInt8](repeating: 65, count: 1000)))])
+        bench.client.developerTools.network = EmulatedNetwork(
+            latency: .milliseconds(100), downloadRate: 1000, uploadRate: 100)
+        let recorder = Recorder(
+            bench.client.post("/a", .text(String(repeating: "a", count: 50))), on: bench.clock)
+        try bench.clock.run()
+        #expect(recorder.values.count == 1)
+        #expect(bench.clock.now == .milliseconds(100 + 500 + 1000))
+    }
+}
+#endif
