@@ -257,8 +257,9 @@ let package = Package(
             name: "SurfaceTests",
             // The probe, since it is linked with all of RxNetworking, as the programs of the pages are.
             dependencies: [
-                "RxNetworking", "RxDiskCache", "RxJSON", "RxMetrics", "RxServices", "RxTesting", "RxTracing",
-                "TestServers", "download-probe", .logging, .serviceLifecycle, .tracing, .unixSignals,
+                "RxNetworking", "RxDiskCache", "RxInspector", "RxJSON", "RxMetrics", "RxServices", "RxTesting",
+                "RxTracing", "TestServers", "download-probe", .logging, .serviceLifecycle, .tracing,
+                .unixSignals,
             ],
             swiftSettings: settings),
         // Tests/SurfaceTests/Samples/Chains.swift once more, as the code of packages with other settings.

@@ -37,6 +37,24 @@ import Testing
         #expect(bench.row(id)?.body == Array("[1, 2]".utf8))
     }
 
+    @Test func thePhasesFollowEachOther() throws {
+        let metrics = TransferMetrics(
+            queued: .milliseconds(5), resolved: .milliseconds(10), connected: .milliseconds(30),
+            secured: .milliseconds(60), sent: .milliseconds(61), firstByte: .milliseconds(90),
+            total: .milliseconds(100))
+        let url = try #require(URL(string: "https://a.test/"))
+        let shown = ShownExchange(request: Request(url: url), showsSecrets: false)
+        let row = NetworkRow(id: "1", shown, .fetch, [:], sentAt: .zero)
+        let timing = ResourceTiming(row, metrics).document
+        #expect(timing["requestTime"] == 0.005)
+        for (name, time) in [
+            ("dnsStart", 0.001), ("dnsEnd", 10), ("connectStart", 10), ("connectEnd", 60), ("sslStart", 30),
+            ("sslEnd", 60), ("sendStart", 60), ("sendEnd", 61), ("receiveHeadersEnd", 90),
+        ] {
+            #expect(timing[name]?.number == time, "\(name)")
+        }
+    }
+
     @Test func eachAttemptIsARow() throws {
         let bench = LogBench([
             .when(.get, "/a", .failure(.connectionLost), .status(.serviceUnavailable), .json("1"))
@@ -65,6 +83,9 @@ import Testing
         #expect(requests[0]["requestId"] == requests[1]["requestId"])
         #expect(requests[0]["redirectResponse"] == nil)
         #expect(requests[1]["redirectResponse"]?["status"] == 302)
+        #expect(requests[1]["redirectHasExtraInfo"] == true)
+        #expect(bench.params("requestWillBeSentExtraInfo").count == 2)
+        #expect(bench.params("responseReceivedExtraInfo").map { $0["statusCode"] } == [302, 200])
         #expect(requests[1]["redirectResponse"]?["url"] == "https://a.test/old")
         #expect(bench.params("responseReceived").allSatisfy { $0["response"]?["status"] == 200 })
         #expect(bench.params("loadingFinished").count == 1)

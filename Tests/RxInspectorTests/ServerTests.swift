@@ -139,7 +139,8 @@ import Testing
         _ = try await probe.event("loadingFinished")
         let id = try #require(request["requestId"])
         let body = try await probe.call("Network.getResponseBody", ["requestId": id])
-        #expect(body["result"] == ["body": "[1, 2]", "base64Encoded": false])
+        #expect(body["result"]?["body"] == "[1, 2]")
+        #expect(body["result"]?["base64Encoded"] == false)
         #expect(
             try await probe.call("Network.getRequestPostData", ["requestId": id])["error"]?["code"] == -32000)
         await inspector.stop()

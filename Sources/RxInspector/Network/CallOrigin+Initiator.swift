@@ -3,7 +3,7 @@ import HTTPTypes
 import RxClient
 
 extension CallOrigin {
-    /// The `Network.Initiator`, a script with one frame: the type of the endpoint, or the method and the path template of
+    /// The `Network.Initiator` with one frame: the type of the endpoint, or the method and the path template of
     /// an inline endpoint.
     var initiator: JSON {
         guard let endpoint else { return ["type": "other"] }
@@ -15,7 +15,8 @@ extension CallOrigin {
             "functionName": .string("\(kind)"), "scriptId": "0", "url": .string(name), "lineNumber": 0,
             "columnNumber": 0,
         ]
-        return ["type": "script", "stack": ["callFrames": [frame]]]
+        // The panel links a script, which it would have to know; of a parser it shows the address.
+        return ["type": "parser", "url": .string(name), "stack": ["callFrames": [frame]]]
     }
 }
 #endif

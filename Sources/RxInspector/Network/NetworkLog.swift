@@ -121,9 +121,10 @@ struct NetworkLog {
             fresh.remove(id)
             update(id) { row in
                 if row.head == nil { row.receive(head, at: event.time, event.date) }
+                let extra: NetworkRow.Told = (NetworkMessage.responseExtraInfo(row), .opening)
                 let response = NetworkMessage.response(row, row.heldMetrics)
                 row.redirect(to: event.request, at: event.time)
-                return [row.tellRequest(event, issuedAt, response, Self.postDataLimit)]
+                return [extra] + row.tellHop(event, issuedAt, response, Self.postDataLimit)
             }
             return
         }
@@ -145,10 +146,7 @@ struct NetworkLog {
                     (NetworkMessage.webSocketHandshake(row, date: event.date), .opening),
                 ]
             }
-            return [
-                row.tellRequest(event, issuedAt, nil, Self.postDataLimit),
-                (NetworkMessage.requestExtraInfo(row), .opening),
-            ]
+            return row.tellHop(event, issuedAt, nil, Self.postDataLimit)
         }
     }
 

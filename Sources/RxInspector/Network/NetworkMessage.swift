@@ -26,7 +26,8 @@ enum NetworkMessage {
             "requestId": .string(row.id), "loaderId": "", "documentURL": .string(url),
             "request": request(row, url, postDataLimit: postDataLimit), "timestamp": seconds(issuedAt),
             "wallTime": .number(date.timeIntervalSince1970), "initiator": row.initiator,
-            "redirectHasExtraInfo": false, "type": .string(row.type.rawValue), "frameId": .string(frameID),
+            "redirectHasExtraInfo": .bool(redirect != nil), "type": .string(row.type.rawValue),
+            "frameId": .string(frameID),
             "hasUserGesture": false,
         ]
         return event("requestWillBeSent", params.adding(("redirectResponse", redirect)))

@@ -18,6 +18,16 @@ extension NetworkRow {
         )
     }
 
+    /// The same, with the fields as sent, for a request that reaches the network.
+    func tellHop(
+        _ event: TrafficEvent, _ issuedAt: Duration, _ redirect: JSON?, _ postDataLimit: Int
+    ) -> [Told] {
+        [
+            tellRequest(event, issuedAt, redirect, postDataLimit),
+            (NetworkMessage.requestExtraInfo(self), .opening),
+        ]
+    }
+
     /// The metrics of a response that redirects.
     var heldMetrics: TransferMetrics? {
         if case .finished(let metrics, _) = heldEnd { metrics } else { nil }
@@ -39,7 +49,12 @@ extension NetworkRow {
         // The frames of a WebSocket; its messages are shown instead.
         guard head?.status != .switchingProtocols else { return [] }
         keep(body: bytes, limit: limit)
-        var told = isRedirecting ? [] : tellHead(nil)
+        // Told together with the head, at the end of the batch at the latest.
+        if hasNewHead, isRedirecting || events == nil {
+            untoldCount += bytes.count
+            return []
+        }
+        var told = tellHead(nil)
         told.append((NetworkMessage.dataReceived(self, count: bytes.count, at: time), nil))
         guard events != nil else { return told }
         var found: [EventStreamParser.Output] = []
@@ -60,10 +75,15 @@ extension NetworkRow {
         guard hasNewHead else { return [] }
         hasNewHead = false
         guard !isWebSocket else { return [(NetworkMessage.webSocketResponse(self), .opening)] }
-        return [
+        var told: [Told] = [
             (NetworkMessage.responseExtraInfo(self), .opening),
             (NetworkMessage.responseReceived(self, metrics), .opening),
         ]
+        if untoldCount > 0 {
+            told.append((NetworkMessage.dataReceived(self, count: untoldCount, at: headAt), nil))
+        }
+        untoldCount = 0
+        return told
     }
 
     mutating func tellEnd(_ metrics: TransferMetrics, at time: Duration) -> [Told] {

@@ -23,6 +23,8 @@ struct NetworkRow {
     var body: [UInt8] = []
     /// The number of bytes of the decoded body.
     var bodyCount = 0
+    /// The bytes that the front ends have not been told of.
+    var untoldCount = 0
     var hasEnded = false
     var events: EventStreamParser?
     /// The end of a response that redirects, as long as it is not known whether it is followed.
@@ -96,6 +98,7 @@ struct NetworkRow {
         heldEnd = nil
         body = []
         bodyCount = 0
+        untoldCount = 0
     }
 
     /// All messages, for a front end that comes later.

@@ -8,7 +8,7 @@ struct ResourceTiming {
     private var dns: (start: Double, end: Double) = (-1, -1)
     private var connect: (start: Double, end: Double) = (-1, -1)
     private var tls: (start: Double, end: Double) = (-1, -1)
-    private var send: (start: Double, end: Double) = (0, 0)
+    private var send: (start: Double, end: Double) = (0.001, 0.001)
     private var firstByte: Double
 
     /// - Parameter metrics: the measured phases; without them, only the time of the head is known.
@@ -19,11 +19,12 @@ struct ResourceTiming {
             return
         }
         requestTime = row.sentAt + metrics.queued
-        var reached = Duration.zero
+        // The panel takes a phase that begins at zero for one that did not occur.
+        var reached = Duration.microseconds(1)
         /// The phase until `mark`, which an early response may have overtaken.
         func phase(until mark: Duration) -> (start: Double, end: Double) {
             let start = reached
-            reached = min(max(mark, reached), metrics.total)
+            reached = min(max(mark, reached), max(metrics.total, reached))
             return (start / .milliseconds(1), reached / .milliseconds(1))
         }
         if !metrics.isConnectionReused {

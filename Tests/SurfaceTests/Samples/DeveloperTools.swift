@@ -1,0 +1,22 @@
+#if Inspector
+import RxInspector
+import RxNetworking
+
+func inspect(client: Client) async throws {
+    let inspector = try await Inspector.start(client)
+    print(inspector)
+}
+
+func inspectIfAsked(client: Client) async throws {
+    try await Inspector.startIfAsked(client)
+}
+
+func inspectWithSettings(client: Client) async throws {
+    var settings = Inspector.Settings()
+    settings.showsSecrets = true
+    settings.port = 9229
+    settings.isListed = true  // chrome://inspect finds it at localhost:9229
+    let inspector = try await Inspector.start(client, settings: settings)
+    print(inspector)
+}
+#endif
