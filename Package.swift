@@ -257,7 +257,8 @@ let package = Package(
             name: "SurfaceTests",
             // The probe, since it is linked with all of RxNetworking, as the programs of the pages are.
             dependencies: [
-                "RxNetworking", "RxDiskCache", "RxInspector", "RxJSON", "RxMetrics", "RxServices", "RxTesting",
+                "RxNetworking", "RxDiskCache", "RxInspector", "RxJSON", "RxMetrics", "RxServices",
+                "RxTesting",
                 "RxTracing", "TestServers", "download-probe", .logging, .serviceLifecycle, .tracing,
                 .unixSignals,
             ],
