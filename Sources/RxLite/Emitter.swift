@@ -10,8 +10,10 @@ public struct Emitter<Element: Sendable, Failure: Error>: Sendable {
 
     @usableFromInline
     func begin(_ start: @escaping @Sendable (Emitter) -> Void) {
+        let cause = StreamCause.ifAttached
         observer.scope.lane.afterLeaving {
-            if observer.scope.isOpen { observer.scope.lane.serve { start(self) } }
+            guard observer.scope.isOpen else { return }
+            StreamCause.restore(cause) { observer.scope.lane.serve { start(self) } }
         }
     }
 

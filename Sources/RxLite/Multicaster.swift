@@ -46,6 +46,8 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
     @safe @exclusivity(unchecked) @usableFromInline var replay: FIFO<Element>
     @usableFromInline let replayCount: Int
     @safe @exclusivity(unchecked) @usableFromInline var completion: Completion<Failure>?
+    /// Shows the values of a signal or state that has a name.
+    @safe @exclusivity(unchecked) @usableFromInline var probe: StreamProbe<Element>?
 
     @inlinable
     init(replaying count: Int = 0, initial: [Element] = []) {
@@ -113,6 +115,12 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
             if replay.count == replayCount { _ = replay.popFirst() }
             replay.append(value)
         }
+        if let probe { probe.deliver(value) { deliverToListeners(value) } } else { deliverToListeners(value) }
+    }
+
+    @inlinable
+    @inline(__always)
+    func deliverToListeners(_ value: Element) {
         // No listener joins or leaves while the lane is taken, so the listeners need not be retained.
         for index in listeners.seats.indices where listeners.seats[index] != nil {
             unsafe Unmanaged.passUnretained(listeners.seats[index]!)._withUnsafeGuaranteedRef {

@@ -36,6 +36,8 @@ final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
     @usableFromInline let droppedCount: State<Int>?
     @usableFromInline let sourceScope: Scope
     @usableFromInline let pausesAtOnce: Bool
+    /// The marble of an inspected stream that led to this subscription.
+    @usableFromInline let cause = StreamCause.ifAttached
     @usableFromInline let lock = Mutex(())
     @safe @exclusivity(unchecked) @usableFromInline var waiting = PendingBuffer<Element, Failure>()
     /// Delivers the end to the observer, after the waiting values.
@@ -88,14 +90,18 @@ final class Relay<Element: Sendable, Failure: Error>: @unchecked Sendable {
     @inlinable
     func begin() {
         if sourceScope.isOpen {
-            upstream.source(
-                Observer(
-                    scope: sourceScope, target: self,
-                    receive: { value, relay in
-                        // Guard: the target given above.
-                        unsafe unsafeDowncast(relay, to: Relay.self).receive(value)
-                    },
-                    end: { completion in self.sourceScope.end { self.receive(completion) } }))
+            let source = Observer<Element, Failure>(
+                scope: sourceScope, target: self,
+                receive: { value, relay in
+                    // Guard: the target given above.
+                    unsafe unsafeDowncast(relay, to: Relay.self).receive(value)
+                },
+                end: { completion in self.sourceScope.end { self.receive(completion) } })
+            if cause == nil {
+                upstream.source(source)
+            } else {
+                StreamCause.restore(cause) { upstream.source(source) }
+            }
         }
         sourceScope.lane.leave()
     }

@@ -176,6 +176,7 @@ enum Operations {
         "handleEvents(onNext: { … })": { sources, _ in sources[0].handleEvents(onNext: { _ in }) },
         "finally { … }": { sources, _ in sources[0].finally {} },
         #"debug("tea")"#: { sources, _ in sources[0].debug("tea", to: { _ in }) },
+        #"inspected("tea")"#: { sources, _ in sources[0].inspected("tea") },
     ]
 
     /// An error of another type.

@@ -1,5 +1,3 @@
-import Synchronization
-
 extension Observable {
     /// Prints one line for each event, with time, label, number of the subscription and count; the events are
     /// unchanged.
@@ -51,12 +49,6 @@ extension Observable {
             ).subscribe(observer)
         }
     }
-}
-
-/// Numbers the subscriptions of one stream, which several threads may make.
-private final class SubscriptionCount: Sendable {
-    private let count = Atomic<Int>(0)
-    func next() -> Int { count.add(1, ordering: .relaxed).newValue }
 }
 
 private func counted(_ count: Int) -> String { count == 1 ? "1 value" : "\(count) values" }

@@ -33,6 +33,8 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
     /// The scope of an inner stream that ended at once, for reuse by the next one.
     @safe @exclusivity(unchecked) @usableFromInline var spare: Scope?
     @safe @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Element>()
+    /// The marbles of the waiting values; `nil` if no inspector was attached at the start.
+    @safe @exclusivity(unchecked) @usableFromInline var causes: FIFO<StreamCause?>?
     @safe @exclusivity(unchecked) @usableFromInline var running = 0
     @safe @exclusivity(unchecked) @usableFromInline var isOuterDone = false
     @safe @exclusivity(unchecked) @usableFromInline var isOuterPaused = false
@@ -55,7 +57,11 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
         scope = observer.scope.child()
         innerScope = scope.child()
         outerScope = scope.child()
+        causes = Self.isInspected ? FIFO() : nil
     }
+
+    /// Whether inner streams have tracks of their own.
+    @usableFromInline static var isInspected: Bool { StreamLog.isAttached }
 
     @inlinable var outer: Observer<Element, Failure> {
         scope.onClose {
@@ -75,6 +81,7 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
             let mustWait = limit != .max && scope.isPaused
             if running < limit && waiting.isEmpty && !mustWait { return start(value) }
             waiting.append(value)
+            causes?.append(StreamCause.ifAttached)
             if mustWait { startWaitingLater() }
             if !isOuterPaused && waiting.count >= Self.highWater {
                 isOuterPaused = true
@@ -100,7 +107,7 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
         var innerScope = takeScope()
         running += 1
         if case .latest = strategy { latest = innerScope }
-        subscribe(to: inner, in: innerScope)
+        subscribe(to: causes == nil ? inner : inner.inspectedAsInner(), in: innerScope)
         if isKnownUniquelyReferenced(&innerScope), innerScope.isDone, scope.isOpen { spare = innerScope }
     }
 
@@ -142,7 +149,12 @@ final class Flattening<Element: Sendable, T: Sendable, Failure: Error>: @uncheck
         while running < limit, scope.isOpen, !scope.isPaused, !waiting.isEmpty {
             // `isStarting` stays set, so that no other stream begins before the next turn.
             guard turn.step() else { return startInNextTurn() }
-            if let value = waiting.popFirst() { start(value) }
+            guard let value = waiting.popFirst() else { continue }
+            if let cause = causes?.popFirst(), let cause {
+                StreamCause.restore(cause) { start(value) }
+            } else {
+                start(value)
+            }
         }
         isStarting = false
         if scope.isPaused && !waiting.isEmpty { startWaitingLater() }

@@ -22,7 +22,10 @@ extension Observable {
             }
         }
         return Observable(scheduler: scheduler) { [source] observer in
-            scheduler.schedule { observer.scope.enter { source(observer) } }
+            let cause = StreamCause.ifAttached
+            scheduler.schedule {
+                observer.scope.enter { StreamCause.restore(cause) { source(observer) } }
+            }
         }
     }
 }

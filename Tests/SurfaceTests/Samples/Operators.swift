@@ -17,3 +17,11 @@ func patience(loading: Observable<String, PortError>) -> Observable<String, Port
     let patient = loading.retry(policy)
     return patient
 }
+
+func inspectedStreams(loading: @escaping @Sendable (String) -> Observable<[String], Never>) {
+    let query = Signal<String>().inspected("search")
+    query.observable.flatMap(.latest) { word in loading(word).inspected("results") }
+        .subscribe { show($0) }
+}
+
+private func show(_: [String]) {}

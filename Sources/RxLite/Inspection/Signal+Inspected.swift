@@ -1,0 +1,83 @@
+extension Signal {
+    /// Shows the values of this signal on the inspector's page, as a line of marbles with this name, with or without
+    /// subscribers.
+    ///
+    /// ```swift
+    /// let reload = Signal<Void>().inspected("reload")
+    /// ```
+    ///
+    /// Without an inspector in the process, which has to be started before, this does nothing. The parameters are
+    /// those of ``Observable/inspected(_:showing:fileID:line:)``.
+    ///
+    /// - Returns: this signal.
+    @discardableResult
+    public func inspected(
+        _ name: String, showing: (@Sendable (Element) -> String)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line
+    ) -> Signal {
+        multicaster.inspect(.signal, name, "\(fileID):\(line)", showing)
+        return self
+    }
+}
+
+extension State {
+    /// Shows the value of this state and its changes on the inspector's page, as a line of marbles with this name, with
+    /// or without subscribers.
+    ///
+    /// ```swift
+    /// let cart = State<[Goods]>([]).inspected("cart") { "\($0.count) goods" }
+    /// ```
+    ///
+    /// Without an inspector in the process, which has to be started before, this does nothing. The parameters are
+    /// those of ``Observable/inspected(_:showing:fileID:line:)``.
+    ///
+    /// - Returns: this state.
+    @discardableResult
+    public func inspected(
+        _ name: String, showing: (@Sendable (Value) -> String)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line
+    ) -> State {
+        multicaster.inspect(.state, name, "\(fileID):\(line)", showing) { [weak self] in
+            guard let value = self?.value else { return nil }
+            return showing.map { $0(value) } ?? ShortText.of(value)
+        }
+        return self
+    }
+}
+
+extension Property {
+    /// Shows the value and its changes on the inspector's page, as ``State/inspected(_:showing:fileID:line:)`` does.
+    ///
+    /// ```swift
+    /// client.activity.inspected("running requests")
+    /// ```
+    ///
+    /// - Returns: this property.
+    @discardableResult
+    public func inspected(
+        _ name: String, showing: (@Sendable (Value) -> String)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line
+    ) -> Property {
+        state.inspected(name, showing: showing, fileID: fileID, line: line)
+        return self
+    }
+}
+
+extension Multicaster {
+    /// Begins a track for the values, after those that are being delivered. Does nothing if there is one.
+    func inspect(
+        _ kind: StreamTrack.Kind, _ name: String, _ place: String,
+        _ showing: (@Sendable (Element) -> String)?, currentText: @escaping @Sendable () -> String? = { nil }
+    ) {
+        guard StreamLog.isAttached else { return }
+        lane.enter {
+            guard self.probe == nil else { return }
+            let origin = StreamTrack.Origin(
+                name: name, kind: kind, element: "\(Element.self)", place: place)
+            guard let track = StreamLog.shared.begin(origin, currentText: currentText) else { return }
+            let probe = StreamProbe(track, showing: showing)
+            self.replay.forEach { _ = probe.record($0) }
+            self.probe = probe
+        }
+    }
+}

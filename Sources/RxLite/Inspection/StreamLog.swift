@@ -1,0 +1,203 @@
+import Synchronization
+
+/// The records of the process's inspected streams, for an inspector.
+///
+/// Without an inspector a subscription costs one atomic load, and its values nothing. With one that nobody watches, a
+/// value is counted. While somebody watches, a part of the values is recorded: at most ``trackLimit`` of a track and
+/// ``valueLimit`` of all tracks between two calls of ``drain()``, and only as long as their texts take less than
+/// ``textShare`` of the time; the others are counted. All other events are recorded, and ``StreamBatch/lost`` counts
+/// what exceeds ``recordLimit``.
+package final class StreamLog: Sendable {
+    /// The log of all streams of the process.
+    package static let shared = StreamLog()
+
+    /// The most values of one track that are recorded between two calls of ``drain()``.
+    package static let trackLimit = 12
+    /// The most values of all tracks that are recorded between two calls of ``drain()``.
+    package static let valueLimit = 100
+    /// The most records that wait for ``drain()``.
+    package static let recordLimit = 1000
+    /// The most tracks that begin between two calls of ``drain()`` while somebody watches.
+    package static let newTrackLimit = 50
+    /// The most open tracks; further subscriptions are not shown.
+    package static let openLimit = 500
+    /// The share of time that making texts may take.
+    static let textShare = 0.02
+
+    /// The records that one watcher has not taken yet.
+    private struct Backlog {
+        var records: [StreamRecord] = []
+        /// The numbers of values of the tracks that have ended since.
+        var ended: [Int: Int] = [:]
+        var lost = 0
+        var untracked = 0
+    }
+
+    private struct Contents {
+        var open: [Int: StreamTrack] = [:]
+        var backlogs: [Int: Backlog] = [:]
+        var lastWatcher = 0
+        var lastTrack = 0
+        var lastMarble = 0
+        var valuesLeft = 0
+        var tracksLeft = 0
+        /// The time left for texts. Negative after a text that took longer.
+        var textTime = Duration.zero
+        var textLimit: Duration?
+        var lastDrain = Duration.zero
+
+        var isWatched: Bool { !backlogs.isEmpty }
+
+        mutating func forEachBacklog(_ change: (inout Backlog) -> Void) {
+            for index in backlogs.values.indices { change(&backlogs.values[index]) }
+        }
+    }
+
+    private static let attachments = Atomic<Int>(0)
+    private let origin = ContinuousClock.now
+    private let contents = Mutex(Contents())
+    private let currentSlice = Atomic<Int>(0)
+    private let slices = Atomic<Int>(0)
+
+    /// Whether an inspector is attached.
+    @inline(__always) static var isAttached: Bool { attachments.load(ordering: .relaxed) > 0 }
+
+    /// The number of the period between two calls of ``drain()``; 0 while nobody watches.
+    var slice: Int { currentSlice.load(ordering: .relaxed) }
+
+    /// The time since the log was first used.
+    package var now: Duration { ContinuousClock.now - origin }
+
+    /// Begins to follow the subscriptions that are made from now on. Each call needs a ``detach()``.
+    package func attach() { Self.attachments.add(1, ordering: .relaxed) }
+
+    /// Undoes one ``attach()``.
+    package func detach() { Self.attachments.subtract(1, ordering: .relaxed) }
+
+    /// Begins to record for a watcher. Each call needs an ``endWatching(_:)``.
+    ///
+    /// - Parameter textLimit: the time that texts may take in a period, instead of ``textShare`` of it; for tests, whose
+    ///   thread may wait for a processor meanwhile.
+    /// - Returns: the watcher's number, and the open tracks, whose beginnings are not recorded again.
+    package func beginWatching(textLimit: Duration? = nil) -> (watcher: Int, tracks: [StreamTrack]) {
+        contents.withLock { contents in
+            if !contents.isWatched {
+                contents.textTime = .zero
+                contents.textLimit = textLimit
+                contents.lastDrain = now
+                beginSlice(&contents, after: .milliseconds(100))
+            }
+            contents.lastWatcher += 1
+            contents.backlogs[contents.lastWatcher] = Backlog()
+            return (contents.lastWatcher, Self.tracks(contents))
+        }
+    }
+
+    /// Undoes a ``beginWatching()``.
+    package func endWatching(_ watcher: Int) {
+        contents.withLock { contents in
+            contents.backlogs[watcher] = nil
+            if !contents.isWatched { currentSlice.store(0, ordering: .relaxed) }
+        }
+    }
+
+    /// The open tracks, in the order in which they began.
+    package var openTracks: [StreamTrack] { contents.withLock { Self.tracks($0) } }
+
+    private static func tracks(_ contents: Contents) -> [StreamTrack] {
+        contents.open.values.sorted { $0.id < $1.id }
+    }
+
+    /// Takes the records for a watcher since its last call, and begins the next period.
+    package func drain(_ watcher: Int) -> StreamBatch {
+        contents.withLock { contents in
+            let now = now
+            let backlog = contents.backlogs[watcher] ?? Backlog()
+            if contents.isWatched {
+                contents.backlogs[watcher] = Backlog()
+                beginSlice(&contents, after: now - contents.lastDrain)
+            }
+            contents.lastDrain = now
+            return StreamBatch(
+                time: now, records: backlog.records,
+                counts: contents.open.mapValues(\.count).merging(backlog.ended) { $1 }, lost: backlog.lost,
+                untracked: backlog.untracked)
+        }
+    }
+
+    private func beginSlice(_ contents: inout Contents, after time: Duration) {
+        contents.valuesLeft = Self.valueLimit
+        contents.tracksLeft = Self.newTrackLimit
+        let allowance = contents.textLimit ?? min(time, .seconds(1)) * Self.textShare
+        contents.textTime = min(contents.textTime + allowance, max(allowance, .milliseconds(2)))
+        currentSlice.store(slices.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
+    }
+
+    // MARK: - Streams
+
+    /// A new track, or `nil` if there are too many.
+    func begin(
+        _ origin: StreamTrack.Origin, currentText: @escaping @Sendable () -> String? = { nil }
+    ) -> StreamTrack? {
+        let cause = StreamCause.current
+        return contents.withLock { contents in
+            guard contents.open.count < Self.openLimit, !contents.isWatched || contents.tracksLeft > 0 else {
+                contents.forEachBacklog { $0.untracked += 1 }
+                return nil
+            }
+            contents.tracksLeft -= contents.isWatched ? 1 : 0
+            contents.lastTrack += 1
+            let track = StreamTrack(
+                id: contents.lastTrack, origin, because: cause, at: now, currentText: currentText)
+            contents.open[track.id] = track
+            append(.begun(track), of: track.id, at: track.begun, to: &contents)
+            return track
+        }
+    }
+
+    /// Records a value. Returns the number of its marble, or `nil` if it is only counted.
+    func take(_ track: StreamTrack, _ text: () -> (String, ShownPages?)) -> Int? {
+        let marble = contents.withLock { contents -> Int? in
+            guard contents.valuesLeft > 0, contents.textTime > .zero, contents.isWatched else { return nil }
+            contents.valuesLeft -= 1
+            contents.lastMarble += 1
+            return contents.lastMarble
+        }
+        guard let marble else { return nil }
+        let time = now
+        // Outside of the lock, because it calls the program's code.
+        let (text, pages) = text()
+        let taken = now - time
+        contents.withLock { contents in
+            contents.textTime -= taken
+            append(.value(marble: marble, text: text, pages: pages), of: track.id, at: time, to: &contents)
+        }
+        return marble
+    }
+
+    /// Records an event that is no value.
+    func add(_ kind: StreamRecord.Kind, of track: StreamTrack) {
+        contents.withLock { contents in
+            append(kind, of: track.id, at: now, to: &contents)
+            switch kind {
+            case .finished, .failed, .cancelled, .released:
+                contents.open[track.id] = nil
+                contents.forEachBacklog { $0.ended[track.id] = track.count }
+            case .begun, .value, .paused, .resumed: break
+            }
+        }
+    }
+
+    private func append(
+        _ kind: StreamRecord.Kind, of track: Int, at time: Duration, to contents: inout Contents
+    ) {
+        let record = StreamRecord(track: track, time: time, kind: kind)
+        contents.forEachBacklog { backlog in
+            if backlog.records.count < Self.recordLimit {
+                backlog.records.append(record)
+            } else {
+                backlog.lost += 1
+            }
+        }
+    }
+}
