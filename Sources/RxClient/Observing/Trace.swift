@@ -32,6 +32,8 @@ final class Trace: Sendable {
     /// The call, if the traffic has subscribers.
     private let origin: CallOrigin?
     private let progress: Mutex<Progress>
+    /// The marble of an inspected stream that leads to the request.
+    private let cause = StreamCause.ifAttached
 
     fileprivate init(
         _ call: RecordedCall, of endpoint: (any Endpoint)?, in hub: TrafficHub,
@@ -90,7 +92,7 @@ final class Trace: Sendable {
         hub.send(
             TrafficEvent(
                 kind: kind, request: request, exchange: exchange, time: scheduler.now,
-                date: scheduler.currentDate, origin: origin, cachedBody: body))
+                date: scheduler.currentDate, origin: origin, cachedBody: body, cause: cause))
     }
 
     /// The exchange of `request`, with its events reported.

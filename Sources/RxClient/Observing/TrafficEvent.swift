@@ -1,6 +1,7 @@
 public import FoundationEssentials
 public import HTTPTypes
 public import RxHTTP
+package import RxLite
 public import RxWebSocket
 
 /// An event of a client's request, the source of logs, recordings and indicators.
@@ -71,6 +72,8 @@ public struct TrafficEvent: Sendable {
     package var origin: CallOrigin?
     /// The body of a response of the cache, for ``Kind/cached(_:_:)``.
     package var cachedBody: [UInt8] = []
+    /// The marble of an inspected stream that led to the request, if one is known.
+    package var cause: StreamCause?
 }
 
 extension TrafficEvent {
