@@ -126,8 +126,10 @@ let package = Package(
         .target(
             name: "RxInspector",
             dependencies: [
-                "RxClient", "RxHTTP", "RxLite", "RxWebSocket", .httpTypes, .inspectorFox, .inspectorSocks,
+                "RxCache", "RxClient", "RxHAR", "RxHTTP", "RxLite", "RxWebSocket", .httpTypes, .inspectorFox,
+                .inspectorSocks,
             ],
+            resources: [.embedInCode("Page/page.html"), .embedInCode("Page/page.js")],
             swiftSettings: settings),
         .target(
             name: "RxTesting", dependencies: ["RxHTTP", "RxLite", "RxWebSocket", .httpTypes],
@@ -241,7 +243,8 @@ let package = Package(
         .testTarget(
             name: "RxInspectorTests",
             dependencies: [
-                "RxInspector", "RxNetworking", "RxTesting", "TestServers", .httpTypes, .inspectorFox,
+                "RxInspector", "PlaygroundServer", "RxNetworking", "RxTesting", "TestServers", .httpTypes,
+                .inspectorFox,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -55,12 +55,16 @@ public final class Inspector: Sendable {
     }
 
     /// Shows the requests that the client makes from now on.
-    public func inspect(_ client: Client) { site.recorder.inspect(client) }
+    public func inspect(_ client: Client) {
+        site.recorder.inspect(client)
+        site.streams.inspect(client)
+    }
 
     /// Closes the server and all its connections, and returns when they are closed. Clients are no longer inspected, and
     /// an emulated network ends.
     public func stop() async {
         site.recorder.stop()
+        site.streams.stop()
         await server.stop()
     }
 }

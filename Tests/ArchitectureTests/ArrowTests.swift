@@ -22,7 +22,7 @@ import Testing
             "RxLite", "RxWebSocket", "CLibpsl",
         ],
         "RxDiskCache": ["RxCache", "RxHTTP", "RxLite", "CZlib"],
-        "RxInspector": ["RxClient", "RxHTTP", "RxLite", "RxWebSocket"],
+        "RxInspector": ["RxCache", "RxClient", "RxHAR", "RxHTTP", "RxLite", "RxWebSocket"],
         "RxTesting": ["RxHTTP", "RxLite", "RxWebSocket"],
         "RxMetrics": ["RxClient", "RxHTTP", "RxLite"],
         "RxTracing": ["RxClient", "RxHTTP", "RxLite"],

@@ -20,7 +20,7 @@ struct InspectorRoute: Sendable {
 
 extension InspectorRoute {
     /// The routes below the token.
-    static func all(_ site: InspectorSite) -> [InspectorRoute] { listing + [devTools(site)] }
+    static func all(_ site: InspectorSite) -> [InspectorRoute] { listing + streams + [devTools(site)] }
 }
 
 extension HTTPResponse {

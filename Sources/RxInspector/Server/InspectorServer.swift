@@ -51,7 +51,9 @@ final class InspectorServer: Sendable {
         guard request.method == .GET else { return .text(.methodNotAllowed, "only GET") }
         let gate = Gate(token: site.token)
         let verdict = gate.verdict(
-            path: request.path, host: request.headers[.host], origin: request.headers[HTTPHeader("Origin")])
+            // `request.path` has no slash at the end.
+            path: request.target.path(), host: request.headers[.host],
+            origin: request.headers[HTTPHeader("Origin")])
         let routes: [InspectorRoute]
         let path: String
         switch verdict {

@@ -9,11 +9,13 @@ final class InspectorSite: Sendable {
     /// The id of the only target: this process.
     let targetID = InspectorSite.randomName()
     let recorder: TrafficRecorder
+    let streams: StreamFeed
     private let place = Mutex("")
 
     init(_ settings: Inspector.Settings) {
         self.settings = settings
         recorder = TrafficRecorder(settings)
+        streams = StreamFeed(textLimit: settings.textLimit)
     }
 
     /// Host and port of the server.

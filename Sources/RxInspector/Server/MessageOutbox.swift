@@ -40,6 +40,9 @@ final class MessageOutbox: Sendable {
     /// Whether the connection still takes messages.
     var isOpen: Bool { contents.withLock { !$0.isFinished } }
 
+    /// The number of bytes that wait.
+    var waitingCount: Int { contents.withLock { $0.byteCount } }
+
     /// Sends a text message.
     func send(_ text: JSON) { send(WSFrame(fin: true, opcode: .text, mask: nil, payload: text.data)) }
 

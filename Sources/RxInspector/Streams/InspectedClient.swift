@@ -1,0 +1,79 @@
+#if Inspector
+import FoundationEssentials
+import RxCache
+import RxClient
+import RxHTTP
+import RxLite
+
+/// A client whose requests and state the page of streams shows. Does not keep the client.
+struct InspectedClient: Sendable {
+    private weak var client: Client?
+    private(set) var subscription: Subscription?
+
+    init(_ client: Client) { self.client = client }
+
+    /// Whether the client has been released.
+    var isGone: Bool { client == nil }
+
+    /// This client with the subscription to its traffic.
+    func following(_ subscription: Subscription) -> Self {
+        var copy = self
+        copy.subscription = subscription
+        return copy
+    }
+
+    /// The state of the client's parts, as the page reads it; `nil` if it has been released.
+    var state: JSON? {
+        guard let client else { return nil }
+        let configuration = client.configuration
+        var members: [(String, JSON)] = [
+            ("name", .string(client.inspectedName)),
+            ("running", .integer(client.activity.value)),
+            ("circuits", .array(Self.circuits(of: client))),
+            ("cache", Self.cache(configuration.cache.statistics)),
+        ]
+        if let session = configuration.session?.inspectedState {
+            members.append(
+                ("session", ["state": .string(session.text), "generation": .integer(session.generation)]))
+        }
+        if let limiter = client.limiter {
+            members.append(("limiter", ["waiting": .integer(limiter.waitingCount)]))
+        }
+        return .object(members)
+    }
+
+    private static func circuits(of client: Client) -> [JSON] {
+        [(ServerRole.main, "main"), (.standby, "standby")].compactMap { role, name in
+            guard let breaker = client.circuitBreaker(of: role) else { return nil }
+            let state =
+                switch breaker.state.value {
+                case .closed: "closed"
+                case .open: "open"
+                case .halfOpen: "half-open"
+                }
+            return ["server": .string(name), "state": .string(state)]
+        }
+    }
+
+    private static func cache(_ statistics: CacheStatistics) -> JSON {
+        [
+            "hits": .integer(statistics.hits), "misses": .integer(statistics.misses),
+            "revalidated": .integer(statistics.revalidated), "joined": .integer(statistics.joined),
+            "bytes": .integer(statistics.usage.bytes),
+        ]
+    }
+}
+
+extension Client {
+    /// The server's name and port.
+    fileprivate var inspectedName: String {
+        guard let origin = URL(string: servers.main).flatMap({ Origin($0) }) else { return "client" }
+        return [80, 443].contains(origin.port) ? origin.host : "\(origin.host):\(origin.port)"
+    }
+}
+
+extension [InspectedClient] {
+    /// The states of the clients that still exist.
+    var states: [JSON] { compactMap(\.state) }
+}
+#endif

@@ -1,0 +1,182 @@
+#if Inspector
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHAR
+import RxHTTP
+import RxLite
+
+/// One request of the page's waterfall. Becomes text only when a page asks for it.
+struct RequestRow {
+    /// One hop of one attempt.
+    private struct Exchange {
+        let number: Int
+        let start: Duration
+        var end: Duration?
+        var status: Int?
+        var error: String?
+        var metrics: TransferMetrics?
+        /// The content, which becomes text only for an export.
+        var draft: HARDraft
+        /// The end on the clock of the transport.
+        var draftEnd: Duration?
+    }
+
+    /// The most exchanges and events of one row; further ones are not shown.
+    private static let partLimit = 20
+
+    private var request: Request
+    private let start: Duration
+    private let cause: StreamCause?
+    private var exchanges: [Exchange] = []
+    private var marks: [(time: Duration, text: String)] = []
+    private var cached: String?
+    private var summary: TrafficEvent.Summary?
+    private var end: Duration?
+
+    init(_ event: TrafficEvent, at now: Duration) {
+        request = event.request
+        start = now
+        cause = event.cause
+    }
+
+    var isEnded: Bool { end != nil }
+
+    mutating func take(_ event: TrafficEvent, at now: Duration) {
+        switch event.kind {
+        case .started: break
+        case .sent:
+            request = event.request
+            guard exchanges.count < Self.partLimit else { return }
+            let draft = HARDraft(
+                request, number: event.exchange, date: event.date, start: event.time, bodyLimit: 0)
+            exchanges.append(Exchange(number: event.exchange, start: now, draft: draft))
+        case .transfer(.head(let head)):
+            change(event) {
+                $0.status = head.status.code
+                $0.draft.take(.head(head), at: event.time)
+            }
+        case .transfer(.finished(let metrics)):
+            change(event) {
+                $0.end = now
+                $0.draftEnd = event.time
+                $0.metrics = metrics
+            }
+        case .transfer(.redirected(let next, by: _)): mark("redirected to \(next.shownURL)", now)
+        case .transfer, .webSocket: break
+        case .broken(let error):
+            change(event) {
+                $0.end = now
+                $0.draftEnd = event.time
+                $0.error = error.shown
+            }
+        case .abandoned:
+            change(event) {
+                $0.end = now
+                $0.draftEnd = event.time
+                if $0.status == nil { $0.error = "abandoned" }
+            }
+        case .relogin(let error): mark("logging in again after \(error.shown)", now)
+        case .retry(let delay, let error): mark("retry in \(delay) after \(error.shown)", now)
+        case .retryRefused(let error): mark("no retry, the budget is spent: \(error.shown)", now)
+        case .cached(let use, _):
+            cached = use == .joined ? "joined" : "cache"
+            mark(use == .joined ? "waits for an equal request" : "from the cache: \(use.rawValue)", now)
+        case .queued: mark("queued", now)
+        case .admitted(let wait): mark("admitted after \(wait)", now)
+        case .hedged(let delay): mark("second attempt beside the first after \(delay)", now)
+        case .failover(_, let error): mark("to the other server after \(error.shown)", now)
+        case .ended(let summary):
+            self.summary = summary
+            end = now
+        }
+    }
+
+    private mutating func change(_ event: TrafficEvent, _ change: (inout Exchange) -> Void) {
+        guard let index = exchanges.lastIndex(where: { $0.number == event.exchange }) else { return }
+        change(&exchanges[index])
+    }
+
+    private mutating func mark(_ text: String, _ now: Duration) {
+        if marks.count < Self.partLimit { marks.append((now, text)) }
+    }
+}
+
+extension RequestRow {
+    /// The row as the page reads it, without secrets.
+    var document: JSON {
+        let url = request.shownURL
+        var members: [(String, JSON)] = [
+            ("id", .string("\(request.id)")), ("method", .string(request.method.rawValue)),
+            ("url", .string(url)),
+            ("path", .string(Self.path(of: url))), ("t", .milliseconds(start)), ("state", .string(state)),
+            ("bytes", .integer(Int(summary?.bytesReceived ?? 0))),
+            ("attempts", .integer(summary?.attempts ?? request.attempt)),
+            ("track", .integer(cause?.track ?? 0)), ("marble", .integer(cause?.marble ?? 0)),
+            ("end", end.map { .milliseconds($0) } ?? .null),
+            ("exchanges", .array(exchanges.map(document))),
+            ("marks", .array(marks.map { ["t": .milliseconds($0.time), "text": .string($0.text)] })),
+        ]
+        if let status = summary?.status?.code ?? exchanges.last?.status {
+            members.append(("status", .integer(status)))
+        }
+        if case .failed(let error) = summary?.outcome {
+            members.append(("error", .string(error.code.rawValue)))
+            members.append(("failure", .string(error.shown)))
+        }
+        if let cached { members.append(("cached", .string(cached))) }
+        if end == nil, let last = marks.last?.text { members.append(("mark", .string(last))) }
+        if let address = exchanges.last?.metrics?.remoteAddress {
+            members.append(("server", .string(address)))
+        }
+        return .object(members)
+    }
+
+    /// The exchanges that have ended.
+    var entries: [HAR.Entry] {
+        exchanges.compactMap { exchange in
+            exchange.draftEnd.map {
+                exchange.draft.entry(metrics: exchange.metrics, error: exchange.error, end: $0)
+            }
+        }
+    }
+
+    private var state: String {
+        switch summary?.outcome {
+        case .succeeded: "succeeded"
+        case .failed: "failed"
+        case .cancelled: "cancelled"
+        case nil: "running"
+        }
+    }
+
+    private func document(_ exchange: Exchange) -> JSON {
+        var members: [(String, JSON)] = [
+            ("t", .milliseconds(exchange.start)), ("end", exchange.end.map { .milliseconds($0) } ?? .null),
+            ("failed", .bool(exchange.error != nil)), ("phases", exchange.metrics.map(Self.phases) ?? [:]),
+        ]
+        if let status = exchange.status { members.append(("status", .integer(status))) }
+        if let error = exchange.error { members.append(("error", .string(error))) }
+        return .object(members)
+    }
+
+    /// The phases follow each other; a reused connection has no name, connection and TLS.
+    private static func phases(_ metrics: TransferMetrics) -> JSON {
+        let connected = max(metrics.resolved, metrics.connected)
+        let secured = max(connected, metrics.secured)
+        return [
+            "queue": .milliseconds(metrics.queued), "dns": .milliseconds(metrics.resolved),
+            "connect": .milliseconds(connected - metrics.resolved), "tls": .milliseconds(secured - connected),
+            "wait": .milliseconds(max(.zero, metrics.firstByte - secured)),
+            "receive": .milliseconds(max(.zero, metrics.total - max(metrics.firstByte, secured))),
+        ]
+    }
+
+    /// The part after the server.
+    private static func path(of url: String) -> String {
+        guard let scheme = url.firstRange(of: "://") else { return url }
+        let rest = url[scheme.upperBound...]
+        return rest.firstIndex(of: "/").map { String(rest[$0...]) } ?? "/"
+    }
+}
+#endif

@@ -1,0 +1,148 @@
+#if Inspector
+import RxClient
+import RxHAR
+import RxHTTP
+import RxLite
+import Synchronization
+
+/// Tells the pages of streams what happens, in batches: ten a second at most, of bounded size.
+///
+/// Nothing is recorded while no page is open. A page that reads too slowly skips batches and is told how many; one that
+/// reads nothing is disconnected by its outbox.
+final class StreamFeed: Sendable {
+    /// The time between two batches.
+    static let period = Duration.milliseconds(100)
+    /// The bytes that may wait for a page before it skips batches.
+    static let backlog = 1 << 20
+
+    private struct Contents {
+        var viewers: [ObjectIdentifier: Viewer] = [:]
+        /// The number of the feed among the watchers of the log, while there are pages.
+        var watcher: Int?
+        var clients: [InspectedClient] = []
+        var requests = RequestRows()
+        /// The last states of the clients that were sent.
+        var states: [UInt8] = []
+        var ticker: Task<Void, Never>?
+        var isStopped = false
+    }
+
+    private let log = StreamLog.shared
+    private let contents = Mutex(Contents())
+    private let isAttached = Atomic<Bool>(true)
+
+    private let textLimit: Duration?
+
+    /// Attaches to the streams of the process that are subscribed to from now on.
+    ///
+    /// - Parameter textLimit: see ``StreamLog``.
+    init(textLimit: Duration? = nil) {
+        self.textLimit = textLimit
+        log.attach()
+    }
+
+    /// Follows a client's requests, and its state while a page is open.
+    func inspect(_ client: Client) {
+        let inspected = InspectedClient(client)
+        let subscription = client.traffic.subscribe { [weak self] event in self?.take(event) }
+        contents.withLock { contents in
+            guard !contents.isStopped else { return subscription.cancel() }
+            contents.clients.removeAll { $0.isGone }
+            contents.clients.append(inspected.following(subscription))
+        }
+    }
+
+    /// Ends all work; pages are disconnected by the server.
+    func stop() {
+        let ended = contents.withLock { contents in
+            defer {
+                contents = Contents()
+                contents.isStopped = true
+            }
+            return contents
+        }
+        ended.ticker?.cancel()
+        for client in ended.clients { client.subscription?.cancel() }
+        if let watcher = ended.watcher { log.endWatching(watcher) }
+        detach()
+    }
+
+    deinit { detach() }
+
+    private func detach() {
+        if isAttached.exchange(false, ordering: .relaxed) { log.detach() }
+    }
+
+    /// The exchanges of the last requests that have ended.
+    var archive: HAR { HAR(contents.withLock { $0.requests }.entries) }
+
+    private func take(_ event: TrafficEvent) {
+        let now = log.now
+        contents.withLock { $0.requests.take(event, at: now) }
+    }
+
+    // MARK: - Pages
+
+    /// Begins to send to a page: the state of everything, then batches.
+    func add(_ viewer: Viewer) {
+        // Otherwise the page would get records from before the state.
+        tick()
+        let tracks = contents.withLock { contents -> [StreamTrack] in
+            guard !contents.isStopped else { return [] }
+            let tracks: [StreamTrack]
+            if contents.watcher == nil {
+                (contents.watcher, tracks) = log.beginWatching(textLimit: textLimit)
+            } else {
+                tracks = log.openTracks
+            }
+            contents.viewers[ObjectIdentifier(viewer)] = viewer
+            viewer.send(
+                StreamMessages.hello(
+                    tracks, requests: contents.requests.all, clients: contents.clients.states, at: log.now))
+            if contents.ticker == nil {
+                let feed = { @Sendable [weak self] in self }
+                contents.ticker = Task { await Self.run(feed) }
+            }
+            return tracks
+        }
+        // Outside of the lock, because it calls the program's code.
+        let states = tracks.compactMap { track in track.current.map { (track, $0) } }
+        if !states.isEmpty { viewer.send(StreamMessages.values(of: states, at: log.now)) }
+    }
+
+    /// Sends batches as long as there are pages.
+    private static func run(_ feed: @Sendable () -> StreamFeed?) async {
+        repeat {
+            do { try await Task.sleep(for: period) } catch { return }
+        } while feed()?.tick() == true
+    }
+
+    /// Stops sending to a page. The last one ends the recording.
+    func remove(_ viewer: Viewer) {
+        contents.withLock { contents in
+            contents.viewers[ObjectIdentifier(viewer)] = nil
+            guard contents.viewers.isEmpty, let watcher = contents.watcher.take() else { return }
+            log.endWatching(watcher)
+        }
+    }
+
+    /// Sends a batch. Returns whether there are pages.
+    @discardableResult
+    func tick() -> Bool {
+        contents.withLock { contents in
+            guard let watcher = contents.watcher else {
+                contents.ticker = nil
+                return false
+            }
+            let states = contents.clients.states
+            let stateBytes = JSON.array(states).bytes
+            let message = StreamMessages.batch(
+                log.drain(watcher), requests: contents.requests.takeChanged(),
+                clients: stateBytes == contents.states ? nil : states)
+            contents.states = stateBytes
+            for viewer in contents.viewers.values { viewer.send(message) }
+            return true
+        }
+    }
+}
+#endif
