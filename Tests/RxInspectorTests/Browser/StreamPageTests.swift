@@ -1,0 +1,164 @@
+#if Inspector
+import Foundation
+import PlaygroundServer
+@testable import RxInspector
+import RxNetworking
+import RxTesting
+import Testing
+
+extension StreamTests {
+    /// The page of streams in Chromium, which Tests/streams.sh installs.
+    @Suite(.serialized, .enabled(if: Browser.isInstalled), .timeLimit(.minutes(3)))
+    struct StreamPageTests {
+        /// The folder of the screenshots, which are kept.
+        static let pictures = URL(filePath: ".build/inspector")
+
+        /// Runs `body` with a page that shows a visit to the shop.
+        private func withPage(_ body: (Browser, Inspector, ShopVisit) async throws -> Void) async throws {
+            let api = try await DemoAPI.start()
+            let visit = ShopVisit(api)
+            let inspector = try await Inspector.startForTests(visit.client)
+            let browser = try await Browser.start()
+            visit.begin()
+            do {
+                try await browser.open(inspector.pageURL)
+                try await browser.wait(for: "document.querySelector('#state').dataset.is === 'live'")
+                try await visit.play()
+                try await browser.wait(for: "document.querySelectorAll('.request .good').length >= 4")
+                try await body(browser, inspector, visit)
+                #expect(browser.problems == [])
+            } catch {
+                Issue.record(error)
+            }
+            visit.end()
+            browser.stop()
+            await inspector.stop()
+            await api.stop()
+        }
+
+        @Test func thePageShowsStreamsRequestsAndTheirLinks() async throws {
+            try await withPage { browser, _, _ in
+                func text(_ script: String) async throws -> String {
+                    try await browser.run(script).string ?? ""
+                }
+                let rows = try await text(
+                    "[...document.querySelectorAll('#streams .row .label b')].map(row => row.textContent).join()"
+                )
+                #expect(rows == "search,flatMap,cart,goods list,prices,chat,held prices")
+                // Values are text, whatever they contain.
+                #expect(try await text("document.title").hasPrefix("Streams of "))
+                #expect(try await browser.run("document.querySelectorAll('img, i i').length").integer == 0)
+                let labels = try await text(
+                    "[...document.querySelectorAll('.marble, .end')].map(mark => mark.getAttribute('aria-label')).join('\\n')"
+                )
+                #expect(labels.contains("chat #1: <img src=x onerror="))
+                #expect(labels.contains("chat #1: failed: the <i>other</i> side hung up"))
+                #expect(labels.contains("search: tea"))
+                #expect(labels.contains("search ▸ flatMap: cancelled"))
+                #expect(labels.contains("held prices #1: cancelled"))
+                #expect(try await browser.run("document.querySelectorAll('.pause').length").integer == 1)
+                // 5,000 values at once are counted, and the page says so.
+                try await browser.wait(for: "!document.querySelector('#sampling').hidden")
+                let count = try await text(
+                    "[...document.querySelectorAll('#streams .row')].find(row => row.row.name === 'prices').querySelector('.n').textContent"
+                )
+                #expect(count == "5,001")
+                let cards = try await text("document.querySelector('#cards').innerText")
+                for part in ["logged in", "generation 0", "closed", "30 of 47 items"] {
+                    #expect(cards.contains(part))
+                }
+
+                // A marble leads to its request, and the request to its marble.
+                try await browser.run("document.querySelector('#freeze').click()")
+                try await browser.run(
+                    "[...document.querySelectorAll('.marble.led')].find(mark => mark.getAttribute('aria-label') === 'search: tea').click()"
+                )
+                let details = try await text("document.querySelector('#details').innerText")
+                #expect(details.contains("tea") && details.contains("Led to a request"))
+                #expect(details.contains("/goods/7?q=tea"))
+                #expect(
+                    try await browser.run("document.querySelectorAll('.request.link').length").integer == 1)
+                try await browser.wait(
+                    for: "document.querySelector('#wire path').getAttribute('d').length > 10")
+                for scheme in ["light", "dark"] {
+                    try await browser.prefer(scheme)
+                    try await browser.screenshot(to: Self.pictures.appending(path: "streams-\(scheme).png"))
+                }
+                try await browser.run("document.querySelector('.request.link').click()")
+                let request = try await text("document.querySelector('#details').innerText")
+                #expect(request.contains("Led by") && request.contains("search: tea"))
+            }
+        }
+
+        @Test func theKeyboardReachesEverything() async throws {
+            try await withPage { browser, _, _ in
+                func focused() async throws -> String {
+                    try await browser.run("document.activeElement.getAttribute('aria-label') ?? ''").string
+                        ?? ""
+                }
+                try await browser.press("f")
+                try await browser.wait(for: "document.querySelector('#state').dataset.is === 'frozen'")
+                try await browser.run("document.querySelector('#streams .row').focus()")
+                #expect(try await focused().hasPrefix("search, 4 values"))
+                try await browser.press("ArrowRight")
+                #expect(try await focused().hasPrefix("search: "))
+                try await browser.press("ArrowDown")
+                #expect(try await focused().hasPrefix("search ▸ flatMap: "))
+                try await browser.press("Escape")
+                #expect(
+                    try await browser.run("document.querySelector('#details h2').textContent")
+                        == "Nothing selected")
+                try await browser.press("/")
+                try await browser.run(
+                    "document.querySelector('#find').value = 'CART'; document.querySelector('#find').dispatchEvent(new Event('input'))"
+                )
+                let rows = try await browser.run(
+                    "[...document.querySelectorAll('#streams .row:not([hidden]) b')].map(row => row.textContent).join()"
+                )
+                #expect(rows == "cart")
+                let nodes = try await browser.call("Accessibility.getFullAXTree")["nodes"]?.elements ?? []
+                let roles = nodes.filter { $0["ignored"]?.bool != true }.compactMap {
+                    $0["role"]?["value"]?.string
+                }
+                for role in ["grid", "row", "rowheader", "gridcell", "searchbox", "status", "complementary"] {
+                    #expect(roles.contains(role), "no \(role)")
+                }
+                let nameless = nodes.filter { node in
+                    ["button", "row", "searchbox", "combobox"].contains(node["role"]?["value"]?.string ?? "")
+                        && node["ignored"]?.bool != true && (node["name"]?["value"]?.string ?? "").isEmpty
+                }
+                #expect(nameless.isEmpty)
+            }
+        }
+
+        @Test func theMarblesCanBePastedIntoATest() async throws {
+            try await withPage { browser, _, _ in
+                let source = try await browser.run("streamsPage.marblesSource()").string ?? ""
+                #expect(source.contains("let search: MarbleSource<String, Never> = try clock.cold("))
+                #expect(source.contains("let chat: MarbleSource<String, Recorded> = try clock.cold("))
+                #expect(source.contains("since the page samples"))
+                let diagrams = source.matches(of: #/try clock.cold\(\n    "([^"]+)"/#).map { String($0.1) }
+                #expect(diagrams.count >= 7)
+                let letters = Dictionary(
+                    uniqueKeysWithValues: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".map {
+                        ($0, "\($0)")
+                    })
+                for diagram in diagrams {
+                    let clock = VirtualScheduler()
+                    let parsed: MarbleSource<String, ShopVisit.Hangup> = try clock.cold(
+                        diagram, values: letters, error: ShopVisit.Hangup())
+                    let recorder = Recorder(parsed.observable, on: clock)
+                    try clock.advance(by: .seconds(600))
+                    #expect(!recorder.events.isEmpty || diagram == "-")
+                }
+                let json = try await browser.run("streamsPage.jsonText()").string ?? ""
+                let document = try #require(JSON(parsing: json))
+                #expect(document["tracks"]?.elements?.contains { $0["name"]?.string == "cart" } == true)
+                let har = try await browser.run("fetch('har').then(response => response.text())").string ?? ""
+                let archive = try JSONDecoder().decode(HAR.self, from: Data(har.utf8))
+                #expect(archive.log.entries.contains { $0.request.url.contains("/goods/7") })
+            }
+        }
+    }
+}
+#endif

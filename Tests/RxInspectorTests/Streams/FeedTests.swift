@@ -1,0 +1,138 @@
+#if Inspector
+import FoundationEssentials
+import HTTPTypes
+@testable import RxInspector
+import RxNetworking
+import RxTesting
+import Testing
+
+extension StreamTests {
+    @Suite(.timeLimit(.minutes(1))) struct FeedTests {
+        @Test func thePageRunsOnlyItsOwnScript() async throws {
+            let inspector = try await Inspector.startForTests()
+            let response = try await Client(baseURL: inspector.pageURL).get("").value()
+            let policy = try #require(response.head.headerFields[HTTPField.Name("Content-Security-Policy")!])
+            #expect(policy.hasPrefix("default-src 'none'; script-src 'nonce-"))
+            let nonce = try #require(policy.firstMatch(of: #/script-src 'nonce-(\w+)'/#)?.1)
+            let text = response.text
+            #expect(text.matches(of: #/<(?:script|style) nonce="(\w+)"/#).allSatisfy { $0.1 == nonce })
+            #expect(text.matches(of: #/<script|<style| on\w+="|javascript:/#).count == 2)
+            #expect(text.contains("streamsPage"))
+            #expect(!text.contains("{{"))
+            let other = try await Client(baseURL: inspector.pageURL).get("").value()
+            let otherPolicy = other.head.headerFields[HTTPField.Name("Content-Security-Policy")!] ?? ""
+            #expect(!otherPolicy.isEmpty && !otherPolicy.contains(nonce))
+            await inspector.stop()
+        }
+
+        @Test func thePageNeedsTheToken() async throws {
+            let inspector = try await Inspector.startForTests()
+            let root = inspector.pageURL.split(separator: "/").prefix(2).joined(separator: "//")
+            for path in ["/", "/streams", "/har"] {
+                await #expect(throws: NetworkError.self) { try await Client(baseURL: root).get(path).value() }
+            }
+            await inspector.stop()
+        }
+
+        @Test func streamsReachThePage() async throws {
+            let inspector = try await Inspector.startForTests()
+            let count = State(3).inspected("count")
+            let reader = FeedReader(inspector)
+            await reader.wait { !$0.all.isEmpty }
+            let words = Signal<String>().inspected("words")
+            let subscription = words.observable.flatMap { Observable<Int, Never>.just($0.count) }.subscribe()
+            words.send("<b>tea</b>\n\"\u{2028}")
+            count.value = 4
+            await reader.wait { $0.events.contains { $0 == ("count", "value", "4") } }
+            let events = reader.events
+            #expect(events.contains { $0 == ("count", "value", "3") })
+            #expect(events.contains { $0 == ("words", "value", "<b>tea</b>\n\"\u{2028}") })
+            #expect(events.contains { $0 == ("flatMap", "value", "13") })
+            #expect(events.contains { $0 == ("flatMap", "finished", "") })
+            subscription.cancel()
+            await inspector.stop()
+        }
+
+        @Test func aRequestNamesTheMarbleThatLedToIt() async throws {
+            let inspector = try await Inspector.startForTests()
+            // The inspector is the server, too.
+            let client = Client(baseURL: inspector.pageURL)
+            inspector.inspect(client)
+            let reader = FeedReader(inspector)
+            await reader.wait { !$0.all.isEmpty }
+            let taps = Signal<Int>().inspected("taps")
+            let subscription = taps.observable.flatMap { _ in
+                client.get("json/version", query: ["token": "secret"])
+            }.subscribe()
+            taps.send(4711)
+            await reader.wait { $0.requests.values.contains { $0["end"]?.number != nil } }
+            let request = try #require(reader.requests.values.first)
+            #expect(request["status"]?.integer == 200)
+            #expect(request["state"]?.string == "succeeded")
+            let url = try #require(request["url"]?.string)
+            #expect(!url.contains("secret"))
+            let marbles = reader.all.flatMap { $0["events"]?.elements ?? [] }
+                .filter { $0["k"]?.string == "value" && $0["text"]?.string == "4711" }.map {
+                    $0["marble"]?.integer
+                }
+            #expect(marbles == [request["marble"]?.integer])
+            subscription.cancel()
+            await inspector.stop()
+        }
+
+        @Test func theStateOfTheClientsIsShown() async throws {
+            var configuration = ClientConfiguration(baseURL: "https://a.example:8443/v1")
+            configuration.circuitBreaker = CircuitBreaker.Policy()
+            configuration.limits = RequestLimits(concurrency: 1)
+            configuration.session = Session(credential: Credential(token: "secret")) { .never() }
+            let client = Client(
+                configuration: configuration, transport: ScriptedTransport(on: VirtualScheduler(), []))
+            let inspector = try await Inspector.startForTests(client)
+            let reader = FeedReader(inspector)
+            await reader.wait { !$0.all.isEmpty }
+            let state = try #require(reader.all.first?["clients"]?.elements?.first)
+            #expect(state["name"]?.string == "a.example:8443")
+            let circuit = try #require(state["circuits"]?.elements?.first)
+            #expect(circuit["server"] == "main")
+            #expect(circuit["state"] == "closed")
+            #expect(state["limiter"] == ["waiting": 0])
+            #expect(state["session"]?["state"] == "logged in")
+            #expect(state["session"]?["generation"]?.integer == 0)
+            await inspector.stop()
+        }
+
+        @Test func nothingIsRecordedWithoutAPage() async throws {
+            let inspector = try await Inspector.startForTests()
+            let words = Signal<String>()
+            let subscription = words.observable.inspected("quiet") { _ in
+                Issue.record("nobody watches")
+                return ""
+            }.subscribe()
+            words.send("tea")
+            let reader = FeedReader(inspector)
+            await reader.wait { !$0.all.isEmpty }
+            let track = try #require(
+                reader.all.first?["tracks"]?.elements?.first { $0["name"]?.string == "quiet" })
+            #expect(track["count"]?.integer == 1)
+            subscription.cancel()
+            await inspector.stop()
+        }
+
+        @Test func theArchiveHoldsTheExchanges() async throws {
+            let inspector = try await Inspector.startForTests()
+            let client = Client(baseURL: inspector.pageURL)
+            inspector.inspect(client)
+            _ = try await client.get("json/version").value()
+            await #expect(throws: NetworkError.self) { try await client.get("nothing").value() }
+            let text = try await Client(baseURL: inspector.pageURL).get("har").value().text
+            let archive = try JSONDecoder().decode(HAR.self, from: Data(text.utf8))
+            #expect(
+                archive.log.entries.map(\.request.url) == [
+                    "\(inspector.pageURL)json/version", "\(inspector.pageURL)nothing",
+                ])
+            #expect(archive.log.entries.map(\.response.status) == [200, 404])
+            await inspector.stop()
+        }
+    }
+}
+#endif
