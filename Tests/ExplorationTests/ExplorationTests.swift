@@ -22,7 +22,7 @@ import Testing
         for seed in UInt64(1)...10 {
             let first = try Simulation(seed: seed).run(scenario.run)
             let second = try Simulation(seed: seed).run(scenario.run)
-            #expect(first.events.count > 10)
+            #expect(!first.events.isEmpty)
             #expect(first.events == second.events)
         }
     }

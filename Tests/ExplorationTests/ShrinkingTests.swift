@@ -123,9 +123,13 @@ import Testing
         }
         #expect(
             log.diagram == """
-                faults  --x-------------
-                app     ^---------------
-                a       ^----------(A|)
+                faults  --x--------------
+                app     ^----------------
+                a       ^------------(A|)
+                GET /a  ^--(5|)---^-s(2|)
+
+                x at 0.002 seconds: GET /a #1 .status(503)
+                A = 1
                 """)
     }
 }

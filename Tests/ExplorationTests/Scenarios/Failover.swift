@@ -15,7 +15,7 @@ extension House {
             configuration.failover = Failover(probeInterval: .seconds(10))
             let client = Client(configuration: configuration, transport: process.transport)
             let start = Int(process.scheduler.now / .milliseconds(1))
-            process.every(.seconds(1), until: quietTime) { turn in
+            process.every(.seconds(2), until: quietTime) { turn in
                 let query: Parameters.Values = ["id": start + turn]
                 if turn % 3 == 0 {
                     process.subscribe(
