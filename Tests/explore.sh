@@ -5,5 +5,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-swift build -c release --product explore
-exec .build/release/explore "$@"
+source Playground/install.sh
+need_libraries
+install_missing
+
+swift build -c release --product explore >&2
+exec "$(swift build -c release --show-bin-path)/explore" "$@"
