@@ -132,7 +132,7 @@ let package = Package(
             resources: [.embedInCode("Page/page.html"), .embedInCode("Page/page.js")],
             swiftSettings: settings),
         .target(
-            name: "RxTesting", dependencies: ["RxHTTP", "RxLite", "RxWebSocket", .httpTypes],
+            name: "RxTesting", dependencies: ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket", .httpTypes],
             swiftSettings: settings),
 
         // The client under faults: scenarios, which tests run with few seeds and Tests/explore.sh with many.
@@ -190,7 +190,8 @@ let package = Package(
         .testTarget(
             name: "RxLiteTests", dependencies: ["RxLite", "RxLoop", "RxTesting"], swiftSettings: settings),
         .testTarget(
-            name: "RxTestingTests", dependencies: ["RxTesting", "RxHTTP", "RxLite", .httpTypes],
+            name: "RxTestingTests",
+            dependencies: ["RxTesting", "RxClient", "RxHTTP", "RxLite", "RxWebSocket", .httpTypes],
             swiftSettings: settings),
         .testTarget(name: "RxJSONTests", dependencies: ["RxJSON", "RxTesting"], swiftSettings: settings),
         .testTarget(

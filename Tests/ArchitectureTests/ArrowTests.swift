@@ -23,7 +23,7 @@ import Testing
         ],
         "RxDiskCache": ["RxCache", "RxHTTP", "RxLite", "CZlib"],
         "RxInspector": ["RxCache", "RxClient", "RxHAR", "RxHTTP", "RxLite", "RxWebSocket"],
-        "RxTesting": ["RxHTTP", "RxLite", "RxWebSocket"],
+        "RxTesting": ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket"],
         "RxMetrics": ["RxClient", "RxHTTP", "RxLite"],
         "RxTracing": ["RxClient", "RxHTTP", "RxLite"],
         "RxServices": ["RxClient", "RxLite", "RxLoop"],

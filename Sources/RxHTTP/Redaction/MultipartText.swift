@@ -1,19 +1,19 @@
 /// The parts of multipart content in memory (RFC 2046 §5.1), complete or truncated anywhere.
-struct MultipartText {
-    struct Part {
+package struct MultipartText {
+    package struct Part {
         /// The name of the form field, if any.
-        var name: String?
+        package var name: String?
         /// The `Content-Type`, if any.
-        var type: String?
+        package var type: String?
         /// The header fields with the line ends between them.
-        let head: Range<Int>
-        let content: Range<Int>
+        package let head: Range<Int>
+        package let content: Range<Int>
     }
 
-    private(set) var parts: [Part] = []
+    package private(set) var parts: [Part] = []
 
     /// Finds the parts; `nil` if `type` is not multipart or names no boundary.
-    init?(_ bytes: [UInt8], type: String?) {
+    package init?(_ bytes: [UInt8], type: String?) {
         guard let type, MediaType(type).isMultipart, let boundary = Self.boundary(in: type) else {
             return nil
         }
@@ -70,7 +70,7 @@ struct MultipartText {
         return part
     }
 
-    static func boundary(in type: String) -> String? {
+    package static func boundary(in type: String) -> String? {
         parameter("boundary", in: type[...]).flatMap { (1...70).contains($0.utf8.count) ? $0 : nil }
     }
 

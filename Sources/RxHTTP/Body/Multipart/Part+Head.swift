@@ -63,7 +63,7 @@ extension UInt8 {
 extension [UInt8] {
     /// The offset of the first occurrence of `pattern` from `start` on, by Horspool's algorithm, which
     /// inspects about every n-th byte where a pattern of n bytes rarely occurs.
-    func firstOffset(of pattern: [UInt8], from start: Int = 0) -> Int? {
+    package func firstOffset(of pattern: [UInt8], from start: Int = 0) -> Int? {
         guard let last = pattern.last else { return start }
         var steps = [Int](repeating: pattern.count, count: 256)
         for (index, byte) in pattern.dropLast().enumerated() { steps[Int(byte)] = pattern.count - 1 - index }

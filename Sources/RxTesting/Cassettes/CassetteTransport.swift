@@ -1,0 +1,90 @@
+public import RxHTTP
+public import RxLite
+
+/// Replays a cassette, or records it, as the mode says.
+///
+/// ```swift
+/// let transport = try CassetteTransport(
+///     "Cassettes/login.har", mode: .replayOrRecord, on: clock, network: CurlTransport())
+/// let client = Client(configuration: configuration, transport: transport)
+/// …
+/// try transport.finish()
+/// ```
+///
+/// In the modes that send requests, ``scheduler`` is that of the network, and replayed exchanges run on it, too.
+/// Thread-safe.
+public final class CassetteTransport: Transport {
+    /// The source of the responses.
+    public let mode: CassetteMode
+    /// The scheduler of the exchanges.
+    public let scheduler: any Scheduler
+
+    private let path: String
+    private let network: (any Transport)?
+    private let replay: ReplayTransport?
+    private let recording: RecordingTransport?
+
+    /// Creates a transport.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the cassette. Only ``CassetteMode/replay`` needs the file to exist.
+    ///   - mode: the source of the responses.
+    ///   - clock: the scheduler in ``CassetteMode/replay``.
+    ///   - rules: the rules of the replay. Default ``ReplayRules/standard``.
+    ///   - replacements: see ``RecordingTransport/init(_:after:replacing:)``. Default none.
+    ///   - network: sends the requests; made only if the mode needs it.
+    /// - Throws: a ``CassetteError`` if the cassette is needed and cannot be read.
+    public init(
+        _ path: String, mode: CassetteMode, on clock: any Scheduler, rules: ReplayRules = .standard,
+        replacing replacements: [String: String] = [:], network: @autoclosure () -> any Transport
+    ) throws(CassetteError) {
+        self.mode = mode
+        self.path = path
+        let network = mode == .replay ? nil : network()
+        self.network = network
+        let former: Cassette
+        switch mode {
+        case .replay: former = try Cassette(contentsOf: path)
+        case .replayOrRecord: former = try Cassette(ifExists: path)
+        case .record, .passthrough: former = Cassette()
+        }
+        scheduler = network?.scheduler ?? clock
+        let replays = mode == .replay || mode == .replayOrRecord
+        replay = replays ? ReplayTransport(former, on: scheduler, rules: rules) : nil
+        recording = network.flatMap {
+            mode.isRecording ? RecordingTransport($0, after: former, replacing: replacements) : nil
+        }
+    }
+
+    /// The store of the network's transport.
+    public var hsts: HSTSStore? { network?.hsts }
+
+    /// The exchange of the cassette or of the network.
+    public func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
+        switch mode {
+        case .replay: break
+        case .passthrough: if let network { return network.send(request) }
+        case .record: if let recording { return recording.send(request) }
+        case .replayOrRecord:
+            guard let replay, let recording else { break }
+            return Observable(scheduler: scheduler) { observer in
+                let exchange = replay.canAnswer(request) ? replay.send(request) : recording.send(request)
+                exchange.subscribe(observer)
+            }
+        }
+        return replay?.send(request)
+            ?? .fail(NetworkError(.unrecorded, "there is no cassette", request: request))
+    }
+
+    /// Ends the use: checks a replay, or writes the recorded exchanges, if there are any.
+    ///
+    /// - Throws: a ``ReplayMismatch`` in ``CassetteMode/replay``, or a ``CassetteError`` if the file cannot be written.
+    public func finish() throws {
+        switch mode {
+        case .replay: try replay?.verify()
+        case .record, .replayOrRecord:
+            if let recording, recording.hasRecorded { try recording.cassette.write(to: path) }
+        case .passthrough: break
+        }
+    }
+}

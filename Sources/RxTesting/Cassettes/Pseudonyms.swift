@@ -1,0 +1,150 @@
+import HTTPTypes
+import RxHTTP
+
+/// The placeholders of secrets: the same secret has the same placeholder everywhere, so that a token that a login
+/// returned is the token that the next request sends.
+struct Pseudonyms {
+    private static let prefix = "secret-"
+    /// A placeholder, so that it masks numbers, too.
+    private static let mask = prefix + "0"
+
+    private var placeholders: [String: String] = [:]
+    private var count: Int
+    /// The secrets found so far, if all have the same placeholder because texts are only to be compared.
+    private(set) var masked: [String]?
+
+    /// - Parameter count: the highest number of a placeholder that is in use.
+    init(after count: Int = 0) { self.count = count }
+
+    /// Placeholders that make texts equal which differ in their secrets only.
+    static var masking: Pseudonyms {
+        var names = Pseudonyms()
+        names.masked = []
+        return names
+    }
+
+    /// Whether the text is a placeholder.
+    static func isPlaceholder(_ text: String) -> Bool {
+        let number = text.utf8.dropFirst(prefix.utf8.count)
+        return text.utf8.starts(with: prefix.utf8) && !number.isEmpty
+            && number.allSatisfy(\.isDigit)
+    }
+
+    /// The text with the same mask for all placeholders in it, which are noted.
+    mutating func masked(_ text: [UInt8]) -> [UInt8] {
+        var output: [UInt8] = []
+        var start = 0
+        let prefix = Array(Self.prefix.utf8)
+        while let found = text.firstOffset(of: prefix, from: start) {
+            let end = text[(found + prefix.count)...].firstIndex { !$0.isDigit } ?? text.count
+            output += text[start..<found]
+            output += placeholder(for: String(decoding: text[found..<end], as: UTF8.self)).utf8
+            start = end
+        }
+        return output + text[start...]
+    }
+
+    /// The highest number of a placeholder in the text; 0 if there is none.
+    static func highestNumber(in text: [UInt8]) -> Int {
+        var (highest, start) = (0, 0)
+        while let found = text.firstOffset(of: Array(prefix.utf8), from: start) {
+            start = found + prefix.utf8.count
+            let digits = text[start...].prefix(while: \.isDigit)
+            if digits.count < 10, let number = Int(String(decoding: digits, as: UTF8.self)) {
+                highest = max(highest, number)
+            }
+        }
+        return highest
+    }
+
+    mutating func placeholder(for secret: String) -> String {
+        if masked != nil {
+            masked?.append(secret)
+            return Self.mask
+        }
+        guard !secret.isEmpty, secret != Redaction.mark, !Self.isPlaceholder(secret) else { return secret }
+        if let known = placeholders[secret] { return known }
+        count += 1
+        let placeholder = Self.prefix + String(count)
+        placeholders[secret] = placeholder
+        return placeholder
+    }
+
+    /// The secrets that are long and irregular enough to be replaced wherever they occur, as written in texts, JSON
+    /// and URLs.
+    var scattered: [String: String] {
+        var texts: [String: String] = [:]
+        for (secret, placeholder) in placeholders where Self.isIrregular(secret) {
+            for spelling in [
+                secret, secret.encodedAsForm, secret.split(separator: "/").joined(separator: "\\/"),
+            ] {
+                texts[spelling] = placeholder
+            }
+        }
+        return texts
+    }
+
+    /// Whether a text is certainly no word that documents contain anyway.
+    private static func isIrregular(_ text: String) -> Bool {
+        let bytes = text.utf8
+        let hasDigit = bytes.contains(where: \.isDigit)
+        let hasLetter = bytes.contains { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
+        return bytes.count >= 20 || bytes.count >= KnownTexts.shortest && hasDigit && hasLetter
+    }
+}
+
+extension Pseudonyms {
+    /// Header fields with placeholders for secret values, and for the secrets in URLs.
+    mutating func replaced(_ fields: HTTPFields, _ redaction: Redaction) -> HTTPFields {
+        var replaced = HTTPFields()
+        for field in fields {
+            let value = self.replaced(field.value, redaction, in: field.name)
+            replaced.append(HTTPField(name: field.name, value: value))
+        }
+        return replaced
+    }
+
+    private mutating func replaced(_ value: String, _ redaction: Redaction, in name: HTTPField.Name) -> String
+    {
+        guard redaction.hides(name) else { return replaced(url: value, redaction) }
+        switch name {
+        case .cookie: return value.split(separator: ";").map { replaced(cookie: $0) }.joined(separator: ";")
+        case .setCookie:
+            let parts = value.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)
+            return ([replaced(cookie: parts[0])] + parts.dropFirst().map(String.init)).joined(separator: ";")
+        case .secWebSocketProtocol:
+            return value.split(separator: ",").map { placeholder(for: String($0.filter { $0 != " " })) }
+                .joined(separator: ", ")
+        default:
+            // A scheme of authentication stays.
+            let words = value.split(separator: " ", maxSplits: 1)
+            guard words.count == 2, words[0].allSatisfy(\.isLetter) else { return placeholder(for: value) }
+            return "\(words[0]) \(placeholder(for: String(words[1])))"
+        }
+    }
+
+    private mutating func replaced(cookie pair: Substring) -> String {
+        let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return String(pair) }
+        return "\(parts[0])=\(placeholder(for: String(parts[1])))"
+    }
+
+    /// A URL, or a text that contains URLs, with placeholders for secrets.
+    mutating func replaced(url: String, _ redaction: Redaction) -> String {
+        let bytes = Array(url.utf8)
+        return String(decoding: SecretFinder(bytes, redaction).url(&self).applied(to: bytes), as: UTF8.self)
+    }
+
+    /// The replacements in content of a type.
+    mutating func edits(in content: [UInt8], type: String?, _ redaction: Redaction) -> TextEdits {
+        let media = MediaType(type)
+        let finder = SecretFinder(content, redaction)
+        if media.isForm { return finder.form(&self) }
+        if media.isMultipart { return finder.multipart(type: type, &self) }
+        return media.isText || media.name.isEmpty ? finder.json(&self) : TextEdits()
+    }
+}
+
+extension UInt8 {
+    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+}

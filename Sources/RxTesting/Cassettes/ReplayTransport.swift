@@ -1,0 +1,170 @@
+import HTTPTypes
+public import RxHTTP
+public import RxLite
+import Synchronization
+
+/// Answers requests from a cassette.
+///
+/// ```swift
+/// let cassette = try Cassette(contentsOf: "Tests/ShopTests/Cassettes/login.har")
+/// let clock = VirtualScheduler(startingAt: cassette.startedAt)
+/// let replay = ReplayTransport(cassette, on: clock)
+/// let client = Client(configuration: configuration, transport: replay)
+/// …
+/// try clock.run()
+/// try replay.verify()
+/// ```
+///
+/// It keeps the contract of `Transport`, as ``ScriptedTransport`` does. Each subscription selects an exchange by the
+/// ``ReplayRules``; its events come at the recorded times, measured on the scheduler. An exchange that was cancelled
+/// while it was recorded stays open after its last event.
+///
+/// Secrets are compared only with those of the cassette: a request with any password matches the exchange that was
+/// recorded with another one, but a placeholder that the cassette contains, such as the token of its login, matches
+/// only itself.
+///
+/// A request that matches no exchange fails with `NetworkError.Code.unrecorded`, and the message names the differences
+/// to the nearest exchange. Thread-safe.
+public final class ReplayTransport: Transport {
+    /// The scheduler of the exchanges.
+    public let scheduler: any Scheduler
+
+    private let cassette: Cassette
+    private let rules: ReplayRules
+    private let files: (any FileSystem)?
+    private let library: Mutex<ReplayLibrary>
+    private let mismatches = Mutex<[ReplayMismatch]>([])
+
+    /// Creates a transport that answers from a cassette.
+    ///
+    /// - Parameters:
+    ///   - cassette: the recorded exchanges.
+    ///   - scheduler: the scheduler of the exchanges: a ``VirtualScheduler``, or any other serial one.
+    ///   - rules: the rules of selection and timing. Default ``ReplayRules/standard``.
+    ///   - files: the files that requests send. Default `nil`: contents that are files are not compared.
+    public init(
+        _ cassette: Cassette, on scheduler: any Scheduler, rules: ReplayRules = .standard,
+        files: (any FileSystem)? = nil
+    ) {
+        self.cassette = cassette
+        self.scheduler = scheduler
+        self.rules = rules
+        self.files = files
+        library = Mutex(ReplayLibrary(cassette.exchanges, rules))
+    }
+
+    /// The requests so far that matched no exchange, each with the differences to the nearest one.
+    public var unmatched: [ReplayMismatch] { mismatches.withLock { $0 } }
+
+    /// The numbers, from 1, of the exchanges that no request has used.
+    public var unused: [Int] { library.withLock { $0.unused.map { $0 + 1 } } }
+
+    /// Checks that everything fitted.
+    ///
+    /// - Throws: the first ``ReplayMismatch`` of a request, or, by strict rules, one that lists the unused exchanges.
+    public func verify() throws(ReplayMismatch) {
+        if let mismatch = unmatched.first { throw mismatch }
+        let unused = unused
+        guard rules.isStrict, !unused.isEmpty else { return }
+        let lines = unused.map { number in
+            let exchange = cassette.exchanges[number - 1]
+            return "\(number): \(exchange.method.rawValue) \(exchange.url)"
+        }
+        let name = cassette.file ?? "the cassette"
+        throw ReplayMismatch(
+            "\(unused.count) of \(cassette.exchanges.count) exchanges of \(name) stayed unused",
+            differences: lines)
+    }
+
+    /// The recorded exchange of a request.
+    public func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
+        Observable(scheduler: scheduler) { observer in
+            guard observer.scope.isOpen else { return }
+            guard self.rules.comparesBodies, case .streamed(let body) = request.body, let files = self.files
+            else { return self.play(request, body: request.body.known, to: observer) }
+            let scope = observer.scope.child()
+            body.open(files).flatMap(.concat) { $0.chunks }.reduce([]) { $0 + $1 }.subscribe(
+                Observer(
+                    scope: scope, next: { self.play(request, body: $0, to: observer) },
+                    end: { completion in
+                        scope.close()
+                        if case .failed(let error) = completion { observer.fail(error) }
+                    }))
+        }
+    }
+
+    /// Whether an exchange of the cassette matches.
+    func canAnswer(_ request: Request) -> Bool {
+        let body = request.body.known
+        let sent = Cassette.Exchange(request, body: body)
+        return library.withLock { $0.find(sent, request.redaction, ignoringBody: body == nil) } != nil
+    }
+
+    private func play(_ request: Request, body: [UInt8]?, to observer: Observer<TransferEvent, NetworkError>)
+    {
+        let sent = Cassette.Exchange(request, body: body)
+        let index = library.withLock { $0.take(sent, request.redaction, ignoringBody: body == nil) }
+        guard let exchange = index.map({ cassette.exchanges[$0] }) else {
+            let mismatch = mismatch(request, sent)
+            mismatches.withLock { $0.append(mismatch) }
+            let error = NetworkError(.unrecorded, "\(mismatch)", request: request)
+            return Playback([.fail(error)], of: request, to: observer, on: scheduler) { _ in }.start()
+        }
+        let script = ReplayScript(exchange, rules.timing)
+        guard exchange.isWebSocket, exchange.head?.status == .switchingProtocols else {
+            return Playback(script.steps, of: request, to: observer, on: scheduler) { _ in }.start()
+        }
+        WebSocketPlayback(script.webSocket(for: request), of: request, to: observer, on: scheduler) { _ in }
+            .start()
+    }
+
+    private func mismatch(_ request: Request, _ sent: Cassette.Exchange) -> ReplayMismatch {
+        let asked = "\(request.method.rawValue) \(request.shownURL)"
+        let heading = "\(cassette.file ?? "the cassette") has no exchange for \(asked)"
+        guard let nearest = library.withLock({ $0.nearest(to: sent, request.redaction) }) else {
+            return ReplayMismatch(heading, request: asked, differences: ["it has no exchanges at all"])
+        }
+        var secrets: Set<String> = []
+        let recorded = cassette.exchanges[nearest.index]
+        var lines = ReplayDifference.lines(
+            sent: sent.masked(rules, request.redaction, secrets: &secrets),
+            recorded: recorded.masked(rules, request.redaction, secrets: &secrets), rules)
+        if lines.isEmpty {
+            lines = [
+                nearest.isUsed
+                    ? "it is the same, but was used before" : "it differs in the placeholder of a secret"
+            ]
+        }
+        let title = rules.order == .recorded ? "the next is" : "nearest is"
+        let used = nearest.isUsed ? ", used before" : ""
+        let place = "\(title) \(nearest.index + 1) of \(cassette.exchanges.count)\(used): "
+        return ReplayMismatch(
+            heading, request: asked, nearest: nearest.index + 1,
+            differences: [place + "\(recorded.method.rawValue) \(recorded.url)"] + lines.map { "  \($0)" })
+    }
+}
+
+extension Cassette.Exchange {
+    /// A request to be compared.
+    fileprivate init(_ request: Request, body: [UInt8]?) {
+        self.init(
+            method: request.method, url: request.urlText, headerFields: request.headerFields, body: body ?? []
+        )
+    }
+}
+
+extension Body {
+    /// The bytes, if they are known before the body is sent.
+    fileprivate var known: [UInt8]? {
+        switch self {
+        case .empty: []
+        case .bytes(let bytes): bytes
+        case .streamed: nil
+        }
+    }
+}
+
+extension NetworkError.Code {
+    /// A ``ReplayTransport`` has no exchange for the request.
+    public static let unrecorded = NetworkError.Code(rawValue: "unrecorded")
+}

@@ -1,0 +1,185 @@
+import FoundationEssentials
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@Suite struct CassetteSecretTests {
+    private struct Login: Decodable, Sendable { let token: String }
+
+    private static let secrets = ["tok/en+9876543210", "hunter2hunter2", "s3ss10n-c00kie", "k3y-in-a-query"]
+
+    /// A login, then a request with its token in every place that a token takes.
+    private static func run(_ transport: any Transport, password: String, on clock: VirtualScheduler) throws
+        -> [String]
+    {
+        let client = RecordedShop.client(transport)
+        let bodies = Recorder(
+            client.post("/login", .json(["user": "ann", "password": password])).decode(Login.self).flatMap {
+                login in
+                client.get(
+                    "/cart", query: ["api_key": "k3y-in-a-query", "page": "2"],
+                    headers: [
+                        "Authorization": "Bearer \(login.token)", "Cookie": "sid=s3ss10n-c00kie; theme=dark",
+                    ]
+                ).flatMap { _ in
+                    client.post("/out", .form(["token": login.token, "why": "done"]))
+                }
+            }.map(\.text), on: clock)
+        try clock.run()
+        return bodies.values
+            + bodies.events.compactMap { event in
+                if case .end(.failed(let error)) = event.kind { "\(error)" } else { nil }
+            }
+    }
+
+    private static let rules: [ScriptedTransport.Rule] = [
+        .when(
+            .post, "/login",
+            .json(
+                #"{"token": "tok\/en+9876543210", "user": {"name": "ann"}, "pin": 12}"#,
+                headers: [.setCookie: "sid=s3ss10n-c00kie; Path=/"])),
+        .when(.get, "/cart", .json(#"{"next": "https://shop.test/cart?api_key=k3y-in-a-query&page=3"}"#)),
+        .when(.post, "/out", .json(#"{"note": "tok/en+9876543210 is out"}"#)),
+    ]
+
+    @Test("No secret is in the file, and the flow fits together with the placeholders")
+    func flowsFit() throws {
+        let shop = RecordedShop(Self.rules)
+        let live = try Self.run(shop.recording, password: "hunter2hunter2", on: shop.clock)
+        #expect(live == [#"{"note": "tok/en+9876543210 is out"}"#])
+        let cassette = try shop.cassette()
+        let text = String(decoding: cassette.encoded, as: UTF8.self)
+        for secret in Self.secrets + ["tok\\/en", "tok%2Fen"] { #expect(!text.contains(secret), "\(secret)") }
+
+        let token = try #require(cassette.exchanges[1].headerFields[.authorization]).dropFirst(
+            "Bearer ".count)
+        #expect(token.hasPrefix("secret-"))
+        #expect(
+            String(decoding: cassette.exchanges[0].content, as: UTF8.self).contains("\"token\": \"\(token)\"")
+        )
+        #expect(String(decoding: cassette.exchanges[2].body, as: UTF8.self).contains("token=\(token)"))
+        #expect(
+            String(decoding: cassette.exchanges[2].content, as: UTF8.self) == #"{"note": "\#(token) is out"}"#
+        )
+        #expect(cassette.exchanges[1].headerFields[.cookie]?.hasPrefix("sid=secret-") == true)
+        #expect(
+            cassette.exchanges[0].head?[.setCookie]
+                == cassette.exchanges[1].headerFields[.cookie].map { "\($0.prefix { $0 != ";" }); Path=/" })
+
+        for password in ["hunter2hunter2", "another"] {
+            let clock = VirtualScheduler()
+            let replay = ReplayTransport(cassette, on: clock)
+            #expect(try Self.run(replay, password: password, on: clock) == [#"{"note": "\#(token) is out"}"#])
+            try replay.verify()
+        }
+    }
+
+    @Test("A placeholder of the cassette matches only the exchange that has it")
+    func placeholdersAreCompared() throws {
+        let url = "https://shop.test/me"
+        func exchange(_ token: String, _ body: String) -> Cassette.Exchange {
+            Cassette.Exchange(
+                url: url, headerFields: [.authorization: "Bearer \(token)"],
+                events: [
+                    Cassette.Event(.zero, .head(ResponseHead(status: .ok))),
+                    Cassette.Event(.zero, .chunk(Array(body.utf8))), Cassette.Event(.zero, .finished),
+                ])
+        }
+        let cassette = Cassette([exchange("secret-1", "old"), exchange("secret-2", "new")])
+        var rules = ReplayRules()
+        rules.comparedFields = [.authorization]
+        rules.isStrict = false
+        for (token, answer) in [("secret-2", "new"), ("secret-1", "old"), ("anything", "old")] {
+            let clock = VirtualScheduler()
+            let replay = ReplayTransport(cassette, on: clock, rules: rules)
+            let request = Request(
+                url: try #require(URL(string: url)), headerFields: [.authorization: "Bearer \(token)"])
+            let events = try RecordedShop.events(of: request, by: replay, on: clock)
+            #expect(events.contains { $0.hasSuffix("chunk \(answer)") }, "\(token)")
+        }
+    }
+
+    @Test("Chunks keep their times and places around what is replaced")
+    func chunksAroundSecrets() throws {
+        let parts = [#"{"a": 1, "tok"#, #"en": "abc"#, "def", #"ghi", "b": 2}"#]
+        let steps = parts.flatMap {
+            [.chunk(Array($0.utf8)), .wait(.milliseconds(1))] as [ScriptedTransport.Step]
+        }
+        let head = ResponseHead(status: .ok, headerFields: [.contentType: "application/json"])
+        let shop = RecordedShop([.when(.get, "/a", .init([.head(head)] + steps + [.finish]))])
+        let request = Request(url: try #require(URL(string: "https://shop.test/a")))
+        _ = try RecordedShop.events(of: request, by: shop.recording, on: shop.clock)
+        let chunks = try shop.cassette().exchanges[0].events.compactMap { event -> String? in
+            if case .chunk(let bytes) = event.kind { String(decoding: bytes, as: UTF8.self) } else { nil }
+        }
+        #expect(chunks == [#"{"a": 1, "tok"#, #"en": "secret-1""#, "", #", "b": 2}"#])
+    }
+
+    @Test(
+        "Secrets are found in every kind of content, complete or cut off",
+        arguments: [
+            (
+                "application/json", #"{"a":{"password":{"x":"p1","y":[7,null,true]}},"b":"c"}"#,
+                #"{"a":{"password":{"x":"secret-1","y":[2,null,true]}},"b":"c"}"#
+            ),
+            ("application/json", #"{"password":"p1"#, #"{"password":"secret-1""#),
+            (
+                "application/x-ndjson", "{\"token\":\"t\"}\n{\"token\":\"t\"}\n",
+                "{\"token\":\"secret-1\"}\n{\"token\":\"secret-1\"}\n"
+            ),
+            ("text/event-stream", "data: {\"token\":\"t\"}\n\n", "data: {\"token\":\"secret-1\"}\n\n"),
+            ("application/x-www-form-urlencoded", "a=1&password=p%201&b=", "a=1&password=secret-1&b="),
+            (
+                "multipart/form-data; boundary=x",
+                "--x\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\nt\r\n--x\r\n\r\nu\r\n--x--\r\n",
+                "--x\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\nsecret-1\r\n--x\r\n\r\nu\r\n--x--\r\n"
+            ),
+            ("image/png", #"{"password":"p1"}"#, #"{"password":"p1"}"#),
+        ])
+    func kindsOfContent(type: String, content: String, recorded: String) throws {
+        let shop = RecordedShop([
+            .when(.post, "/a", .bytes(Array(content.utf8), headers: [.contentType: type]))
+        ])
+        let request = Request(
+            method: .post, url: try #require(URL(string: "https://shop.test/a")),
+            headerFields: [.contentType: type], body: .text(content))
+        _ = try RecordedShop.events(of: request, by: shop.recording, on: shop.clock)
+        let exchange = try shop.cassette().exchanges[0]
+        #expect(String(decoding: exchange.body, as: UTF8.self) == recorded)
+        #expect(String(decoding: exchange.content, as: UTF8.self) == recorded)
+    }
+
+    @Test("Secrets of URLs are replaced: user info, parameters, and in fields")
+    func secretsOfURLs() throws {
+        let shop = RecordedShop([
+            .when(
+                nil, "*",
+                .status(.found, headers: [.location: "https://shop.test/b?token=t1&c=2#access_token=t2"]))
+        ])
+        let request = Request(url: try #require(URL(string: "https://ann:pw@shop.test/a?c=1&token=t1")))
+        _ = try RecordedShop.events(of: request, by: shop.recording, on: shop.clock)
+        let exchange = try shop.cassette().exchanges[0]
+        #expect(exchange.url == "https://secret-1:secret-2@shop.test/a?c=1&token=secret-3")
+        #expect(exchange.head?[.location] == "https://shop.test/b?token=secret-3&c=2#access_token=secret-4")
+    }
+
+    @Test("A recording after another one uses new placeholders, and the address of a server can be replaced")
+    func laterRecordings() throws {
+        let former = Cassette([Cassette.Exchange(url: "https://shop.test/?token=secret-7")])
+        let shop = RecordedShop(
+            [.when(nil, "*", .json(#"{"next": "http://127.0.0.1:4711/b"}"#))], after: former,
+            replacing: ["http://127.0.0.1:4711": "https://shop.test"])
+        let request = Request(url: try #require(URL(string: "http://127.0.0.1:4711/a?token=t")))
+        _ = try RecordedShop.events(of: request, by: shop.recording, on: shop.clock)
+        let cassette = try shop.cassette()
+        #expect(
+            cassette.exchanges.map(\.url) == [
+                "https://shop.test/?token=secret-7", "https://shop.test/a?token=secret-8",
+            ])
+        #expect(
+            String(decoding: cassette.exchanges[1].content, as: UTF8.self).contains("https://shop.test/b"))
+    }
+}

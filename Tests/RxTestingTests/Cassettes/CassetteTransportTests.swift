@@ -1,0 +1,80 @@
+import Foundation
+import HTTPTypes
+import RxHTTP
+import RxLite
+import RxTesting
+import Testing
+
+@Suite struct CassetteTransportTests {
+    private let clock = VirtualScheduler()
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "cassettes-\(UUID())")
+
+    private func network() -> ScriptedTransport {
+        ScriptedTransport(on: clock, [.when(.get, "/*", .json("[1]"), .json("[2]"), .json("[3]"))])
+    }
+
+    private func answers(_ paths: [String], by transport: CassetteTransport) throws -> [String] {
+        try paths.map { path in
+            let request = Request(url: try #require(URL(string: "https://a.test/\(path)")))
+            let events = try RecordedShop.events(of: request, by: transport, on: clock)
+            return events.first { $0.contains("chunk") }.map { String($0.suffix(3)) } ?? "none"
+        }
+    }
+
+    @Test("A cassette is recorded, replayed, and completed")
+    func modes() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "a.har").path
+        #expect(throws: CassetteError.self) {
+            try CassetteTransport(path, mode: .replay, on: clock, network: self.network())
+        }
+        let network = network()
+        let record = try CassetteTransport(path, mode: .record, on: clock, network: network)
+        #expect(try answers(["x", "y"], by: record) == ["[1]", "[2]"])
+        #expect(!FileManager.default.fileExists(atPath: path))
+        try record.finish()
+
+        let replay = try CassetteTransport(path, mode: .replay, on: clock, network: network)
+        #expect(try answers(["y", "z"], by: replay) == ["[2]", "none"])
+        #expect(throws: ReplayMismatch.self) { try replay.finish() }
+        #expect(network.requests.count == 2)
+
+        let before = try Data(contentsOf: URL(filePath: path))
+        let idle = try CassetteTransport(path, mode: .replayOrRecord, on: clock, network: network)
+        #expect(try answers(["x"], by: idle) == ["[1]"])
+        try idle.finish()
+        #expect(try Data(contentsOf: URL(filePath: path)) == before)
+
+        let both = try CassetteTransport(path, mode: .replayOrRecord, on: clock, network: network)
+        #expect(try answers(["x", "z", "y"], by: both) == ["[1]", "[3]", "[2]"])
+        #expect(network.requests.count == 3)
+        try both.finish()
+        let whole = try CassetteTransport(path, mode: .replay, on: clock, network: network)
+        #expect(try answers(["x", "y", "z"], by: whole) == ["[1]", "[2]", "[3]"])
+        try whole.finish()
+
+        let direct = try CassetteTransport(path, mode: .passthrough, on: clock, network: network)
+        #expect(try answers(["q"], by: direct) == ["[3]"])
+        try direct.finish()
+        #expect(try Cassette(contentsOf: path).exchanges.count == 3)
+    }
+
+    @Test(
+        "The environment selects the mode, and CI refuses to record",
+        arguments: [
+            ([:], .replay), (["RX_CASSETTES": ""], .replay), (["RX_CASSETTES": "record"], .record),
+            (["RX_CASSETTES": "replayOrRecord", "CI": "false"], .replayOrRecord),
+            (["RX_CASSETTES": "record", "CI": "true"], nil),
+            (["RX_CASSETTES": "replayOrRecord", "CI": "1"], nil),
+            (["RX_CASSETTES": "replay", "CI": "true"], .replay),
+            (["RX_CASSETTES": "passthrough", "CI": "1"], .passthrough),
+            (["RX_CASSETTES": "erase"], nil),
+        ] as [([String: String], CassetteMode?)])
+    func environment(variables: [String: String], mode: CassetteMode?) throws {
+        guard let mode else {
+            #expect(throws: CassetteError.self) { try CassetteMode.fromEnvironment(variables) }
+            return
+        }
+        #expect(try CassetteMode.fromEnvironment(variables) == mode)
+    }
+}
