@@ -1,6 +1,7 @@
 import FoundationEssentials
 public import HTTPTypes
-import RxHTTP
+public import RxHTTP
+import RxJSON
 import Synchronization
 
 extension ScriptedTransport {
@@ -8,26 +9,106 @@ extension ScriptedTransport {
     public struct Rule: Sendable {
         let method: HTTPRequest.Method?
         let path: String
+        let query: [String: String]
+        let content: Content?
+        let condition: (@Sendable (Request) -> Bool)?
         let replies: [Reply]
 
         /// Responds to requests of `method` to `path`: to the first with the first of `replies`, and so on;
         /// the last reply repeats. Without `replies` it never responds.
         ///
+        /// ```swift
+        /// .when(.get, "/goods", query: ["page": "2"], .json("[3, 4]")),
+        /// .when(.post, "/login", body: .json(#"{"user": "ann"}"#), .json(#"{"token": "t"}"#)),
+        /// .when(.get, "/cart", if: { $0.headerFields[.authorization] == nil }, .status(.unauthorized)),
+        /// ```
+        ///
         /// - Parameters:
         ///   - method: the method; `nil` matches all.
         ///   - path: the path of the URL without query, including a trailing slash; or, if it begins with
         ///     `http`, scheme, host, port and path. A `*` at its end matches any text that follows.
+        ///   - query: parameters that the query must contain, decoded; it may contain others. Default none.
+        ///   - content: the content of the request. Default any.
+        ///   - condition: a further condition. Default none.
         ///   - replies: the replies, in order. Without any, requests wait for ever.
         public static func when(
-            _ method: HTTPRequest.Method?, _ path: String, _ replies: Reply...
+            _ method: HTTPRequest.Method?, _ path: String, query: [String: String] = [:],
+            body content: Content? = nil, if condition: (@Sendable (Request) -> Bool)? = nil,
+            _ replies: Reply...
         ) -> Rule {
-            Rule(method: method, path: path, replies: replies.isEmpty ? [.stall] : replies)
+            Rule(
+                method: method, path: path, query: query, content: content, condition: condition,
+                replies: replies.isEmpty ? [.stall] : replies)
         }
 
         func matches(_ request: Request) -> Bool {
             if let method, method != request.method { return false }
             let target = path.hasPrefix("http") ? request.url.originAndPath : request.url.wholePath
-            return path.hasSuffix("*") ? target.hasPrefix(path.dropLast()) : target == path
+            guard path.hasSuffix("*") ? target.hasPrefix(path.dropLast()) : target == path else {
+                return false
+            }
+            if !query.isEmpty {
+                let pairs = request.urlText.queryPairs
+                guard query.allSatisfy({ name, value in pairs.contains { $0 == (name, value) } }) else {
+                    return false
+                }
+            }
+            return content.map { $0.matches(request) } ?? true && condition.map { $0(request) } ?? true
+        }
+
+        /// The method, the path and the conditions, for messages.
+        var text: String {
+            let pairs = query.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            return "\(method?.rawValue ?? "any method") \(path)"
+                + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
+                + (content.map { " with \($0.text)" } ?? "")
+                + (condition == nil ? "" : " if a condition holds")
+        }
+    }
+}
+
+extension ScriptedTransport.Rule {
+    /// A condition on the content of a request. Content that is streamed never fulfils one.
+    public enum Content: Sendable {
+        /// A JSON text with the same members in any order, and the same elements.
+        case json(String)
+        /// A form with these fields, in any order, and no others.
+        case form([String: String])
+        /// The same text.
+        case text(String)
+        /// A text that contains this one.
+        case containing(String)
+
+        func matches(_ request: Request) -> Bool {
+            let body: [UInt8]
+            switch request.body {
+            case .empty: body = []
+            case .bytes(let bytes): body = bytes
+            case .streamed: return false
+            }
+            switch self {
+            case .json(let text):
+                let expected = Array(text.utf8)
+                guard let one = try? JSONPart(wholeOf: expected), let other = try? JSONPart(wholeOf: body)
+                else {
+                    return false
+                }
+                return one.canonical(in: expected) == other.canonical(in: body)
+            case .form(let fields):
+                let pairs = "?\(String(decoding: body, as: UTF8.self))".queryPairs
+                return pairs.count == fields.count && pairs.allSatisfy { fields[$0.0] == $0.1 }
+            case .text(let text): return body.elementsEqual(text.utf8)
+            case .containing(let text): return String(decoding: body, as: UTF8.self).contains(text)
+            }
+        }
+
+        var text: String {
+            switch self {
+            case .json(let text): "the JSON \(text)"
+            case .form(let fields): "the form \(fields.keys.sorted().joined(separator: ", "))"
+            case .text(let text): "the text \(text.debugDescription)"
+            case .containing(let text): "a text that contains \(text.debugDescription)"
+            }
         }
     }
 }
@@ -42,6 +123,11 @@ final class RuleBook: Sendable {
         counts = Mutex(Array(repeating: 0, count: rules.count))
     }
 
+    /// The rules that have not responded.
+    var unused: [ScriptedTransport.Rule] {
+        zip(rules, counts.withLock { $0 }).filter { $0.1 == 0 }.map(\.0)
+    }
+
     func reply(to request: Request) -> ScriptedTransport.Reply {
         guard let index = rules.firstIndex(where: { $0.matches(request) }) else {
             let asked = "\(request.method.rawValue) \(request.url.originAndPath)"
@@ -53,6 +139,16 @@ final class RuleBook: Sendable {
         }
         let replies = rules[index].replies
         return replies[min(turn, replies.count - 1)]
+    }
+}
+
+extension String {
+    /// The pairs of the query, decoded.
+    fileprivate var queryPairs: [(String, String)] {
+        prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst().split(separator: "&").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (parts[0].decodedAsForm, parts.count > 1 ? parts[1].decodedAsForm : "")
+        }
     }
 }
 

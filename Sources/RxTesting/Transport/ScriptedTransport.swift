@@ -22,19 +22,34 @@ public final class ScriptedTransport: Transport {
     public let clock: VirtualScheduler
 
     private let reply: @Sendable (Request) -> Reply
+    private let book: RuleBook?
     private let log = Mutex<[Exchange]>([])
 
     /// Creates a transport that calls `reply` at each subscription.
-    public init(on scheduler: VirtualScheduler, reply: @escaping @Sendable (Request) -> Reply) {
-        self.clock = scheduler
-        self.reply = reply
+    public convenience init(on scheduler: VirtualScheduler, reply: @escaping @Sendable (Request) -> Reply) {
+        self.init(on: scheduler, book: nil, reply: reply)
     }
 
     /// Creates a transport that responds by the first matching rule.
     public convenience init(on scheduler: VirtualScheduler, _ rules: [Rule]) {
         let book = RuleBook(rules)
-        self.init(on: scheduler) { request in book.reply(to: request) }
+        self.init(on: scheduler, book: book) { request in book.reply(to: request) }
     }
+
+    private init(
+        on scheduler: VirtualScheduler, book: RuleBook?, reply: @escaping @Sendable (Request) -> Reply
+    ) {
+        self.clock = scheduler
+        self.book = book
+        self.reply = reply
+    }
+
+    /// The rules that no request has used, as text; empty without rules.
+    ///
+    /// ```swift
+    /// #expect(transport.unusedRules.isEmpty)
+    /// ```
+    public var unusedRules: [String] { book?.unused.map(\.text) ?? [] }
 
     /// The clock.
     public var scheduler: any Scheduler { clock }
