@@ -37,6 +37,8 @@ let package = Package(
         .library(name: "RxNetworking", targets: ["RxNetworking"]),
         .library(name: "RxLite", targets: ["RxLite"]),
         .library(name: "RxTesting", targets: ["RxTesting"]),
+        // Needs Swift Testing, and so only for test targets.
+        .library(name: "RxTestingSupport", targets: ["RxTestingSupport"]),
         .library(name: "RxJSON", targets: ["RxJSON"]),
         // With the trait DiskCache.
         .library(name: "RxDiskCache", targets: ["RxDiskCache"]),
@@ -134,6 +136,9 @@ let package = Package(
         .target(
             name: "RxTesting", dependencies: ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket", .httpTypes],
             swiftSettings: settings),
+        .target(
+            name: "RxTestingSupport", dependencies: ["RxHTTP", "RxLite", "RxTesting"],
+            swiftSettings: settings),
 
         // The client under faults: scenarios, which tests run with few seeds and Tests/explore.sh with many.
         .target(
@@ -192,6 +197,10 @@ let package = Package(
         .testTarget(
             name: "RxTestingTests",
             dependencies: ["RxTesting", "RxClient", "RxHTTP", "RxLite", "RxWebSocket", .httpTypes],
+            swiftSettings: settings),
+        .testTarget(
+            name: "RxTestingSupportTests",
+            dependencies: ["RxClient", "RxHTTP", "RxLite", "RxTesting", "RxTestingSupport", .httpTypes],
             swiftSettings: settings),
         .testTarget(name: "RxJSONTests", dependencies: ["RxJSON", "RxTesting"], swiftSettings: settings),
         .testTarget(
@@ -261,10 +270,9 @@ let package = Package(
             name: "SurfaceTests",
             // The probe, since it is linked with all of RxNetworking, as the programs of the pages are.
             dependencies: [
-                "RxNetworking", "RxDiskCache", "RxInspector", "RxJSON", "RxMetrics", "RxServices",
-                "RxTesting",
-                "RxTracing", "TestServers", "download-probe", .logging, .serviceLifecycle, .tracing,
-                .unixSignals,
+                "RxNetworking", "RxDiskCache", "RxInspector", "RxJSON", "RxMetrics", "RxServices", "RxTesting",
+                "RxTestingSupport", "RxTracing", "TestServers", "download-probe", .httpTypes, .logging,
+                .serviceLifecycle, .tracing, .unixSignals,
             ],
             swiftSettings: settings),
         // Tests/SurfaceTests/Samples/Chains.swift once more, as the code of packages with other settings.
@@ -298,7 +306,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "PlaygroundServerTests",
-            dependencies: ["Playground", "PlaygroundServer", "RxHTTP", "TestServers"],
+            dependencies: [
+                "Playground", "PlaygroundServer", "RxHTTP", "RxNetworking", "RxTesting", "RxTestingSupport",
+                "TestServers",
+            ],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -67,9 +67,10 @@ import Testing
 
     static func sources() throws -> [[String]] {
         let folder = root.appending(path: "Tests/SurfaceTests/Samples")
-        return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil).map {
-            normalized(try String(contentsOf: $0, encoding: .utf8).split(separator: "\n"))
-        }
+        return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "swift" }.map {
+                normalized(try String(contentsOf: $0, encoding: .utf8).split(separator: "\n"))
+            }
     }
 
     /// Lines without layout: indentation, blank lines, imports, conditions of traits, the gap before a comment.
