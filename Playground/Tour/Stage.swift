@@ -8,6 +8,8 @@ final class Stage: Sendable {
     let baseURL: String
     /// The base URL of a second server with the same data.
     let standbyURL: String
+    /// The transport of the clients that a recipe makes.
+    let transport: any Transport
     /// The shop's app, shared by all recipes of a tour.
     let app: ShopApp
     /// Lines that are redrawn when they change.
@@ -16,7 +18,10 @@ final class Stage: Sendable {
     private let start = ContinuousClock.now
     private let problems = Mutex<[String]>([])
 
-    init(baseURL: String, standbyURL: String, app: ShopApp) {
+    init(
+        baseURL: String, standbyURL: String, app: ShopApp, transport: any Transport = CurlTransport.shared
+    ) {
+        self.transport = transport
         self.baseURL = baseURL
         self.standbyURL = standbyURL
         self.app = app

@@ -12,11 +12,13 @@ final class ShopApp: Sendable {
     /// The queue of picture uploads, two at a time.
     let uploads = RequestQueue(limit: 2)
 
-    /// - Parameter baseURL: the shop's server.
-    init(baseURL: String) {
-        let login = Client.shop(baseURL) { [cookies] in $0.cookies = cookies }
+    /// - Parameters:
+    ///   - baseURL: the shop's server.
+    ///   - transport: sends the requests. Default libcurl.
+    init(baseURL: String, transport: any Transport = CurlTransport.shared) {
+        let login = Client.shop(baseURL, transport) { [cookies] in $0.cookies = cookies }
         session = Session { login.account.logIn(as: "ada", password: "tea") }
-        client = Client.shop(baseURL) { [session, cookies] configuration in
+        client = Client.shop(baseURL, transport) { [session, cookies] configuration in
             configuration.session = session
             configuration.cookies = cookies
         }
@@ -25,11 +27,14 @@ final class ShopApp: Sendable {
 
 extension Client {
     /// A client of the shop.
-    static func shop(_ baseURL: String, configure: (inout ClientConfiguration) -> Void = { _ in }) -> Client {
-        var configuration = ClientConfiguration()
+    static func shop(
+        _ baseURL: String, _ transport: any Transport = CurlTransport.shared,
+        configure: (inout ClientConfiguration) -> Void = { _ in }
+    ) -> Client {
+        var configuration = ClientConfiguration(baseURL: baseURL)
         configuration.options.envelope = .shop
         configure(&configuration)
-        let client = Client(baseURL: baseURL, configuration: configuration)
+        let client = Client(configuration: configuration, transport: transport)
         Inspection.inspect(client)
         return client
     }

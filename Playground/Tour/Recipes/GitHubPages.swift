@@ -11,7 +11,9 @@ extension Recipe {
             var parameters: Parameters { .query(["per_page": 3]) }
         }
         let next = Signal<Void>()
-        let states = Client(baseURL: stage.baseURL).pages(Issues(), .link, next: next)
+        let client = Client(
+            configuration: ClientConfiguration(baseURL: stage.baseURL), transport: stage.transport)
+        let states = client.pages(Issues(), .link, next: next)
         // Shown
         var last = PagingState<Issue>()
         for await state in states.values(buffering: .unbounded) {
