@@ -20,6 +20,7 @@ let package = Package(
         .executable(name: "CancelBenchmark", targets: ["CancelBenchmark"]),
         .executable(name: "APIBenchmark", targets: ["APIBenchmark"]),
         .executable(name: "StreamsBenchmark", targets: ["StreamsBenchmark"]),
+        .executable(name: "TestingBenchmark", targets: ["TestingBenchmark"]),
         .executable(name: "WebSocketBenchmark", targets: ["WebSocketBenchmark"]),
         .executable(name: "NIOWebSocketBenchmark", targets: ["NIOWebSocketBenchmark"]),
     ],
@@ -65,6 +66,10 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
             ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "TestingBenchmark",
+            dependencies: [.rxNetworking, .product(name: "RxTesting", package: "RxNetworking")],
             swiftSettings: settings),
         .executableTarget(
             name: "APIBenchmark",

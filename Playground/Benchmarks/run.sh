@@ -8,6 +8,7 @@
 #   Playground/Benchmarks/run.sh api [CASE...]
 #   Playground/Benchmarks/run.sh adoption
 #   Playground/Benchmarks/run.sh websocket
+#   Playground/Benchmarks/run.sh testing
 #
 # streams: COUNT events (default 1000000) through chains, combinations and signals, on one core, in turns with the
 # same work by the peers; medians of ROUNDS (default 7) rounds; only cases whose names contain TEXT. Prints a JSON
@@ -37,6 +38,8 @@
 # websocket: echoes of 64 B and 64 KiB over 1 and 64 connections, in turns (ROUNDS, default 5): RxNetworking, a C program
 # on libcurl's own WebSocket, and swift-nio, each on core 1 with the server, a C program, on core 0; then the resident
 # memory of 10,000 idle connections. The first two use libcurl 8.14.1, since Debian's 7.88.1 has no WebSocket.
+# testing: 10,000 requests through a whole client in virtual time, at most 1 s; a cassette of 1,000 exchanges read and
+# replayed through one, at most 0.2 s; medians, on core 1. Exits with 1 if a limit is exceeded.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 
@@ -49,6 +52,7 @@ api) product=APIBenchmark ;;
 adoption) product= ;;
 #
 websocket) product=WebSocketBenchmark other=8.14.1 ;;
+testing) product=TestingBenchmark ;;
 *)
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2
@@ -82,7 +86,7 @@ if [ -z "$product" ]; then
     "$here/adoption.sh" "$root" "$scratch/adoption"
     exit
 fi
-if [ "$product" = StreamsBenchmark ]; then
+if [ "$product" = StreamsBenchmark ] || [ "$product" = TestingBenchmark ]; then
     install_missing
     build_product "$product"
     taskset -c 1 "$built/$product" "${@:2}"
