@@ -196,7 +196,9 @@ let package = Package(
             name: "RxLiteTests", dependencies: ["RxLite", "RxLoop", "RxTesting"], swiftSettings: settings),
         .testTarget(
             name: "RxTestingTests",
-            dependencies: ["RxTesting", "RxClient", "RxHTTP", "RxLite", "RxWebSocket", .httpTypes],
+            dependencies: [
+                "RxTesting", "RxClient", "RxHTTP", "RxLite", "RxParameters", "RxWebSocket", .httpTypes,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "RxTestingSupportTests",
@@ -231,7 +233,8 @@ let package = Package(
         .testTarget(
             name: "RxMetricsTests",
             dependencies: [
-                "RxCache", "RxClient", "RxHTTP", "RxLite", "RxMetrics", "RxNetworking", "RxTesting",
+                "RxCache", "RxClient", "RxHTTP", "RxLite", "RxMetrics", "RxNetworking", "RxParameters",
+                "RxTesting",
                 "TestServers",
                 .httpTypes, .coreMetrics, .metricsTestKit,
             ],
@@ -246,7 +249,8 @@ let package = Package(
         .testTarget(
             name: "RxTracingTests",
             dependencies: [
-                "RxCache", "RxClient", "RxHTTP", "RxLite", "RxNetworking", "RxTesting", "RxTracing",
+                "RxCache", "RxClient", "RxHTTP", "RxLite", "RxNetworking", "RxParameters", "RxTesting",
+                "RxTracing",
                 "RxWebSocket", "TestServers", .httpTypes, .tracing, .inMemoryTracing,
             ],
             swiftSettings: settings),
@@ -270,7 +274,8 @@ let package = Package(
             name: "SurfaceTests",
             // The probe, since it is linked with all of RxNetworking, as the programs of the pages are.
             dependencies: [
-                "RxNetworking", "RxDiskCache", "RxInspector", "RxJSON", "RxMetrics", "RxServices", "RxTesting",
+                "RxNetworking", "RxDiskCache", "RxInspector", "RxJSON", "RxMetrics", "RxServices",
+                "RxTesting",
                 "RxTestingSupport", "RxTracing", "TestServers", "download-probe", .httpTypes, .logging,
                 .serviceLifecycle, .tracing, .unixSignals,
             ],

@@ -8,6 +8,7 @@ import RxClient
 import RxHTTP
 import RxLite
 import RxMetrics
+import RxParameters
 import RxTesting
 import Testing
 

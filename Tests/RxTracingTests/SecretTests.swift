@@ -5,6 +5,7 @@ import InMemoryTracing
 import RxClient
 import RxHTTP
 import RxLite
+import RxParameters
 import RxTesting
 import RxTracing
 import Testing
