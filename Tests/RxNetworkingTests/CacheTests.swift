@@ -95,13 +95,11 @@ import Testing
         let gate = try Gate()
         let server = try RawServer { _ in [.wait(gate), .respond(200, body: "[1]")] }
         let client = client(server.baseURL, .http)
-        let answers = Observable.zip((0..<20).map { _ in client.request(Goods()) }).share(replay: 1)
-        let subscription = answers.subscribe()
+        async let answers = Observable.zip((0..<20).map { _ in client.request(Goods()) }).value()
         _ = try await server.nextRequest()
         gate.open()
-        #expect(try await answers.value() == Array(repeating: [1], count: 20))
+        #expect(try await answers == Array(repeating: [1], count: 20))
         #expect(server.record.requests.count == 1)
-        subscription.cancel()
     }
 
     @Test("If the server cannot be reached, a stale response is delivered")
