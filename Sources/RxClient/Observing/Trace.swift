@@ -40,9 +40,9 @@ final class Trace: Sendable {
         _ instruments: [any CallInstrument]
     ) {
         self.hub = hub
-        tools = hub.tools
         scheduler = call.scheduler
         isShown = hub.hasSubscribers
+        tools = isShown ? hub.tools : DeveloperTools()
         origin = isShown ? CallOrigin(call.kind, endpoint) : nil
         watchesCall = instruments.contains { $0.watchesCalls }
         // Usually there is one, which needs no list.
