@@ -48,6 +48,5 @@ import Testing
         } matching: { issue in
             issue.comments.first?.rawValue.contains("has no meaning here") == true
         }
-        withKnownIssue { expect(source.observable, emits: "--a--c-", on: clock) }
     }
 }
