@@ -3,7 +3,7 @@ import Synchronization
 
 extension RetryBudget {
     /// The budget of one host: earned by its requests, spent by its retries. Safe from any thread.
-    public final class Account: Sendable {
+    final class Account: Sendable {
         private struct Contents {
             /// The counts of requests and of retries.
             var counts: SlidingCounts
@@ -28,14 +28,13 @@ extension RetryBudget {
             contents = Mutex(Contents(counts: SlidingCounts(window: window)))
         }
 
-        /// Counts a request that is sent to the host. A client counts every request, including those of
-        /// ``Client/response(_:from:)``. Up to 15 requests are counted a little later, with the next ones.
-        public func noteRequest() {
+        /// Counts a request that is sent to the host.
+        func noteRequest() {
             if uncounted.add(1, ordering: .relaxed).newValue >= Self.batch { count(at: clock.now) }
         }
 
         /// Spends one retry, if the budget allows it.
-        public func withdraw() -> Bool {
+        func withdraw() -> Bool {
             let now = clock.now
             count(at: now)
             return contents.withLock { contents in

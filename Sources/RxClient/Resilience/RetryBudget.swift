@@ -40,10 +40,15 @@ public final class RetryBudget: Sendable {
         self.clock = clock
     }
 
-    /// The account of a host.
-    public func account(of origin: Origin) -> Account { account(of: origin, on: nil) }
+    /// Counts a request that is sent to a host, which earns budget for its retries. A client counts every request,
+    /// including those of ``Client/response(_:from:)``. Up to 15 requests are counted a little later, with the next ones.
+    public func noteRequest(to origin: Origin) { account(of: origin).noteRequest() }
 
-    func account(of origin: Origin, on clock: (any Scheduler)?) -> Account {
+    /// Spends one retry to a host, if its budget allows it.
+    public func withdraw(for origin: Origin) -> Bool { account(of: origin).withdraw() }
+
+    /// The account of a host.
+    func account(of origin: Origin, on clock: (any Scheduler)? = nil) -> Account {
         accounts.withLock { accounts in
             if let account = accounts[origin] { return account }
             if accounts.count >= Self.accountLimit { accounts = accounts.filter { !$0.value.isEmpty } }

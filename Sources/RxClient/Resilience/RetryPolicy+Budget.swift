@@ -19,7 +19,7 @@ extension RetryPolicy<NetworkError> {
                 guard case .retry = decision, let origin = error.url.flatMap({ Origin($0) }) else {
                     return decision
                 }
-                return budget.account(of: origin).withdraw() ? decision : .stop
+                return budget.withdraw(for: origin) ? decision : .stop
             }, stamp: stamp)
     }
 }
