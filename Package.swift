@@ -120,7 +120,11 @@ let package = Package(
             name: "RxMetrics", dependencies: ["RxClient", "RxHTTP", "RxLite", .httpTypes, .coreMetrics],
             swiftSettings: settings),
         .target(
-            name: "RxServices", dependencies: ["RxClient", "RxLite", "RxLoop", .serviceLifecycle],
+            name: "RxServices",
+            dependencies: [
+                "RxClient", "RxLite", "RxLoop", .serviceLifecycle,
+                .target(name: "RxInspector", condition: .when(traits: ["Inspector"])),
+            ],
             swiftSettings: settings),
         .target(
             name: "RxTracing", dependencies: ["RxClient", "RxHTTP", "RxLite", .httpTypes, .tracing],
@@ -242,8 +246,8 @@ let package = Package(
         .testTarget(
             name: "RxServicesTests",
             dependencies: [
-                "RxClient", "RxHTTP", "RxLite", "RxNetworking", "RxServices", "RxTesting", "TestServers",
-                .logging, .serviceLifecycle, .serviceLifecycleTestKit,
+                "RxClient", "RxHTTP", "RxInspector", "RxLite", "RxNetworking", "RxServices", "RxTesting",
+                "TestServers", .logging, .serviceLifecycle, .serviceLifecycleTestKit,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -26,7 +26,7 @@ import Testing
         "RxTesting": ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket"],
         "RxMetrics": ["RxClient", "RxHTTP", "RxLite"],
         "RxTracing": ["RxClient", "RxHTTP", "RxLite"],
-        "RxServices": ["RxClient", "RxLite", "RxLoop"],
+        "RxServices": ["RxClient", "RxInspector", "RxLite", "RxLoop"],
         "RxTestingSupport": ["RxHTTP", "RxLite", "RxTesting"],
     ]
 

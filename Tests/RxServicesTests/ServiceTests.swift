@@ -2,6 +2,7 @@
 import Logging
 import RxClient
 import RxHTTP
+import RxInspector
 import RxLite
 import RxNetworking
 import RxServices
@@ -84,6 +85,24 @@ import Testing
         await group.triggerGracefulShutdown()
         try await running.value
         await #expect(throws: NetworkError.self) { try await client.get("/").value() }
+    }
+
+    @Test func aGroupStopsTheInspector() async throws {
+        let inspector = try await Inspector.start(client())
+        let page = try #require(inspector.pageURL.wholeMatch(of: #/(http://[^/]+)(/.*)/#))
+        var configuration = ClientConfiguration(baseURL: String(page.1))
+        configuration.options.retry = .never
+        let browser = Client(configuration: configuration)
+        _ = try await browser.get(String(page.2)).value()
+        try await testGracefulShutdown { trigger in
+            let service = Task { try await inspector.run() }
+            trigger.triggerGracefulShutdown()
+            try await service.value
+        }
+        let error = await #expect(throws: NetworkError.self) {
+            try await browser.get(String(page.2)).value()
+        }
+        #expect(error?.code == .connect)
     }
 }
 #endif
