@@ -16,22 +16,23 @@ extension Observable where Failure == NetworkError {
     ///   - hedging: the rule for the delay before the second attempt.
     ///   - isRepeatable: whether the request may be sent twice.
     ///   - latencies: the latencies for percentiles. Default: those of this stream.
-    ///   - budget: the budget that second attempts are taken from. Default `nil`: no limit.
+    ///   - mayRepeat: asked before the second attempt, for example ``RetryBudget/withdraw(for:)``. Default: always.
     public func hedge(
         _ hedging: Hedging, if isRepeatable: Bool, among latencies: RecentLatencies = RecentLatencies(),
-        within budget: RetryBudget.Account? = nil
+        asking mayRepeat: @escaping @Sendable () -> Bool = { true }
     ) -> Observable {
         guard isRepeatable, hedging.isOn else { return self }
-        return hedge(hedging, latencies, budget, trace: nil)
+        return hedge(hedging, latencies, asking: mayRepeat, trace: nil)
     }
 
     func hedge(
-        _ hedging: Hedging, _ latencies: RecentLatencies, _ budget: RetryBudget.Account?, trace: Trace?
+        _ hedging: Hedging, _ latencies: RecentLatencies, asking mayRepeat: @escaping @Sendable () -> Bool,
+        trace: Trace?
     ) -> Observable {
         let clock = scheduler ?? ActorScheduler.shared
         return Observable(scheduler: scheduler) { observer in
             guard let delay = hedging.delay(latencies) else { return self.subscribe(observer) }
-            HedgedRun(self, latencies, budget, trace, on: clock, into: observer).start(delay)
+            HedgedRun(self, latencies, mayRepeat, trace, on: clock, into: observer).start(delay)
         }
     }
 }
@@ -41,7 +42,7 @@ private final class HedgedRun<Element: Sendable>: @unchecked Sendable {
     // Unchecked: runs only inside the subscription's lane, which is serial.
     private let stream: Observable<Element, NetworkError>
     private let latencies: RecentLatencies
-    private let budget: RetryBudget.Account?
+    private let mayRepeat: @Sendable () -> Bool
     private let trace: Trace?
     private let observer: Observer<Element, NetworkError>
     private let scope: Scope
@@ -51,12 +52,12 @@ private final class HedgedRun<Element: Sendable>: @unchecked Sendable {
 
     init(
         _ stream: Observable<Element, NetworkError>, _ latencies: RecentLatencies,
-        _ budget: RetryBudget.Account?, _ trace: Trace?, on clock: any Scheduler,
+        _ mayRepeat: @escaping @Sendable () -> Bool, _ trace: Trace?, on clock: any Scheduler,
         into observer: Observer<Element, NetworkError>
     ) {
         self.stream = stream
         self.latencies = latencies
-        self.budget = budget
+        self.mayRepeat = mayRepeat
         self.trace = trace
         self.observer = observer
         scope = observer.scope.child()
@@ -66,7 +67,7 @@ private final class HedgedRun<Element: Sendable>: @unchecked Sendable {
     func start(_ delay: Duration) {
         guard scope.isOpen else { return }
         timer.set(after: delay) {
-            guard self.budget?.withdraw() ?? true else { return }
+            guard self.mayRepeat() else { return }
             self.trace?.tell(.hedged(after: delay))
             self.attempt()
         }

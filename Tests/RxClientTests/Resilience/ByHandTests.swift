@@ -103,10 +103,10 @@ import Testing
             shared: { $0.retryBudget = RetryBudget(ratio: budget.ratio, floor: budget.floor) }
         ) { client, clock in
             guard let origin = client.servers.pair.main.origin,
-                let account = client.configuration.retryBudget?.account(of: origin)
+                let budget = client.configuration.retryBudget
             else { return .empty() }
             return client.response(.get("/x"))
-                .hedge(.after(.milliseconds(300)), if: true, within: account)
+                .hedge(.after(.milliseconds(300)), if: true, asking: { budget.withdraw(for: origin) })
         },
         Stage(
             testDescription: "failover",

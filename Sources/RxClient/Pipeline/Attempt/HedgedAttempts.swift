@@ -9,6 +9,8 @@ struct HedgedAttempts: Interceptor {
         guard let hedging = call.prepared.options.hedging, hedging.isOn, request.isRepeatable,
             let host = next.host
         else { return next(request) }
-        return next(request).hedge(hedging, host.latencies, host.budget, trace: call.trace)
+        let budget = host.budget
+        return next(request).hedge(
+            hedging, host.latencies, asking: { budget?.withdraw() ?? true }, trace: call.trace)
     }
 }
