@@ -15,7 +15,7 @@ final class ShopApp: Sendable {
     /// - Parameters:
     ///   - baseURL: the shop's server.
     ///   - transport: sends the requests. Default libcurl.
-    init(baseURL: String, transport: any Transport = CurlTransport.shared) {
+    init(baseURL: String, transport: (any Transport)? = nil) {
         let login = Client.shop(baseURL, transport) { [cookies] in $0.cookies = cookies }
         session = Session { login.account.logIn(as: "ada", password: "tea") }
         client = Client.shop(baseURL, transport) { [session, cookies] configuration in
@@ -28,13 +28,16 @@ final class ShopApp: Sendable {
 extension Client {
     /// A client of the shop.
     static func shop(
-        _ baseURL: String, _ transport: any Transport = CurlTransport.shared,
+        _ baseURL: String, _ transport: (any Transport)? = nil,
         configure: (inout ClientConfiguration) -> Void = { _ in }
     ) -> Client {
         var configuration = ClientConfiguration(baseURL: baseURL)
         configuration.options.envelope = .shop
         configure(&configuration)
-        let client = Client(configuration: configuration, transport: transport)
+        let client =
+            if let transport { Client(configuration: configuration, transport: transport) } else {
+                Client(configuration: configuration)
+            }
         Inspection.inspect(client)
         return client
     }
