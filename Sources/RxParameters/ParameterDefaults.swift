@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What a client does with parameters that say nothing about it themselves.
+/// A client's format, style and encoder, for parameters without own ones.
 package struct ParameterDefaults: Sendable {
     /// The format of standard parameters, for methods with content.
     package let format: ParameterFormat

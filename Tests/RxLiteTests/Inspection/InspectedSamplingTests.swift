@@ -3,7 +3,7 @@ import RxTesting
 import Testing
 
 extension InspectedTests {
-    /// What is recorded of streams that are too fast to show.
+    /// The records of streams that are too fast to show whole.
     @Suite(.serialized) struct Sampling {
         @Test func aFastTrackIsSampledAndCounted() {
             let watch = StreamWatch()
