@@ -37,7 +37,7 @@ public final class TestCassette: Sendable {
     public static var current: TestCassette {
         get throws {
             guard let active else {
-                throw CassetteError(
+                throw FixtureError(
                     .invalid("the test has no trait .cassette(…)"), path: "TestCassette.current")
             }
             return active
@@ -50,7 +50,7 @@ public final class TestCassette: Sendable {
     ///   - replacements: texts to replace in a recording, such as the address of a server on a port that changes.
     ///     Default none.
     ///   - network: sends the requests that are not replayed; made only if the mode needs it.
-    /// - Throws: a `CassetteError` if the cassette cannot be read, or the transport was already made.
+    /// - Throws: a `FixtureError` if the cassette cannot be read, or the transport was already made.
     public func transport(
         replacing replacements: [String: String] = [:], network: @autoclosure () -> any Transport
     ) throws -> CassetteTransport {
@@ -58,7 +58,7 @@ public final class TestCassette: Sendable {
             path, mode: mode, on: clock, rules: rules, replacing: replacements, network: network())
         return try transports.withLock { transports in
             guard transports.isEmpty else {
-                throw CassetteError(.invalid("the transport was made twice"), file: path)
+                throw FixtureError(.invalid("the transport was made twice"), file: path)
             }
             transports.append(transport)
             return transport
@@ -68,7 +68,7 @@ public final class TestCassette: Sendable {
     /// Runs a stream to its end: in virtual time while replaying, otherwise in real time.
     ///
     /// - Returns: its values.
-    /// - Throws: the error that the stream ends with; or, if a replay does not end, a `CassetteError`.
+    /// - Throws: the error that the stream ends with; or, if a replay does not end, a `FixtureError`.
     public func values<Element: Sendable, Failure: Error>(
         of stream: Observable<Element, Failure>
     ) async throws -> [Element] {
@@ -84,7 +84,7 @@ public final class TestCassette: Sendable {
         case .failed(let error): throw error
         case nil:
             recorder.cancel()
-            throw CassetteError(
+            throw FixtureError(
                 .invalid("a stream did not end after \(recorder.values.count) values"), file: path)
         }
     }

@@ -26,7 +26,7 @@ extension Parser {
             ]
         ) { bytes in
             let cassette: Cassette
-            do throws(CassetteError) { cassette = try Cassette(bytes: bytes) } catch {
+            do throws(FixtureError) { cassette = try Cassette(bytes: bytes) } catch {
                 try demand(error.line != nil && error.column != nil, "an error without a place: \(error)")
                 return "\(error)"
             }

@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func withoutTheTraitThereIsNoCassette() {
-        #expect(throws: CassetteError.self) { try TestCassette.current }
+        #expect(throws: FixtureError.self) { try TestCassette.current }
     }
 
     private struct Unreachable: Transport {
@@ -79,8 +79,8 @@ import Testing
         let folder = FileManager.default.temporaryDirectory.appending(path: "trait-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
         let recorded = folder.appending(path: "Cassettes/new.har").path
-        await #expect(throws: CassetteError.self) { try await Self.run([:], folder) {} }
-        await #expect(throws: CassetteError(.recordingInCI)) {
+        await #expect(throws: FixtureError.self) { try await Self.run([:], folder) {} }
+        await #expect(throws: FixtureError(.recordingInCI)) {
             try await Self.run(["RX_CASSETTES": "record", "CI": "true"], folder) {}
         }
         await #expect(throws: CancellationError.self) {

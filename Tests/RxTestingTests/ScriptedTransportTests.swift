@@ -92,6 +92,20 @@ import Testing
             ("https://a.test:81/x", "https://a.test:81/x", true),
             ("https://a.test/x", "http://a.test/x", false),
             ("http://a.test*", "http://a.test/x/y", true),
+            ("/goods/{id}", "http://a.test/goods/7", true), ("/goods/{id}", "http://a.test/goods/", false),
+            ("/goods/{id}", "http://a.test/goods/7/parts", false),
+            ("/goods/{id}", "http://a.test/goods", false),
+            ("/goods/{id}", "http://a.test/goods/a%2Fb", true),
+            ("/{a}/{b}-{c}.json", "http://a.test/x/1-2.json", true),
+            ("/{a}/{b}-{c}.json", "http://a.test/x/1-.json", false),
+            ("/{a}/{b}-{c}.json", "http://a.test/x/1-2-3.json", true),
+            ("/{a}/{b}-{c}.json", "http://a.test/x/1-2.jsons", false),
+            ("/{a}{b}", "http://a.test/xy", true), ("/{a}{b}", "http://a.test/x", false),
+            ("/é {a}", "http://a.test/%C3%A9%20+", true), ("/{a", "http://a.test/%7Ba", true),
+            ("/goods/{id}*", "http://a.test/goods/7/parts/8", true), ("/{a}/*", "http://a.test/x", false),
+            ("/{a}/*", "http://a.test/x/", true), ("/{a}/b*", "http://a.test/x/by/c", true),
+            ("https://a.test:81/{x}", "https://a.test:81/7", true),
+            ("https://a.test/{x}", "http://a.test/7", false),
         ])
     func pathsMatch(path: String, url: String, matches: Bool) throws {
         let transport = ScriptedTransport(on: clock, [.when(nil, path, .status(.ok))])

@@ -36,23 +36,13 @@ public struct Cassette: Sendable {
     ///   - path: the path of the file.
     ///   - limit: the maximum size in bytes; a larger file is not read. Default ``sizeLimit``. The format of the
     ///     reader allows at most 256 MiB.
-    /// - Throws: a ``CassetteError`` that names the place in the file.
-    public init(contentsOf path: String, limit: Int = Cassette.sizeLimit) throws(CassetteError) {
-        let bytes: [UInt8]
-        do {
-            let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
-            guard size <= limit else { throw CassetteError(.tooLarge(bytes: size, limit: limit), file: path) }
-            bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
-        } catch let error as CassetteError {
-            throw error
-        } catch {
-            throw CassetteError(.unreadable("\(error)"), file: path)
-        }
-        try self.init(bytes: bytes, file: path)
+    /// - Throws: a ``FixtureError`` that names the place in the file.
+    public init(contentsOf path: String, limit: Int = Cassette.sizeLimit) throws(FixtureError) {
+        try self.init(bytes: FixtureDocument.bytes(of: path, limit: limit), file: path)
     }
 
     /// Reads a file if there is one; otherwise the cassette is empty.
-    init(ifExists path: String) throws(CassetteError) {
+    init(ifExists path: String) throws(FixtureError) {
         if FileManager.default.fileExists(atPath: path) {
             try self.init(contentsOf: path)
         } else {
@@ -65,8 +55,8 @@ public struct Cassette: Sendable {
     /// - Parameters:
     ///   - bytes: the JSON text, in UTF-8.
     ///   - file: the name of the file for errors. Default none.
-    /// - Throws: a ``CassetteError`` that names the place in the text.
-    public init(bytes: [UInt8], file: String? = nil) throws(CassetteError) {
+    /// - Throws: a ``FixtureError`` that names the place in the text.
+    public init(bytes: [UInt8], file: String? = nil) throws(FixtureError) {
         exchanges = try CassetteReader(bytes, file: file).exchanges()
         self.file = file
     }
@@ -77,15 +67,15 @@ public struct Cassette: Sendable {
     /// Writes the file atomically: a reader, or a process that is interrupted, leaves the former file or the whole new
     /// one. Folders that do not exist are created.
     ///
-    /// - Throws: ``CassetteError/Problem/unwritable(_:)``.
-    public func write(to path: String) throws(CassetteError) {
+    /// - Throws: ``FixtureError/Problem/unwritable(_:)``.
+    public func write(to path: String) throws(FixtureError) {
         do {
             let url = URL(filePath: path)
             try FileManager.default.createDirectory(
                 at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data(encoded).write(to: url, options: .atomic)
         } catch {
-            throw CassetteError(.unwritable("\(error)"), file: path)
+            throw FixtureError(.unwritable("\(error)"), file: path)
         }
     }
 }

@@ -5,18 +5,18 @@ import RxWebSocket
 
 /// Reads the events of one entry: those that this library wrote, or those that the phases of another recorder imply.
 struct CassetteEvents {
-    private let entry: CassetteObject
-    private let response: CassetteObject
+    private let entry: FixtureObject
+    private let response: FixtureObject
     private let isWebSocket: Bool
     private var events: [Cassette.Event] = []
 
-    init(_ entry: CassetteObject, isWebSocket: Bool) throws(CassetteError) {
+    init(_ entry: FixtureObject, isWebSocket: Bool) throws(FixtureError) {
         self.entry = entry
         self.isWebSocket = isWebSocket
         response = try entry.required("response").object()
     }
 
-    consuming func read() throws(CassetteError) -> [Cassette.Event] {
+    consuming func read() throws(FixtureError) -> [Cassette.Event] {
         if let end = entry["_end"] {
             try readOwn(end: end.object())
         } else {
@@ -32,7 +32,7 @@ struct CassetteEvents {
 
     // MARK: Written by this library
 
-    private mutating func readOwn(end: CassetteObject) throws(CassetteError) {
+    private mutating func readOwn(end: FixtureObject) throws(FixtureError) {
         for interim in try entry["_interim"]?.elements() ?? [] {
             let interim = try interim.object()
             add(try interim.required("at").duration(), .interim(try head(interim)))
@@ -50,7 +50,7 @@ struct CassetteEvents {
         try readUploads()
     }
 
-    private func head(_ object: CassetteObject) throws(CassetteError) -> ResponseHead {
+    private func head(_ object: FixtureObject) throws(FixtureError) -> ResponseHead {
         let status = HTTPResponse.Status(
             code: try object.required("status").status(), reasonPhrase: try object["statusText"]?.text() ?? ""
         )
@@ -60,7 +60,7 @@ struct CassetteEvents {
             httpVersion: HTTPVersion(version.uppercased()))
     }
 
-    private mutating func readChunks() throws(CassetteError) {
+    private mutating func readChunks() throws(FixtureError) {
         guard let content = try content() else { return }
         guard let chunks = entry["_chunks"] else {
             if !content.isEmpty { add(events.last?.time ?? .zero, .chunk(content)) }
@@ -80,12 +80,12 @@ struct CassetteEvents {
         }
     }
 
-    private func content() throws(CassetteError) -> [UInt8]? {
+    private func content() throws(FixtureError) -> [UInt8]? {
         guard let content = try response["content"]?.object() else { return nil }
         return try content["text"]?.bytes(encoding: content["encoding"])
     }
 
-    private func ending(_ end: CassetteObject) throws(CassetteError) -> Cassette.Event.Kind {
+    private func ending(_ end: FixtureObject) throws(FixtureError) -> Cassette.Event.Kind {
         let outcome = try end.required("outcome")
         switch try outcome.text() {
         case "finished": return .finished
@@ -108,7 +108,7 @@ struct CassetteEvents {
     }
 
     /// Puts the progress of the upload between the other events, by time.
-    private mutating func readUploads() throws(CassetteError) {
+    private mutating func readUploads() throws(FixtureError) {
         guard let uploads = entry["_uploads"] else { return }
         var merged: [Cassette.Event] = []
         var others = events[...]
@@ -130,7 +130,7 @@ struct CassetteEvents {
 
     // MARK: Written by others
 
-    private mutating func readForeign() throws(CassetteError) {
+    private mutating func readForeign() throws(FixtureError) {
         let timings = try entry["timings"]?.object()
         var (waited, total) = (Duration.zero, Duration.zero)
         for phase in ["blocked", "dns", "connect", "send", "wait", "receive"] {
@@ -161,7 +161,7 @@ struct CassetteEvents {
     }
 
     /// The failure of an entry without a response, for which recorders have no common format.
-    private func failure() throws(CassetteError) -> Cassette.Event.Kind {
+    private func failure() throws(FixtureError) -> Cassette.Event.Kind {
         let text = try (entry["_error"] ?? response["_error"])?.text() ?? "there was no response"
         if text.contains("ABORTED") || text == "abandoned" { return .cancelled }
         let codes: [(part: String, code: NetworkError.Code, phase: Cassette.Failure.Phase)] = [
@@ -175,7 +175,7 @@ struct CassetteEvents {
     }
 
     /// The events of a stream, which Chrome lists instead of the text.
-    private mutating func readServerSentEvents() throws(CassetteError) {
+    private mutating func readServerSentEvents() throws(FixtureError) {
         guard let messages = entry["_eventSourceMessages"] else { return }
         let start = events.last?.time ?? .zero
         var first: Double?
@@ -199,7 +199,7 @@ struct CassetteEvents {
     /// Reads messages, whose times are milliseconds of this library or dates in seconds.
     ///
     /// - Parameter start: the start of the exchange as a date, for times of other recorders.
-    private mutating func readMessages(from start: Double?) throws(CassetteError) {
+    private mutating func readMessages(from start: Double?) throws(FixtureError) {
         for message in try entry["_webSocketMessages"]?.elements() ?? [] {
             let message = try message.object()
             let type = try message.required("type")

@@ -17,18 +17,18 @@ public enum CassetteMode: String, Sendable, CaseIterable {
     /// The mode that the environment selects: the value of ``variable``, by default ``replay``.
     ///
     /// - Parameter environment: the variables. Default those of the process.
-    /// - Throws: ``CassetteError/Problem/invalid(_:)`` for an unknown mode, and
-    ///   ``CassetteError/Problem/recordingInCI`` if the mode records although `CI` is set and not `false` or `0`.
+    /// - Throws: ``FixtureError/Problem/invalid(_:)`` for an unknown mode, and
+    ///   ``FixtureError/Problem/recordingInCI`` if the mode records although `CI` is set and not `false` or `0`.
     public static func fromEnvironment(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws(CassetteError) -> CassetteMode {
+    ) throws(FixtureError) -> CassetteMode {
         guard let name = environment[variable], !name.isEmpty else { return .replay }
         guard let mode = CassetteMode(rawValue: name) else {
             let names = allCases.map(\.rawValue).joined(separator: ", ")
-            throw CassetteError(.invalid("\(name.debugDescription) is none of \(names)"), path: variable)
+            throw FixtureError(.invalid("\(name.debugDescription) is none of \(names)"), path: variable)
         }
         let isInCI = !["", "0", "false"].contains(environment["CI"] ?? "")
-        guard !isInCI || !mode.isRecording else { throw CassetteError(.recordingInCI) }
+        guard !isInCI || !mode.isRecording else { throw FixtureError(.recordingInCI) }
         return mode
     }
 

@@ -7,13 +7,13 @@ struct CassetteReader {
     /// The version of the members that begin with an underscore; ``CassetteWriter`` writes it.
     static let version: Int64 = 1
 
-    private let document: CassetteDocument
+    private let document: FixtureDocument
 
-    init(_ bytes: [UInt8], file: String?) throws(CassetteError) {
-        document = try CassetteDocument(bytes, file: file)
+    init(_ bytes: [UInt8], file: String?) throws(FixtureError) {
+        document = try FixtureDocument(bytes, file: file)
     }
 
-    func exchanges() throws(CassetteError) -> [Cassette.Exchange] {
+    func exchanges() throws(FixtureError) -> [Cassette.Exchange] {
         let log = try document.root.object().required("log").object()
         // Recorders write 1.1, 1.2 and 1.3, which differ in optional members only.
         let version = try log.required("version")
@@ -32,7 +32,7 @@ struct CassetteReader {
         return exchanges
     }
 
-    private func exchange(_ entry: CassetteObject) throws(CassetteError) -> Cassette.Exchange {
+    private func exchange(_ entry: FixtureObject) throws(FixtureError) -> Cassette.Exchange {
         let request = try entry.required("request").object()
         let method = try request.required("method")
         guard let known = HTTPRequest.Method(try method.text()) else {
@@ -50,7 +50,7 @@ struct CassetteReader {
     }
 
     /// The content of a request. Forms may be written as pairs.
-    private func body(of data: CassetteObject) throws(CassetteError) -> [UInt8] {
+    private func body(of data: FixtureObject) throws(FixtureError) -> [UInt8] {
         let text = try data["text"]?.bytes(encoding: data["_encoding"] ?? data["encoding"]) ?? []
         guard text.isEmpty, let params = data["params"] else { return text }
         var form: [String] = []
@@ -63,9 +63,9 @@ struct CassetteReader {
     }
 }
 
-extension CassetteNode {
+extension FixtureNode {
     /// A date in ISO 8601, with or without a fraction of the second.
-    func date() throws(CassetteError) -> Date {
+    func date() throws(FixtureError) -> Date {
         let text = try text()
         let styles = [Date.ISO8601FormatStyle(includingFractionalSeconds: true), Date.ISO8601FormatStyle()]
         for style in styles {
@@ -75,13 +75,13 @@ extension CassetteNode {
     }
 
     /// The bytes of a text, or of a text in base64.
-    func bytes(encoding: CassetteNode?) throws(CassetteError) -> [UInt8] {
+    func bytes(encoding: FixtureNode?) throws(FixtureError) -> [UInt8] {
         guard let encoding else { return Array(try text().utf8) }
         guard try encoding.text() == "base64" else { throw encoding.error(.notA("base64")) }
         return try base64()
     }
 
-    func base64() throws(CassetteError) -> [UInt8] {
+    func base64() throws(FixtureError) -> [UInt8] {
         guard let data = Data(base64Encoded: try text(), options: .ignoreUnknownCharacters) else {
             throw error(.notA("base64"))
         }
@@ -90,7 +90,7 @@ extension CassetteNode {
 
     /// Header fields. The pseudo-fields of HTTP/2 are omitted, and lines are separate fields, since browsers join
     /// repeated fields by LF.
-    func fields() throws(CassetteError) -> HTTPFields {
+    func fields() throws(FixtureError) -> HTTPFields {
         let pairs = try elements()
         var fields = HTTPFields()
         for pair in pairs {
@@ -112,7 +112,7 @@ extension CassetteNode {
         return fields
     }
 
-    func status() throws(CassetteError) -> Int { Int(try integer(in: 100...999)) }
+    func status() throws(FixtureError) -> Int { Int(try integer(in: 100...999)) }
 }
 
 extension String {

@@ -33,11 +33,11 @@ public final class CassetteTransport: Transport {
     ///   - rules: the rules of the replay. Default ``ReplayRules/standard``.
     ///   - replacements: see ``RecordingTransport/init(_:after:replacing:)``. Default none.
     ///   - network: sends the requests; made only if the mode needs it.
-    /// - Throws: a ``CassetteError`` if the cassette is needed and cannot be read.
+    /// - Throws: a ``FixtureError`` if the cassette is needed and cannot be read.
     public init(
         _ path: String, mode: CassetteMode, on clock: any Scheduler, rules: ReplayRules = .standard,
         replacing replacements: [String: String] = [:], network: @autoclosure () -> any Transport
-    ) throws(CassetteError) {
+    ) throws(FixtureError) {
         self.mode = mode
         self.path = path
         let network = mode == .replay ? nil : network()
@@ -78,7 +78,7 @@ public final class CassetteTransport: Transport {
 
     /// Ends the use: checks a replay, or writes the recorded exchanges, if there are any.
     ///
-    /// - Throws: a ``ReplayMismatch`` in ``CassetteMode/replay``, or a ``CassetteError`` if the file cannot be written.
+    /// - Throws: a ``ReplayMismatch`` in ``CassetteMode/replay``, or a ``FixtureError`` if the file cannot be written.
     public func finish() throws {
         switch mode {
         case .replay: try replay?.verify()

@@ -2,17 +2,18 @@ import FoundationEssentials
 public import HTTPTypes
 public import RxHTTP
 import RxJSON
-import Synchronization
 
 extension ScriptedTransport {
     /// A rule that selects requests and their responses.
     public struct Rule: Sendable {
         let method: HTTPRequest.Method?
-        let path: String
+        let path: PathPattern
         let query: [String: String]
         let content: Content?
         let condition: (@Sendable (Request) -> Bool)?
         let replies: [Reply]
+        /// Whether a test that requires rules requires this one.
+        var isRequired = true
 
         /// Responds to requests of `method` to `path`: to the first with the first of `replies`, and so on;
         /// the last reply repeats. Without `replies` it never responds.
@@ -26,7 +27,8 @@ extension ScriptedTransport {
         /// - Parameters:
         ///   - method: the method; `nil` matches all.
         ///   - path: the path of the URL without query, including a trailing slash; or, if it begins with
-        ///     `http`, scheme, host, port and path. A `*` at its end matches any text that follows.
+        ///     `http`, scheme, host, port and path. `{name}` matches one or more characters of a segment, such as
+        ///     the number in `/goods/{id}`, and a `*` at its end any text that follows.
         ///   - query: parameters that the query must contain, decoded; it may contain others. Default none.
         ///   - content: the content of the request. Default any.
         ///   - condition: a further condition. Default none.
@@ -37,16 +39,13 @@ extension ScriptedTransport {
             _ replies: Reply...
         ) -> Rule {
             Rule(
-                method: method, path: path, query: query, content: content, condition: condition,
+                method: method, path: PathPattern(path), query: query, content: content, condition: condition,
                 replies: replies.isEmpty ? [.stall] : replies)
         }
 
         func matches(_ request: Request) -> Bool {
             if let method, method != request.method { return false }
-            let target = path.hasPrefix("http") ? request.url.originAndPath : request.url.wholePath
-            guard path.hasSuffix("*") ? target.hasPrefix(path.dropLast()) : target == path else {
-                return false
-            }
+            guard path.matches(request.url) else { return false }
             if !query.isEmpty {
                 let pairs = request.urlText.queryPairs
                 guard query.allSatisfy({ name, value in pairs.contains { $0 == (name, value) } }) else {
@@ -59,7 +58,7 @@ extension ScriptedTransport {
         /// The method, the path and the conditions, for messages.
         var text: String {
             let pairs = query.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-            return "\(method?.rawValue ?? "any method") \(path)"
+            return "\(method?.rawValue ?? "any method") \(path.text)"
                 + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
                 + (content.map { " with \($0.text)" } ?? "")
                 + (condition == nil ? "" : " if a condition holds")
@@ -113,35 +112,6 @@ extension ScriptedTransport.Rule {
     }
 }
 
-/// Rules, and how often each has responded.
-final class RuleBook: Sendable {
-    private let rules: [ScriptedTransport.Rule]
-    private let counts: Mutex<[Int]>
-
-    init(_ rules: [ScriptedTransport.Rule]) {
-        self.rules = rules
-        counts = Mutex(Array(repeating: 0, count: rules.count))
-    }
-
-    /// The rules that have not responded.
-    var unused: [ScriptedTransport.Rule] {
-        zip(rules, counts.withLock { $0 }).filter { $0.1 == 0 }.map(\.0)
-    }
-
-    func reply(to request: Request) -> ScriptedTransport.Reply {
-        guard let index = rules.firstIndex(where: { $0.matches(request) }) else {
-            let asked = "\(request.method.rawValue) \(request.url.originAndPath)"
-            return .failure(.unscripted, "no rule of the scripted transport matches \(asked)")
-        }
-        let turn = counts.withLock { counts in
-            defer { counts[index] += 1 }
-            return counts[index]
-        }
-        let replies = rules[index].replies
-        return replies[min(turn, replies.count - 1)]
-    }
-}
-
 extension String {
     /// The pairs of the query, decoded.
     fileprivate var queryPairs: [(String, String)] {
@@ -150,13 +120,4 @@ extension String {
             return (parts[0].decodedAsForm, parts.count > 1 ? parts[1].decodedAsForm : "")
         }
     }
-}
-
-extension URL {
-    fileprivate var originAndPath: String {
-        "\(scheme ?? "")://\(host() ?? "")" + (port.map { ":\($0)" } ?? "") + wholePath
-    }
-
-    /// The path without escapes, including a trailing slash, which `path` omits.
-    fileprivate var wholePath: String { path(percentEncoded: false) }
 }

@@ -16,40 +16,26 @@ import Synchronization
 /// exchange, cancelling closes it, and while the subscription is paused no event is delivered. No response
 /// arrives within the subscribing call: advance the clock.
 ///
-/// A request that no rule matches fails with `NetworkError.Code.unscripted`.
+/// A request that no rule matches fails with `NetworkError.Code.unscripted`. The trait `.usesEveryRule` of
+/// RxTestingSupport fails a test that leaves a rule without a request.
 public final class ScriptedTransport: Transport {
     /// The clock of the exchanges.
     public let clock: VirtualScheduler
 
     private let reply: @Sendable (Request) -> Reply
-    private let book: RuleBook?
     private let log = Mutex<[Exchange]>([])
 
     /// Creates a transport that calls `reply` at each subscription.
-    public convenience init(on scheduler: VirtualScheduler, reply: @escaping @Sendable (Request) -> Reply) {
-        self.init(on: scheduler, book: nil, reply: reply)
+    public init(on scheduler: VirtualScheduler, reply: @escaping @Sendable (Request) -> Reply) {
+        clock = scheduler
+        self.reply = reply
     }
 
     /// Creates a transport that responds by the first matching rule.
     public convenience init(on scheduler: VirtualScheduler, _ rules: [Rule]) {
         let book = RuleBook(rules)
-        self.init(on: scheduler, book: book) { request in book.reply(to: request) }
+        self.init(on: scheduler) { request in book.reply(to: request) }
     }
-
-    private init(
-        on scheduler: VirtualScheduler, book: RuleBook?, reply: @escaping @Sendable (Request) -> Reply
-    ) {
-        self.clock = scheduler
-        self.book = book
-        self.reply = reply
-    }
-
-    /// The rules that no request has used, as text; empty without rules.
-    ///
-    /// ```swift
-    /// #expect(transport.unusedRules.isEmpty)
-    /// ```
-    public var unusedRules: [String] { book?.unused.map(\.text) ?? [] }
 
     /// The clock.
     public var scheduler: any Scheduler { clock }

@@ -102,7 +102,7 @@ import Testing
         arguments: [
             ("", "x.har:1:1: here the text ends too early or is not JSON"),
             ("{\"log\": {\n  \"version\"", "x.har:2:12: here the text ends too early or is not JSON"),
-            ("[]", "x.har:1:1: the cassette is not an object"), ("{}", "x.har:1:1: log is missing"),
+            ("[]", "x.har:1:1: the document is not an object"), ("{}", "x.har:1:1: log is missing"),
             (#"{"log": {"version": "2.0"}}"#, "x.har:1:21: log.version is 2.0, which cannot be read"),
             (
                 #"{"log": {"version": "1.2", "_cassette": 2}}"#,
@@ -152,7 +152,7 @@ import Testing
             ),
         ])
     func placesOfProblems(text: String, problem: String) throws {
-        let error = #expect(throws: CassetteError.self) {
+        let error = #expect(throws: FixtureError.self) {
             try Cassette(bytes: Array(text.utf8), file: "x.har")
         }
         let description = try #require(error).description
@@ -175,7 +175,7 @@ import Testing
     func cutOff() throws {
         let bytes = Self.full.encoded
         for count in stride(from: 0, to: bytes.count - 2, by: 7) {
-            let error = #expect(throws: CassetteError.self) {
+            let error = #expect(throws: FixtureError.self) {
                 try Cassette(bytes: Array(bytes.prefix(count)))
             }
             #expect(error?.problem == .notJSON)
@@ -188,16 +188,16 @@ import Testing
         let folder = FileManager.default.temporaryDirectory.appending(path: "cassettes-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "deep/a.har").path
-        let missing = #expect(throws: CassetteError.self) { try Cassette(contentsOf: path) }
+        let missing = #expect(throws: FixtureError.self) { try Cassette(contentsOf: path) }
         #expect(missing?.file == path)
 
         try Self.full.write(to: path)
         #expect(try Cassette(contentsOf: path).encoded == Self.full.encoded)
-        let large = #expect(throws: CassetteError.self) { try Cassette(contentsOf: path, limit: 100) }
+        let large = #expect(throws: FixtureError.self) { try Cassette(contentsOf: path, limit: 100) }
         #expect(large?.problem == .tooLarge(bytes: Self.full.encoded.count, limit: 100))
 
         let taken = folder.appending(path: "deep/a.har/b.har").path
-        #expect(throws: CassetteError.self) { try Self.full.write(to: taken) }
+        #expect(throws: FixtureError.self) { try Self.full.write(to: taken) }
         #expect(try Cassette(contentsOf: path).encoded == Self.full.encoded)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/deep") == ["a.har"])
     }
@@ -208,7 +208,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(FileManager.default.createFile(atPath: file.path, contents: nil))
         try FileHandle(forWritingTo: file).truncate(atOffset: 1 << 30)
-        let error = #expect(throws: CassetteError.self) { try Cassette(contentsOf: file.path) }
+        let error = #expect(throws: FixtureError.self) { try Cassette(contentsOf: file.path) }
         #expect(error?.problem == .tooLarge(bytes: 1 << 30, limit: Cassette.sizeLimit))
     }
 }

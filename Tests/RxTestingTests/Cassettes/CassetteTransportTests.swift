@@ -25,7 +25,7 @@ import Testing
     func modes() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "a.har").path
-        #expect(throws: CassetteError.self) {
+        #expect(throws: FixtureError.self) {
             try CassetteTransport(path, mode: .replay, on: clock, network: self.network())
         }
         let network = network()
@@ -72,7 +72,7 @@ import Testing
         ] as [([String: String], CassetteMode?)])
     func environment(variables: [String: String], mode: CassetteMode?) throws {
         guard let mode else {
-            #expect(throws: CassetteError.self) { try CassetteMode.fromEnvironment(variables) }
+            #expect(throws: FixtureError.self) { try CassetteMode.fromEnvironment(variables) }
             return
         }
         #expect(try CassetteMode.fromEnvironment(variables) == mode)

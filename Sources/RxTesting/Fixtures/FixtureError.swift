@@ -1,9 +1,9 @@
-/// The reason why a cassette cannot be read, written or recorded, with the place in the file.
+/// The reason why a file of a test, such as a cassette, cannot be read, written or recorded, with the place in the file.
 ///
 /// ```
 /// login.har:14:9: log.entries[3].request.url is missing
 /// ```
-public struct CassetteError: Error, Sendable, Equatable, CustomStringConvertible {
+public struct FixtureError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kinds of problems.
     public enum Problem: Sendable, Equatable {
         /// The file cannot be read; the text says why.
@@ -22,6 +22,8 @@ public struct CassetteError: Error, Sendable, Equatable, CustomStringConvertible
         case notA(String)
         /// A value that cannot be used; the text says why.
         case invalid(String)
+        /// A response has no example that could be its content.
+        case noExample
         /// A recording was asked for on a server of continuous integration.
         case recordingInCI
     }
@@ -52,16 +54,17 @@ public struct CassetteError: Error, Sendable, Equatable, CustomStringConvertible
     public var description: String {
         let places = [file, line.map(String.init), column.map(String.init)].compactMap(\.self)
         let place = places.isEmpty ? "" : places.joined(separator: ":") + ": "
-        let value = path.isEmpty ? "the cassette" : path
+        let value = path.isEmpty ? "the document" : path
         return switch problem {
-        case .unreadable(let reason): "\(place)the cassette cannot be read: \(reason)"
-        case .unwritable(let reason): "\(place)the cassette cannot be written: \(reason)"
-        case .tooLarge(let bytes, let limit): "\(place)the cassette has \(bytes) bytes; the limit is \(limit)"
+        case .unreadable(let reason): "\(place)the file cannot be read: \(reason)"
+        case .unwritable(let reason): "\(place)the file cannot be written: \(reason)"
+        case .tooLarge(let bytes, let limit): "\(place)the file has \(bytes) bytes; the limit is \(limit)"
         case .notJSON: "\(place)here the text ends too early or is not JSON"
         case .unsupportedVersion(let version): "\(place)\(value) is \(version), which cannot be read"
         case .missing: "\(place)\(value) is missing"
         case .notA(let kind): "\(place)\(value) is not \(kind)"
         case .invalid(let reason): "\(place)\(value): \(reason)"
+        case .noExample: "\(place)\(value) has no example"
         case .recordingInCI: "\(place)a cassette is not recorded where CI is set; record it on your machine"
         }
     }

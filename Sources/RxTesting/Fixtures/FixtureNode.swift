@@ -1,48 +1,20 @@
 import RxJSON
 
-/// The JSON document of a cassette.
-struct CassetteDocument: Sendable {
-    let bytes: [UInt8]
-    let tape: JSONTape
-    let file: String?
-
-    init(_ bytes: [UInt8], file: String?) throws(CassetteError) {
-        do throws(JSONFlaw) {
-            tape = try JSONPart(wholeOf: bytes).tape
-        } catch {
-            let (line, column) = Self.position(of: error.offset, in: bytes)
-            throw CassetteError(.notJSON, file: file, line: line, column: column)
-        }
-        self.bytes = bytes
-        self.file = file
-    }
-
-    var root: CassetteNode { CassetteNode(document: self, place: JSONTape.root) }
-
-    /// The line and the column of a byte, from 1.
-    static func position(of offset: Int, in bytes: [UInt8]) -> (line: Int, column: Int) {
-        let before = bytes.prefix(offset)
-        let lines = before.count { $0 == UInt8(ascii: "\n") }
-        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        return (lines + 1, offset - start + 1)
-    }
-}
-
-/// A value in the document of a cassette, which knows its place when it is not usable.
-struct CassetteNode: Sendable {
-    let document: CassetteDocument
+/// A value in a document, which knows its place when it is not usable.
+struct FixtureNode: Sendable {
+    let document: FixtureDocument
     let place: Int
 
     var isNull: Bool { document.tape.kind(at: place) == .null }
 
-    func text() throws(CassetteError) -> String {
+    func text() throws(FixtureError) -> String {
         guard let text = document.tape.text(at: place, in: document.bytes) else {
             throw error(.notA("a string"))
         }
         return text
     }
 
-    func number() throws(CassetteError) -> Double {
+    func number() throws(FixtureError) -> Double {
         let literal = document.bytes[document.tape.literal(of: place)]
         guard document.tape.kind(at: place).isNumber,
             let number = Double(String(decoding: literal, as: UTF8.self)), number.isFinite
@@ -50,7 +22,7 @@ struct CassetteNode: Sendable {
         return number
     }
 
-    func integer(in range: ClosedRange<Int64>) throws(CassetteError) -> Int64 {
+    func integer(in range: ClosedRange<Int64>) throws(FixtureError) -> Int64 {
         guard let integer = Int64(exactly: try number()) else { throw error(.notA("a whole number")) }
         guard range.contains(integer) else {
             throw error(.invalid("\(integer) is not between \(range.lowerBound) and \(range.upperBound)"))
@@ -59,7 +31,7 @@ struct CassetteNode: Sendable {
     }
 
     /// A number of milliseconds, at most ten years.
-    func duration() throws(CassetteError) -> Duration {
+    func duration() throws(FixtureError) -> Duration {
         let milliseconds = try number()
         guard (0...315_360_000_000).contains(milliseconds) else {
             throw error(.invalid("\(milliseconds) is not a time in milliseconds"))
@@ -67,7 +39,7 @@ struct CassetteNode: Sendable {
         return .nanoseconds(Int64((milliseconds * 1_000_000).rounded()))
     }
 
-    func boolean() throws(CassetteError) -> Bool {
+    func boolean() throws(FixtureError) -> Bool {
         switch document.tape.kind(at: place) {
         case .true: true
         case .false: false
@@ -75,30 +47,30 @@ struct CassetteNode: Sendable {
         }
     }
 
-    func elements() throws(CassetteError) -> [CassetteNode] {
+    func elements() throws(FixtureError) -> [FixtureNode] {
         guard document.tape.kind(at: place) == .array else { throw error(.notA("an array")) }
-        return document.tape.elements(of: place).map { CassetteNode(document: document, place: $0) }
+        return document.tape.elements(of: place).map { FixtureNode(document: document, place: $0) }
     }
 
-    func object() throws(CassetteError) -> CassetteObject {
+    func object() throws(FixtureError) -> FixtureObject {
         guard document.tape.kind(at: place).isObject else { throw error(.notA("an object")) }
         var members: [String: Int] = [:]
         for member in document.tape.members(of: place) {
             guard let name = document.tape.text(at: member.key, in: document.bytes) else {
-                throw CassetteNode(document: document, place: member.value).error(
+                throw FixtureNode(document: document, place: member.value).error(
                     .invalid("the name of the member is not valid text"))
             }
             if members[name] == nil { members[name] = member.value }
         }
-        return CassetteObject(node: self, members: members)
+        return FixtureObject(node: self, members: members)
     }
 
     /// An error about this value, or about a member that it lacks.
-    func error(_ problem: CassetteError.Problem, member: String? = nil) -> CassetteError {
+    func error(_ problem: FixtureError.Problem, member: String? = nil) -> FixtureError {
         let offset = document.tape.literal(of: place).lowerBound
-        let (line, column) = CassetteDocument.position(of: offset, in: document.bytes)
+        let (line, column) = FixtureDocument.position(of: offset, in: document.bytes)
         let path = [self.path, member ?? ""].filter { !$0.isEmpty }.joined(separator: ".")
-        return CassetteError(problem, file: document.file, path: path, line: line, column: column)
+        return FixtureError(problem, file: document.file, path: path, line: line, column: column)
     }
 
     /// The names and indices that lead here, found from the root, since only errors need them.
@@ -123,22 +95,5 @@ struct CassetteNode: Sendable {
             }
         }
         return path
-    }
-}
-
-/// An object in the document of a cassette. A member that is `null` counts as absent.
-struct CassetteObject: Sendable {
-    let node: CassetteNode
-    let members: [String: Int]
-
-    subscript(name: String) -> CassetteNode? {
-        guard let place = members[name] else { return nil }
-        let member = CassetteNode(document: node.document, place: place)
-        return member.isNull ? nil : member
-    }
-
-    func required(_ name: String) throws(CassetteError) -> CassetteNode {
-        guard let member = self[name] else { throw node.error(.missing, member: name) }
-        return member
     }
 }

@@ -19,8 +19,7 @@ extension ScriptedTransport.Reply {
         _ path: String, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:],
         after delay: Duration = .zero, beside source: String = #filePath
     ) throws -> Self {
-        let folder = URL(filePath: source).deletingLastPathComponent()
-        let file = path.hasPrefix("/") ? URL(filePath: path) : folder.appending(path: path)
+        let file = URL(fixture: path, beside: source)
         let body = [UInt8](try Data(contentsOf: file))
         var headers = headers
         if headers[.contentType] == nil { headers[.contentType] = types[file.pathExtension.lowercased()] }
@@ -34,4 +33,12 @@ extension ScriptedTransport.Reply {
         "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif",
         "svg": "image/svg+xml",
     ]
+}
+
+extension URL {
+    /// The file at a path, absolute or relative to the folder of `source`.
+    init(fixture path: String, beside source: String) {
+        let folder = URL(filePath: source).deletingLastPathComponent()
+        self = path.hasPrefix("/") ? URL(filePath: path) : folder.appending(path: path)
+    }
 }

@@ -1,0 +1,65 @@
+import RxJSON
+
+extension FixtureNode {
+    var isObject: Bool { document.tape.kind(at: place).isObject }
+
+    /// The first element of an array.
+    func firstElement() throws(FixtureError) -> FixtureNode? { try elements().first }
+
+    /// The first member of an object.
+    func firstMember() throws(FixtureError) -> FixtureNode? { try object().ordered.first?.node }
+
+    /// The content that the value is an example of.
+    ///
+    /// A string is the text itself. In JSON it is that only if it contains an object or an array, since documents escape
+    /// JSON texts in this way, too; otherwise it is a string of JSON.
+    func body(isJSON: Bool) throws(FixtureError) -> [UInt8] {
+        let kind = document.tape.kind(at: place)
+        let literal = Array(document.bytes[document.tape.literal(of: place)])
+        guard kind.isString else { return literal }
+        let text = Array(try text().utf8)
+        guard isJSON else { return text }
+        return (try? JSONPart(wholeOf: text))?.kind.isCollection == true ? text : literal
+    }
+
+    /// The value of a header field. The elements of an array are separated by commas (OpenAPI's style `simple`).
+    func headerText() throws(FixtureError) -> String {
+        switch document.tape.kind(at: place) {
+        case .array:
+            var texts: [String] = []
+            for element in try elements() { texts.append(try element.scalarText()) }
+            return texts.joined(separator: ",")
+        default: return try scalarText()
+        }
+    }
+
+    private func scalarText() throws(FixtureError) -> String {
+        let kind = document.tape.kind(at: place)
+        if kind.isString { return try text() }
+        guard !kind.isCollection else { throw error(.notA("a string, a number or an array of them")) }
+        return String(decoding: document.bytes[document.tape.literal(of: place)], as: UTF8.self)
+    }
+}
+
+extension FixtureObject {
+    /// The members in the order of the document.
+    var ordered: [(name: String, node: FixtureNode)] {
+        members.sorted { $0.value < $1.value }.map {
+            ($0.key, FixtureNode(document: node.document, place: $0.value))
+        }
+    }
+
+    /// A member, even if it is `null`.
+    func value(_ name: String) -> FixtureNode? {
+        members[name].map { FixtureNode(document: node.document, place: $0) }
+    }
+}
+
+extension String {
+    /// The media type without parameters, in lowercase.
+    var mediaType: String {
+        prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
+    }
+
+    var isJSON: Bool { mediaType == "application/json" || mediaType.hasSuffix("+json") }
+}
