@@ -1,0 +1,16 @@
+import RxNetworking
+import RxTesting
+import Testing
+
+private struct Cart: Decodable, Sendable, Equatable {
+    let goods: [String]
+}
+
+@Suite struct CartTests {
+    @Test func theCartIsEmptyAtFirst() throws {
+        let clock = VirtualScheduler()
+        let transport = ScriptedTransport(on: clock, [.when(.get, "/cart", .json(#"{"goods": []}"#))])
+        let client = Client(
+            configuration: ClientConfiguration(baseURL: "https://shop.test"), transport: transport)
+    }
+}

@@ -1,0 +1,22 @@
+import RxNetworking
+import RxTesting
+import Testing
+
+private struct Cart: Decodable, Sendable, Equatable {
+    let goods: [String]
+}
+
+@Suite struct CartTests {
+    @Test func theCartIsEmptyAtFirst() throws {
+        let clock = VirtualScheduler()
+        let transport = ScriptedTransport(on: clock, [.when(.get, "/cart", .json(#"{"goods": []}"#))])
+        let client = Client(
+            configuration: ClientConfiguration(baseURL: "https://shop.test"), transport: transport)
+
+        let cart = Recorder(client.get("/cart").decode(Cart.self), on: clock)
+        try clock.run()
+
+        #expect(cart.values == [Cart(goods: [])])
+        #expect(transport.requests.map(\.method) == [.get])
+    }
+}
