@@ -11,7 +11,7 @@ package struct JSONTape: Sendable, Equatable {
     let words: [UInt64]
 
     /// The largest document, in bytes; up to this size all fields fit into their bits.
-    static let sizeLimit = 1 << 28 - 16
+    package static let sizeLimit = 1 << 28 - 16
 
     /// The nesting limit of arrays and objects; the same as for `JSONDecoder`.
     package static let depthLimit = 512

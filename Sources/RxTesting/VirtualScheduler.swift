@@ -109,7 +109,14 @@ public final class VirtualScheduler: DatedScheduler {
         try runWork(until: nil)
     }
 
-    private func runWork(until limit: Duration?) throws(VirtualTimeError) {
+    /// Runs work, advancing time as it becomes due, until a condition holds or no work is left.
+    package func run(until isDone: () -> Bool) throws(VirtualTimeError) {
+        try runWork(until: nil, while: { !isDone() })
+    }
+
+    private func runWork(
+        until limit: Duration?, while isWanted: () -> Bool = { true }
+    ) throws(VirtualTimeError) {
         let runner = CallerIdentity.current
         let isFree = contents.withLock { contents in
             guard contents.runner == nil else { return false }
@@ -119,7 +126,7 @@ public final class VirtualScheduler: DatedScheduler {
         guard isFree else { throw .alreadyRunning }
         defer { contents.withLock { $0.runner = nil } }
         var steps = 0
-        while let timer = takeNext(until: limit) {
+        while isWanted(), let timer = takeNext(until: limit) {
             guard steps < stepLimit else {
                 contents.withLock { $0.timers.append(timer) }
                 throw .endless(steps: steps, now: now)

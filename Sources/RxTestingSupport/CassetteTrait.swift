@@ -18,7 +18,7 @@ public import Testing
 /// The file is `Cassettes/login.har` in the folder of the test's source. Tests replay it in virtual time; at the end
 /// the test fails unless every exchange was used and nothing else was asked, by the rules of the trait. With
 /// `RX_CASSETTES=record swift test --filter theCartIsShown` the test runs against the network and writes the file, unless
-/// it throws an error. Where `CI` is set, a test that should record fails. `CassetteMode` lists the modes.
+/// it throws an error. A test with arguments cannot have one. Where `CI` is set, a test that should record fails. `CassetteMode` lists the modes.
 public struct CassetteTrait: TestTrait, TestScoping {
     private let path: String
     private let rules: ReplayRules
@@ -38,6 +38,11 @@ public struct CassetteTrait: TestTrait, TestScoping {
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
+        // Each case would have to use, or would overwrite, the same file.
+        guard !test.isParameterized else {
+            throw FixtureError(
+                .invalid("a test with arguments has several cases, but the cassette is one run"), file: path)
+        }
         let mode = try CassetteMode.fromEnvironment(environment)
         let cassette = try TestCassette(path, mode: mode, rules: rules)
         try await TestCassette.$active.withValue(cassette, operation: function)

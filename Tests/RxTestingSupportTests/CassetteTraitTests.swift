@@ -28,6 +28,31 @@ import Testing
         #expect(try TestCassette.current.clock.date == Date(timeIntervalSince1970: 784_111_780))
     }
 
+    @Test("A stream that ends is over while another one goes on")
+    func otherStreams() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "trait-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Cassette().write(to: folder.appending(path: "Cassettes/new.har").path)
+        try await Self.run([:], folder) {
+            let cassette = try TestCassette.current
+            let beat = Recorder(
+                Observable<Int, Never>.interval(.seconds(1), on: cassette.clock), on: cassette.clock)
+            let values = try await cassette.values(
+                of: Observable<Void, Never>.timer(.seconds(3), on: cassette.clock).map { 7 })
+            #expect(values == [7])
+            beat.cancel()
+        }
+    }
+
+    @Test("A test with arguments cannot have a cassette", arguments: [1])
+    func arguments(_: Int) async throws {
+        await #expect(throws: FixtureError.self) {
+            try await CassetteTrait.cassette("goods").provideScope(
+                for: try #require(Test.current), testCase: nil
+            ) {}
+        }
+    }
+
     @Test func withoutTheTraitThereIsNoCassette() {
         #expect(throws: FixtureError.self) { try TestCassette.current }
     }

@@ -23,6 +23,9 @@ extension Cassette.Exchange {
         body = texts.edits(in: body).applied(to: body)
         replaceChunks { bytes, _ in texts.edits(in: bytes) }
         for index in events.indices {
+            if case .message(.binary(let bytes), let sender) = events[index].kind {
+                events[index].kind = .message(.binary(texts.edits(in: bytes).applied(to: bytes)), sender)
+            }
             events[index].kind.replace(
                 fields: { texts.replaced(in: $0) }, text: { texts.replaced(in: $0) })
         }

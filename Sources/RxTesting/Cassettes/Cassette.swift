@@ -34,8 +34,7 @@ public struct Cassette: Sendable {
     ///
     /// - Parameters:
     ///   - path: the path of the file.
-    ///   - limit: the maximum size in bytes; a larger file is not read. Default ``sizeLimit``. The format of the
-    ///     reader allows at most 256 MiB.
+    ///   - limit: the maximum size in bytes, at most 256 MiB; a larger file is not read. Default ``sizeLimit``.
     /// - Throws: a ``FixtureError`` that names the place in the file.
     public init(contentsOf path: String, limit: Int = Cassette.sizeLimit) throws(FixtureError) {
         try self.init(bytes: FixtureDocument.bytes(of: path, limit: limit), file: path)
@@ -67,13 +66,20 @@ public struct Cassette: Sendable {
     /// Writes the file atomically: a reader, or a process that is interrupted, leaves the former file or the whole new
     /// one. Folders that do not exist are created.
     ///
-    /// - Throws: ``FixtureError/Problem/unwritable(_:)``.
-    public func write(to path: String) throws(FixtureError) {
+    /// - Throws: ``FixtureError/Problem/unwritable(_:)``, or ``FixtureError/Problem/tooLarge(bytes:limit:)`` if the file
+    ///   would be larger than ``sizeLimit``, and so could not be read.
+    public func write(to path: String) throws(FixtureError) { try write(to: path, limit: Self.sizeLimit) }
+
+    func write(to path: String, limit: Int) throws(FixtureError) {
+        let bytes = encoded
+        guard bytes.count <= limit else {
+            throw FixtureError(.tooLarge(bytes: bytes.count, limit: limit), file: path)
+        }
         do {
             let url = URL(filePath: path)
             try FileManager.default.createDirectory(
                 at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try Data(encoded).write(to: url, options: .atomic)
+            try Data(bytes).write(to: url, options: .atomic)
         } catch {
             throw FixtureError(.unwritable("\(error)"), file: path)
         }

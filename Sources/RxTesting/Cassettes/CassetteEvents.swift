@@ -139,12 +139,14 @@ struct CassetteEvents {
             total += try timing.duration()
             if phase != "receive" { waited = total }
         }
-        let status = try response.required("status")
-        guard try status.number() != 0 else { return add(total, try failure()) }
+        // 0, or −1 as Playwright writes it, stands for no response.
+        let hasResponse = try response.required("status").integer(in: -1...999) > 0
+        guard hasResponse else { return add(total, try failure(.request) ?? .failed(Self.lost)) }
         var head = try head(response)
         if isWebSocket, head.status == .switchingProtocols {
             add(waited, .head(head))
             try readMessages(from: entry["startedDateTime"]?.date().timeIntervalSince1970)
+            if case .failed = events.last?.kind { return }
             return add(events.last?.time ?? total, .cancelled)
         }
         // The text is decoded, and its bytes come at once.
@@ -157,21 +159,27 @@ struct CassetteEvents {
         } else {
             try readServerSentEvents()
         }
-        add(total, .finished)
+        add(total, try failure(.response) ?? .finished)
     }
 
-    /// The failure of an entry without a response, for which recorders have no common format.
-    private func failure() throws(FixtureError) -> Cassette.Event.Kind {
-        let text = try (entry["_error"] ?? response["_error"])?.text() ?? "there was no response"
+    private static let lost = Cassette.Failure(.connectionLost, "there was no response", phase: .request)
+
+    /// The failure of an entry, for which recorders have no common format; `nil` if it has none.
+    private func failure(
+        _ phase: Cassette.Failure.Phase
+    ) throws(FixtureError) -> Cassette.Event.Kind? {
+        let member = entry["_error"] ?? response["_error"] ?? response["_failureText"]
+        guard let text = try member?.text(), !text.isEmpty else { return nil }
         if text.contains("ABORTED") || text == "abandoned" { return .cancelled }
         let codes: [(part: String, code: NetworkError.Code, phase: Cassette.Failure.Phase)] = [
             ("NAME_NOT_RESOLVED", .resolve, .connect), ("CONNECTION_TIMED_OUT", .connectTimeout, .connect),
             ("CONNECTION_REFUSED", .connect, .connect), ("ADDRESS_UNREACHABLE", .connect, .connect),
             ("CERT_", .tls, .connect), ("SSL_", .tls, .connect), ("EMPTY_RESPONSE", .emptyReply, .request),
+            // asyncio's text in archives of mitmproxy.
+            ("Connect call failed", .connect, .connect),
         ]
-        let found = codes.first { text.contains($0.part) }
-        return .failed(
-            Cassette.Failure(found?.code ?? .connectionLost, text, phase: found?.phase ?? .request))
+        let found = phase == .request ? codes.first { text.contains($0.part) } : nil
+        return .failed(Cassette.Failure(found?.code ?? .connectionLost, text, phase: found?.phase ?? phase))
     }
 
     /// The events of a stream, which Chrome lists instead of the text.
@@ -196,22 +204,29 @@ struct CassetteEvents {
 
     // MARK: WebSockets
 
-    /// Reads messages, whose times are milliseconds of this library or dates in seconds.
+    /// Reads messages, whose times are milliseconds of this library or dates.
     ///
     /// - Parameter start: the start of the exchange as a date, for times of other recorders.
     private mutating func readMessages(from start: Double?) throws(FixtureError) {
         for message in try entry["_webSocketMessages"]?.elements() ?? [] {
             let message = try message.object()
             let type = try message.required("type")
-            guard let sender = Cassette.Sender(rawValue: try type.text()) else {
-                throw type.error(.notA("send or receive"))
-            }
             let time: Duration
             if let at = message["_at"] {
                 time = try at.duration()
             } else {
-                let date = try message.required("time").number()
+                // Chrome writes seconds, Playwright milliseconds.
+                let number = try message.required("time").number()
+                let date = number > 1e11 ? number / 1000 : number
                 time = .seconds(min(max(0, date - (start ?? date)), 315_360_000))
+            }
+            // Chrome's form of a connection that broke.
+            guard try type.text() != "error" else {
+                let text = try message["data"]?.text() ?? "the connection broke"
+                return add(time, .failed(Cassette.Failure(.connectionLost, text, phase: .response)))
+            }
+            guard let sender = Cassette.Sender(rawValue: try type.text()) else {
+                throw type.error(.notA("send or receive"))
             }
             let data = try message.required("data")
             switch try message.required("opcode").integer(in: 0...15) {

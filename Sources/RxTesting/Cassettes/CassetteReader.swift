@@ -40,11 +40,13 @@ struct CassetteReader {
         }
         let url = try request.required("url")
         guard URL(string: try url.text())?.scheme != nil else { throw url.error(.notA("an absolute URL")) }
-        var exchange = Cassette.Exchange(method: known, url: try url.text())
+        // Browsers write the scheme of a WebSocket; the handshake has that of HTTP.
+        var exchange = Cassette.Exchange(method: known, url: try url.text().withHTTPScheme)
         if let started = entry["startedDateTime"] { exchange.startedAt = try started.date() }
         if let fields = request["headers"] { exchange.headerFields = try fields.fields() }
         if let data = request["postData"] { exchange.body = try body(of: data.object()) }
-        exchange.isWebSocket = try entry["_resourceType"]?.text() == "websocket"
+        exchange.isWebSocket =
+            try entry["_resourceType"]?.text() == "websocket" || entry["_webSocketMessages"] != nil
         exchange.events = try CassetteEvents(entry, isWebSocket: exchange.isWebSocket).read()
         return exchange
     }

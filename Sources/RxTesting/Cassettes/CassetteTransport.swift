@@ -33,11 +33,17 @@ public final class CassetteTransport: Transport {
     ///   - rules: the rules of the replay. Default ``ReplayRules/standard``.
     ///   - replacements: see ``RecordingTransport/init(_:after:replacing:)``. Default none.
     ///   - network: sends the requests; made only if the mode needs it.
-    /// - Throws: a ``FixtureError`` if the cassette is needed and cannot be read.
+    /// - Throws: a ``FixtureError`` if the cassette is needed and cannot be read, or if ``CassetteMode/replayOrRecord``
+    ///   is to use the exchanges in the recorded order.
     public init(
         _ path: String, mode: CassetteMode, on clock: any Scheduler, rules: ReplayRules = .standard,
         replacing replacements: [String: String] = [:], network: @autoclosure () -> any Transport
     ) throws(FixtureError) {
+        guard mode != .replayOrRecord || rules.order == .free else {
+            throw FixtureError(
+                .invalid("in the recorded order no exchange can be added; use record"), file: path,
+                path: "ReplayRules.order")
+        }
         self.mode = mode
         self.path = path
         let network = mode == .replay ? nil : network()
@@ -56,8 +62,16 @@ public final class CassetteTransport: Transport {
         }
     }
 
+    /// The scheduler that the network chooses; in ``CassetteMode/replay`` that of the exchanges.
+    public func scheduler(for origin: Origin?) -> any Scheduler {
+        network?.scheduler(for: origin) ?? scheduler
+    }
+
     /// The store of the network's transport.
     public var hsts: HSTSStore? { network?.hsts }
+
+    /// The changes of the network's connections.
+    public var connections: Observable<ConnectionEvent, Never> { network?.connections ?? .never() }
 
     /// The exchange of the cassette or of the network.
     public func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
@@ -68,8 +82,14 @@ public final class CassetteTransport: Transport {
         case .replayOrRecord:
             guard let replay, let recording else { break }
             return Observable(scheduler: scheduler) { observer in
-                let exchange = replay.canAnswer(request) ? replay.send(request) : recording.send(request)
-                exchange.subscribe(observer)
+                guard observer.scope.isOpen, !replay.answer(request, to: observer) else { return }
+                // The server would not know a placeholder.
+                if let placeholder = replay.placeholders(in: request).first {
+                    let text =
+                        "the request contains \(placeholder) of the cassette; record the whole flow again"
+                    return observer.fail(NetworkError(.unrecorded, text, request: request))
+                }
+                recording.send(request).subscribe(observer)
             }
         }
         return replay?.send(request)

@@ -8,9 +8,9 @@ enum CassetteValue {
 
     static func number(_ number: some BinaryInteger) -> CassetteValue { .literal("\(number)") }
 
-    /// A time in milliseconds, to the nanosecond.
+    /// A time in milliseconds, to the nanosecond. A time before the request counts as that of the request.
     static func milliseconds(_ time: Duration) -> CassetteValue {
-        let nanoseconds = Int64(clamping: time.attoseconds / 1_000_000_000)
+        let nanoseconds = Int64(clamping: max(0, time.attoseconds / 1_000_000_000))
         let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
         guard rest != 0 else { return .literal("\(whole)") }
         let digits = String(rest)

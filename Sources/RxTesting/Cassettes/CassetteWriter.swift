@@ -25,7 +25,10 @@ enum CassetteWriter {
             ("send", .literal("0")), ("wait", .milliseconds(headTime ?? end)),
             ("receive", .milliseconds(end - (headTime ?? end))),
         ])
-        let date = exchange.startedAt.ISO8601Format(.init(includingFractionalSeconds: true))
+        // The format cuts the fraction off, which a number just below a millisecond would lose.
+        let milliseconds = (exchange.startedAt.timeIntervalSince1970 * 1000).rounded()
+        let date = Date(timeIntervalSince1970: (milliseconds + 0.25) / 1000)
+            .ISO8601Format(.init(includingFractionalSeconds: true))
         var entry: [(name: String, value: CassetteValue)] = [
             ("startedDateTime", .string(date)), ("time", .milliseconds(end)),
             ("request", request(of: exchange)), ("response", response(of: exchange)),

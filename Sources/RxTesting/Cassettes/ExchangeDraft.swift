@@ -33,8 +33,8 @@ final class ExchangeDraft: Sendable {
     }
 
     func note(_ kind: Cassette.Event.Kind) {
-        let time = clock.now - start
-        contents.withLock { $0.events.append(Cassette.Event(time, kind)) }
+        // Inside the lock, so that the times of two directions do not decrease.
+        contents.withLock { $0.events.append(Cassette.Event(clock.now - start, kind)) }
     }
 
     /// Notes that the exchange is over; it was cancelled unless it had ended.

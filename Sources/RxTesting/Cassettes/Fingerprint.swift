@@ -21,6 +21,12 @@ struct Fingerprint: Hashable, Sendable {
             ? Self.canonical(exchange.body, type: exchange.headerFields[.contentType]) : []
     }
 
+    /// Whether the contents of two exchanges count as equal.
+    static func areContentsEqual(_ one: Cassette.Exchange, _ other: Cassette.Exchange) -> Bool {
+        canonical(one.body, type: one.headerFields[.contentType])
+            == canonical(other.body, type: other.headerFields[.contentType])
+    }
+
     private static func canonical(_ url: String, isWhole: Bool) -> String {
         let text = url.prefix { $0 != "#" }
         let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -67,6 +73,10 @@ extension Cassette.Exchange {
                 let value = String(decoding: names.masked(Array(field.value.utf8)), as: UTF8.self)
                 masked.headerFields.append(HTTPField(name: name, value: value))
             }
+        }
+        // The placeholders of all secret fields, compared or not, must be those of the cassette.
+        for field in headerFields where redaction.hides(field.name) {
+            _ = names.replaced(HTTPFields([field]), redaction)
         }
         masked.headerFields[.contentType] = type
         if rules.comparesBodies, !body.isEmpty {

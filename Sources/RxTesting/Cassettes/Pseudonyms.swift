@@ -59,7 +59,7 @@ struct Pseudonyms {
 
     mutating func placeholder(for secret: String) -> String {
         if masked != nil {
-            masked?.append(secret)
+            if secret != Self.mask { masked?.append(secret) }
             return Self.mask
         }
         guard !secret.isEmpty, secret != Redaction.mark, !Self.isPlaceholder(secret) else { return secret }
@@ -74,14 +74,29 @@ struct Pseudonyms {
     /// and URLs.
     var scattered: [String: String] {
         var texts: [String: String] = [:]
-        for (secret, placeholder) in placeholders where Self.isIrregular(secret) {
-            for spelling in [
-                secret, secret.encodedAsForm, secret.split(separator: "/").joined(separator: "\\/"),
-            ] {
+        // In the order of the placeholders: a spelling of two secrets has the placeholder of the first.
+        let numbered = placeholders.sorted { ($0.value.count, $0.value) < ($1.value.count, $1.value) }
+        for (secret, placeholder) in numbered where Self.isIrregular(secret) {
+            let escaped = [Self.escaped(secret, uppercase: true), Self.escaped(secret, uppercase: false)]
+            let slashed = secret.replacing("/", with: "\\/")
+            for spelling in [secret, secret.encodedAsForm, slashed] + escaped where texts[spelling] == nil {
                 texts[spelling] = placeholder
             }
         }
         return texts
+    }
+
+    /// The text as writers of JSON spell it who escape what HTML or JavaScript would read otherwise.
+    private static func escaped(_ text: String, uppercase: Bool) -> String {
+        var output = ""
+        for character in text.unicodeScalars {
+            if "&<>'+=/".unicodeScalars.contains(character) {
+                output += "\\u00" + String(character.value, radix: 16, uppercase: uppercase)
+            } else {
+                output.unicodeScalars.append(character)
+            }
+        }
+        return output
     }
 
     /// Whether a text is certainly no word that documents contain anyway.
@@ -115,17 +130,21 @@ extension Pseudonyms {
         case .secWebSocketProtocol:
             return value.split(separator: ",").map { placeholder(for: String($0.filter { $0 != " " })) }
                 .joined(separator: ", ")
-        default:
-            // A scheme of authentication stays.
+        case .authorization, .proxyAuthorization:
+            // The scheme stays.
             let words = value.split(separator: " ", maxSplits: 1)
             guard words.count == 2, words[0].allSatisfy(\.isLetter) else { return placeholder(for: value) }
             return "\(words[0]) \(placeholder(for: String(words[1])))"
+        default: return placeholder(for: value)
         }
     }
 
     private mutating func replaced(cookie pair: Substring) -> String {
         let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2 else { return String(pair) }
+        guard parts.count == 2 else {
+            let blanks = pair.prefix { $0 == " " }
+            return blanks + placeholder(for: String(pair.dropFirst(blanks.count)))
+        }
         return "\(parts[0])=\(placeholder(for: String(parts[1])))"
     }
 
@@ -141,7 +160,8 @@ extension Pseudonyms {
         let finder = SecretFinder(content, redaction)
         if media.isForm { return finder.form(&self) }
         if media.isMultipart { return finder.multipart(type: type, &self) }
-        return media.isText || media.name.isEmpty ? finder.json(&self) : TextEdits()
+        guard media.isText || media.name.isEmpty else { return TextEdits() }
+        return finder.json(&self).merging(finder.url(&self, isInText: true))
     }
 }
 

@@ -57,12 +57,16 @@ public final class RecordingTransport: Transport {
     /// The store of the recorded transport.
     public var hsts: HSTSStore? { transport.hsts }
 
+    /// The changes of the recorded transport's connections.
+    public var connections: Observable<ConnectionEvent, Never> { transport.connections }
+
     /// The recording so far: the former exchanges, then the new ones in the order in which they began. An exchange that
     /// is running counts as cancelled.
     public var cassette: Cassette {
         let (exchanges, names) = contents.withLock { contents in
             var exchanges = contents.exchanges
-            for (number, draft) in contents.running {
+            // In order, so that placeholders are numbered as the requests are.
+            for (number, draft) in contents.running.sorted(by: { $0.key < $1.key }) {
                 exchanges[number] = draft.exchange(&contents.names)
             }
             return (exchanges, contents.names)

@@ -81,7 +81,7 @@ struct ReplayDifference {
     }
 
     private mutating func compareBodies() {
-        guard sent.body != recorded.body else { return }
+        guard !Fingerprint.areContentsEqual(sent, recorded) else { return }
         if let one = try? JSONPart(wholeOf: recorded.body), let other = try? JSONPart(wholeOf: sent.body) {
             return compare(
                 "body", Place(one.tape, JSONTape.root, recorded.body),

@@ -83,33 +83,57 @@ public final class ReplayTransport: Transport {
             guard self.rules.comparesBodies, case .streamed(let body) = request.body, let files = self.files
             else { return self.play(request, body: request.body.known, to: observer) }
             let scope = observer.scope.child()
-            body.open(files).flatMap(.concat) { $0.chunks }.reduce([]) { $0 + $1 }.subscribe(
+            let content = Mutex<[UInt8]>([])
+            body.open(files).flatMap(.concat, \.chunks).subscribe(
                 Observer(
-                    scope: scope, next: { self.play(request, body: $0, to: observer) },
+                    scope: scope, next: { bytes in content.withLock { $0 += bytes } },
                     end: { completion in
                         scope.close()
-                        if case .failed(let error) = completion { observer.fail(error) }
+                        switch completion {
+                        case .finished: self.play(request, body: content.withLock { $0 }, to: observer)
+                        case .failed(let error): observer.fail(error)
+                        }
                     }))
         }
     }
 
-    /// Whether an exchange of the cassette matches.
-    func canAnswer(_ request: Request) -> Bool {
+    /// Answers from an exchange that matches, which is used by that.
+    ///
+    /// - Returns: false if there is none; then nothing has happened.
+    func answer(_ request: Request, to observer: Observer<TransferEvent, NetworkError>) -> Bool {
         let body = request.body.known
-        let sent = Cassette.Exchange(request, body: body)
-        return library.withLock { $0.find(sent, request.redaction, ignoringBody: body == nil) } != nil
+        guard let index = take(Cassette.Exchange(request, body: body), request, body: body) else {
+            return false
+        }
+        play(cassette.exchanges[index], request, to: observer)
+        return true
+    }
+
+    /// The placeholders of the cassette that a request contains, sorted.
+    func placeholders(in request: Request) -> [String] {
+        let sent = Cassette.Exchange(request, body: request.body.known)
+        return library.withLock { $0.placeholders(in: sent, request.redaction) }.sorted()
+    }
+
+    private func take(_ sent: Cassette.Exchange, _ request: Request, body: [UInt8]?) -> Int? {
+        library.withLock { $0.take(sent, request.redaction, ignoringBody: body == nil) }
     }
 
     private func play(_ request: Request, body: [UInt8]?, to observer: Observer<TransferEvent, NetworkError>)
     {
         let sent = Cassette.Exchange(request, body: body)
-        let index = library.withLock { $0.take(sent, request.redaction, ignoringBody: body == nil) }
-        guard let exchange = index.map({ cassette.exchanges[$0] }) else {
+        guard let index = take(sent, request, body: body) else {
             let mismatch = mismatch(request, sent)
             mismatches.withLock { $0.append(mismatch) }
             let error = NetworkError(.unrecorded, "\(mismatch)", request: request)
             return Playback([.fail(error)], of: request, to: observer, on: scheduler) { _ in }.start()
         }
+        play(cassette.exchanges[index], request, to: observer)
+    }
+
+    private func play(
+        _ exchange: Cassette.Exchange, _ request: Request, to observer: Observer<TransferEvent, NetworkError>
+    ) {
         let script = ReplayScript(exchange, rules.timing)
         guard exchange.isWebSocket, exchange.head?.status == .switchingProtocols else {
             return Playback(script.steps, of: request, to: observer, on: scheduler) { _ in }.start()
@@ -124,15 +148,17 @@ public final class ReplayTransport: Transport {
         guard let nearest = library.withLock({ $0.nearest(to: sent, request.redaction) }) else {
             return ReplayMismatch(heading, request: asked, differences: ["it has no exchanges at all"])
         }
-        var secrets: Set<String> = []
+        var (secrets, known): (Set<String>, Set<String>) = ([], [])
         let recorded = cassette.exchanges[nearest.index]
         var lines = ReplayDifference.lines(
             sent: sent.masked(rules, request.redaction, secrets: &secrets),
-            recorded: recorded.masked(rules, request.redaction, secrets: &secrets), rules)
+            recorded: recorded.masked(rules, request.redaction, secrets: &known), rules)
+        let others = secrets.filter { Pseudonyms.isPlaceholder($0) }.subtracting(known).sorted()
         if lines.isEmpty {
             lines = [
                 nearest.isUsed
-                    ? "it is the same, but was used before" : "it differs in the placeholder of a secret"
+                    ? "it is the same, but was used before"
+                    : "the placeholder of a secret: it has no \(others.joined(separator: ", "))"
             ]
         }
         let title = rules.order == .recorded ? "the next is" : "nearest is"

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPTypes
 import RxHTTP
 
 /// Finds the secrets of a text by the names of their members, pairs and parts.
@@ -21,8 +22,13 @@ struct SecretFinder {
     // MARK: URLs and forms
 
     private static let ends = Set("?&#>\" \t\r\n".utf8)
+    /// A text ends a URL by more: by quotes and tags of HTML and escapes of JSON.
+    private static let endsInText = ends.union("\\'<`".utf8)
 
-    func url(_ names: inout Pseudonyms) -> TextEdits {
+    /// The secrets of a URL, or of all URLs in a text.
+    func url(_ names: inout Pseudonyms, isInText: Bool = false) -> TextEdits {
+        let ends = isInText ? Self.endsInText : Self.ends
+        let endsOfSegments = ends.union([UInt8(ascii: "/")])
         var edits = TextEdits()
         var place = 0
         while place < bytes.count {
@@ -30,19 +36,22 @@ struct SecretFinder {
             place += 1
             switch byte {
             case UInt8(ascii: "/") where place >= 2 && bytes[place - 2] == UInt8(ascii: "/"):
-                let end = index(of: Self.ends.union([UInt8(ascii: "/")]), from: place)
+                let end = index(of: endsOfSegments, from: place)
                 guard let at = bytes[place..<end].lastIndex(of: UInt8(ascii: "@")) else { break }
                 let parts = text(place..<at).split(separator: ":", maxSplits: 1)
                 let shown = parts.map { names.placeholder(for: $0.decodedAsForm) }
                 edits.replace(place..<at, by: shown.joined(separator: ":"))
                 place = at
-            case UInt8(ascii: "/"):
-                let end = index(of: Self.ends.union([UInt8(ascii: "/")]), from: place)
+            case UInt8(ascii: "/") where !redaction.texts.isEmpty:
+                let end = index(of: endsOfSegments, from: place)
                 guard redaction.texts.contains(text(place..<end)) else { break }
                 edits.replace(place..<end, by: names.placeholder(for: text(place..<end)))
                 place = end
             case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: "#"):
-                place = pair(from: place, to: index(of: Self.ends, from: place), &edits, &names)
+                if isInText, bytes[place...].starts(with: "amp;".utf8) { place += 4 }
+                place = pair(from: place, to: index(of: ends, from: place), &edits, &names)
+            case UInt8(ascii: "\\") where isInText && bytes[place...].starts(with: "u0026".utf8):
+                place = pair(from: place + 5, to: index(of: ends, from: place + 5), &edits, &names)
             default: break
             }
         }
@@ -80,6 +89,7 @@ struct SecretFinder {
     func multipart(type: String?, _ names: inout Pseudonyms) -> TextEdits {
         var edits = TextEdits()
         for part in MultipartText(bytes, type: type)?.parts ?? [] {
+            head(part.head, &edits, &names)
             if part.name.map({ redaction.hides($0) }) == true {
                 edits.replace(part.content, by: names.placeholder(for: text(part.content)))
             } else {
@@ -88,6 +98,19 @@ struct SecretFinder {
             }
         }
         return edits
+    }
+
+    /// Replaces the values of secret header fields of a part.
+    private func head(_ range: Range<Int>, _ edits: inout TextEdits, _ names: inout Pseudonyms) {
+        for line in bytes[range].split(whereSeparator: { $0 == 0x0D || $0 == 0x0A }) {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+                let name = HTTPField.Name(text(line.startIndex..<colon))
+            else { continue }
+            let start = line[(colon + 1)...].firstIndex { $0 != 0x20 && $0 != 0x09 } ?? line.endIndex
+            let field = HTTPField(name: name, value: text(start..<line.endIndex))
+            let shown = names.replaced(HTTPFields([field]), redaction).first?.value ?? field.value
+            if shown != field.value { edits.replace(start..<line.endIndex, by: shown) }
+        }
     }
 
     // MARK: JSON

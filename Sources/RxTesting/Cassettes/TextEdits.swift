@@ -14,6 +14,21 @@ struct TextEdits {
         }
     }
 
+    /// These replacements, and those of the others that touch none of these.
+    func merging(_ others: TextEdits) -> TextEdits {
+        guard !others.edits.isEmpty, !edits.isEmpty else { return edits.isEmpty ? others : self }
+        var merged = TextEdits()
+        var rest = edits[...]
+        for other in others.edits {
+            while let edit = rest.first, edit.range.upperBound <= other.range.lowerBound {
+                merged.edits.append(rest.removeFirst())
+            }
+            if rest.first?.range.overlaps(other.range) != true { merged.edits.append(other) }
+        }
+        merged.edits += rest
+        return merged
+    }
+
     func applied(to bytes: [UInt8]) -> [UInt8] {
         guard !edits.isEmpty else { return bytes }
         var output: [UInt8] = []

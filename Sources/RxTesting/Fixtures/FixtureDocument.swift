@@ -8,6 +8,9 @@ struct FixtureDocument: Sendable {
     let file: String?
 
     init(_ bytes: [UInt8], file: String?) throws(FixtureError) {
+        guard bytes.count <= JSONTape.sizeLimit else {
+            throw FixtureError(.tooLarge(bytes: bytes.count, limit: JSONTape.sizeLimit), file: file)
+        }
         do throws(JSONFlaw) {
             tape = try JSONPart(wholeOf: bytes).tape
         } catch {
@@ -22,6 +25,7 @@ struct FixtureDocument: Sendable {
     ///
     /// - Parameter limit: the maximum size in bytes; a larger file is not read.
     static func bytes(of path: String, limit: Int) throws(FixtureError) -> [UInt8] {
+        let limit = min(limit, JSONTape.sizeLimit)
         do {
             let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
             guard size <= limit else { throw FixtureError(.tooLarge(bytes: size, limit: limit), file: path) }

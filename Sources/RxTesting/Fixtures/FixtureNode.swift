@@ -39,14 +39,6 @@ struct FixtureNode: Sendable {
         return .nanoseconds(Int64((milliseconds * 1_000_000).rounded()))
     }
 
-    func boolean() throws(FixtureError) -> Bool {
-        switch document.tape.kind(at: place) {
-        case .true: true
-        case .false: false
-        default: throw error(.notA("true or false"))
-        }
-    }
-
     func elements() throws(FixtureError) -> [FixtureNode] {
         guard document.tape.kind(at: place) == .array else { throw error(.notA("an array")) }
         return document.tape.elements(of: place).map { FixtureNode(document: document, place: $0) }

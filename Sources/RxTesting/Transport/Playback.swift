@@ -101,21 +101,6 @@ final class Playback: @unchecked Sendable {
 
     private func fail(_ error: NetworkError) {
         outcome = .failed(error.code)
-        observer.fail(error.requestID == nil ? error.about(request) : error)
-    }
-}
-
-extension NetworkError {
-    /// The same error, attributed to the request.
-    fileprivate func about(_ request: Request) -> NetworkError {
-        var error = self
-        let blank = NetworkError(code, message, request: request)
-        error.requestID = blank.requestID
-        error.method = blank.method
-        error.url = blank.url
-        error.attempt = blank.attempt
-        error.isReplayable = blank.isReplayable
-        error.isIdempotent = blank.isIdempotent
-        return error
+        observer.fail(error.requestID == nil ? error.attributed(to: request) : error)
     }
 }

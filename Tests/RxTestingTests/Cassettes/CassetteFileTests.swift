@@ -1,9 +1,10 @@
 import Foundation
 import HTTPTypes
 import RxHTTP
-import RxTesting
 import RxWebSocket
 import Testing
+
+@testable import RxTesting
 
 @Suite struct CassetteFileTests {
     /// A cassette with every member.
@@ -210,5 +211,44 @@ import Testing
         try FileHandle(forWritingTo: file).truncate(atOffset: 1 << 30)
         let error = #expect(throws: FixtureError.self) { try Cassette(contentsOf: file.path) }
         #expect(error?.problem == .tooLarge(bytes: 1 << 30, limit: Cassette.sizeLimit))
+    }
+
+    @Test("A time before the request is written as that of the request")
+    func negativeTimes() throws {
+        let cassette = Cassette([
+            Cassette.Exchange(
+                url: "https://a.test/",
+                events: [
+                    Cassette.Event(.milliseconds(1), .head(ResponseHead(status: .ok))),
+                    Cassette.Event(.nanoseconds(-1), .finished),
+                ])
+        ])
+        let times = try Cassette(bytes: cassette.encoded).exchanges[0].events.map(\.time)
+        #expect(times == [.milliseconds(1), .milliseconds(1)])
+    }
+
+    @Test("A file that no reader can hold is too large, whatever the limit")
+    func sizeOfTheReader() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "cassette-\(UUID()).har")
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(FileManager.default.createFile(atPath: file.path, contents: nil))
+        try FileHandle(forWritingTo: file).truncate(atOffset: 300 << 20)
+        let error = #expect(throws: FixtureError.self) { try Cassette(contentsOf: file.path, limit: 1 << 30) }
+        guard case .tooLarge(bytes: 300 << 20, limit: _) = error?.problem else {
+            Issue.record("\(error.debugDescription)")
+            return
+        }
+    }
+
+    @Test("A cassette that is too large to be read is not written")
+    func largestFile() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "cassette-\(UUID()).har")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let error = #expect(throws: FixtureError.self) { try Self.full.write(to: file.path, limit: 100) }
+        guard case .tooLarge = error?.problem else {
+            Issue.record("\(error.debugDescription)")
+            return
+        }
+        #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 }

@@ -5,6 +5,7 @@ import RxHTTP
 import RxLite
 import RxParameters
 import RxTesting
+import RxWebSocket
 import Testing
 
 @Suite struct CassetteSecretTests {
@@ -91,16 +92,59 @@ import Testing
         }
         let cassette = Cassette([exchange("secret-1", "old"), exchange("secret-2", "new")])
         var rules = ReplayRules()
-        rules.comparedFields = [.authorization]
         rules.isStrict = false
-        for (token, answer) in [("secret-2", "new"), ("secret-1", "old"), ("anything", "old")] {
-            let clock = VirtualScheduler()
-            let replay = ReplayTransport(cassette, on: clock, rules: rules)
-            let request = Request(
-                url: try #require(URL(string: url)), headerFields: [.authorization: "Bearer \(token)"])
-            let events = try RecordedShop.events(of: request, by: replay, on: clock)
-            #expect(events.contains { $0.hasSuffix("chunk \(answer)") }, "\(token)")
+        for fields in [[], [.authorization]] as [Set<HTTPField.Name>] {
+            rules.comparedFields = fields
+            for (token, answer) in [("secret-2", "new"), ("secret-1", "old"), ("anything", "old")] {
+                let clock = VirtualScheduler()
+                let replay = ReplayTransport(cassette, on: clock, rules: rules)
+                let request = Request(
+                    url: try #require(URL(string: url)), headerFields: [.authorization: "Bearer \(token)"])
+                let events = try RecordedShop.events(of: request, by: replay, on: clock)
+                #expect(events.contains { $0.hasSuffix("chunk \(answer)") }, "\(token)")
+            }
         }
+    }
+
+    @Test("A client that sends an expired token again gets no response that was recorded with the new one")
+    func expiredTokens() throws {
+        let url = "https://shop.test/me"
+        func exchange(_ token: String, _ status: HTTPResponse.Status) -> Cassette.Exchange {
+            Cassette.Exchange(
+                url: url, headerFields: [.authorization: "Bearer \(token)"],
+                events: [
+                    Cassette.Event(.zero, .head(ResponseHead(status: status))),
+                    Cassette.Event(.zero, .finished),
+                ])
+        }
+        let clock = VirtualScheduler()
+        let replay = ReplayTransport(
+            Cassette([exchange("secret-1", .unauthorized), exchange("secret-2", .ok)]), on: clock)
+        let request = Request(
+            url: try #require(URL(string: url)), headerFields: [.authorization: "Bearer secret-1"])
+        let first = try RecordedShop.events(of: request, by: replay, on: clock)
+        #expect(first.first?.contains("head 401") == true)
+        let second = try RecordedShop.events(of: request, by: replay, on: clock)
+        #expect(second.first?.contains("unrecorded") == true)
+        #expect(second.first?.contains("the placeholder of a secret: it has no secret-1") == true)
+    }
+
+    @Test("The names that a request calls secret are masked on both sides")
+    func namesOfTheRequest() throws {
+        func request(_ number: Int) throws -> Request {
+            var request = Request(
+                method: .post, url: try #require(URL(string: "https://shop.test/a?device_code=\(number)")),
+                headerFields: [.contentType: "application/json"], body: .text(#"{"ssn": \#(number)}"#))
+            request.secretParameters = ["ssn", "device_code"]
+            return request
+        }
+        let shop = RecordedShop([.when(nil, "*", .status(.ok))])
+        _ = try RecordedShop.events(of: try request(123_456_789), by: shop.recording, on: shop.clock)
+        let clock = VirtualScheduler()
+        let replay = ReplayTransport(try shop.cassette(), on: clock)
+        let events = try RecordedShop.events(of: try request(987_654_321), by: replay, on: clock)
+        #expect(events.first?.contains("head 200") == true, "\(events)")
+        try replay.verify()
     }
 
     @Test("Chunks keep their times and places around what is replaced")
@@ -138,6 +182,21 @@ import Testing
                 "--x\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\nt\r\n--x\r\n\r\nu\r\n--x--\r\n",
                 "--x\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\nsecret-1\r\n--x\r\n\r\nu\r\n--x--\r\n"
             ),
+            (
+                "multipart/mixed; boundary=x",
+                "--x\r\nX-API-Key: k1\r\nX-Other: v\r\n\r\nu\r\n--x--\r\n",
+                "--x\r\nX-API-Key: secret-1\r\nX-Other: v\r\n\r\nu\r\n--x--\r\n"
+            ),
+            (
+                "application/json",
+                #"{"u":"https://a.test/?X-Amz-Signature=s1&b=2\u0026token=t1","token":"t1"}"#,
+                #"{"u":"https://a.test/?X-Amz-Signature=secret-2&b=2\u0026token=secret-1","token":"secret-1"}"#
+            ),
+            (
+                "text/html", "<a href='https://u:p@a.test/?a=1&amp;sig=s1'>",
+                "<a href='https://secret-1:secret-2@a.test/?a=1&amp;sig=secret-3'>"
+            ),
+            ("text/plain", "?token=<b>", "?token=<b>"),
             ("image/png", #"{"password":"p1"}"#, #"{"password":"p1"}"#),
         ])
     func kindsOfContent(type: String, content: String, recorded: String) throws {
@@ -165,6 +224,66 @@ import Testing
         let exchange = try shop.cassette().exchanges[0]
         #expect(exchange.url == "https://secret-1:secret-2@shop.test/a?c=1&token=secret-3")
         #expect(exchange.head?[.location] == "https://shop.test/b?token=secret-3&c=2#access_token=secret-4")
+    }
+
+    @Test("Only a field of authentication keeps its first word; a cookie without a name is a secret")
+    func secretsOfFields() throws {
+        let shop = RecordedShop([.when(nil, "*", .status(.ok, headers: [.setCookie: "abc; Path=/"]))])
+        let request = Request(
+            url: try #require(URL(string: "https://shop.test/a")),
+            headerFields: [
+                .authorization: "Bearer t1", try #require(HTTPField.Name("X-Passphrase")): "correct horse",
+                .cookie: "abc; sid=s1",
+            ])
+        _ = try RecordedShop.events(of: request, by: shop.recording, on: shop.clock)
+        let exchange = try shop.cassette().exchanges[0]
+        #expect(
+            exchange.headerFields.map(\.value) == ["Bearer secret-1", "secret-2", "secret-3; sid=secret-4"])
+        #expect(exchange.head?[.setCookie] == "secret-3; Path=/")
+    }
+
+    @Test(
+        "A long secret is replaced in other spellings and in binary messages",
+        arguments: [
+            ##"{"x": "ab//cd+ef=0123456789"}"##, ##"{"x": "ab\/\/cd+ef=0123456789"}"##,
+            ##"{"x": "ab\u002F\u002Fcd\u002Bef\u003D0123456789"}"##,
+            ##"{"x": "ab\u002f\u002fcd\u002bef\u003d0123456789"}"##, "ab%2F%2Fcd%2Bef%3D0123456789",
+        ])
+    func spellings(text: String) throws {
+        let shop = RecordedShop([
+            .when(
+                .get, "/login", .json(#"{"token": "ab//cd+ef=0123456789"}"#)),
+            .when(.get, "/text", .bytes(Array(text.utf8), headers: [.contentType: "image/x"])),
+            .when(.get, "/ws", .webSocket(.send(.binary(Array(text.utf8))), .close(.normalClosure))),
+        ])
+        for path in ["login", "text"] {
+            let request = Request(url: try #require(URL(string: "https://shop.test/\(path)")))
+            _ = try RecordedShop.events(of: request, by: shop.recording, on: shop.clock)
+        }
+        let messages = Recorder(
+            RecordedShop.client(shop.recording).webSocket("/ws"), on: shop.clock)
+        try shop.clock.run()
+        #expect(messages.isFinished)
+        let cassette = try shop.cassette()
+        #expect(String(decoding: cassette.exchanges[1].content, as: UTF8.self).contains("secret-1"))
+        let binary = cassette.exchanges[2].events.compactMap { event -> String? in
+            guard case .message(.binary(let bytes), .server) = event.kind else { return nil }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        #expect(binary.count == 1 && binary[0].contains("secret-1") && !binary[0].contains("0123456789"))
+    }
+
+    @Test("Placeholders are numbered as the requests are, even while these run")
+    func numbersOfRunningRequests() throws {
+        let shop = RecordedShop([.when(nil, "*")])
+        let recorders = try (1...20).map { number in
+            let url = try #require(URL(string: "https://shop.test/?token=t\(number)"))
+            return Recorder(shop.recording.send(Request(url: url)), on: shop.clock)
+        }
+        #expect(
+            shop.recording.cassette.exchanges.map(\.url)
+                == (1...20).map { "https://shop.test/?token=secret-\($0)" })
+        for recorder in recorders { recorder.cancel() }
     }
 
     @Test("A recording after another one uses new placeholders, and the address of a server can be replaced")

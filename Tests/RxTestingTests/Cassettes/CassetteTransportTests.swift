@@ -77,4 +77,58 @@ import Testing
         }
         #expect(try CassetteMode.fromEnvironment(variables) == mode)
     }
+
+    @Test("A placeholder of the cassette is not sent to a server")
+    func placeholdersStay() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "a.har").path
+        let network = network()
+        let record = try CassetteTransport(path, mode: .record, on: clock, network: network)
+        _ = try answers(["x?token=abc"], by: record)
+        try record.finish()
+        let both = try CassetteTransport(path, mode: .replayOrRecord, on: clock, network: network)
+        let request = Request(url: try #require(URL(string: "https://a.test/y?token=secret-1")))
+        let events = try RecordedShop.events(of: request, by: both, on: clock)
+        #expect(
+            events.first?.contains("the request contains secret-1 of the cassette") == true, "\(events)")
+        #expect(network.requests.count == 1)
+    }
+
+    @Test("New exchanges have no place in the recorded order")
+    func recordedOrderIsComplete() {
+        var rules = ReplayRules()
+        rules.order = .recorded
+        let error = #expect(throws: FixtureError.self) {
+            try CassetteTransport(
+                folder.appending(path: "a.har").path, mode: .replayOrRecord, on: clock, rules: rules,
+                network: self.network())
+        }
+        #expect(error?.path == "ReplayRules.order")
+    }
+
+    /// A transport with a scheduler for each origin, and with connections.
+    private struct Switching: Transport {
+        let scheduler: any Scheduler
+        let other: VirtualScheduler
+        let origin: Origin
+        func scheduler(for origin: Origin?) -> any Scheduler { origin == nil ? scheduler : other }
+        var connections: Observable<ConnectionEvent, Never> {
+            .just(ConnectionEvent(.opened, of: 7, to: origin))
+        }
+        func send(_ request: Request) -> Observable<TransferEvent, NetworkError> { .never() }
+    }
+
+    @Test("A transport around another one has its schedulers and its connections")
+    func wrapping() throws {
+        let url = try #require(URL(string: "https://a.test/"))
+        let origin = try #require(Origin(url))
+        let network = Switching(scheduler: clock, other: VirtualScheduler(), origin: origin)
+        let cassette = try CassetteTransport(
+            folder.appending(path: "a.har").path, mode: .record, on: clock, network: network)
+        for transport in [RecordingTransport(network), cassette] as [any Transport] {
+            #expect(transport.scheduler(for: origin) as? VirtualScheduler === network.other)
+            #expect(transport.scheduler(for: nil) as? VirtualScheduler === clock)
+            #expect(Recorder(transport.connections, on: clock).values.map(\.connection) == [7])
+        }
+    }
 }

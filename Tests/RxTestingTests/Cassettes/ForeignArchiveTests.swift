@@ -1,6 +1,8 @@
 import Foundation
 import HTTPTypes
+import RxClient
 import RxHTTP
+import RxLite
 import RxTesting
 import Testing
 
@@ -61,7 +63,7 @@ import Testing
         arguments: [
             ("net::ERR_NAME_NOT_RESOLVED", "resolve"), ("net::ERR_CONNECTION_REFUSED", "connect"),
             ("net::ERR_CERT_DATE_INVALID", "tls"), ("net::ERR_CONNECTION_RESET", "connectionLost"),
-            ("net::ERR_ABORTED", ""),
+            ("net::ERR_ABORTED", ""), ("[Errno 61] Connect call failed ('192.0.2.1', 80)", "connect"),
         ])
     func failures(text: String, code: String) throws {
         let archive = """
@@ -97,5 +99,135 @@ import Testing
         #expect(socket.isWebSocket)
         #expect(socket.events.count == 4)
         #expect(socket.events[2].time == .milliseconds(1500))
+    }
+
+    @Test(
+        "Playwright's entries: no response is the status -1, and the reason has a name of its own",
+        arguments: [(#", "_failureText": "net::ERR_CONNECTION_REFUSED""#, "connect"), ("", "connectionLost")])
+    func playwright(members: String, code: String) throws {
+        let archive = """
+            {"log": {"version": "1.2", "entries": [{"request": {"method": "GET", "url": "https://a.test/x"},
+             "response": {"status": -1, "content": {"size": -1}\(members)}, "timings": {"wait": 5, "receive": -1}}]}}
+            """
+        #expect(try events("/x", in: archive).first?.hasPrefix("0.005 seconds \(code) ") == true)
+    }
+
+    @Test(
+        "A response that broke off ends with its failure, and one that was left stays open",
+        arguments: [
+            (
+                "net::ERR_CONTENT_LENGTH_MISMATCH",
+                "0.0 seconds connectionLost net::ERR_CONTENT_LENGTH_MISMATCH unsent=false"
+            ),
+            ("net::ERR_ABORTED", nil),
+        ])
+    func brokenResponses(text: String, end: String?) throws {
+        let archive = """
+            {"log": {"version": "1.2", "entries": [{"request": {"method": "GET", "url": "https://a.test/x"},
+             "response": {"status": 200, "content": {"text": "ab"}, "_error": "\(text)"}}]}}
+            """
+        let found = try events("/x", in: archive)
+        #expect(found.prefix(2) == ["0.0 seconds head 200  ", "0.0 seconds chunk ab"])
+        #expect(found.dropFirst(2).first == end)
+    }
+
+    private static func socket(_ messages: String, _ members: String = "") -> String {
+        """
+        {"log": {"version": "1.2", "entries": [{"request": {"method": "GET", "url": "wss://a.test/ws"},
+         "startedDateTime": "2026-05-04T10:00:00Z", "response": {"status": 101}, "timings": {"wait": 10}\(members),
+         "_webSocketMessages": [\(messages)]}]}}
+        """
+    }
+
+    @Test(
+        "A client finds the WebSocket of a browser, whose URL begins with wss; times are seconds or milliseconds",
+        arguments: ["1777888801.5", "1777888801500"])
+    func webSockets(time: String) throws {
+        let archive = Self.socket(
+            """
+            {"type": "receive", "time": \(time), "opcode": 1, "data": "hi"},
+            {"type": "receive", "time": \(time), "opcode": 8, "data": "", "_code": 1000}
+            """)
+        let replay = ReplayTransport(try Cassette(bytes: Array(archive.utf8)), on: clock)
+        let client = Client(configuration: ClientConfiguration(baseURL: "https://a.test"), transport: replay)
+        let texts = Recorder(client.webSocket("/ws").texts(), on: clock)
+        try clock.advance(by: .seconds(2))
+        #expect(texts.values == ["hi"])
+        #expect(texts.events.first?.time == .milliseconds(1500))
+        texts.cancel()
+        try replay.verify()
+    }
+
+    @Test("Chrome's entry for a connection that broke is the failure of the WebSocket")
+    func brokenWebSockets() throws {
+        let archive = Self.socket(
+            """
+            {"type": "send", "time": 1777888801, "opcode": 1, "data": "hi"},
+            {"type": "error", "time": 1777888802, "opcode": -1, "data": "net::ERR_CONNECTION_RESET"}
+            """, #", "_resourceType": "websocket""#)
+        let exchange = try #require(try Cassette(bytes: Array(archive.utf8)).exchanges.first)
+        guard case .failed(let failure) = exchange.events.last?.kind else {
+            Issue.record("no failure: \(exchange.events)")
+            return
+        }
+        #expect(failure == .init(.connectionLost, "net::ERR_CONNECTION_RESET", phase: .response))
+        #expect(exchange.events.last?.time == .seconds(2))
+    }
+
+    private static let recorded = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "Fixtures/Archives")
+
+    @Test(
+        "Archives that others recorded: every entry answers its request",
+        arguments: [
+            (
+                "chrome-51.har",
+                [
+                    "https://stevesouders.com/cuzillion/?c0=bi1hfff2_0_f&t=1466791134682: 200 finished 0",
+                    "https://stevesouders.com/cuzillion/logo-32x32.gif: 200 finished 1057",
+                    "https://stevesouders.com/cuzillion/logo-32x32.gif: 200 finished 0",
+                ]
+            ),
+            ("chrome-114.har", ["https://bi.pst.tech/events: 200 running 0"]),
+            (
+                "firefox-47.har",
+                [
+                    "http://localhost:8888/harviewer-49.html: 200 finished 287",
+                    "https://expired.badssl.com/style.css: connectionLost",
+                    "https://wrong.host.badssl.com/style.css: connectionLost",
+                ]
+            ),
+            ("mitmproxy-9.har", ["http://163.com/: connect", "https://httpbin.org/get: 405 finished 178"]),
+        ] as [(String, [String])])
+    func recordedArchives(name: String, outcomes: [String]) throws {
+        let cassette = try Cassette(contentsOf: Self.recorded.appending(path: name).path)
+        let replay = ReplayTransport(cassette, on: clock)
+        var found: [String] = []
+        for exchange in cassette.exchanges {
+            let request = Request(
+                method: exchange.method, url: try #require(URL(string: exchange.url)),
+                headerFields: exchange.headerFields,
+                body: exchange.body.isEmpty ? .empty : .bytes(exchange.body))
+            let recorder = Recorder(replay.send(request), on: clock)
+            try clock.run()
+            var (status, size) = ("", 0)
+            for event in recorder.values {
+                if case .head(let head) = event { status = "\(head.status.code) " }
+                if case .chunk(let bytes) = event { size += bytes.count }
+            }
+            let end: String
+            switch recorder.completion {
+            case .finished: end = "finished \(size)"
+            case .failed(let error): end = error.code.rawValue
+            case nil: end = "running \(size)"
+            }
+            recorder.cancel()
+            found.append("\(exchange.url): \(status)\(end)")
+        }
+        #expect(found == outcomes)
+        #expect(cassette.exchanges.allSatisfy { $0.startedAt.timeIntervalSince1970 > 1.4e9 })
+        try replay.verify()
+        // What was read is a cassette, and stays one.
+        #expect(try Cassette(bytes: cassette.encoded).encoded == cassette.encoded)
     }
 }

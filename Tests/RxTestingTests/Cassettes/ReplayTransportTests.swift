@@ -216,4 +216,19 @@ import Testing
         #expect(paused.isFinished)
         #expect(clock.pendingCount == 0)
     }
+
+    @Test("Contents that count as equal are no difference")
+    func equalContents() throws {
+        let cassette = Cassette([
+            exchange(
+                .post, "https://a.test/x", body: "--A\r\n\r\na\r\n--A--", type: "multipart/mixed; boundary=A",
+                answer: "1")
+        ])
+        let replay = ReplayTransport(cassette, on: clock)
+        let other = try request(
+            .post, "https://a.test/y", body: "--B\r\n\r\na\r\n--B--", type: "multipart/mixed; boundary=B")
+        _ = try RecordedShop.events(of: other, by: replay, on: clock)
+        let differences = try #require(replay.unmatched.first?.differences)
+        #expect(differences.count == 2 && differences[1].contains("URL: "), "\(differences)")
+    }
 }
