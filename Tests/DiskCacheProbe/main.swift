@@ -4,12 +4,15 @@
 //   disk-cache-probe fill FOLDER SEED          stores until it is killed; prints `stored KEY NUMBER` for each
 //   disk-cache-probe storm FOLDER SEED COUNT   runs a number of random operations
 //   disk-cache-probe use FOLDER                stores until a store fails, then looks up all entries
+//   disk-cache-probe record FILE               replaces the cassette in the file by another one
 //
-// The last two print a line of numbers at their end, and exit with 1 if an entry differs from the stored one.
+// Storm and use print a line of numbers at their end, and exit with 1 if an entry differs from the stored one.
 
 import FoundationEssentials
+import HTTPTypes
 import RxCache
 import RxDiskCache
+import RxHTTP
 import RxLite
 import RxTesting
 
@@ -66,8 +69,22 @@ func use(_ store: DiskCacheStore) async throws -> Bool {
     return wrong == 0
 }
 
+func record(_ file: String) throws {
+    var random = SeededRandom(7)
+    let content = (0..<20_000).map { _ in UInt8.random(in: 32..<127, using: &random) }
+    let head = Cassette.Event(.zero, .head(ResponseHead(status: .ok)))
+    try Cassette([
+        Cassette.Exchange(
+            url: "https://new.test/", events: [head, Cassette.Event(.zero, .chunk(content))])
+    ]).write(to: file)
+}
+
 let arguments = CommandLine.arguments.dropFirst()
 guard let command = arguments.first, let folder = arguments.dropFirst().first else { exit(2) }
+if command == "record" {
+    try record(folder)
+    exit(0)
+}
 let random = SeededRandom(arguments.dropFirst(2).first.flatMap { UInt64($0) } ?? 1)
 let count = arguments.dropFirst(3).first.flatMap { Int($0) } ?? 0
 let store = DiskCacheStore(folder: folder)
