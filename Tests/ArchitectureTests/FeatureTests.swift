@@ -15,7 +15,7 @@ import Testing
         "K1", "K2", "K3", "K4",
         "B1", "B2", "B3", "B4", "B5",
         "N1", "N2", "N3", "N4", "N5", "N6", "N7", "U1", "M1", "M2", "M3", "M4", "M5", "M6", "M7",
-        "V1", "O1", "O2", "O3",
+        "V1", "V2", "V3", "O1", "O2", "O3",
     ]
 
     /// The targets whose tests talk to servers over sockets.
