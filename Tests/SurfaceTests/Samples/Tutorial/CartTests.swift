@@ -2,7 +2,7 @@ import RxNetworking
 import RxTesting
 import Testing
 
-private struct Cart: Decodable, Sendable, Equatable {
+private struct CartContent: Decodable, Sendable, Equatable {
     let goods: [String]
 }
 
@@ -13,10 +13,10 @@ private struct Cart: Decodable, Sendable, Equatable {
         let client = Client(
             configuration: ClientConfiguration(baseURL: "https://shop.test"), transport: transport)
 
-        let cart = Recorder(client.get("/cart").decode(Cart.self), on: clock)
+        let cart = Recorder(client.get("/cart").decode(CartContent.self), on: clock)
         try clock.run()
 
-        #expect(cart.values == [Cart(goods: [])])
+        #expect(cart.values == [CartContent(goods: [])])
         #expect(transport.requests.map(\.method) == [.get])
     }
 }

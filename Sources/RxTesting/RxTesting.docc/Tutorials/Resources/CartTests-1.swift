@@ -2,7 +2,7 @@ import RxNetworking
 import RxTesting
 import Testing
 
-private struct Cart: Decodable, Sendable, Equatable {
+private struct CartContent: Decodable, Sendable, Equatable {
     let goods: [String]
 }
 

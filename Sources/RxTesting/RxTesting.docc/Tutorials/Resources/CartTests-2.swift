@@ -2,7 +2,7 @@ import RxNetworking
 import RxTesting
 import Testing
 
-private struct Cart: Decodable, Sendable, Equatable {
+private struct CartContent: Decodable, Sendable, Equatable {
     let goods: [String]
 }
 
@@ -13,7 +13,7 @@ private struct Cart: Decodable, Sendable, Equatable {
         let client = Client(
             configuration: ClientConfiguration(baseURL: "https://shop.test"), transport: transport)
 
-        let cart = Recorder(client.get("/cart").decode(Cart.self), on: clock)
+        let cart = Recorder(client.get("/cart").decode(CartContent.self), on: clock)
         try clock.run()
     }
 }

@@ -3,7 +3,7 @@ import RxTesting
 import RxTestingSupport
 import Testing
 
-private struct Cart: Decodable, Sendable, Equatable {
+private struct CartContent: Decodable, Sendable, Equatable {
     let goods: [String]
 }
 
@@ -13,7 +13,7 @@ private struct Cart: Decodable, Sendable, Equatable {
         let client = Client(
             configuration: ClientConfiguration(baseURL: "https://shop.test"),
             transport: try cassette.transport(network: CurlTransport.shared))
-        let carts = try await cassette.values(of: client.get("/cart").decode(Cart.self))
-        #expect(carts == [Cart(goods: ["tea", "salt"])])
+        let carts = try await cassette.values(of: client.get("/cart").decode(CartContent.self))
+        #expect(carts == [CartContent(goods: ["tea", "salt"])])
     }
 }
