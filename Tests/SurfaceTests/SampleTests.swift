@@ -67,9 +67,11 @@ import Testing
 
     static func sources() throws -> [[String]] {
         let folder = root.appending(path: "Tests/SurfaceTests/Samples")
-        return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .filter { $0.pathExtension == "swift" }.map {
-                normalized(try String(contentsOf: $0, encoding: .utf8).split(separator: "\n"))
+        return try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".swift") }.map {
+                normalized(
+                    try String(contentsOf: folder.appending(path: $0), encoding: .utf8).split(separator: "\n")
+                )
             }
     }
 
