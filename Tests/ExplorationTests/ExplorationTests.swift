@@ -26,4 +26,18 @@ import Testing
             #expect(first.events == second.events)
         }
     }
+
+    @Test(arguments: House.scenarios.map(\.name))
+    func aRunLeavesNothingBehind(_ name: String) throws {
+        let scenario = try #require(House.scenarios.first { $0.name == name })
+        for seed in UInt64(1)...30 {
+            weak var released: Simulation?
+            do {
+                let simulation = Simulation(seed: seed)
+                released = simulation
+                try simulation.run(scenario.run)
+            }
+            #expect(released == nil, "seed \(seed)")
+        }
+    }
 }

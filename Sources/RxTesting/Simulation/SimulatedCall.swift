@@ -182,20 +182,32 @@ final class SimulatedCall: @unchecked Sendable {
     /// Ends the exchange with its process: nothing more arrives on either side.
     func kill(isLogged: Bool) {
         isKilled = true
+        simulation.contents.withLock { $0.killedCalls.append(self) }
         if isLogged { simulation.note(place, .killed) }
         finish(.cancelled)
+    }
+
+    /// Ends the stream of a killed exchange when the run is over. A login that several callers share, for example, ends
+    /// only with its response, and would stay in memory.
+    func release() {
+        observer.scope.enter {
+            self.observer.end(.failed(NetworkError(.cancelled, "the process was killed")))
+        }
     }
 
     private func fail(_ code: NetworkError.Code, _ message: String, isUnsent: Bool = false) {
         var error = NetworkError(code, message)
         error.isUnsent = isUnsent
+        // A broken connection stays broken, also while its reader pauses.
+        stopTimers()
         if let webSocket { return webSocket.fail(with: error) }
         end([.fail(error)])
     }
 
     private func close() {
-        for timer in timers { timer.cancel() }
-        timers = []
+        stopTimers()
+        // Their reports refer to the call.
+        (playback, webSocket) = (nil, nil)
         guard !isKilled else { return }
         // After the report of the playback, whose teardown runs first.
         let event: SimulationEvent.Kind =
@@ -223,6 +235,11 @@ final class SimulatedCall: @unchecked Sendable {
         guard faults.contains(fault) else { return false }
         simulation.note(place, .fault(fault))
         return true
+    }
+
+    private func stopTimers() {
+        for timer in timers { timer.cancel() }
+        timers = []
     }
 
     private func wait(_ delay: Duration, _ work: @escaping @Sendable () -> Void) {

@@ -59,10 +59,13 @@ extension Simulation {
             for text in invariant.violations(log) { violate(invariant.name, text) }
         }
         for process in contents.withLock({ $0.processes }) { process.kill(isLogged: false) }
-        return contents.withLock { contents in
+        // Released outside of the lock, because the closures may own objects that write notes when they go.
+        let former = contents.withLock { contents in
             defer { contents = Contents() }
-            return Outcome(log: log, violations: contents.violations, faults: plan.faults)
+            return contents
         }
+        for call in former.killedCalls { call.release() }
+        return Outcome(log: log, violations: former.violations, faults: plan.faults)
     }
 
     // MARK: Processes and servers

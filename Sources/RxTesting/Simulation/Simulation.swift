@@ -49,6 +49,8 @@ public final class Simulation: Sendable {
         var counts: [String: Int] = [:]
         /// The running exchanges by their index in the log.
         var calls: [Int: SimulatedCall] = [:]
+        /// The exchanges of killed processes.
+        var killedCalls: [SimulatedCall] = []
         var violations: [SimulationViolation] = []
     }
 

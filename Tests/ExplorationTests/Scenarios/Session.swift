@@ -1,6 +1,7 @@
 import FoundationEssentials
 import RxNetworking
 import RxTesting
+import Synchronization
 
 extension House {
     /// A session in a file, whose tokens the server and the clock let expire, and that a restart loads again.
@@ -28,9 +29,9 @@ extension House {
         simulation.process { process in
             var configuration = process.configuration()
             let login = Client(configuration: configuration, transport: process.transport)
-            let current = Kept<Session?>(nil)
+            let current = WeakSession()
             let session = Session(store: CredentialFile("/session", on: process.files)) {
-                simulation.note("login for", current.now?.credential?.token ?? "none")
+                simulation.note("login for", current.session?.credential?.token ?? "none")
                 return login.post("/login", options: RequestOptions(retry: .never)).decode(Token.self).map {
                     token in
                     Credential(
@@ -38,7 +39,7 @@ extension House {
                         expires: process.scheduler.date.addingTimeInterval(Double(token.expiresIn)))
                 }
             }
-            current { $0 = session }
+            current.session = session
             configuration.session = session
             let client = Client(configuration: configuration, transport: process.transport)
             process.every(.seconds(3)) { turn in
@@ -84,6 +85,20 @@ extension House {
             }
         }
         return violations
+    }
+
+    /// The session of a process, for its own login, which must not keep it alive.
+    private final class WeakSession: Sendable {
+        private let stored = Mutex(Stored())
+
+        private struct Stored {
+            weak var session: Session?
+        }
+
+        var session: Session? {
+            get { stored.withLock { $0.session } }
+            set { stored.withLock { $0.session = newValue } }
+        }
     }
 
     private struct Token: Decodable {
