@@ -2,7 +2,7 @@
 public struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Creates a source; each seed gives different numbers.
+    /// Creates a source. Equal seeds give equal numbers; two seeds in turn may, too.
     public init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
 
     /// The next number.

@@ -25,7 +25,7 @@ public enum Fault: Hashable, Sendable {
     /// A gateway answers with this status, and the server does not see the request. `retryAfter` is the value of
     /// `Retry-After`, in seconds.
     case status(Int, retryAfter: Int? = nil)
-    /// An event of the scenario's own: ``Simulation/happens(_:)`` returns true.
+    /// An event that the scenario defines: ``Simulation/happens(_:)`` returns true.
     case event
     /// The wall clock is set forward or back; monotonic time is not affected.
     case clockJump(at: Duration, by: Duration)

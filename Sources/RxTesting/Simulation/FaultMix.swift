@@ -4,6 +4,18 @@ struct FaultMix: Sendable {
     /// The kinds of places.
     enum Place {
         case exchange, subscription, event, process, server, clock
+
+        /// The faults that can strike there.
+        var kinds: Set<Fault.Kind> {
+            switch self {
+            case .exchange: [.delay, .reset, .truncation, .status]
+            case .subscription: [.cancel, .slowReader]
+            case .event: [.event]
+            case .process: [.restart]
+            case .server: [.outage]
+            case .clock: [.clockJump]
+            }
+        }
     }
 
     private let seed: UInt64

@@ -24,12 +24,21 @@ final class FaultPlan: Sendable {
     /// The faults that the places reached so far have been given, in the order of the decisions.
     var faults: [PlacedFault] { decisions.withLock { $0 } }
 
+    /// The faults of the list whose places have not been reached.
+    var unreached: [PlacedFault] {
+        guard case .list(let list) = choice else { return [] }
+        let reached = Set(faults)
+        return list.sorted { $0.key < $1.key }
+            .flatMap { place, faults in faults.map { PlacedFault(place: place, fault: $0) } }
+            .filter { !reached.contains($0) }
+    }
+
     /// The faults at a place that is reached at `time`; called once for each place.
     func faults(at place: String, of kind: FaultMix.Place, time: Duration) -> [Fault] {
         let faults =
             switch choice {
             case .seed(let mix): mix.faults(at: place, of: kind, time: time)
-            case .list(let list): list[place] ?? []
+            case .list(let list): (list[place] ?? []).filter { kind.kinds.contains($0.kind) }
             }
         if !faults.isEmpty {
             decisions.withLock { $0 += faults.map { PlacedFault(place: place, fault: $0) } }

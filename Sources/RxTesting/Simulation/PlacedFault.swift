@@ -22,5 +22,5 @@ public struct PlacedFault: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The Swift expression of the fault, for tests.
-    public var description: String { ".at(\"\(place)\", \(fault))" }
+    public var description: String { ".at(\(place.debugDescription), \(fault))" }
 }

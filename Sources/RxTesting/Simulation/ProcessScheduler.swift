@@ -23,6 +23,8 @@ final class ProcessScheduler: DatedScheduler {
 
     var now: Duration { clock.now }
     var date: Date { clock.date.addingTimeInterval(wallClock.offset / .seconds(1)) }
+    /// Whether the process has not been killed.
+    var isAlive: Bool { contents.withLock { $0.isAlive } }
     var isCurrent: Bool { clock.isCurrent }
 
     func schedule(_ work: @escaping @Sendable () -> Void) { _ = schedule(after: .zero, work) }

@@ -19,7 +19,6 @@ public final class SimulatedProcess: Sendable {
     let ownScheduler: ProcessScheduler
     private let disk: MemoryFileSystem
     private let subscribers = Mutex<[SimulatedSubscriber]>([])
-    private let alive = Mutex(true)
 
     init(_ name: String, in simulation: Simulation) {
         self.name = name
@@ -31,7 +30,7 @@ public final class SimulatedProcess: Sendable {
     }
 
     /// Whether the process has not been killed.
-    var isAlive: Bool { alive.withLock { $0 } }
+    var isAlive: Bool { ownScheduler.isAlive }
 
     /// Subscribes to a stream, and records its events. A fault may cancel the subscription, or pause it after each value.
     ///
@@ -68,7 +67,6 @@ public final class SimulatedProcess: Sendable {
 
     /// Ends the process at once.
     func kill(isLogged: Bool) {
-        alive.withLock { $0 = false }
         ownScheduler.kill()
         let calls = simulation.contents.withLock { $0.calls.sorted { $0.key < $1.key }.map(\.value) }
         for call in calls where call.scheduler === ownScheduler { call.kill(isLogged: isLogged) }

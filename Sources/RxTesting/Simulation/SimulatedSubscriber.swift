@@ -9,6 +9,7 @@ final class SimulatedSubscriber: Cancellable {
         var end: SimulatedSubscription.End?
         /// The pauses that began before the subscription was known.
         var earlyPauses = 0
+        var hasPaused = false
     }
 
     private let place: String
@@ -34,21 +35,19 @@ final class SimulatedSubscriber: Cancellable {
         _ stream: Observable<Element, Failure>, describing: @escaping @Sendable (Element) -> String,
         onNext: @escaping @Sendable (Element) -> Void, onEnd: @escaping @Sendable (Bool) -> Void
     ) {
-        var pause: Duration?
+        var pause: (time: Duration, fault: Fault)?
         for fault in simulation.plan.faults(at: place, of: .subscription, time: simulation.clock.now) {
             switch fault {
             case .cancel(let delay):
                 _ = scheduler.schedule(after: delay) { [weak self] in self?.cancel(by: fault) }
-            case .slowReader(let time):
-                simulation.note(place, .fault(fault))
-                pause = time
+            case .slowReader(let time): pause = (time, fault)
             default: break
             }
         }
         let subscription = stream.observe(
             onNext: { [pause] value in
                 self.take(describing(value))
-                if let pause { self.pause(for: pause) }
+                if let pause { self.pause(for: pause.time, by: pause.fault) }
                 onNext(value)
             },
             onEnd: { completion in
@@ -118,11 +117,13 @@ final class SimulatedSubscriber: Cancellable {
         simulation.note(place, event)
     }
 
-    private func pause(for time: Duration) {
-        let subscription = contents.withLock { contents in
+    private func pause(for time: Duration, by fault: Fault) {
+        let (subscription, isFirst) = contents.withLock { contents in
+            defer { contents.hasPaused = true }
             if contents.subscription == nil { contents.earlyPauses += 1 }
-            return contents.subscription
+            return (contents.subscription, !contents.hasPaused)
         }
+        if isFirst { simulation.note(place, .fault(fault)) }
         subscription?.pause()
         _ = scheduler.schedule(after: time) { [weak self] in
             self?.contents.withLock { $0.subscription }?.resume()

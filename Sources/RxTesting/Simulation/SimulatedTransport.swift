@@ -21,7 +21,8 @@ final class SimulatedTransport: Transport {
 
     func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         Observable(scheduler: scheduler) { [self] observer in
-            guard observer.scope.isOpen else { return }
+            // A killed process sends nothing, even if the end of one of its calls lets another go on.
+            guard observer.scope.isOpen, own.isAlive else { return }
             SimulatedCall(request, of: process, in: simulation, files, on: own, to: observer).start()
         }
     }

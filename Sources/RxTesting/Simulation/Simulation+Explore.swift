@@ -18,7 +18,7 @@ extension Simulation {
     ///   - name: the name of the scenario's function, for the test that a failure prints.
     ///   - options: which faults there are, and how long a run takes.
     ///   - scenario: makes servers, processes and invariants; called once for each run.
-    /// - Returns: what has been tried.
+    /// - Returns: a summary of the runs.
     /// - Throws: the failure.
     @discardableResult
     public static func explore(
@@ -33,7 +33,7 @@ extension Simulation {
                     var summary = Exploration()
                     while let seed = queue.next() {
                         let outcome = Simulation(seed: seed, options: options).outcome(of: scenario)
-                        summary.add(outcome.log)
+                        summary.add(outcome)
                         if !outcome.violations.isEmpty { queue.fail(seed, outcome) }
                         await Task.yield()
                     }

@@ -8,6 +8,9 @@ extension Simulation {
         var log: SimulationLog
         var violations: [SimulationViolation]
         var faults: [PlacedFault]
+        /// The conditions of ``Simulation/sometimes(_:isReached:)``, with whether they hold.
+        var milestones: [String: Bool]
+        var options: SimulationOptions
     }
 
     /// Runs the scenario.
@@ -51,6 +54,7 @@ extension Simulation {
 
     /// Checks the invariants, and releases the closures, which usually refer to the simulation.
     private func end() -> Outcome {
+        contents.withLock { $0.log.unreachedFaults = plan.unreached }
         let log = contents.withLock { $0.log }
         for exchange in log.exchanges where exchange.outcome == .running {
             violate("nothing is left", "\(exchange.place) is still running")
@@ -65,7 +69,10 @@ extension Simulation {
             return contents
         }
         for call in former.killedCalls { call.release() }
-        return Outcome(log: log, violations: former.violations, faults: plan.faults)
+        let milestones = former.milestones.map { ($0.name, $0.isReached(log)) }
+        return Outcome(
+            log: log, violations: former.violations, faults: plan.faults,
+            milestones: Dictionary(milestones, uniquingKeysWith: { $0 || $1 }), options: options)
     }
 
     // MARK: Processes and servers

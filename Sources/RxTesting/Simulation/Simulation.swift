@@ -25,8 +25,9 @@ import Synchronization
 /// ```
 ///
 /// The seed chooses the faults, and every random number that the client uses. The same seed, or the same seed with the
-/// same list of faults, gives the same run: every event at the same time, on every machine. That is so as long as the
-/// scenario itself uses no other clock, thread or random source, and does not depend on the order of a `Set`.
+/// same list of faults, gives the same run: every event at the same time, on every machine with the same version of Swift,
+/// whose standard library draws the numbers. That is so as long as the scenario itself uses no other clock, thread or
+/// random source, and does not depend on the order of a `Set`.
 ///
 /// A simulation runs once, in the task that created it. Servers, processes and invariants are closures that it calls one
 /// at a time.
@@ -39,11 +40,18 @@ public final class Simulation: Sendable {
         let violations: @Sendable (SimulationLog) -> [String]
     }
 
+    /// A condition that some run of an exploration must reach.
+    struct Milestone: Sendable {
+        let name: String
+        let isReached: @Sendable (SimulationLog) -> Bool
+    }
+
     struct Contents {
         var servers: [SimulatedServer] = []
         var processes: [SimulatedProcess] = []
         var starts: [String: @Sendable (SimulatedProcess) -> Void] = [:]
         var invariants: [Invariant] = []
+        var milestones: [Milestone] = []
         var log = SimulationLog()
         /// The number of places of each name so far.
         var counts: [String: Int] = [:]
@@ -145,10 +153,22 @@ public final class Simulation: Sendable {
         contents.withLock { $0.invariants.append(Invariant(name: name, violations: violations)) }
     }
 
+    /// Adds a condition that must hold at the end of at least one run of an exploration, such as that a request was retried:
+    /// invariants prove little in runs that never get to where they could be violated.
+    ///
+    /// ``Exploration/unreached`` names the conditions that have held in no run.
+    ///
+    /// - Parameters:
+    ///   - name: its name.
+    ///   - isReached: whether it holds in a run.
+    public func sometimes(_ name: String, isReached: @escaping @Sendable (SimulationLog) -> Bool) {
+        contents.withLock { $0.milestones.append(Milestone(name: name, isReached: isReached)) }
+    }
+
     /// Writes a note into the log, for invariants and diagrams.
     public func note(_ subject: String, _ text: String) { note(subject, .note(text)) }
 
-    /// Whether an event of the scenario's own happens now, such as the expiry of a token: false, unless the seed or the
+    /// Whether an event that the scenario defines happens now, such as the expiry of a token: false, unless the seed or the
     /// list of faults says otherwise.
     public func happens(_ event: String) -> Bool {
         let place = nextPlace(event)

@@ -10,6 +10,7 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
     public let violations: [SimulationViolation]
     /// The run.
     public let log: SimulationLog
+    private let options: SimulationOptions
 
     init(name: String, seed: UInt64, _ outcome: Simulation.Outcome) {
         self.name = name
@@ -17,19 +18,27 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
         faults = outcome.faults
         violations = outcome.violations
         log = outcome.log
+        options = outcome.options
     }
 
     /// A test of this run, to paste.
     public var test: String {
         let list = faults.map { "            \($0),\n" }.joined()
+        let options = options.source.map { ",\n        options: \($0)" } ?? ""
         return """
-            @Test func \(name)WithSeed\(seed)() throws {
+            @Test func \(function)WithSeed\(seed)() throws {
                 let simulation = Simulation(
                     seed: \(seed),
-                    faults: [\(list.isEmpty ? "" : "\n\(list)        ")])
-                try simulation.run(\(name))
+                    faults: [\(list.isEmpty ? "" : "\n\(list)        ")]\(options))
+                let log = try simulation.run(\(name))
+                #expect(log.unreachedFaults.isEmpty)
             }
             """
+    }
+
+    /// The name without the characters that the name of a function cannot have.
+    private var function: String {
+        String(name.map { $0.isLetter || $0.isNumber ? $0 : "_" })
     }
 
     /// The violations, the run as a marble diagram, and a test to paste.

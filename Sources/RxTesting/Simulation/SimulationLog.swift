@@ -7,6 +7,10 @@ public struct SimulationLog: Sendable {
     /// The subscriptions, in the order in which they began.
     public internal(set) var subscriptions: [SimulatedSubscription] = []
 
+    /// The faults of a given list that had no effect, because the run reached no such place or because faults of that kind
+    /// do not strike there. Empty if a seed has chosen the faults.
+    public internal(set) var unreachedFaults: [PlacedFault] = []
+
     /// The subscriptions with this name.
     public func subscriptions(_ name: String) -> [SimulatedSubscription] {
         subscriptions.filter { $0.name == name }

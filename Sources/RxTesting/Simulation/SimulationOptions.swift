@@ -26,4 +26,17 @@ public struct SimulationOptions: Sendable {
         self.origin = origin
         self.stepLimit = stepLimit
     }
+
+    /// The Swift expression of the options that matter for a run with given faults; `nil` if all are the defaults.
+    var source: String? {
+        let standard = SimulationOptions()
+        var arguments: [String] = []
+        if faultTime != standard.faultTime { arguments.append("faultTime: \(faultTime.source)") }
+        if calmTime != standard.calmTime { arguments.append("calmTime: \(calmTime.source)") }
+        if origin != standard.origin {
+            arguments.append("origin: Date(timeIntervalSince1970: \(origin.timeIntervalSince1970))")
+        }
+        if stepLimit != standard.stepLimit { arguments.append("stepLimit: \(stepLimit)") }
+        return arguments.isEmpty ? nil : "SimulationOptions(\(arguments.joined(separator: ", ")))"
+    }
 }

@@ -21,15 +21,22 @@ for scenario in House.scenarios where names.isEmpty || names.contains(scenario.n
                     }
                 }
             }
-            print(scenario.name, fingerprint)
+            report("\(scenario.name) \(fingerprint)")
         } else {
             let start = ContinuousClock.now
             let summary = try await Simulation.explore(seeds: 1...count, name: scenario.name, scenario.run)
-            print("\(scenario.name): \(summary), in \(ContinuousClock.now - start)")
+            report("\(scenario.name): \(summary), in \(ContinuousClock.now - start)")
+            if !summary.unreached.isEmpty {
+                report("\(scenario.name): no run has reached \(summary.unreached)")
+                hasFailed = true
+            }
         }
     } catch {
-        print("\(scenario.name): \(error)")
+        report("\(scenario.name): \(error)")
         hasFailed = true
     }
 }
 exit(hasFailed ? 1 : 0)
+
+/// Writes a line without a buffer, so that a file shows how far the run is.
+func report(_ text: String) { FileHandle.standardOutput.write(Data("\(text)\n".utf8)) }

@@ -43,6 +43,12 @@ extension House {
         simulation.expectEnds(of: "stock")
         simulation.expectEnds(of: "change")
         simulation.expectSuccess(of: "check")
+        simulation.sometimes("a response from memory, and nothing sent") { log in
+            log.exchanges("GET /stock").count < log.subscriptions("stock").count / 4
+        }
+        simulation.sometimes("a stored response is validated") { log in
+            log.exchanges("GET /stock").contains { $0.status == .notModified }
+        }
         simulation.invariant("no read before its own write", violations: oldReads)
         simulation.invariant("the truth in the end") { log in
             log.subscriptions("check").filter { $0.end == .finished && $0.values != ["\(version.now)"] }

@@ -18,6 +18,16 @@ extension House {
         }
 
         simulation.expectEnds(of: "download")
+        simulation.sometimes("a download is resumed") { log in
+            log.subscriptions("download").flatMap(\.values).contains {
+                $0.hasPrefix("finished from ") && $0 != "finished from 0"
+            }
+        }
+        simulation.sometimes("a changed file is downloaded from the beginning") { log in
+            log.exchanges("GET /map").contains {
+                $0.request.headerFields[.ifRange] != nil && $0.status == .ok
+            }
+        }
         simulation.invariant("the file is whole") { log in
             log.notes("file").filter { $0 != "whole" }
         }

@@ -33,6 +33,9 @@ extension House {
         }
 
         simulation.expectEnds(of: "events")
+        simulation.sometimes("a connection continues after the last event") { log in
+            log.exchanges.contains { $0.request.headerFields[HTTPField.Name("Last-Event-ID")!] != nil }
+        }
         simulation.invariant("every event once, in order") { log in
             let values = log.events.compactMap { event -> String? in
                 if case .value(let text) = event.kind { text } else { nil }

@@ -31,6 +31,15 @@ extension House {
 
         simulation.expectEnds(of: "call")
         simulation.expectSuccess(of: "check")
+        simulation.sometimes("the standby server answers a GET that the main server refused") { log in
+            let standby = log.exchanges("GET /goods").filter { $0.request.url.host() == "standby.test" }
+            return standby.contains { $0.outcome == .finished }
+        }
+        simulation.sometimes("the main server answers after the standby server") { log in
+            let hosts = log.exchanges("GET /goods").map { $0.request.url.host() }
+            guard let first = hosts.firstIndex(of: "standby.test") else { return false }
+            return hosts[first...].contains("shop.test")
+        }
         simulation.invariant("no POST at two servers") { log in
             var seen: Set<String> = []
             return log.exchanges("POST /orders").compactMap { order in

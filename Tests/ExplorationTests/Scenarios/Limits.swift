@@ -32,6 +32,22 @@ extension House {
 
         simulation.expectEnds(of: "call")
         simulation.expectSuccess(of: "check")
+        simulation.sometimes("a second attempt runs beside the first") { log in
+            let sent = log.exchanges("GET /goods")
+            let hedges = sent.filter { hedge in
+                sent.contains {
+                    $0.sentAt + .milliseconds(300) == hedge.sentAt && hedge.sentAt < $0.endedAt ?? .zero
+                }
+            }
+            return !hedges.isEmpty
+        }
+        simulation.sometimes("the circuit breaker refuses a request") { log in
+            log.subscriptions("call").contains { $0.end == .failed("circuitOpen") }
+        }
+        simulation.sometimes("a request waits for a free place") { log in
+            let starts = Set(log.events.filter { $0.kind == .subscribed }.map(\.time))
+            return log.exchanges("PUT /photo").contains { !starts.contains($0.sentAt) }
+        }
         simulation.invariant("no more requests at once than allowed") { log in
             var running: Set<String> = []
             return log.events.compactMap { event in

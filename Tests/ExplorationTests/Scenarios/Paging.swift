@@ -31,6 +31,18 @@ extension House {
 
         simulation.expectEnds(of: "items")
         simulation.expectSuccess(of: "check")
+        simulation.sometimes("a reload of a list with several pages") { log in
+            let sizes = log.subscriptions("list").flatMap { list in list.values.map(\.items.count) }
+            return zip(sizes, sizes.dropFirst()).contains { $0 > 60 && $1 < 40 }
+        }
+        simulation.sometimes("a page fails and is loaded again") { log in
+            log.subscriptions("list").contains { list in
+                guard let failure = list.values.firstIndex(where: { $0.hasPrefix("failed") }) else {
+                    return false
+                }
+                return list.values[failure...].contains("end \(whole)")
+            }
+        }
         simulation.invariant("no item lost, none twice") { log in
             log.subscriptions.filter { $0.name != "list" }.compactMap { walk in
                 let isPart = whole.map(String.init).starts(with: walk.values)

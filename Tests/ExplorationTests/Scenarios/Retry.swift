@@ -39,6 +39,14 @@ extension House {
 
         simulation.expectEnds(of: "call")
         simulation.expectSuccess(of: "check")
+        simulation.sometimes("a second attempt succeeds") { log in
+            allAttempts(log).contains { $0.exchanges.count > 1 && $0.exchanges.last?.outcome == .finished }
+        }
+        simulation.sometimes("the budget refuses a retry") { log in
+            attempts(log, "GET /goods").contains {
+                $0.exchanges.count == 1 && $0.exchanges[0].status?.code == 503
+            }
+        }
         simulation.invariant("no POST twice without a key") { log in
             attempts(log, "POST /orders").compactMap { id, attempts in
                 attempts.count { $0.receivedAt != nil } > 1

@@ -61,8 +61,27 @@ extension House {
                     ? nil : "\(next.place) began before the end of \(former.place)"
             }
         }
+        simulation.sometimes("a login after a 401") { log in !logins(log, afterRefusal: true).isEmpty }
+        simulation.sometimes("a login before a token expires") { log in
+            !logins(log, afterRefusal: false).isEmpty
+        }
+        simulation.invariant("a token that has expired is replaced") { log in
+            // Without faults of its own, a refused request is sent again and answered.
+            let struck = Set(log.events.compactMap { if case .fault = $0.kind { $0.subject } else { nil } })
+            guard struck.isDisjoint(with: ["clock", "app", url]), struck.allSatisfy({ !$0.hasPrefix("POST") })
+            else { return [] }
+            return log.subscriptions("cart").filter { $0.values == ["401"] }.map { "\($0.place) is refused" }
+        }
         simulation.invariant("no token is used before it is saved") { $0.notes("unsaved") }
         simulation.invariant("one login per token", violations: repeatedLogins)
+    }
+
+    /// The logins that follow a successful one, at the time of a 401 or not.
+    private static func logins(_ log: SimulationLog, afterRefusal: Bool) -> [SimulatedExchange] {
+        let refusals = log.exchanges("GET /cart").filter { $0.status == .unauthorized }.compactMap(\.endedAt)
+        let logins = log.exchanges("POST /login")
+        return zip(logins, logins.dropFirst()).filter { $0.0.outcome == .finished }.map(\.1)
+            .filter { refusals.contains($0.sentAt) == afterRefusal }
     }
 
     /// The tokens for which a process has logged in again although it had got a new one.

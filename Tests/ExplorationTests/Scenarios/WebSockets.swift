@@ -46,6 +46,22 @@ extension House {
                 return isOrdered && !isLie ? nil : "\(process): \(messages)"
             }
         }
+        simulation.sometimes("a second connection") { log in
+            log.exchanges.count { $0.status == .switchingProtocols } > 1
+        }
+        simulation.invariant("what is sent over a whole connection arrives") { log in
+            let texts = Set(received(log)[0].messages)
+            let ends = sendTimes(log)
+            return log.subscriptions.compactMap { message in
+                let number = String(message.name.dropFirst("send ".count))
+                guard message.name.hasPrefix("send"), !texts.contains(number), let time = ends[message.place],
+                    log.exchanges.contains(where: { chat in
+                        chat.outcome == .finished && chat.sentAt <= time && time < chat.endedAt ?? .zero
+                    })
+                else { return nil }
+                return "\(message.place) was sent at \(time) and has not arrived"
+            }
+        }
         simulation.invariant("the chat connects again") { log in
             guard let chat = log.subscriptions("chat").last, chat.isCutOff else { return [] }
             return log.exchanges.contains { $0.messages.contains(.text("check")) }
@@ -57,6 +73,13 @@ extension House {
                 return zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 } ? nil : "\(chat.values)"
             }
         }
+    }
+
+    /// The times at which messages were reported as sent.
+    private static func sendTimes(_ log: SimulationLog) -> [String: Duration] {
+        var times: [String: Duration] = [:]
+        for event in log.events where event.kind == .value("sent") { times[event.subject] = event.time }
+        return times
     }
 
     /// The messages that the server received, in their order.

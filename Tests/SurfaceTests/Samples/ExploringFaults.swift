@@ -22,10 +22,15 @@ import Testing
         log.exchanges("POST /orders").filter { $0.request.headerFields[.idempotencyKey] == nil }
             .map { "\($0.place) has no key" }
     }
+    simulation.sometimes("an order is sent twice") { log in
+        let keys = log.exchanges("POST /orders").map { $0.request.headerFields[.idempotencyKey] }
+        return Set(keys).count < keys.count
+    }
 }
 
 @Test func ordersSurvive() async throws {
-    try await Simulation.explore(seeds: 1...200, name: "orders", orders)
+    let summary = try await Simulation.explore(seeds: 1...200, name: "orders", orders)
+    #expect(summary.unreached == [])
 }
 
 @Sendable func expiringTokens(_ simulation: Simulation) {

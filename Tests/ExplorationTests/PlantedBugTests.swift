@@ -1,0 +1,100 @@
+import FoundationEssentials
+import HTTPTypes
+import RxNetworking
+import RxTesting
+import Scenarios
+import Testing
+
+/// The invariants of each scenario notice a bug of the kind that they are for.
+@Suite struct PlantedBugTests {
+    private struct Bug: Interceptor, CustomTestStringConvertible {
+        let scenario: String
+        let invariant: String
+        let intercept: @Sendable (Request, Next) -> Observable<CallEvent, NetworkError>
+
+        init(
+            _ scenario: String, violates invariant: String,
+            _ intercept: @escaping @Sendable (Request, Next) -> Observable<CallEvent, NetworkError>
+        ) {
+            self.scenario = scenario
+            self.invariant = invariant
+            self.intercept = intercept
+        }
+
+        var testDescription: String { "\(scenario): \(invariant)" }
+
+        func intercept(
+            _ request: Request, in call: CallContext, _ next: Next
+        ) -> Observable<CallEvent, NetworkError> { intercept(request, next) }
+    }
+
+    /// A bug that changes requests.
+    private static func bug(
+        _ scenario: String, violates invariant: String, _ change: @escaping @Sendable (inout Request) -> Void
+    ) -> Bug {
+        Bug(scenario, violates: invariant) { request, next in
+            var request = request
+            change(&request)
+            return next(request)
+        }
+    }
+
+    private static let bugs = [
+        // The former token for ever.
+        bug("session", violates: "check succeeds") { request in
+            if request.headerFields[.authorization] != nil {
+                request.headerFields[.authorization] = "Bearer t1"
+            }
+        },
+        Bug("retry", violates: "no POST twice without a key") { request, next in
+            next(request).catch { _ in next(request) }
+        },
+        Bug("retry", violates: "the wait that the server asks for") { request, next in
+            next(request).catch { _ in next(request) }
+        },
+        bug("paging", violates: "no item lost, none twice") { request in
+            let url = request.url.absoluteString
+            request.url = URL(string: url.replacing("page=4", with: "page=3")) ?? request.url
+        },
+        Bug("failover", violates: "call ends") { _, _ in .never() },
+        // A stored response is confirmed whatever has changed.
+        Bug("caching", violates: "the truth in the end") { request, next in
+            guard let tag = request.headerFields[.ifNoneMatch] else { return next(request) }
+            let head = ResponseHead(status: .notModified, headerFields: [.eTag: tag])
+            return next.respond(with: Response(head: head, body: [], request: request))
+        },
+        // A part of one version is joined to a part of another.
+        Bug("downloads", violates: "the file is whole") { request, next in
+            guard let tag = request.headerFields[.ifRange] else { return next(request) }
+            var current = request
+            current.headerFields[.ifRange] = "\"v2\""
+            return next(current).map { event in
+                guard case .transfer(.head(let head)) = event else { return event }
+                var fields = head.headerFields
+                fields[.eTag] = tag
+                return .transfer(.head(ResponseHead(status: head.status, headerFields: fields)))
+            }
+        },
+        bug("events", violates: "every event once, in order") { request in
+            request.headerFields[HTTPField.Name("Last-Event-ID")!] = nil
+        },
+        Bug("limits", violates: "no more requests at once than allowed") { request, next in
+            .merge(next(request), next(request).ignoreElements(as: CallEvent.self))
+        },
+    ]
+
+    @Test(arguments: bugs)
+    private func aBugIsNoticed(_ bug: Bug) throws {
+        let scenario = try #require(House.scenarios.first { $0.name == bug.scenario })
+        House.$plantedBug.withValue(bug) {
+            for seed in UInt64(1)...500 {
+                do throws(SimulationFailure) {
+                    try Simulation(seed: seed).run(scenario.run)
+                } catch {
+                    if error.violations.contains(where: { $0.name == bug.invariant }) { return }
+                }
+            }
+            Issue.record("500 seeds do not violate it")
+        }
+    }
+}
