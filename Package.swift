@@ -2,17 +2,15 @@
 
 import PackageDescription
 
-var settings: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .strictMemorySafety(),
-]
-// Tests/run.sh sets it. -warnings-as-errors on the command line would reach the dependencies too, where SwiftPM
-// passes -suppress-warnings, and the compiler refuses the two together.
-if Context.environment["WARNINGS_AS_ERRORS"] != nil {
-    settings.append(.treatAllWarnings(as: .error))
-}
+// Tests/run.sh sets WARNINGS_AS_ERRORS. -warnings-as-errors on the command line would reach the dependencies too, where
+// SwiftPM passes -suppress-warnings, and the compiler refuses the two together.
+let settings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .strictMemorySafety(),
+    ] + (Context.environment["WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)])
 
 /// The optional parts. A dependency that only these need is not even fetched without them.
 let traits: Set<Trait> = [
@@ -78,212 +76,147 @@ let package = Package(
         .systemLibrary(
             name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
 
-        .target(name: "RxLite", swiftSettings: settings),
-        .target(name: "RxLoop", dependencies: ["RxLite", "CLibuv"], swiftSettings: settings),
-        .target(name: "RxJSON", swiftSettings: settings),
-        .target(name: "RxWebSocket", dependencies: ["CZlib", .httpTypes], swiftSettings: settings),
-        .target(name: "RxHTTP", dependencies: ["RxJSON", "RxLite", .httpTypes], swiftSettings: settings),
-        .target(
-            name: "RxCache", dependencies: ["RxHTTP", "RxJSON", "RxLite", .httpTypes], swiftSettings: settings
-        ),
-        .target(
-            name: "RxCookies", dependencies: ["RxHTTP", "RxLite", .httpTypes], swiftSettings: settings),
-        .target(
-            name: "RxParameters", dependencies: ["RxHTTP", .httpTypes], swiftSettings: settings),
-        .target(name: "RxHAR", dependencies: ["RxHTTP", "RxWebSocket", .httpTypes], swiftSettings: settings),
-        .target(
-            name: "RxCurl",
-            dependencies: [
+        .library("RxLite"),
+        .library("RxLoop", ["RxLite", "CLibuv"]),
+        .library("RxJSON"),
+        .library("RxWebSocket", ["CZlib", .httpTypes]),
+        .library("RxHTTP", ["RxJSON", "RxLite", .httpTypes]),
+        .library("RxCache", ["RxHTTP", "RxJSON", "RxLite", .httpTypes]),
+        .library("RxCookies", ["RxHTTP", "RxLite", .httpTypes]),
+        .library("RxParameters", ["RxHTTP", .httpTypes]),
+        .library("RxHAR", ["RxHTTP", "RxWebSocket", .httpTypes]),
+        .library(
+            "RxCurl",
+            [
                 "RxHTTP", "RxLoop", "RxLite", "CLibcurl", "CZlib", .httpTypes,
                 .target(name: "CBrotli", condition: .when(traits: ["Brotli"])),
                 .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
-            ],
-            swiftSettings: settings),
-        .target(
-            name: "RxClient",
-            dependencies: [
+            ]),
+        .library(
+            "RxClient",
+            [
                 "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxJSON", "RxLite", "RxParameters", "RxWebSocket",
                 .httpTypes, .logging, .structuredFields,
-            ],
-            swiftSettings: settings),
-        .target(
-            name: "RxNetworking",
-            dependencies: [
+            ]),
+        .library(
+            "RxNetworking",
+            [
                 "RxClient", "RxCache", "RxCookies", "RxHAR", "RxParameters", "RxCurl", "RxLoop", "RxHTTP",
                 "RxLite", "RxWebSocket", "CLibpsl", .httpTypes, .logging,
-            ],
-            swiftSettings: settings),
-        .target(
-            name: "RxDiskCache", dependencies: ["RxCache", "RxHTTP", "RxLite", "CZlib", .grdb],
-            swiftSettings: settings),
-        .target(
-            name: "RxMetrics", dependencies: ["RxClient", "RxHTTP", "RxLite", .httpTypes, .coreMetrics],
-            swiftSettings: settings),
-        .target(
-            name: "RxServices",
-            dependencies: [
+            ]),
+        .library("RxDiskCache", ["RxCache", "RxHTTP", "RxLite", "CZlib", .grdb]),
+        .library("RxMetrics", ["RxClient", "RxHTTP", "RxLite", .httpTypes, .coreMetrics]),
+        .library(
+            "RxServices",
+            [
                 "RxClient", "RxLite", "RxLoop", .serviceLifecycle,
                 .target(name: "RxInspector", condition: .when(traits: ["Inspector"])),
-            ],
-            swiftSettings: settings),
-        .target(
-            name: "RxTracing", dependencies: ["RxClient", "RxHTTP", "RxLite", .httpTypes, .tracing],
-            swiftSettings: settings),
-        .target(
-            name: "RxInspector",
-            dependencies: [
+            ]),
+        .library("RxTracing", ["RxClient", "RxHTTP", "RxLite", .httpTypes, .tracing]),
+        .library(
+            "RxInspector",
+            [
                 "RxCache", "RxClient", "RxHAR", "RxHTTP", "RxLite", "RxWebSocket", .httpTypes, .inspectorFox,
                 .inspectorSocks,
-            ],
-            resources: [.embedInCode("Page/page.html"), .embedInCode("Page/page.js")],
-            swiftSettings: settings),
-        .target(
-            name: "RxTesting", dependencies: ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket", .httpTypes],
-            swiftSettings: settings),
-        .target(
-            name: "RxTestingSupport", dependencies: ["RxHTTP", "RxLite", "RxTesting"],
-            swiftSettings: settings),
+            ], resources: [.embedInCode("Page/page.html"), .embedInCode("Page/page.js")]),
+        .library("RxTesting", ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket", .httpTypes]),
+        .library("RxTestingSupport", ["RxHTTP", "RxLite", "RxTesting"]),
 
         // The client under faults: scenarios, which tests run with few seeds and Tests/explore.sh with many.
-        .target(
-            name: "Scenarios", dependencies: ["RxNetworking", "RxTesting", .httpTypes],
-            path: "Tests/ExplorationTests/Scenarios", swiftSettings: settings),
-        .executableTarget(
-            name: "explore", dependencies: ["RxTesting", "Scenarios"], path: "Tests/ExplorationTests/Explore",
-            swiftSettings: settings),
-        .testTarget(
-            name: "ExplorationTests",
-            dependencies: [
-                "RxNetworking", "RxTesting", "Scenarios", "TestServers", "explore", .httpTypes,
-            ],
-            exclude: ["Scenarios", "Explore"], swiftSettings: settings),
+        .library(
+            "Scenarios", ["RxNetworking", "RxTesting", .httpTypes], path: "Tests/ExplorationTests/Scenarios"),
+        .program("explore", ["RxTesting", "Scenarios"], path: "Tests/ExplorationTests/Explore"),
+        .tests(
+            "ExplorationTests",
+            ["RxNetworking", "RxTesting", "Scenarios", "TestServers", "explore", .httpTypes],
+            exclude: ["Scenarios", "Explore"]),
 
         // Servers on loopback. They import nothing of the above but zlib, so that neither side hides the other's
         // faults.
-        .target(
-            name: "TestServers", dependencies: ["CZlib"], path: "Tests/TestServers", swiftSettings: settings),
+        .library("TestServers", ["CZlib"], path: "Tests/TestServers"),
         // Many requests with faults among them; a test runs it with few, Tests/soak.sh with many.
-        .executableTarget(
-            name: "soak", dependencies: ["RxNetworking", "RxTesting"], path: "Tests/Soak",
-            swiftSettings: settings),
-        .testTarget(name: "TestServersTests", dependencies: ["TestServers"], swiftSettings: settings),
+        .program("soak", ["RxNetworking", "RxTesting"], path: "Tests/Soak"),
+        .tests("TestServersTests", ["TestServers"]),
         // The cases of the Autobahn test suite, for Tests/websocket.sh.
-        .executableTarget(
-            name: "websocket-cases", dependencies: ["RxNetworking", "TestServers"],
-            path: "Tests/WebSocketCases",
-            swiftSettings: settings),
-        .target(
-            name: "PlaygroundServer", dependencies: [.flyingFox, .flyingSocks], path: "Playground/Server",
-            swiftSettings: settings),
-        .executableTarget(
-            name: "Playground", dependencies: ["RxInspector", "RxNetworking", "PlaygroundServer"],
-            path: "Playground/Tour",
-            swiftSettings: settings),
+        .program("websocket-cases", ["RxNetworking", "TestServers"], path: "Tests/WebSocketCases"),
+        .library("PlaygroundServer", [.flyingFox, .flyingSocks], path: "Playground/Server"),
+        .program("Playground", ["RxInspector", "RxNetworking", "PlaygroundServer"], path: "Playground/Tour"),
 
         // Processes of their own, for tests that kill them.
-        .executableTarget(
-            name: "download-probe", dependencies: ["RxNetworking"], path: "Tests/DownloadProbe",
-            swiftSettings: settings),
+        .program("download-probe", ["RxNetworking"], path: "Tests/DownloadProbe"),
 
-        .executableTarget(
-            name: "disk-cache-probe", dependencies: ["RxCache", "RxDiskCache", "RxTesting", .httpTypes],
-            path: "Tests/DiskCacheProbe", swiftSettings: settings),
-        .testTarget(
-            name: "RxDiskCacheTests",
-            dependencies: [
+        .program(
+            "disk-cache-probe", ["RxCache", "RxDiskCache", "RxTesting", .httpTypes],
+            path: "Tests/DiskCacheProbe"),
+        .tests(
+            "RxDiskCacheTests",
+            [
                 "RxCache", "RxDiskCache", "RxNetworking", "RxTesting", "TestServers", "disk-cache-probe",
-                .httpTypes,
-                .grdb,
-            ], swiftSettings: settings),
+                .httpTypes, .grdb,
+            ]),
 
-        .testTarget(
-            name: "RxLiteTests", dependencies: ["RxLite", "RxLoop", "RxTesting"], swiftSettings: settings),
-        .testTarget(
-            name: "RxTestingTests",
-            dependencies: [
-                "RxTesting", "RxClient", "RxHTTP", "RxLite", "RxParameters", "RxWebSocket", .httpTypes,
-            ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "RxTestingSupportTests",
-            dependencies: ["RxClient", "RxHTTP", "RxLite", "RxTesting", "RxTestingSupport", .httpTypes],
-            swiftSettings: settings),
-        .testTarget(name: "RxJSONTests", dependencies: ["RxJSON", "RxTesting"], swiftSettings: settings),
-        .testTarget(
-            name: "RxWebSocketTests", dependencies: ["RxWebSocket", .httpTypes], swiftSettings: settings),
-        .testTarget(
-            name: "RxHTTPTests", dependencies: ["RxHTTP", "RxLite", "RxTesting", "TestServers", .httpTypes],
-            swiftSettings: settings),
-        .testTarget(
-            name: "RxCacheTests", dependencies: ["RxCache", "RxHTTP", "RxLite", "RxTesting", .httpTypes],
-            swiftSettings: settings),
+        .tests("RxLiteTests", ["RxLite", "RxLoop", "RxTesting"]),
+        .tests(
+            "RxTestingTests",
+            ["RxTesting", "RxClient", "RxHTTP", "RxLite", "RxParameters", "RxWebSocket", .httpTypes]),
+        .tests(
+            "RxTestingSupportTests",
+            ["RxClient", "RxHTTP", "RxLite", "RxTesting", "RxTestingSupport", .httpTypes]),
+        .tests("RxJSONTests", ["RxJSON", "RxTesting"]),
+        .tests("RxWebSocketTests", ["RxWebSocket", .httpTypes]),
+        .tests("RxHTTPTests", ["RxHTTP", "RxLite", "RxTesting", "TestServers", .httpTypes]),
+        .tests("RxCacheTests", ["RxCache", "RxHTTP", "RxLite", "RxTesting", .httpTypes]),
         // A jar and a storage, for the tests of cookies with a client and without.
-        .target(
-            name: "TestCookies", dependencies: ["RxCookies", "RxHTTP", "RxLite", "RxTesting"],
-            path: "Tests/TestCookies", swiftSettings: settings),
-        .testTarget(
-            name: "RxCookiesTests",
-            dependencies: ["RxCookies", "RxHTTP", "RxLite", "RxTesting", "TestCookies", .httpTypes],
-            swiftSettings: settings),
-        .testTarget(name: "RxHARTests", dependencies: ["RxHAR", "RxHTTP"], swiftSettings: settings),
-        .testTarget(
-            name: "RxClientTests",
-            dependencies: [
+        .library("TestCookies", ["RxCookies", "RxHTTP", "RxLite", "RxTesting"], path: "Tests/TestCookies"),
+        .tests("RxCookiesTests", ["RxCookies", "RxHTTP", "RxLite", "RxTesting", "TestCookies", .httpTypes]),
+        .tests("RxHARTests", ["RxHAR", "RxHTTP"]),
+        .tests(
+            "RxClientTests",
+            [
                 "RxClient", "RxCache", "RxCookies", "RxHAR", "RxHTTP", "RxLite", "RxParameters", "RxTesting",
-                "RxWebSocket",
-                "TestCookies", .httpTypes, .logging, .inMemoryLogging,
-            ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "RxMetricsTests",
-            dependencies: [
+                "RxWebSocket", "TestCookies", .httpTypes, .logging, .inMemoryLogging,
+            ]),
+        .tests(
+            "RxMetricsTests",
+            [
                 "RxCache", "RxClient", "RxHTTP", "RxLite", "RxMetrics", "RxNetworking", "RxParameters",
-                "RxTesting",
-                "TestServers",
-                .httpTypes, .coreMetrics, .metricsTestKit,
-            ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "RxServicesTests",
-            dependencies: [
+                "RxTesting", "TestServers", .httpTypes, .coreMetrics, .metricsTestKit,
+            ]),
+        .tests(
+            "RxServicesTests",
+            [
                 "RxClient", "RxHTTP", "RxInspector", "RxLite", "RxNetworking", "RxServices", "RxTesting",
                 "TestServers", .logging, .serviceLifecycle, .serviceLifecycleTestKit,
-            ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "RxTracingTests",
-            dependencies: [
+            ]),
+        .tests(
+            "RxTracingTests",
+            [
                 "RxCache", "RxClient", "RxHTTP", "RxLite", "RxNetworking", "RxParameters", "RxTesting",
-                "RxTracing",
-                "RxWebSocket", "TestServers", .httpTypes, .tracing, .inMemoryTracing,
-            ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "RxInspectorTests",
-            dependencies: [
+                "RxTracing", "RxWebSocket", "TestServers", .httpTypes, .tracing, .inMemoryTracing,
+            ]),
+        .tests(
+            "RxInspectorTests",
+            [
                 "RxInspector", "PlaygroundServer", "RxNetworking", "RxTesting", "TestServers", .httpTypes,
                 .inspectorFox,
-            ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "FuzzTests",
-            dependencies: [
+            ]),
+        .tests(
+            "FuzzTests",
+            [
                 "RxClient", "RxCache", "RxCurl", "RxHAR", "RxHTTP", "RxJSON", "RxTesting", "RxWebSocket",
                 .httpTypes,
-            ],
-            swiftSettings: settings),
-        .testTarget(name: "RxMarblesTests", dependencies: ["RxLite", "RxTesting"], swiftSettings: settings),
-        .testTarget(name: "ArchitectureTests", swiftSettings: settings),
-        .testTarget(
-            name: "SurfaceTests",
+            ]),
+        .tests("RxMarblesTests", ["RxLite", "RxTesting"]),
+        .tests("ArchitectureTests"),
+        .tests(
+            "SurfaceTests",
             // The probe, since it is linked with all of RxNetworking, as the programs of the pages are.
-            dependencies: [
+            [
                 "RxNetworking", "RxDiskCache", "RxInspector", "RxJSON", "RxMetrics", "RxServices",
                 "RxTesting",
                 "RxTestingSupport", "RxTracing", "TestServers", "download-probe", .httpTypes, .logging,
                 .serviceLifecycle, .tracing, .unixSignals,
-            ],
-            swiftSettings: settings),
+            ]),
         // Tests/SurfaceTests/Samples/Chains.swift once more, as the code of packages with other settings.
         .target(
             name: "MainActorChains", dependencies: ["RxNetworking"], path: "Tests/MainActorChains",
@@ -291,89 +224,69 @@ let package = Package(
         .target(
             name: "Swift5Chains", dependencies: ["RxNetworking"], path: "Tests/Swift5Chains",
             swiftSettings: [.swiftLanguageMode(.v5)]),
-        .testTarget(
-            name: "RxNetworkingTests", dependencies: ["RxNetworking", "TestServers"], swiftSettings: settings),
+        .tests("RxNetworkingTests", ["RxNetworking", "TestServers"]),
         // Drives the client by JSON lines, for suites that are written in other languages.
-        .executableTarget(
-            name: "conformance-driver", dependencies: ["RxNetworking"], path: "Tests/ConformanceDriver",
-            swiftSettings: settings),
-        .testTarget(
-            name: "ConformanceDriverTests", dependencies: ["conformance-driver", "TestServers"],
-            swiftSettings: settings),
+        .program("conformance-driver", ["RxNetworking"], path: "Tests/ConformanceDriver"),
+        .tests("ConformanceDriverTests", ["conformance-driver", "TestServers"]),
         // Against servers that others wrote; Tests/services.sh installs these.
-        .testTarget(
-            name: "ServiceTests",
-            dependencies: ["RxNetworking", "TestServers", "conformance-driver", "download-probe"],
-            swiftSettings: settings),
-        .testTarget(name: "RxLoopTests", dependencies: ["RxLoop", "RxLite"], swiftSettings: settings),
-        .testTarget(
-            name: "RxCurlTests",
-            dependencies: [
+        .tests("ServiceTests", ["RxNetworking", "TestServers", "conformance-driver", "download-probe"]),
+        .tests("RxLoopTests", ["RxLoop", "RxLite"]),
+        .tests(
+            "RxCurlTests",
+            [
                 "RxClient", "RxCookies", "RxCurl", "RxHTTP", "RxLoop", "RxLite", "RxWebSocket", "TestServers",
                 "download-probe", .httpTypes,
-            ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "PlaygroundServerTests",
-            dependencies: [
+            ]),
+        .tests(
+            "PlaygroundServerTests",
+            [
                 "Playground", "PlaygroundServer", "RxHTTP", "RxNetworking", "RxTesting", "RxTestingSupport",
                 "TestServers",
-            ],
-            swiftSettings: settings),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
+
+extension Target {
+    static func library(
+        _ name: String, _ dependencies: [Dependency] = [], path: String? = nil, resources: [Resource] = []
+    ) -> Target {
+        .target(
+            name: name, dependencies: dependencies, path: path, resources: resources, swiftSettings: settings)
+    }
+    static func program(_ name: String, _ dependencies: [Dependency], path: String) -> Target {
+        .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+    }
+    static func tests(_ name: String, _ dependencies: [Dependency] = [], exclude: [String] = []) -> Target {
+        .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
+    }
+}
 
 extension Target.Dependency {
     static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
     static var structuredFields: Self {
         .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
     }
-    static var logging: Self {
-        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"]))
-    }
-    static var inMemoryLogging: Self {
-        .product(name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["Logging"]))
-    }
-    static var coreMetrics: Self {
-        .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
-    }
-    static var metricsTestKit: Self {
-        .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
-    }
-    static var serviceLifecycle: Self {
-        .product(
-            name: "ServiceLifecycle", package: "swift-service-lifecycle",
-            condition: .when(traits: ["ServiceLifecycle"]))
-    }
-    static var unixSignals: Self {
-        .product(
-            name: "UnixSignals", package: "swift-service-lifecycle",
-            condition: .when(traits: ["ServiceLifecycle"]))
-    }
-    static var serviceLifecycleTestKit: Self {
-        .product(
-            name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle",
-            condition: .when(traits: ["ServiceLifecycle"]))
-    }
-    static var tracing: Self {
-        .product(
-            name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"]))
-    }
-    static var inMemoryTracing: Self {
-        .product(
-            name: "InMemoryTracing", package: "swift-distributed-tracing",
-            condition: .when(traits: ["Tracing"]))
-    }
-    static var grdb: Self {
-        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["DiskCache"]))
-    }
     static var flyingFox: Self { .product(name: "FlyingFox", package: "FlyingFox") }
     static var flyingSocks: Self { .product(name: "FlyingSocks", package: "FlyingFox") }
-    static var inspectorFox: Self {
-        .product(name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["Inspector"]))
+    static var logging: Self { optional("Logging", "swift-log", "Logging") }
+    static var inMemoryLogging: Self { optional("InMemoryLogging", "swift-log", "Logging") }
+    static var coreMetrics: Self { optional("CoreMetrics", "swift-metrics", "Metrics") }
+    static var metricsTestKit: Self { optional("MetricsTestKit", "swift-metrics", "Metrics") }
+    static var serviceLifecycle: Self { lifecycle("ServiceLifecycle") }
+    static var unixSignals: Self { lifecycle("UnixSignals") }
+    static var serviceLifecycleTestKit: Self { lifecycle("ServiceLifecycleTestKit") }
+    static var tracing: Self { optional("Tracing", "swift-distributed-tracing", "Tracing") }
+    static var inMemoryTracing: Self { optional("InMemoryTracing", "swift-distributed-tracing", "Tracing") }
+    static var grdb: Self { optional("GRDB", "GRDB.swift", "DiskCache") }
+    static var inspectorFox: Self { optional("FlyingFox", "FlyingFox", "Inspector") }
+    static var inspectorSocks: Self { optional("FlyingSocks", "FlyingFox", "Inspector") }
+
+    private static func lifecycle(_ name: String) -> Self {
+        optional(name, "swift-service-lifecycle", "ServiceLifecycle")
     }
-    static var inspectorSocks: Self {
-        .product(name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["Inspector"]))
+    /// A product that only a trait needs.
+    private static func optional(_ name: String, _ package: String, _ trait: String) -> Self {
+        .product(name: name, package: package, condition: .when(traits: [trait]))
     }
 }
