@@ -3,7 +3,7 @@
 ///
 /// Those that begin with `http.client` follow the OpenTelemetry [semantic conventions for HTTP
 /// metrics](https://opentelemetry.io/docs/specs/semconv/http/http-metrics/#http-client): names, units and attributes.
-/// The others are this library's own.
+/// The others are defined by this library.
 ///
 /// Each exchange on the wire counts: each attempt, and each hop of a redirect. Its attributes are
 ///
@@ -11,14 +11,14 @@
 /// |---|---|
 /// | `http.request.method` | the method; `_OTHER` if neither RFC 9110 nor RFC 5789 defines it |
 /// | `server.address`, `server.port`, `url.scheme` | of the request's origin; missing beyond 500 different ones |
-/// | `url.template` | the endpoint's path with its placeholders, without query; missing for handmade requests |
+/// | `url.template` | the endpoint's path with its placeholders, without query; missing for requests without an endpoint |
 ///
 /// With the outcome, there are also `http.response.status_code` if there was a response,
 /// `network.protocol.version` if it was complete, and `error.type` if there was an error: the status from 400 on, the
 /// `NetworkError.Code`, or `cancelled` if nobody waited for the end. Leaving a stream, an event source or a WebSocket
 /// that has begun is no error.
 public enum ClientMetric: String, Sendable, Hashable, CaseIterable {
-    /// The time of an exchange, from its begin to its last byte or its failure; of a WebSocket, to the end of the
+    /// The time of an exchange, from its start to its last byte or its failure; of a WebSocket, to the end of the
     /// handshake. Histogram in seconds, a `Timer`. Stable.
     case requestDuration = "http.client.request.duration"
     /// The number of exchanges that have begun and not ended, a `Meter`. Without attributes of an outcome.
@@ -30,7 +30,7 @@ public enum ClientMetric: String, Sendable, Hashable, CaseIterable {
     case responseBodySize = "http.client.response.body.size"
     /// The number of open connections, a `Meter`. Attributes: `http.connection.state` (`active`, `idle`),
     /// `server.address`, `server.port`, `url.scheme`, `network.peer.address`. Counts the connections that were
-    /// opened while the metrics were recorded, if the transport reports them: `CurlTransport` does. Beyond 1000 different
+    /// opened while the metrics were recorded, until the recording ends, if the transport reports them: `CurlTransport` does. Beyond 1000 different
     /// addresses, connections have only the state. Development.
     case openConnections = "http.client.open_connections"
     /// The lifetime of connections, from the first request to the close. Histogram in seconds, a `Timer`. Attributes
@@ -45,7 +45,7 @@ public enum ClientMetric: String, Sendable, Hashable, CaseIterable {
     case relogins = "rxnetworking.client.relogins"
     /// The number of second attempts in parallel to a slow one, a `Counter`.
     case hedges = "rxnetworking.client.hedges"
-    /// The number of requests that went on to the other server of the service, a `Counter`; `error.type` has the
+    /// The number of requests that were sent again, to the other server of the service, a `Counter`; `error.type` has the
     /// reason.
     case failovers = "rxnetworking.client.failovers"
     /// The number of responses to which the cache contributed, a `Counter`. `rxnetworking.cache.use` says how:

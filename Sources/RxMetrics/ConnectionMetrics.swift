@@ -52,6 +52,13 @@ final class ConnectionMetrics: Sendable {
 
     init(_ factory: any MetricsFactory) { self.factory = factory }
 
+    /// With the end of the recording, its connections do not count any more.
+    deinit {
+        for (meters, isActive) in contents.withLock({ $0.open.values.map { $0 } }) {
+            (isActive ? meters.active : meters.idle).decrement(by: 1)
+        }
+    }
+
     func take(_ event: ConnectionEvent) {
         contents.withLock { contents in
             switch event.kind {

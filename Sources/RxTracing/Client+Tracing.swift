@@ -12,8 +12,8 @@ extension Client {
     /// ```
     ///
     /// A call is one span, whose parent is the context of the task that subscribes (`ServiceContext.current`), on
-    /// whatever loop the call runs, and however many requests it takes: pages, connections of an event source. Each
-    /// exchange is a child of it, of the kind `client`, with the names and attributes of OpenTelemetry's [conventions
+    /// whatever loop the call runs, and however many requests it takes: attempts, logins, redirects. Each page of a list and
+    /// each connection of an event source is a call. Each exchange is a child of it, of the kind `client`, with the names and attributes of OpenTelemetry's [conventions
     /// for HTTP client spans](https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-client-span). The
     /// tracer adds its fields, such as `traceparent`, to each request.
     ///

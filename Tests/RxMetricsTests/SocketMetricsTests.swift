@@ -48,5 +48,23 @@ import Testing
                 "http.client.open_connections", peer + [("http.connection.state", "idle")]
             ).values == [1, 0, 1, 0])
     }
+
+    @Test func connectionsDoNotCountAfterTheRecording() async throws {
+        let server = try RawServer { _ in [.respond(200, body: "[1, 2]")] }
+        let metrics = TestMetrics()
+        let loop = EventLoop(name: "metrics")
+        defer { loop.shutDown() }
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .none
+        let transport = CurlTransport(loop: loop, configuration: configuration)
+        let client = Client(baseURL: server.baseURL, transport: transport)
+        let recording = client.recordMetrics(in: metrics)
+        _ = try await client.get("/goods").value()
+        let meters = { metrics.meters.filter { $0.label == "http.client.open_connections" } }
+        while meters().map({ $0.values.last ?? 0 }).sorted() != [0, 1] { await Task.yield() }
+        recording.cancel()
+        while meters().map({ $0.values.last ?? 0 }) != [0, 0] { await Task.yield() }
+        transport.shutDown()
+    }
 }
 #endif

@@ -6,7 +6,7 @@ package import RxLite
 /// It costs a call less than a subscriber of ``Client/traffic``: events are passed on as they are, without a copy of
 /// the request, a time and a place in a stream. See `Docs/Decisions/Instruments.md`.
 package protocol CallInstrument: AnyObject, Sendable {
-    /// Whether the begin and the end of calls matter, besides those of exchanges and what happens in between.
+    /// Whether the start and the end of calls matter, besides those of exchanges and what happens in between.
     var watchesCalls: Bool { get }
 
     /// Makes the record of a call that is about to begin.
@@ -19,7 +19,7 @@ package struct RecordedCall: Sendable {
     package let kind: CallKind
     /// The request before its attempts.
     package let request: Request
-    /// The endpoint's path, with its placeholders; `nil` for a handmade request.
+    /// The endpoint's path, with its placeholders; `nil` for a request without an endpoint.
     package let pathTemplate: String?
     /// Whether the call loads a page of a list.
     package let isPage: Bool
