@@ -13,6 +13,8 @@ import Tracing
 /// A traced client in virtual time.
 struct TracingBench {
     let clock = VirtualScheduler(startingAt: Date(timeIntervalSince1970: 1_000_000))
+    /// A scheduler with a clock of its own.
+    let elsewhere = VirtualScheduler()
     let tracer = InMemoryTracer()
     let transport: ScriptedTransport
     let client: Client
