@@ -42,7 +42,7 @@ public struct InlineEndpoint: Endpoint {
         self.pathValues = pathValues
         self.parameters = query.isEmpty ? parameters : parameters.query(query)
         self.options = options
-        self.options.headers.fields += headers.fields
+        if !headers.fields.isEmpty { self.options.headers.fields += headers.fields }
     }
 }
 

@@ -12,56 +12,128 @@ public import RxLite
 /// ```
 public struct RequestOptions: Sendable {
     /// The header fields. An endpoint's fields replace the client's fields of the same name.
-    public var headers: Headers = [:]
+    public var headers: Headers {
+        get { values.headers }
+        _modify { yield &values.headers }
+    }
     /// The retry policy. Default: two retries with growing waits, for requests that may be repeated.
-    public var retry: RetryPolicy<NetworkError>?
+    public var retry: RetryPolicy<NetworkError>? {
+        get { values.retry }
+        _modify { yield &values.retry }
+    }
     /// The timeouts of each phase. Default: the default values of ``Timeouts``.
-    public var timeouts: Timeouts?
+    public var timeouts: Timeouts? {
+        get { values.timeouts }
+        _modify { yield &values.timeouts }
+    }
     /// When a second attempt is sent in parallel to a slow one. Default: never.
-    public var hedging: Hedging?
+    public var hedging: Hedging? {
+        get { values.hedging }
+        _modify { yield &values.hedging }
+    }
     /// Whether a request may be repeated although its method does not guarantee that. Default false.
-    public var isIdempotent: Bool?
+    public var isIdempotent: Bool? {
+        get { values.isIdempotent }
+        _modify { yield &values.isIdempotent }
+    }
     /// The server of the service that requests go to. Default: the active one.
-    public var server: ServerChoice?
+    public var server: ServerChoice? {
+        get { values.server }
+        _modify { yield &values.server }
+    }
 
     /// Which responses are stored and reused. Default: none.
-    public var cachePolicy: CachePolicy?
+    public var cachePolicy: CachePolicy? {
+        get { values.cachePolicy }
+        _modify { yield &values.cachePolicy }
+    }
     /// How a request uses the cache. Default: as the policy says.
-    public var cacheMode: CacheMode?
+    public var cacheMode: CacheMode? {
+        get { values.cacheMode }
+        _modify { yield &values.cacheMode }
+    }
 
     /// Whether a request carries the session's credential. Default true; a login never does.
-    public var usesSession: Bool?
+    public var usesSession: Bool? {
+        get { values.usesSession }
+        _modify { yield &values.usesSession }
+    }
     /// Whether a request carries the jar's cookies, and the jar stores the cookies of its response. Default
     /// true.
-    public var usesCookies: Bool?
+    public var usesCookies: Bool? {
+        get { values.usesCookies }
+        _modify { yield &values.usesCookies }
+    }
     /// Whether ``ClientConfiguration/signature`` signs a request. Default true.
-    public var isSigned: Bool?
+    public var isSigned: Bool? {
+        get { values.isSigned }
+        _modify { yield &values.isSigned }
+    }
     /// Whether ``ClientConfiguration/rewriteParameters`` applies. Default true.
-    public var usesParameterRewriting: Bool?
+    public var usesParameterRewriting: Bool? {
+        get { values.usesParameterRewriting }
+        _modify { yield &values.usesParameterRewriting }
+    }
 
     /// The envelope of a response. Default ``Envelope/absent``.
-    public var envelope: Envelope?
+    public var envelope: Envelope? {
+        get { values.envelope }
+        _modify { yield &values.envelope }
+    }
     /// The accepted content types; others fail with `contentType`. Default: the JSON types if the output is
     /// decoded, otherwise all types. A response without a content type is accepted.
-    public var contentTypes: ContentTypes?
+    public var contentTypes: ContentTypes? {
+        get { values.contentTypes }
+        _modify { yield &values.contentTypes }
+    }
     /// The part of the content to decode, relative to the envelope's payload. Default: all of it.
-    public var part: PayloadPath?
+    public var part: PayloadPath? {
+        get { values.part }
+        _modify { yield &values.part }
+    }
 
     /// The compression of request bodies. Default: none.
-    public var compression: Compression?
+    public var compression: Compression? {
+        get { values.compression }
+        _modify { yield &values.compression }
+    }
     /// Whether the client requests and decodes content codings. Default true; see ``Request/decodesContent``.
-    public var decodesContent: Bool?
+    public var decodesContent: Bool? {
+        get { values.decodesContent }
+        _modify { yield &values.decodesContent }
+    }
     /// When a request asks the server before it sends its body (`Expect: 100-continue`). Default: never.
-    public var continuePolicy: ContinuePolicy?
+    public var continuePolicy: ContinuePolicy? {
+        get { values.continuePolicy }
+        _modify { yield &values.continuePolicy }
+    }
 
     /// The parts of a request that are visible to the user. Default: all (indicator, accessories, error
     /// tips).
-    public var presentation: Presentation?
+    public var presentation: Presentation? {
+        get { values.presentation }
+        _modify { yield &values.presentation }
+    }
     /// The tags by which ``Client/cancel(_:)`` finds requests, besides their URL and id, and
     /// ``ResponseCache/remove(_:)`` finds responses. An endpoint's tags are added to the client's.
-    public var tags: Set<String> = []
+    public var tags: Set<String> {
+        get { values.tags }
+        _modify { yield &values.tags }
+    }
     /// The app's stages of the pipeline. An endpoint's interceptors come after the client's.
-    public var interceptors = Interceptors()
+    public var interceptors: Interceptors {
+        get { values.interceptors }
+        _modify { yield &values.interceptors }
+    }
+
+    @CopyOnWrite private(set) var values: Values
+
+    private static let none = RequestOptions(Values())
+
+    private init(_ values: Values) { self.values = values }
+
+    /// Creates options that all follow the client.
+    public init() { self = .none }
 
     /// Creates options; an omitted option follows the client.
     public init(
@@ -74,65 +146,18 @@ public struct RequestOptions: Sendable {
         presentation: Presentation? = nil, tags: Set<String> = [],
         interceptors: Interceptors = Interceptors()
     ) {
-        self.headers = headers
-        self.retry = retry
-        self.timeouts = timeouts
-        self.hedging = hedging
-        self.isIdempotent = isIdempotent
-        self.server = server
-        self.cachePolicy = cachePolicy
-        self.cacheMode = cacheMode
-        self.usesSession = usesSession
-        self.usesCookies = usesCookies
-        self.isSigned = isSigned
-        self.usesParameterRewriting = usesParameterRewriting
-        self.envelope = envelope
-        self.contentTypes = contentTypes
-        self.part = part
-        self.compression = compression
-        self.decodesContent = decodesContent
-        self.continuePolicy = continuePolicy
-        self.presentation = presentation
-        self.tags = tags
-        self.interceptors = interceptors
+        values = Values(
+            headers: headers, retry: retry, timeouts: timeouts, hedging: hedging,
+            isIdempotent: isIdempotent, server: server, cachePolicy: cachePolicy, cacheMode: cacheMode,
+            usesSession: usesSession, usesCookies: usesCookies, isSigned: isSigned,
+            usesParameterRewriting: usesParameterRewriting, envelope: envelope, contentTypes: contentTypes,
+            part: part, compression: compression, decodesContent: decodesContent,
+            continuePolicy: continuePolicy, presentation: presentation, tags: tags,
+            interceptors: interceptors)
     }
 
     /// Whether every option follows the client.
-    var isEmpty: Bool {
-        headers.fields.isEmpty && retry == nil && timeouts == nil && hedging == nil && isIdempotent == nil
-            && server == nil && cachePolicy == nil && cacheMode == nil && usesSession == nil
-            && usesCookies == nil && isSigned == nil && usesParameterRewriting == nil && envelope == nil
-            && contentTypes == nil && part == nil && compression == nil && decodesContent == nil
-            && continuePolicy == nil && presentation == nil && tags.isEmpty && interceptors.isEmpty
-    }
-
-    /// These options, with `others` for every option left open here. Header fields are not merged.
-    func over(_ others: RequestOptions) -> RequestOptions {
-        var options = self
-        options.retry = retry ?? others.retry
-        options.timeouts = timeouts ?? others.timeouts
-        options.hedging = hedging ?? others.hedging
-        options.isIdempotent = isIdempotent ?? others.isIdempotent
-        options.server = server ?? others.server
-        options.cachePolicy = cachePolicy ?? others.cachePolicy
-        options.cacheMode = cacheMode ?? others.cacheMode
-        options.usesSession = usesSession ?? others.usesSession
-        options.usesCookies = usesCookies ?? others.usesCookies
-        options.isSigned = isSigned ?? others.isSigned
-        options.usesParameterRewriting = usesParameterRewriting ?? others.usesParameterRewriting
-        options.envelope = envelope ?? others.envelope
-        options.contentTypes = contentTypes ?? others.contentTypes
-        options.part = part ?? others.part
-        options.compression = compression ?? others.compression
-        options.decodesContent = decodesContent ?? others.decodesContent
-        options.continuePolicy = continuePolicy ?? others.continuePolicy
-        options.presentation = presentation ?? others.presentation
-        if !others.tags.isEmpty { options.tags.formUnion(others.tags) }
-        if !others.interceptors.isEmpty {
-            options.interceptors = others.interceptors.followed(by: interceptors)
-        }
-        return options
-    }
+    var isEmpty: Bool { _values.isShared(with: Self.none._values) || values.isEmpty }
 }
 
 extension RequestOptions: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -1,23 +1,30 @@
 /// A value that its copies share until one of them is changed, for large values that are passed on far more
 /// often than changed. A copy costs one retain.
 @propertyWrapper
-struct CopyOnWrite<Value: Sendable>: Sendable {
+package struct CopyOnWrite<Value: Sendable>: Sendable {
     // Unchecked, without exclusivity checks: changed only while a single copy references it.
-    private final class Box: @unchecked Sendable {
-        @safe @exclusivity(unchecked) var value: Value
+    @usableFromInline
+    final class Box: @unchecked Sendable {
+        @usableFromInline @safe @exclusivity(unchecked) var value: Value
 
+        @inlinable
         init(_ value: Value) { self.value = value }
     }
 
-    private var box: Box
+    @usableFromInline var box: Box
 
-    init(wrappedValue: Value) { box = Box(wrappedValue) }
+    @inlinable
+    package init(wrappedValue: Value) { box = Box(wrappedValue) }
 
-    var wrappedValue: Value {
+    @inlinable package var wrappedValue: Value {
         _read { yield box.value }
         _modify {
             if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
             yield &box.value
         }
     }
+
+    /// Whether this is a copy of `other`, and neither has been changed since.
+    @inlinable
+    package func isShared(with other: CopyOnWrite) -> Bool { box === other.box }
 }

@@ -19,50 +19,130 @@ public import RxLite
 /// ```
 public struct NetworkError: Error, Sendable {
     /// The kind of failure.
-    public var code: Code
+    public var code: Code {
+        get { parts.code }
+        _modify { yield &parts.code }
+    }
     /// A human-readable description. If the server gave a reason (in an envelope or an error body), its text.
-    public var message: String
+    public var message: String {
+        get { parts.message }
+        _modify { yield &parts.message }
+    }
     /// The request that failed; `nil` if the failure came before there was a request.
-    public var requestID: RequestID?
+    public var requestID: RequestID? {
+        get { parts.requestID }
+        _modify { yield &parts.requestID }
+    }
     /// The method of the request.
-    public var method: HTTPRequest.Method?
+    public var method: HTTPRequest.Method? {
+        get { parts.method }
+        _modify { yield &parts.method }
+    }
     /// The URL, without user info, query and fragment.
-    public var url: URL?
+    public var url: URL? {
+        get { parts.url }
+        _modify { yield &parts.url }
+    }
     /// The number of the attempt, from 1.
-    public var attempt: Int = 1
+    public var attempt: Int {
+        get { parts.attempt }
+        _modify { yield &parts.attempt }
+    }
     /// The status and header fields, if a response had begun.
-    public var head: ResponseHead?
+    public var head: ResponseHead? {
+        get { parts.head }
+        _modify { yield &parts.head }
+    }
     /// The body, if known: of an error status, an envelope failure, or content that could not be decoded.
-    public var body: [UInt8] = []
+    public var body: [UInt8] {
+        get { parts.body }
+        _modify { yield &parts.body }
+    }
     /// The code in a failed envelope, as text.
-    public var envelopeCode: String?
+    public var envelopeCode: String? {
+        get { parts.envelopeCode }
+        _modify { yield &parts.envelopeCode }
+    }
     /// The time that the server's envelope asks to wait before the request is sent again, if any.
-    public var retryDelay: Duration?
+    public var retryDelay: Duration? {
+        get { parts.retryDelay }
+        _modify { yield &parts.retryDelay }
+    }
     /// The code with which a WebSocket was closed (RFC 6455 §7.4): the server's, or this side's if the server
     /// broke the protocol; 1006 if there was no close frame.
-    public var closeCode: Int?
+    public var closeCode: Int? {
+        get { parts.closeCode }
+        _modify { yield &parts.closeCode }
+    }
     /// The period in which nothing is sent, for ``Code/circuitOpen``.
-    public var openCircuit: OpenCircuit?
+    public var openCircuit: OpenCircuit? {
+        get { parts.openCircuit }
+        _modify { yield &parts.openCircuit }
+    }
     /// The path in the document where decoding failed.
-    public var codingPath: String?
+    public var codingPath: String? {
+        get { parts.codingPath }
+        _modify { yield &parts.codingPath }
+    }
     /// The reason of a TLS failure, if known.
-    public var tlsFailure: TLSFailure?
+    public var tlsFailure: TLSFailure? {
+        get { parts.tlsFailure }
+        _modify { yield &parts.tlsFailure }
+    }
     /// The result code of libcurl (`CURLcode`), if libcurl reported the failure.
-    public var curlCode: Int?
+    public var curlCode: Int? {
+        get { parts.curlCode }
+        _modify { yield &parts.curlCode }
+    }
     /// Whether it is certain that no byte of the request reached a server; false after a redirect.
-    public var isUnsent: Bool = false
+    public var isUnsent: Bool {
+        get { parts.isUnsent }
+        _modify { yield &parts.isUnsent }
+    }
     /// Whether the request could be sent again from the start.
-    public var isReplayable: Bool = true
+    public var isReplayable: Bool {
+        get { parts.isReplayable }
+        _modify { yield &parts.isReplayable }
+    }
     /// Whether the request may be repeated without asking (RFC 9110 §9.2.2, or `Idempotency-Key`); after
     /// redirects, whether the first request may.
-    public var isIdempotent: Bool = false
+    public var isIdempotent: Bool {
+        get { parts.isIdempotent }
+        _modify { yield &parts.isIdempotent }
+    }
     /// The login whose credential the request carried, if any.
-    public var credentialVersion: CredentialVersion?
+    public var credentialVersion: CredentialVersion? {
+        get { parts.credentialVersion }
+        _modify { yield &parts.credentialVersion }
+    }
+
+    @CopyOnWrite private var parts: Parts
+
+    private struct Parts: Sendable {
+        var code: Code
+        var message: String
+        var requestID: RequestID?
+        var method: HTTPRequest.Method?
+        var url: URL?
+        var attempt = 1
+        var head: ResponseHead?
+        var body: [UInt8] = []
+        var envelopeCode: String?
+        var retryDelay: Duration?
+        var closeCode: Int?
+        var openCircuit: OpenCircuit?
+        var codingPath: String?
+        var tlsFailure: TLSFailure?
+        var curlCode: Int?
+        var isUnsent = false
+        var isReplayable = true
+        var isIdempotent = false
+        var credentialVersion: CredentialVersion?
+    }
 
     /// Creates an error about `request`.
     public init(_ code: Code, _ message: String, request: Request? = nil) {
-        self.code = code
-        self.message = message
+        parts = Parts(code: code, message: message)
         guard let request else { return }
         attribute(to: request)
     }

@@ -78,7 +78,7 @@ import Testing
         let declaration =
             #/^ *(public |package |private |fileprivate )?(?:final |indirect )*(struct|enum|class|actor|extension) ([A-Z][\w.]*)/#
         let property =
-            #/^ *(?:(?:public|package|private|fileprivate|weak|static|private\(set\)|public internal\(set\)) )*(?:let|var) [^={]*: *([^={]+)/#
+            #/^ *(?:(?:@\w+|public|package|private|fileprivate|weak|static|private\(set\)|public internal\(set\)) )*(?:let|var) [^={]*: *([^={]+)/#
         var open: [(name: String, indentation: Int)] = []
         for line in file.code where !line.allSatisfy(\.isWhitespace) {
             let indentation = line.prefix { $0 == " " }.count

@@ -26,4 +26,18 @@ import Testing
     func areNotEmptyWithOneOption(_ options: RequestOptions) {
         #expect(!options.isEmpty)
     }
+
+    @Test func aChangedCopyLeavesTheOthers() {
+        let original = RequestOptions(headers: ["X-App": "shop"], tags: ["search"])
+        var copy = original
+        copy.headers = ["X-App": "other"]
+        copy.tags.insert("more")
+        copy.timeouts = .unlimited
+        #expect(original.headers == ["X-App": "shop"] && original.tags == ["search"])
+        #expect(original.timeouts == nil)
+        #expect(copy.headers == ["X-App": "other"] && copy.tags == ["search", "more"])
+        var empty = RequestOptions()
+        empty.isSigned = false
+        #expect(!empty.isEmpty && RequestOptions().isEmpty && RequestOptions().isSigned == nil)
+    }
 }

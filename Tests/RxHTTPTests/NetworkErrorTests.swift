@@ -4,6 +4,16 @@ import RxHTTP
 import Testing
 
 @Suite struct NetworkErrorTests {
+    @Test func aChangedCopyLeavesTheOther() {
+        let original = NetworkError(.connectionLost, "the connection broke")
+        var copy = original
+        copy.message = "another reason"
+        copy.body.append(1)
+        copy.isUnsent = true
+        #expect(original.message == "the connection broke" && original.body.isEmpty && !original.isUnsent)
+        #expect(copy.message == "another reason" && copy.body == [1] && copy.isUnsent)
+    }
+
     @Test(
         "The URL of an error has no user info, query or fragment",
         arguments: [

@@ -3,7 +3,7 @@ import RxHTTP
 /// The options of an endpoint's calls, merged with the client's. Endpoints that set no options share those of
 /// the client.
 final class MergedOptions: Sendable {
-    let values: RequestOptions
+    let values: RequestOptions.Values
     /// The content types that the endpoint accepts, if it specifies any.
     let ownContentTypes: ContentTypes?
     /// Whether the endpoint specifies how to validate its responses.
@@ -17,7 +17,7 @@ final class MergedOptions: Sendable {
     static let none = MergedOptions(RequestOptions(), over: RequestOptions())
 
     init(_ own: RequestOptions = RequestOptions(), over clients: RequestOptions) {
-        values = own.over(clients)
+        values = own.values.over(clients.values)
         ownContentTypes = own.contentTypes
         hasOwnValidation = own.contentTypes != nil || own.envelope != nil
         hasOwnInterceptors = !own.interceptors.isEmpty

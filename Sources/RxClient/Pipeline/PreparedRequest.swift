@@ -105,7 +105,7 @@ final class PreparedRequest: Sendable {
     }
 
     /// The endpoint's options, merged with the client's.
-    var options: RequestOptions { merged.values }
+    var options: RequestOptions.Values { merged.values }
 
     /// Whether the request may carry credentials. Without a base URL they belong to no origin.
     var carriesCredentials: Bool { !servers.main.baseURL.isEmpty }

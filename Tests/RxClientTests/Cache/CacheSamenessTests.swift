@@ -87,7 +87,7 @@ import Testing
 
     @Test func noPropertyIsForgotten() {
         let properties = fields(of: InlineEndpoint.self).subtracting(["options"])
-            .union(fields(of: RequestOptions.self))
+            .union(fields(of: RequestOptions.Values.self))
         #expect(properties == Set(Self.changes.map(\.property)))
     }
 
