@@ -219,6 +219,12 @@ final class EasyHandle {
         return max(1, Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
     }
 
+    /// Releases the header fields, which curl has no more use for.
+    func forgetHeaders() {
+        unsafe set(CURLOPT_HTTPHEADER, nil)
+        settings.headers = nil
+    }
+
     /// Makes curl close the connection together with an unfinished transfer, unless other transfers use it,
     /// because curl would delay the frame that ends an HTTP/2 stream (``LibcurlFault/delaysHTTP2Resets``).
     /// Only for a handle that is not used again.

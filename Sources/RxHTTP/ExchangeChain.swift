@@ -9,11 +9,20 @@ final class ExchangeChain: @unchecked Sendable {
     // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial.
 
     /// The exchange that follows a response that is not delivered.
-    struct Link {
+    final class Link {
         let request: Request
         /// Sent to the observer before the exchange begins.
-        var announcement: TransferEvent?
+        let announcement: TransferEvent?
         let exchange: Observable<TransferEvent, NetworkError>
+
+        init(
+            request: Request, announcement: TransferEvent? = nil,
+            exchange: Observable<TransferEvent, NetworkError>
+        ) {
+            self.request = request
+            self.announcement = announcement
+            self.exchange = exchange
+        }
     }
 
     /// Returns the next link for the head of the response to a request; `nil` to deliver the response.

@@ -18,17 +18,16 @@ public final class Scope: Cancellable, @unchecked Sendable {
     public let lane: Lane
 
     @usableFromInline let phase = Atomic<UInt8>(Phase.open)
+    /// Whether this is the root, whose cancel is that of the whole subscription.
+    private let isRoot: Bool
     @usableFromInline let pauses = Atomic<Int>(0)
     @safe @exclusivity(unchecked) private var teardowns = Callbacks()
-    @safe @exclusivity(unchecked) private var brakes = Callbacks()
-    @safe @exclusivity(unchecked) private var resumptions = Callbacks()
+    /// `nil` without any, because most scopes have none.
+    @safe @exclusivity(unchecked) private var reactions: PauseReactions?
     @safe @exclusivity(unchecked) private var parent: Scope?
     @safe @exclusivity(unchecked) private var firstChild: Scope?
     @safe @exclusivity(unchecked) private var next: Scope?
     @exclusivity(unchecked) private unowned(unsafe) var previous: Scope?
-
-    /// Whether this is the root, whose cancel is that of the whole subscription.
-    private let isRoot: Bool
 
     /// The operator that made this scope for one of its sources, so that the source's observer needs to keep
     /// only the scope.
@@ -53,6 +52,13 @@ public final class Scope: Cancellable, @unchecked Sendable {
         self.lane = lane
         isRoot = false
         self.owner = owner
+    }
+
+    private var ownReactions: PauseReactions {
+        if let reactions { return reactions }
+        let made = PauseReactions()
+        reactions = made
+        return made
     }
 
     /// Whether the subscription still takes events. `false` after ``close()``, and as soon as the
@@ -107,7 +113,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
     /// Runs `resumption` each time the scope goes from paused to running.
     public func onResume(_ resumption: @escaping @Sendable () -> Void) {
         lane.assertInside()
-        if isOpen { resumptions.append(resumption) }
+        if isOpen { ownReactions.resumptions.append(resumption) }
     }
 
     /// Runs `brake` each time the scope goes from running to paused. For sources in a separate lane; others
@@ -115,7 +121,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
     @usableFromInline
     func onPause(_ brake: @escaping @Sendable () -> Void) {
         lane.assertInside()
-        if isOpen { brakes.append(brake) }
+        if isOpen { ownReactions.brakes.append(brake) }
     }
 
     /// Ends the source, whose events are no longer wanted. Children close first, then teardowns run, last
@@ -165,8 +171,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
 
     private func tearDown() {
         parent?.unlink(self)
-        resumptions.removeAll()
-        brakes.removeAll()
+        reactions = nil
         while let teardown = teardowns.popLast() { teardown() }
     }
 
@@ -177,8 +182,8 @@ public final class Scope: Cancellable, @unchecked Sendable {
         while let scope = pending.popLast() {
             guard scope.pauses.add(1, ordering: .relaxed).oldValue == 0 else { continue }
             pending += scope.children()
-            let brakes = scope.brakes
-            brakes.forEach { brake in brake() }
+            let brakes = scope.reactions?.brakes
+            brakes?.forEach { brake in brake() }
         }
     }
 
@@ -192,8 +197,8 @@ public final class Scope: Cancellable, @unchecked Sendable {
             guard scope.pauses.subtract(1, ordering: .relaxed).newValue == 0 else { continue }
             // Children that a resumption starts are not affected by the pause undone here.
             pending += scope.children()
-            let resumptions = scope.resumptions
-            resumptions.forEach { resumption in if scope.isOpen && !scope.isPaused { resumption() } }
+            let resumptions = scope.reactions?.resumptions
+            resumptions?.forEach { resumption in if scope.isOpen && !scope.isPaused { resumption() } }
         }
     }
 

@@ -31,7 +31,7 @@ public struct Parameters: Sendable {
         case text(String)
         case multipart([Part])
         case custom(ParameterSerializer)
-        case body(Body, contentType: String?)
+        indirect case body(Body, contentType: String?)
 
         init(_ format: ParameterFormat) {
             switch format {
@@ -46,7 +46,7 @@ public struct Parameters: Sendable {
 
     enum Content {
         case values(Values)
-        case model(any Encodable & Sendable)
+        indirect case model(any Encodable & Sendable)
     }
 
     private(set) var format: Format

@@ -14,10 +14,12 @@ public struct Next: Sendable {
         let server: Server?
         let host: HostState?
         let first: Request?
-        let response: Response?
+        let response: CopyOnWrite<Response>?
 
-        init(server: Server? = nil, host: HostState? = nil, first: Request? = nil, response: Response? = nil)
-        {
+        init(
+            server: Server? = nil, host: HostState? = nil, first: Request? = nil,
+            response: CopyOnWrite<Response>? = nil
+        ) {
             self.server = server
             self.host = host
             self.first = first
@@ -50,7 +52,7 @@ public struct Next: Sendable {
     var first: Request? { route?.first }
 
     /// The response of an interceptor, in place of the server's.
-    var response: Response? { route?.response }
+    var response: Response? { route?.response?.wrappedValue }
 
     /// The stream of the later stages for `request`. Each subscription runs them again.
     public func callAsFunction(_ request: Request) -> Observable<CallEvent, NetworkError> {
@@ -93,18 +95,19 @@ public struct Next: Sendable {
     public func respond(with response: Response) -> Observable<CallEvent, NetworkError> {
         // The cache does not store responses that no server has sent.
         (given ?? response.request).sentFields?.noteStandIn()
-        let route = Route(server: server, host: host, first: first, response: response)
+        let route = Route(
+            server: server, host: host, first: first, response: CopyOnWrite(wrappedValue: response))
         return Next(call, at: index, route, given: given)(response.request)
     }
 
     /// The later stages, for an attempt at `server`.
     func at(_ server: Server?, _ host: HostState?) -> Next {
-        Next(call, at: index, Route(server: server, host: host, first: first, response: response))
+        Next(call, at: index, Route(server: server, host: host, first: first, response: route?.response))
     }
 
     /// The same for `first` and the exchanges that its redirects lead to.
     func following(redirectsOf first: Request) -> Next {
-        Next(call, at: index, Route(server: server, host: host, first: first, response: response))
+        Next(call, at: index, Route(server: server, host: host, first: first, response: route?.response))
     }
 
     private func following(_ given: Request? = nil) -> Next {

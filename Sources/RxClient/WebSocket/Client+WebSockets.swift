@@ -97,7 +97,7 @@ extension Client {
         _ endpoint: some Endpoint, _ settings: WebSocketSettings, _ outbox: WebSocketOutbox?, isFirst: Bool
     ) -> Observable<WebSocketEvent, NetworkError> {
         let reader = WebSocketReading(
-            settings: settings, outbox: outbox,
+            settings, outbox,
             resumption: isFirst ? nil : settings.reconnection.resumption)
         return call(.webSocket, endpoint, CallSettings(reader: reader)) { event in
             if case .output(let output) = event { output as? WebSocketEvent } else { nil }

@@ -10,10 +10,7 @@ final class WebSocketConnection: @unchecked Sendable {
     // Unchecked, and without exclusivity checks: runs only inside the lane of the exchange, which is serial;
     // nothing that leads back here is called while a variable is being changed.
 
-    private let settings: WebSocketSettings
-    private let outbox: WebSocketOutbox?
-    /// The messages to send before those of the outbox.
-    private let resumption: (@Sendable (WebSocketOpening) -> [WebSocketMessage])?
+    private let reading: WebSocketReading
     private let call: CallContext
     private let observer: Observer<CallEvent, NetworkError>
     private let exchange: Scope
@@ -33,26 +30,24 @@ final class WebSocketConnection: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var isClosing = false
 
     init(
-        _ settings: WebSocketSettings, _ outbox: WebSocketOutbox?,
-        resumption: (@Sendable (WebSocketOpening) -> [WebSocketMessage])?, in call: CallContext,
-        into observer: Observer<CallEvent, NetworkError>
+        _ reading: WebSocketReading, in call: CallContext, into observer: Observer<CallEvent, NetworkError>
     ) {
-        self.settings = settings
-        self.outbox = outbox
-        self.resumption = resumption
+        self.reading = reading
         self.call = call
         self.observer = observer
         let lane = Lane(scheduler: call.scheduler, feeding: observer.scope.lane)
         let exchange = Scope(lane: lane)
         self.exchange = exchange
         timer = lane.hold { OperatorTimer(call.scheduler, in: exchange) }
-        heartbeat = settings.pingInterval.map { [timer] interval in
-            WebSocketHeartbeat(every: interval, timeout: settings.pongTimeout, timer)
+        heartbeat = reading.settings.pingInterval.map { [timer] interval in
+            WebSocketHeartbeat(every: interval, timeout: reading.settings.pongTimeout, timer)
         }
         output = WebSocketOutput(feeding: lane, on: call.scheduler)
     }
 
     private var lane: Lane { exchange.lane }
+    private var settings: WebSocketSettings { reading.settings }
+    private var outbox: WebSocketOutbox? { reading.outbox }
 
     // MARK: Opening
 
@@ -61,7 +56,9 @@ final class WebSocketConnection: @unchecked Sendable {
         lane.enter {
             guard self.exchange.isOpen else { return }
             var request = request
-            for field in handshake.fields { request.headerFields[field.name] = field.value }
+            let fields = handshake.fields
+            request.headerFields.reserveCapacity(request.headerFields.count + fields.count)
+            for field in fields { request.headerFields[field.name] = field.value }
             request.upgrade = ProtocolUpgrade(
                 output: self.output.stream { self.pump() })
             self.limitOpening(to: request.timeouts)
@@ -121,7 +118,7 @@ final class WebSocketConnection: @unchecked Sendable {
             head: head, subprotocol: agreement.subprotocol, isCompressed: agreement.deflate != nil)
         call.noteResponse()
         call.session?.noteSuccess(of: call.stamp)
-        channel.send(resumption?(opening) ?? [])
+        channel.send(reading.resumption?(opening) ?? [])
         outbox?.connect(channel) { self.wake() }
         outbox?.state.value = .open
         emit(.opened(opening))

@@ -4,15 +4,25 @@ import RxLite
 import RxWebSocket
 
 /// Makes a WebSocket of the exchange: one connection.
-struct WebSocketReading: Interceptor {
+final class WebSocketReading: Interceptor {
     let settings: WebSocketSettings
     let outbox: WebSocketOutbox?
+    /// The messages to send before those of the outbox.
     let resumption: (@Sendable (WebSocketOpening) -> [WebSocketMessage])?
+
+    init(
+        _ settings: WebSocketSettings, _ outbox: WebSocketOutbox?,
+        resumption: (@Sendable (WebSocketOpening) -> [WebSocketMessage])?
+    ) {
+        self.settings = settings
+        self.outbox = outbox
+        self.resumption = resumption
+    }
 
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
-        Observable(scheduler: call.scheduler) { observer in
+        Observable(scheduler: call.scheduler) { [self] observer in
             guard observer.scope.isOpen else { return }
             guard request.method == .get else {
                 let message = "a WebSocket is opened by GET, not by \(request.method.rawValue)"
@@ -28,8 +38,7 @@ struct WebSocketReading: Interceptor {
                 let failure = NetworkError(.invalidHeader, "\(error)", request: request)
                 return observer.scope.perform { observer.fail(failure) }
             }
-            WebSocketConnection(settings, outbox, resumption: resumption, in: call, into: observer)
-                .start(request, handshake, next)
+            WebSocketConnection(self, in: call, into: observer).start(request, handshake, next)
         }
     }
 }

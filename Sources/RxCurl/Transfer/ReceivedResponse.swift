@@ -56,6 +56,8 @@ struct ReceivedResponse {
         guard let status else { return }
         var lines: [UInt8] = []
         swap(&lines, &fieldLines)
+        // The connection of another protocol may stay open for long: no more than the lines need.
+        if status.code == 101 { lines = unsafe lines.withUnsafeBytes { unsafe Array($0) } }
         head = ResponseHead(status: status, fieldLines: lines, httpVersion: httpVersion)
     }
 

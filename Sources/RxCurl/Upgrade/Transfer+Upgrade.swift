@@ -19,6 +19,8 @@ extension Transfer {
         self.upgrade = upgrade
         do throws(NetworkError) {
             let list = try multi.recent.headers.list(for: self)
+            // Only the connection is curl's, and it may stay open for long.
+            handle.forgetHeaders()
             do throws(UVError) {
                 try upgrade.start(RequestHeadBytes.bytes(of: request, to: target, list))
             } catch {

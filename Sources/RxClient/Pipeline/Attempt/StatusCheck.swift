@@ -9,15 +9,23 @@ struct StatusCheck: ResponseStage, TransferStage {
         // If no stage looks at the outcome of attempts, the validation of the whole response checks the
         // status.
         guard !call.kind.isWhole || call.looksAtAttempts else { return next.transfers(request) }
-        let accepted: Set<Int> =
-            switch call.kind {
-            case .download: [416]
-            case .events, .stream: []
-            case .webSocket: [101]
-            default: [304]
-            }
         return next.transfers(request)
-            .checkStatus(of: request, accepting: accepted, envelope: call.validation.envelope)
+            .checkStatus(
+                of: request, accepting: Self.accepted(by: call.kind), envelope: call.validation.envelope)
+    }
+
+    // Made once, not for each request.
+    private static let rangeNotSatisfiable: Set = [416]
+    private static let switchingProtocols: Set = [101]
+    private static let notModified: Set = [304]
+
+    private static func accepted(by kind: CallKind) -> Set<Int> {
+        switch kind {
+        case .download: rangeNotSatisfiable
+        case .events, .stream: []
+        case .webSocket: switchingProtocols
+        default: notModified
+        }
     }
 }
 
