@@ -21,11 +21,21 @@ extension HeaderList {
             decodesContent = transfer.request.decodesContent
         }
 
-        /// The fields without codings that could not be decoded: a range applies to the coded content (RFC
-        /// 9110 §14.2), and a part of coded content cannot be decoded.
+        /// The fields as they are sent: with one field of cookies, and without codings that could not be decoded: a
+        /// range applies to the coded content (RFC 9110 §14.2), and a part of coded content cannot be decoded.
         func sent(_ fields: [HTTPField]) -> [HTTPField] {
+            let fields = Self.withOneCookie(fields)
             guard decodesContent, fields.contains(where: { $0.name == .range }) else { return fields }
             return fields.filter { $0.name != .acceptEncoding }
+        }
+
+        /// Joins cookies: HTTPTypes keeps each one as a separate field, but over HTTP/1.1 there must be only one
+        /// field (RFC 6265 §5.4).
+        private static func withOneCookie(_ fields: [HTTPField]) -> [HTTPField] {
+            let cookies = fields.filter { $0.name == .cookie }
+            guard cookies.count > 1 else { return fields }
+            let value = cookies.map(\.value).joined(separator: "; ")
+            return fields.filter { $0.name != .cookie } + [HTTPField(name: .cookie, value: value)]
         }
 
         /// The lines for curl. A line with only a name removes a header that curl would add to content: a

@@ -4,59 +4,65 @@ internal import RxHTTP
 
 /// Header fields for curl (`CURLOPT_HTTPHEADER`): immutable, shared by the transfers that send them, and
 /// freed after the last one.
+///
+/// A list may continue with another one, so that requests that differ in a few fields share the others.
 @safe
 final class HeaderList {
-    // Safe: the list is freed with the object, and handles keep the object as long as they use it.
+    // Safe: the memory is freed with the object, which holds the rest of the list, and handles keep the object as
+    // long as they use it. curl reads the nodes and changes nothing (`CURLOPT_HTTPHEADER`).
     let raw: UnsafeMutablePointer<curl_slist>?
+    private let memory: UnsafeMutableRawPointer?
+    private let rest: HeaderList?
 
     /// Builds the list for `fields`; throws ``NetworkError/Code/invalidHeader``.
     ///
-    /// - Parameter extras: the fields that the transport adds.
-    init(_ fields: [HTTPField], _ extras: Extras, request: Request) throws(NetworkError) {
-        var list: UnsafeMutablePointer<curl_slist>?
-        var flaw: String?
-        let fields = extras.sent(Self.withOneCookie(fields))
-        for field in fields where flaw == nil {
-            flaw = Self.flaw(in: field, extras)
-            guard flaw == nil else { break }
-            let grown = unsafe field.withUnsafeBytesOfValue { value in
-                // A line with only a name removes a header; with a semicolon the header is sent empty.
-                var line = Array(field.name.rawName.utf8)
-                if value.isEmpty {
-                    line.append(UInt8(ascii: ";"))
-                } else {
-                    line += [UInt8(ascii: ":"), UInt8(ascii: " ")]
-                    unsafe line += value
-                }
-                line.append(0)
-                return unsafe line.withUnsafeBytes { bytes in
-                    unsafe curl_slist_append(list, bytes.bindMemory(to: CChar.self).baseAddress)
-                }
-            }
-            if let grown = unsafe grown { unsafe list = grown } else { flaw = "out of memory" }
-        }
-        if flaw == nil {
-            for line in extras.lines(besides: fields) {
-                if let grown = unsafe curl_slist_append(list, line) { unsafe list = grown }
+    /// - Parameters:
+    ///   - extras: the fields that the transport adds.
+    ///   - lines: those of them to write after `fields`.
+    ///   - rest: the list that follows.
+    init(
+        _ fields: ArraySlice<HTTPField>, _ extras: Extras, lines: [String] = [],
+        before rest: HeaderList? = nil, request: Request
+    ) throws(NetworkError) {
+        for field in fields {
+            if let flaw = Self.flaw(in: field, extras) {
+                throw NetworkError(.invalidHeader, flaw, request: request)
             }
         }
-        if let flaw {
-            unsafe curl_slist_free_all(list)
-            throw NetworkError(.invalidHeader, flaw, request: request)
+        self.rest = rest
+        let count = fields.count + lines.count
+        guard count > 0 else {
+            unsafe memory = nil
+            unsafe raw = rest?.raw
+            return
         }
-        unsafe raw = unsafe list
+        // One allocation for all nodes and lines.
+        let nodeBytes = unsafe count * MemoryLayout<curl_slist>.stride
+        let lineBytes =
+            fields.reduce(0) { $0 + Self.byteCount(of: $1) } + lines.reduce(0) { $0 + $1.utf8.count + 1 }
+        let memory = unsafe UnsafeMutableRawPointer.allocate(
+            byteCount: nodeBytes + lineBytes, alignment: MemoryLayout<curl_slist>.alignment)
+        let nodes = unsafe memory.bindMemory(to: curl_slist.self, capacity: count)
+        let following = unsafe rest?.raw
+        var writer = unsafe LineWriter(at: memory + nodeBytes)
+        for index in 0..<count {
+            let data =
+                index < fields.count
+                ? unsafe writer.add(fields[fields.startIndex + index])
+                : unsafe writer.add(lines[index - fields.count])
+            let next = unsafe index + 1 < count ? nodes.advanced(by: index + 1) : following
+            unsafe nodes.advanced(by: index).initialize(to: curl_slist(data: data, next: next))
+        }
+        unsafe self.memory = unsafe memory
+        unsafe raw = unsafe nodes
     }
 
-    /// Joins cookies: HTTPTypes keeps each one as a separate field, but over HTTP/1.1 there must be only one
-    /// field (RFC 6265 §5.4).
-    private static func withOneCookie(_ fields: [HTTPField]) -> [HTTPField] {
-        let cookies = fields.filter { $0.name == .cookie }
-        guard cookies.count > 1 else { return fields }
-        let value = cookies.map(\.value).joined(separator: "; ")
-        return fields.filter { $0.name != .cookie } + [HTTPField(name: .cookie, value: value)]
-    }
+    deinit { unsafe memory?.deallocate() }
 
-    deinit { unsafe curl_slist_free_all(raw) }
+    /// The most bytes of the field's line, with the NUL.
+    private static func byteCount(of field: HTTPField) -> Int {
+        unsafe field.withUnsafeBytesOfValue { field.name.rawName.utf8.count + $0.count + 3 }
+    }
 
     private static func flaw(in field: HTTPField, _ extras: Extras) -> String? {
         let name = field.name
@@ -87,45 +93,46 @@ final class HeaderList {
     }
 }
 
-/// The header lists used last; a client usually sends the same fields again.
-struct HeaderListCache {
-    private struct Entry {
-        let fields: [HTTPField]
-        let extras: HeaderList.Extras
-        let list: HeaderList
+/// Writes lines one after another, each with a NUL at its end.
+@safe
+private struct LineWriter {
+    // Safe: the memory has room for all lines, which the list has counted.
+    private var end: UnsafeMutableRawPointer
+
+    init(at start: UnsafeMutableRawPointer) { unsafe end = unsafe start }
+
+    /// Writes the line of a field; returns its start. A line with only a name removes a header; with a semicolon the
+    /// header is sent empty.
+    mutating func add(_ field: HTTPField) -> UnsafeMutablePointer<CChar> {
+        let start = unsafe end
+        write(field.name.rawName)
+        unsafe field.withUnsafeBytesOfValue { value in
+            write(value.isEmpty ? ";" : ": ")
+            unsafe write(UnsafeRawBufferPointer(value))
+        }
+        return unsafe finish(from: start)
     }
 
-    private var entries: [Entry] = []
-    private static let capacity = 8
-    /// The list for a GET without additional fields.
-    private var bare: HeaderList?
-
-    /// Returns the list for the fields of the transfer's request, or creates it; throws
-    /// ``NetworkError/Code/invalidHeader``.
-    mutating func list(for transfer: Transfer) throws(NetworkError) -> HeaderList {
-        let wanted = transfer.request.headerFields
-        if wanted.isEmpty, case .none = transfer.content, transfer.request.method == .get,
-            transfer.request.decodesContent
-        {
-            if let bare { return bare }
-            let made = try HeaderList([], .none, request: transfer.request)
-            bare = made
-            return made
-        }
-        let extras = HeaderList.Extras(of: transfer)
-        if let found = entries.firstIndex(where: { $0.extras == extras && Self.match($0.fields, wanted) }) {
-            if found > 0 { entries.swapAt(found, found - 1) }
-            return entries[max(0, found - 1)].list
-        }
-        let fields = Array(wanted)
-        let list = try HeaderList(fields, extras, request: transfer.request)
-        if entries.count == Self.capacity { entries.removeLast() }
-        entries.append(Entry(fields: fields, extras: extras, list: list))
-        return list
+    mutating func add(_ line: String) -> UnsafeMutablePointer<CChar> {
+        let start = unsafe end
+        write(line)
+        return unsafe finish(from: start)
     }
 
-    private static func match(_ fields: [HTTPField], _ wanted: HTTPFields) -> Bool {
-        fields.count == wanted.count
-            && zip(fields, wanted).allSatisfy { $0.name.rawName == $1.name.rawName && $0 == $1 }
+    private mutating func write(_ text: String) {
+        var text = text
+        text.withUTF8 { unsafe write(UnsafeRawBufferPointer($0)) }
+    }
+
+    private mutating func write(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress else { return }
+        unsafe end.copyMemory(from: start, byteCount: bytes.count)
+        unsafe end += bytes.count
+    }
+
+    private mutating func finish(from start: UnsafeMutableRawPointer) -> UnsafeMutablePointer<CChar> {
+        unsafe end.storeBytes(of: 0, as: UInt8.self)
+        unsafe end += 1
+        return unsafe start.assumingMemoryBound(to: CChar.self)
     }
 }
