@@ -84,8 +84,7 @@ final class CallSpan: CallRecord, @unchecked Sendable {
         self.span = nil
         let now = instrument.now
         if span.isRecording {
-            var attributes = plan.callAttributes
-            if let status { attributes["http.response.status_code"] = .int64(Int64(status)) }
+            var attributes = plan.callAttributes(status)
             switch outcome {
             case .succeeded: break
             case .cancelled where call.mayBeLeft(after: status): break

@@ -8,9 +8,12 @@ import Tracing
 final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
     // Unchecked, without exclusivity checks: called only inside the call's lane, which is serial.
     private let span: any Span
+    private let request: Request
+    private let plan: SpanPlan
+    private let origin: Origin?
+    private let resends: Int
     private let call: CallSpan
     private let begin: DefaultTracerClock.Timestamp
-    @safe @exclusivity(unchecked) private var attributes: [String: SpanAttribute] = [:]
     @safe @exclusivity(unchecked) private var status: Int?
     @safe @exclusivity(unchecked) private var hasEnded = false
 
@@ -20,18 +23,12 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
         since begin: DefaultTracerClock.Timestamp, in call: CallSpan
     ) {
         self.span = span
+        self.request = request
+        self.plan = plan
+        self.origin = origin
+        self.resends = resends
         self.call = call
         self.begin = begin
-        guard span.isRecording else { return }
-        attributes = plan.exchangeAttributes(origin)
-        // A redirect may have changed it.
-        if request.method != plan.key.method || !request.method.isConventional {
-            let isKnown = request.method.isConventional
-            attributes["http.request.method"] = .string(isKnown ? request.method.rawValue : "_OTHER")
-            if !isKnown { attributes["http.request.method_original"] = .string(request.method.rawValue) }
-        }
-        attributes["url.full"] = .string(request.shownPlace)
-        if resends > 0 { attributes["http.request.resend_count"] = .int64(Int64(resends)) }
     }
 
     func take(_ event: TransferEvent) {
@@ -56,9 +53,9 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
         hasEnded = true
         let now = call.instrument.now
         if span.isRecording {
+            var attributes = attributes(metrics)
+            if let metrics { addEvents(metrics) }
             let failedStatus = status.flatMap { $0 >= 400 ? "\($0)" : nil }
-            if let status { attributes["http.response.status_code"] = .int64(Int64(status)) }
-            if let metrics { add(metrics) }
             if let type = errorType ?? failedStatus {
                 attributes["error.type"] = .string(type)
                 if let error { span.fail(error, at: now) } else { span.setStatus(.init(code: .error)) }
@@ -68,14 +65,23 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
         span.end(at: now)
     }
 
-    private func add(_ metrics: TransferMetrics) {
-        if let version = metrics.httpVersion {
-            attributes["network.protocol.version"] = .string(version.conventionalNumber)
+    private func attributes(_ metrics: TransferMetrics?) -> [String: SpanAttribute] {
+        var attributes = plan.attributes(
+            of: SpanPlan.Exchange(
+                origin: origin, status: status, version: metrics?.httpVersion,
+                address: metrics?.remoteAddress, port: metrics?.remotePort ?? 0))
+        // A redirect may have changed it.
+        if request.method != plan.key.method || !plan.isConventional {
+            let isKnown = request.method.isConventional
+            attributes["http.request.method"] = .string(isKnown ? request.method.rawValue : "_OTHER")
+            if !isKnown { attributes["http.request.method_original"] = .string(request.method.rawValue) }
         }
-        if let address = metrics.remoteAddress {
-            attributes["network.peer.address"] = .string(address)
-            attributes["network.peer.port"] = .int64(Int64(metrics.remotePort))
-        }
+        attributes["url.full"] = .string(request.shownPlace)
+        if resends > 0 { attributes["http.request.resend_count"] = .int64(Int64(resends)) }
+        return attributes
+    }
+
+    private func addEvents(_ metrics: TransferMetrics) {
         let start = begin.advanced(by: metrics.queued)
         func event(_ name: String, _ interval: Duration) {
             guard interval > .zero else { return }

@@ -12,9 +12,16 @@ struct FieldInjector: Injector {
     func inject(_ value: String, forKey key: String, into request: inout Request) {
         // Making a name checks each of its bytes.
         let known = key == "traceparent" ? Self.traceparent : HTTPField.Name(key)
-        guard let name = known, HTTPField.isValidValue(value) else { return }
+        guard let name = known else { return }
         if !sendsBaggage, name.canonicalName == "baggage" { return }
-        request.headerFields[name] = value
+        // Making a field changes a value that no field can have.
+        let field = HTTPField(name: name, value: value)
+        guard field.value == value else { return }
+        if request.headerFields.contains(name) {
+            request.headerFields[name] = value
+        } else {
+            request.headerFields.append(field)
+        }
     }
 
     private static let traceparent = HTTPField.Name("traceparent")

@@ -34,7 +34,7 @@ final class Server: Sendable {
 
     /// Whether `url` is below the base URL.
     func includes(_ url: String) -> Bool {
-        guard origin != nil, takesPaths, url.utf8.starts(with: stem.utf8) else { return false }
+        guard origin != nil, takesPaths, url.utf8.hasPrefix(stem.utf8) else { return false }
         let end = url.utf8.index(url.startIndex, offsetBy: stem.utf8.count)
         guard end < url.utf8.endIndex else { return true }
         let next = url.utf8[end]
@@ -44,5 +44,17 @@ final class Server: Sendable {
     /// The part of `url` after the base URL; `nil` if `url` is not below it.
     func path(of url: String) -> Substring? {
         includes(url) ? Substring(url.utf8.dropFirst(stem.utf8.count)) : nil
+    }
+}
+
+extension String.UTF8View {
+    /// Whether these bytes begin with `prefix`. It runs for each traced request, hence without iterators.
+    fileprivate func hasPrefix(_ prefix: Self) -> Bool {
+        let isPrefix = unsafe withContiguousStorageIfAvailable { bytes in
+            unsafe prefix.withContiguousStorageIfAvailable { prefix in
+                prefix.count <= bytes.count && prefix.indices.allSatisfy { unsafe bytes[$0] == prefix[$0] }
+            }
+        }
+        return isPrefix.flatMap { $0 } ?? starts(with: prefix)
     }
 }

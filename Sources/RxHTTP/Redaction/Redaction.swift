@@ -117,12 +117,19 @@ extension Request {
 
     /// The URL as text, without user info, query and fragment, and without a credential in the path.
     package var shownPlace: String {
-        let text = urlText
-        let end = text.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? text.endIndex
-        let place = String(text[..<end])
-        guard place.utf8.contains(UInt8(ascii: "@")) || secretAdditionsIfAny?.texts.isEmpty == false else {
-            return place
+        var text = urlText
+        let (place, hasUserInfo) = text.withUTF8 { bytes in
+            // It runs for each traced request, hence the plain loop.
+            var (end, hasUserInfo) = (0, false)
+            while end < bytes.count {
+                let byte = unsafe bytes[end]
+                if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
+                hasUserInfo = hasUserInfo || byte == UInt8(ascii: "@")
+                end += 1
+            }
+            return (unsafe String(decoding: bytes[..<end], as: UTF8.self), hasUserInfo)
         }
+        guard hasUserInfo || secretAdditionsIfAny?.texts.isEmpty == false else { return place }
         return redaction.shown(url: place)
     }
 
