@@ -40,7 +40,8 @@ final class CallMetrics: CallRecord {
     func exchange(
         _ request: inout Request, to origin: Origin?, through breaker: CircuitBreaker?
     ) -> any ExchangeRecord {
-        let key = MetricsTarget.Key(method: request.method, origin: origin, path: call.pathTemplate)
+        let key = MetricsTarget.Key(
+            method: request.method, origin: origin, path: call.pathTemplate, basePath: call.basePath)
         return ExchangeMetrics(instrument.target(key, through: breaker), in: self)
     }
 
@@ -49,7 +50,7 @@ final class CallMetrics: CallRecord {
         instrument.target(
             MetricsTarget.Key(
                 method: call.request.method, origin: Origin(call.request.url),
-                path: call.pathTemplate))
+                path: call.pathTemplate, basePath: call.basePath))
     }
 }
 #endif

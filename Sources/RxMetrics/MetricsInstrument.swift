@@ -9,8 +9,8 @@ import Synchronization
 final class MetricsInstrument: CallInstrument {
     fileprivate struct Known {
         var targets: [MetricsTarget.Key: MetricsTarget] = [:]
-        /// The target that was looked up last.
-        var latest: MetricsTarget?
+        /// The target that was looked up last, and what with.
+        var latest: (key: MetricsTarget.Key, target: MetricsTarget)?
         var templates: Set<String> = []
         var origins: Set<Origin> = []
         var circuits: [Origin: (breaker: CircuitBreaker, watching: Subscription)] = [:]
@@ -65,20 +65,31 @@ extension MetricsInstrument.Known {
     fileprivate mutating func target(
         _ key: MetricsTarget.Key, _ templateLimit: Int, _ originLimit: Int, _ factory: any MetricsFactory
     ) -> MetricsTarget {
-        if let latest, latest.key == key { return latest }
-        let key = targets[key] == nil ? bounded(key, templateLimit, originLimit) : key
-        let target = targets[key] ?? MetricsTarget(key, factory)
-        targets[key] = target
-        latest = target
+        if let latest, latest.key == key { return latest.target }
+        let target = targets[key] ?? newTarget(key, templateLimit, originLimit, factory)
+        latest = (key, target)
         return target
     }
 
-    /// The key without what there are already too many of.
+    private mutating func newTarget(
+        _ key: MetricsTarget.Key, _ templateLimit: Int, _ originLimit: Int, _ factory: any MetricsFactory
+    ) -> MetricsTarget {
+        let bounded = bounded(key, templateLimit, originLimit)
+        let target = targets[bounded] ?? MetricsTarget(bounded, factory)
+        targets[bounded] = target
+        // Paths with queries may be any number.
+        let isTemplate = bounded.path == key.path.map { key.basePath + $0 }
+        if isTemplate, bounded.origin == key.origin { targets[key] = target }
+        return target
+    }
+
+    /// The key with the whole template, without what there are already too many of.
     private mutating func bounded(
         _ key: MetricsTarget.Key, _ templateLimit: Int, _ originLimit: Int
     ) -> MetricsTarget.Key {
         var key = key
-        key.path = key.path?.conventionalTemplate
+        key.path = key.path?.conventionalTemplate(below: key.basePath)
+        key.basePath = ""
         if let template = key.path, !templates.contains(template) {
             if templates.count < templateLimit { templates.insert(template) } else { key.path = nil }
         }

@@ -11,13 +11,15 @@ final class MetricsTarget: Sendable {
     struct Key: Hashable, Sendable {
         var method: HTTPRequest.Method
         var origin: Origin?
-        /// The endpoint's path; `nil` for none, or if there are too many.
+        /// The endpoint's path, or the value of `url.template`; `nil` for none, or if there are too many.
         var path: String?
+        /// The path of the base URL, if `path` is not yet a whole template.
+        var basePath = ""
 
         var dimensions: [(String, String)] {
             var dimensions = [("http.request.method", method.isConventional ? method.rawValue : "_OTHER")]
             if let origin { dimensions += origin.dimensions }
-            if let path { dimensions.append(("url.template", path.conventionalTemplate)) }
+            if let path { dimensions.append(("url.template", path)) }
             return dimensions
         }
     }

@@ -3,19 +3,28 @@ import HTTPTypes
 import RxClient
 import RxHTTP
 import RxLite
+import Synchronization
 import Tracing
 
 /// The span of one call.
 final class CallSpan: CallRecord, @unchecked Sendable {
-    // Unchecked, without exclusivity checks: called only inside the call's lane, which is serial.
+    // Unchecked, without exclusivity checks: the span and its context are set once, before all else; the rest is in a mutex,
+    // because the exchanges of a call that others wait for too go on after its end.
     let instrument: TracingInstrument
     let call: RecordedCall
     private let plan: SpanPlan
     @safe @exclusivity(unchecked) private var span: (any Span)?
-    /// The number of exchanges so far.
-    @safe @exclusivity(unchecked) private var exchanges = 0
-    /// The status of the last response.
-    @safe @exclusivity(unchecked) var status: Int?
+    @safe @exclusivity(unchecked) private var context = ServiceContext.topLevel
+
+    private struct Progress {
+        /// The number of exchanges so far.
+        var exchanges = 0
+        /// The status of the last response.
+        var status: Int?
+        var hasEnded = false
+    }
+
+    private let progress = Mutex(Progress())
 
     init(of call: RecordedCall, by plan: SpanPlan, _ instrument: TracingInstrument) {
         self.call = call
@@ -24,14 +33,19 @@ final class CallSpan: CallRecord, @unchecked Sendable {
     }
 
     func begin(in lane: Lane) {
-        span = instrument.start(
+        let span = instrument.start(
             plan.name, .internal, in: ContextBox.context(in: lane), at: instrument.now)
+        self.span = span
+        context = span.context
     }
+
+    /// Keeps the status of the last response.
+    func note(_ status: Int?) { progress.withLock { $0.status = status } }
 
     func noteOutput() {}
 
     func take(_ event: TrafficEvent.Kind) {
-        guard let span, span.isRecording else { return }
+        guard let span, span.isRecording, !progress.withLock({ $0.hasEnded }) else { return }
         switch event {
         case .relogin(let error): add("relogin", ["error.type": .string(error.conventionalType)])
         case .retry(let delay, let error):
@@ -51,7 +65,7 @@ final class CallSpan: CallRecord, @unchecked Sendable {
                     "rxnetworking.server": .string("\(role)"),
                 ])
         case .cached(let use, let head):
-            if let head { status = head.status.code }
+            if let head { note(head.status.code) }
             add("cache", ["rxnetworking.cache.use": .string(use.rawValue)])
         case .queued: add("queued")
         case .admitted(let wait): add("admitted", ["rxnetworking.delay": .double(wait / .seconds(1))])
@@ -69,10 +83,13 @@ final class CallSpan: CallRecord, @unchecked Sendable {
         _ request: inout Request, to origin: Origin?, through breaker: CircuitBreaker?
     ) -> any ExchangeRecord {
         let begin = instrument.now
-        let span = instrument.start(plan.name, .client, in: span?.context ?? .topLevel, at: begin)
+        let span = instrument.start(plan.name, .client, in: context, at: begin)
+        let resends = progress.withLock { progress in
+            defer { progress.exchanges += 1 }
+            return progress.exchanges
+        }
         let exchange = ExchangeSpan(
-            span, of: request, by: plan, to: origin, resends: exchanges, since: begin, in: self)
-        exchanges += 1
+            span, of: request, by: plan, to: origin, resends: resends, since: begin, in: self)
         // To another origin, the context says only which trace the request belongs to.
         let fields = FieldInjector(sendsBaggage: !request.isCredentialFree)
         instrument.sender.inject(span.context, into: &request, using: fields)
@@ -81,7 +98,11 @@ final class CallSpan: CallRecord, @unchecked Sendable {
 
     func end(_ outcome: TrafficEvent.Summary.Outcome) {
         guard let span else { return }
-        self.span = nil
+        let (status, hadEnded) = progress.withLock { progress in
+            defer { progress.hasEnded = true }
+            return (progress.status, progress.hasEnded)
+        }
+        guard !hadEnded else { return }
         let now = instrument.now
         if span.isRecording {
             var attributes = plan.callAttributes(status)
@@ -95,7 +116,7 @@ final class CallSpan: CallRecord, @unchecked Sendable {
                 attributes["error.type"] = "cancelled"
                 span.setStatus(SpanStatus(code: .error))
             }
-            span.attributes = SpanAttributes(attributes)
+            span.add(attributes)
         }
         span.end(at: now)
     }

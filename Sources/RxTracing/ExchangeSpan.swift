@@ -6,7 +6,7 @@ import Tracing
 
 /// The span of one exchange.
 final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
-    // Unchecked, without exclusivity checks: called only inside the call's lane, which is serial.
+    // Unchecked, without exclusivity checks: called only inside the lane of the exchange, which is serial.
     private let span: any Span
     private let request: Request
     private let plan: SpanPlan
@@ -35,7 +35,7 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
         switch event {
         case .head(let head):
             status = head.status.code
-            call.status = status
+            call.note(status)
         case .finished(let metrics): finish(metrics, nil)
         default: break
         }
@@ -60,7 +60,7 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
                 attributes["error.type"] = .string(type)
                 if let error { span.fail(error, at: now) } else { span.setStatus(.init(code: .error)) }
             }
-            span.attributes = SpanAttributes(attributes)
+            span.add(attributes)
         }
         span.end(at: now)
     }

@@ -11,6 +11,7 @@ final class SpanPlan: Sendable {
         let kind: CallKind
         let method: HTTPRequest.Method
         let path: String?
+        let basePath: String
     }
 
     /// What the attributes of an exchange depend on, apart from its URL, its errors and how often it was sent.
@@ -36,7 +37,7 @@ final class SpanPlan: Sendable {
 
     init(_ key: Key) {
         self.key = key
-        let template = key.path?.conventionalTemplate
+        let template = key.path?.conventionalTemplate(below: key.basePath)
         isConventional = key.method.isConventional
         let method = isConventional ? key.method.rawValue : "HTTP"
         name = template.map { "\(method) \($0)" } ?? method

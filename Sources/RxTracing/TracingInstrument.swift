@@ -33,7 +33,8 @@ final class TracingInstrument: CallInstrument {
     }
 
     func record(of call: RecordedCall) -> any CallRecord {
-        let key = SpanPlan.Key(kind: call.kind, method: call.request.method, path: call.pathTemplate)
+        let key = SpanPlan.Key(
+            kind: call.kind, method: call.request.method, path: call.pathTemplate, basePath: call.basePath)
         return CallSpan(of: call, by: plan(key), self)
     }
 
@@ -72,6 +73,13 @@ extension DefaultTracerClock.Timestamp {
 }
 
 extension Span {
+    /// Adds attributes to those that the tracer has set.
+    func add(_ attributes: [String: SpanAttribute]) {
+        var all = self.attributes
+        if all.isEmpty { all = SpanAttributes(attributes) } else { all.merge(SpanAttributes(attributes)) }
+        self.attributes = all
+    }
+
     /// Marks the span as failed. The error is recorded without text of the server.
     func fail(_ error: NetworkError, at instant: DefaultTracerClock.Timestamp) {
         recordError(error.withoutServerText, attributes: [:], at: instant)

@@ -25,15 +25,15 @@ import Tracing
         let call = try #require(bench.calls.first)
         let exchange = try #require(bench.exchanges.first)
         #expect(bench.tracer.finishedSpans.count == 2 && bench.openCount == 0)
-        #expect(call.operationName == "GET /users/{id}")
-        #expect(exchange.operationName == "GET /users/{id}")
+        #expect(call.operationName == "GET /v1/users/{id}")
+        #expect(exchange.operationName == "GET /v1/users/{id}")
         #expect(call.parentSpanID == nil)
         #expect(exchange.parentSpanID == call.spanID)
         #expect(exchange.traceID == call.traceID)
         #expect([call.milliseconds, exchange.milliseconds] == [30, 30])
         #expect(exchange["http.request.method"] == "GET")
         #expect(exchange["url.full"] == "https://shop.test/v1/users/7")
-        #expect(exchange["url.template"] == "/users/{id}")
+        #expect(exchange["url.template"] == "/v1/users/{id}")
         #expect(exchange["server.address"] == "shop.test")
         #expect(exchange["server.port"] == "443")
         #expect(exchange["http.response.status_code"] == "200")
@@ -87,6 +87,23 @@ import Tracing
         }
         #expect(uses == [.string("joined"), .string("fresh")])
         #expect(bench.calls.allSatisfy { $0.status == nil })
+    }
+
+    @Test func exchangesOfACallThatOthersWaitForStayInItsTrace() throws {
+        let bench = TracingBench([
+            .when(.get, "/v1/goods", .status(.serviceUnavailable), .json("[]", after: .milliseconds(5)))
+        ]) {
+            $0.options.cachePolicy = .time(.seconds(60))
+        }
+        let first = Recorder(bench.client.get("/goods"), on: bench.clock)
+        let second = Recorder(bench.client.get("/goods"), on: bench.clock)
+        try bench.clock.advance(by: .milliseconds(20))
+        first.cancel()
+        try bench.clock.run()
+        #expect(second.values.count == 1)
+        #expect(bench.exchanges.count == 2)
+        let call = try #require(bench.calls.first { $0["error.type"] == "cancelled" })
+        #expect(bench.exchanges.allSatisfy { $0.parentSpanID == call.spanID && $0.traceID == call.traceID })
     }
 
     @Test func eachHopOfARedirectIsAChild() throws {

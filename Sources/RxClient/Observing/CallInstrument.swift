@@ -21,13 +21,16 @@ package struct RecordedCall: Sendable {
     package let request: Request
     /// The endpoint's path, with its placeholders; `nil` for a request without an endpoint.
     package let pathTemplate: String?
+    /// The path of the base URL, such as `/v1`; empty if it has none.
+    package let basePath: String
     /// Whether the call loads a page of a list.
     package let isPage: Bool
     /// The scheduler of the call, whose clock times it.
     package let scheduler: any Scheduler
 }
 
-/// An instrument's record of one call. Called in the call's lane, one call at a time.
+/// An instrument's record of one call. Called on the call's scheduler, or where the subscriber cancels: calls
+/// that wait for the same response share the exchanges of the first one, which may end before them.
 package protocol CallRecord: AnyObject, Sendable {
     /// The call begins, in this lane. Not called unless ``CallInstrument/watchesCalls``.
     func begin(in lane: Lane)

@@ -39,15 +39,19 @@ extension RecordedCall {
 }
 
 extension String {
-    /// The value of `url.template` for an endpoint's path: the part that says which operation it is, without query,
-    /// fragment and origin, since an absolute URL may have user info.
-    package var conventionalTemplate: String {
+    /// The value of `url.template` for an endpoint's path: the path that says which operation it is, from the root of the
+    /// server, without query, fragment and origin, since an absolute URL may have user info.
+    ///
+    /// - Parameter basePath: the path of the base URL. An absolute URL contains it.
+    package func conventionalTemplate(below basePath: String) -> String {
         let isPlain = utf8.first == 0x2F && utf8.allSatisfy { $0 != 0x3F && $0 != 0x23 }
-        guard !isPlain else { return self }
+        guard !isPlain else { return basePath.isEmpty ? self : basePath + self }
         var rest = prefix { $0 != "?" && $0 != "#" }
+        var base = basePath
         if let scheme = rest.firstRange(of: "://") {
             rest = rest[scheme.upperBound...].drop { $0 != "/" }
+            base = ""
         }
-        return rest.first == "/" ? String(rest) : "/" + rest
+        return rest.first == "/" ? base + rest : base + "/" + rest
     }
 }

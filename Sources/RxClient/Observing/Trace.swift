@@ -202,8 +202,8 @@ extension Client {
         guard trafficHub.isObserved else { return nil }
         return Trace(
             RecordedCall(
-                kind: kind, request: request, pathTemplate: endpoint?.path, isPage: page != nil,
-                scheduler: scheduler),
+                kind: kind, request: request, pathTemplate: endpoint?.path,
+                basePath: servers.pair.main.basePath, isPage: page != nil, scheduler: scheduler),
             of: endpoint, in: trafficHub, trafficHub.instruments)
     }
 }

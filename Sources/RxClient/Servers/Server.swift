@@ -8,7 +8,9 @@ final class Server: Sendable {
     let baseURL: String
     /// The base URL without a trailing slash: the start of the URLs of its paths.
     let stem: String
-    /// The same, if it contains nothing to escape and paths can be appended.
+    /// The path of the base URL without a trailing slash, such as `/v1`; empty if it has none.
+    let basePath: String
+    /// The stem, if it contains nothing to escape and paths can be appended.
     private let stemText: URLText?
     /// The origin; `nil` if the base URL is not an absolute http or https URL.
     let origin: Origin?
@@ -21,6 +23,8 @@ final class Server: Sendable {
         self.baseURL = baseURL
         stem = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
         origin = URL(string: baseURL).flatMap { Origin($0) }
+        let path = URL(string: stem)?.path() ?? ""
+        basePath = path == "/" ? "" : path
         takesPaths = !baseURL.contains { $0 == "?" || $0 == "#" }
         host = origin.map { hosts[$0] }
         stemText = origin != nil && takesPaths ? URLText(stem) : nil
