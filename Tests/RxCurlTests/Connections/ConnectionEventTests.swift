@@ -37,6 +37,7 @@ import Testing
             for _ in 0..<2 { _ = try await transport.get(server.baseURL + "/") }
             _ = try await events.until(4)
             gate.open()
+            try await server.until { $0.connections[0].hasEndedSending ? () : nil }
             // curl notices the end when it looks for a connection to use.
             _ = try? await transport.get(server.baseURL + "/")
             let seen = try await events.until(5)

@@ -50,6 +50,8 @@ extension RawServer {
             public internal(set) var bytesDropped = 0
             /// The bytes that ``Step/keep`` has read.
             public internal(set) var received: [UInt8] = []
+            /// Whether ``Step/close`` has told the client that nothing follows (FIN).
+            public internal(set) var hasEndedSending = false
             /// How the connection ended; `nil` while it is open.
             public internal(set) var end: End?
         }

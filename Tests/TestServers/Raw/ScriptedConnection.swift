@@ -81,6 +81,8 @@ struct ScriptedConnection: ~Copyable {
             }
         case .close:
             socket.endSending()
+            let index = index
+            board.update { $0.connections[index].hasEndedSending = true }
             while true { _ = try socket.receive() }
         case .closeWithoutReading:
             try socket.waitForBytes()
