@@ -77,6 +77,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("data: {\"pin\":1}\n\n", "data: {\"pin\":\"…\"}\n\n"),
+        (
+            "id: 7\r\ndata:{\"pin\":1}\r\n\r\ndata: a\r\n\r\n",
+            "data:{\"pin\":\"…\"}\nid: 7\r\n\r\ndata: a\r\n\r\n"
+        ),
+        ("data: {\"pin\":\nid: 7\ndata: \"s7\"}\n\n", "data: {\"pin\":\ndata: \"…\"}\nid: 7\n\n"),
+        ("data: \"\n\ndata: {\"pin\":1}", "data: \"\n\ndata: {\"pin\":\"…\"}\n"),
+        (": pin\rdata: {\"a\":1}\r\r", ": pin\rdata: {\"a\":1}\r\r"), ("data: pin=1", "data: pin=1"),
+        ("", ""),
+    ])
+    func eventStreams(text: String, shown: String) {
+        let type = "text/event-stream; charset=utf-8"
+        #expect(redaction.shown(Array(text.utf8), type: type) == Array(shown.utf8))
+    }
+
     @Test(
         "Spelling does not matter: case, hyphens and underscores",
         arguments: [

@@ -1,13 +1,32 @@
 import FoundationEssentials
 
 extension Redaction {
-    /// Content with secret values replaced, according to its media type: forms, JSON and multipart, complete
-    /// or truncated anywhere. Content of any other type is returned unchanged.
+    /// Content with secret values replaced, according to its media type: forms, JSON, multipart and
+    /// event streams, complete or truncated anywhere. Content of any other type is returned unchanged.
     public func shown(_ content: [UInt8], type: String?) -> [UInt8] {
         let media = MediaType(type)
         if media.isForm { return Array(shown(form: String(decoding: content, as: UTF8.self)).utf8) }
         if media.isMultipart { return shown(multipart: content, type: type) ?? content }
+        if media.name == "text/event-stream" { return shown(eventStream: content) }
         return media.isJSON ? shown(json: content) : content
+    }
+
+    /// An event stream whose data is JSON, as in most of them. The lines of one event's data are one text.
+    private func shown(eventStream content: [UInt8]) -> [UInt8] {
+        var output: [UInt8] = []
+        output.reserveCapacity(content.count)
+        var event = EventLines()
+        var rest = content[...]
+        while !rest.isEmpty {
+            let text = rest.prefix { $0 != 0x0A && $0 != 0x0D }
+            let hasTwo = rest[text.endIndex...].starts(with: [0x0D, 0x0A])
+            let line = rest.prefix(text.count + (hasTwo ? 2 : 1))
+            rest = rest[line.endIndex...]
+            event.append(line, text)
+            if text.isEmpty { event.take(shown(json: event.data), into: &output) }
+        }
+        event.take(shown(json: event.data), into: &output)
+        return output
     }
 
     /// A JSON text with the values of secret members replaced. It may be malformed or truncated.
@@ -43,6 +62,44 @@ extension Redaction {
         // A name with invalid escapes is hidden, although no decoder accepts the member.
         guard let name = try? JSONDecoder().decode(String.self, from: Data(quoted)) else { return true }
         return hides(name)
+    }
+}
+
+/// The lines of an event of an event stream.
+private struct EventLines {
+    private var all: [UInt8] = []
+    private var others: [UInt8] = []
+    private var hasData = false
+    /// The data, its lines joined by line feeds.
+    private(set) var data: [UInt8] = []
+
+    /// - Parameter text: the line without its end.
+    mutating func append(_ line: ArraySlice<UInt8>, _ text: ArraySlice<UInt8>) {
+        all += line
+        guard text.starts(with: "data:".utf8) else {
+            others += line
+            return
+        }
+        if hasData { data.append(0x0A) }
+        hasData = true
+        data += text.dropFirst(5)
+    }
+
+    /// Appends the event, and begins the next one.
+    ///
+    /// - Parameter shown: the data without secrets. If it differs, its lines come first.
+    mutating func take(_ shown: [UInt8], into output: inout [UInt8]) {
+        if shown == data {
+            output += all
+        } else {
+            for line in shown.split(separator: 0x0A, omittingEmptySubsequences: false) {
+                output += "data:".utf8
+                output += line
+                output.append(0x0A)
+            }
+            output += others
+        }
+        self = EventLines()
     }
 }
 
