@@ -16,12 +16,24 @@ package final class StreamCause: Sendable {
     let parent: Int
     /// The unnamed track of an inner stream that is being subscribed to; 0 for none.
     let inner: Int
+    /// The source file and line of the nearest call of `inspected`.
+    package let place: String
 
-    init(track: Int, marble: Int, parent: Int, inner: Int = 0) {
+    init(track: Int, marble: Int, parent: Int, inner: Int = 0, place: String) {
         self.track = track
         self.marble = marble
         self.parent = parent
         self.inner = inner
+        self.place = place
+    }
+
+    /// A cause without a marble: only the place in the code is known.
+    convenience init(place: String) { self.init(track: 0, marble: 0, parent: 0, place: place) }
+
+    /// Runs `work` with `cause`, which knows only a place, unless a better one is known.
+    static func locate(_ cause: StreamCause, _ work: () -> Void) {
+        guard current == nil else { return work() }
+        $current.withValue(cause) { work() }
     }
 
     /// The current cause, without a lookup if no inspector is attached.

@@ -6,6 +6,8 @@ final class StreamProbe<Element: Sendable>: @unchecked Sendable {
     // Unchecked: the variables are accessed only from inside the stream's lane, which is serial.
 
     private let track: StreamTrack
+    /// The cause of what a value without a marble begins.
+    private let unmarked: StreamCause
     private let showing: (@Sendable (Element) -> String)?
     private let log = StreamLog.shared
     /// The period of the log in which `left` values may still be recorded.
@@ -15,16 +17,20 @@ final class StreamProbe<Element: Sendable>: @unchecked Sendable {
 
     init(_ track: StreamTrack, showing: (@Sendable (Element) -> String)?) {
         self.track = track
+        // A stream that `flatMap` has started has no call of its own.
+        let place = track.origin.kind == .inner ? StreamCause.current?.place ?? "" : track.origin.place
+        unmarked = StreamCause(place: place)
         self.showing = showing
     }
 
     deinit { if !hasEnded { log.add(.released, of: track) } }
 
-    /// Records the value, and runs `body`, which delivers it, with the marble as the cause of what it begins.
+    /// Records the value, and runs `body`, which delivers it, with the marble as the cause of what it begins; without a
+    /// marble, with the place of the stream.
     @usableFromInline
     func deliver(_ value: Element, _ body: () -> Void) {
-        guard let marble = record(value) else { return body() }
-        let cause = StreamCause(track: track.id, marble: marble, parent: track.id)
+        guard let marble = record(value) else { return StreamCause.locate(unmarked, body) }
+        let cause = StreamCause(track: track.id, marble: marble, parent: track.id, place: unmarked.place)
         StreamCause.$current.withValue(cause) { body() }
     }
 
@@ -78,6 +84,6 @@ final class StreamProbe<Element: Sendable>: @unchecked Sendable {
     func cause(after cause: StreamCause?) -> StreamCause {
         StreamCause(
             track: track.id, marble: cause?.marble ?? 0, parent: track.parent,
-            inner: track.origin.kind == .inner ? track.id : 0)
+            inner: track.origin.kind == .inner ? track.id : 0, place: unmarked.place)
     }
 }

@@ -56,7 +56,10 @@ extension Observable {
         _ source: @Sendable (Observer<Element, Failure>) -> Void, _ origin: StreamTrack.Origin,
         _ showing: (@Sendable (Element) -> String)?, into observer: Observer<Element, Failure>
     ) {
-        guard let track = StreamLog.shared.begin(origin) else { return source(observer) }
+        guard let track = StreamLog.shared.begin(origin) else {
+            // The requests of a stream without a line still have their place in the code.
+            return StreamCause.locate(StreamCause(place: origin.place)) { source(observer) }
+        }
         let probe = StreamProbe(track, showing: showing)
         let cause = probe.cause(after: StreamCause.current)
         StreamCause.restore(cause) { source(probe.observer(into: observer)) }

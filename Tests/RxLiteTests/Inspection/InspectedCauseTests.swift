@@ -74,6 +74,25 @@ extension InspectedTests {
             _ = watch.lines()
         }
 
+        /// Without a page, no value has a marble.
+        @Test(arguments: [false, true])
+        func theCauseHasThePlaceOfTheNearestNamedStream(isWatched: Bool) {
+            let watch = isWatched ? StreamWatch() : nil
+            StreamLog.shared.attach()
+            defer { StreamLog.shared.detach() }
+            let places = Log<String?>()
+            let source = Observable<Int, Never>.deferred {
+                places.add(StreamCause.current?.place)
+                return .just(1)
+            }
+            source.inspected("source", fileID: "App/Shop.swift", line: 7).subscribe()
+            Observable<Int, Never>.just(1).inspected("outer", fileID: "App/Search.swift", line: 9)
+                .flatMap { _ in source }.subscribe()
+            source.subscribe()
+            #expect(places.entries == ["App/Shop.swift:7", "App/Search.swift:9", nil])
+            _ = watch?.lines()
+        }
+
         @Test func nothingIsTheCauseAfterTheDelivery() {
             let watch = StreamWatch()
             Observable<Int, Never>.just(1).inspected("outer").subscribe()
