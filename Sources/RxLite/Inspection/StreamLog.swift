@@ -4,20 +4,20 @@ import Synchronization
 ///
 /// Without an inspector a subscription costs one atomic load, and its values nothing. With one that nobody watches, a
 /// value is counted. While somebody watches, a part of the values is recorded: at most ``trackLimit`` of a track and
-/// ``valueLimit`` of all tracks between two calls of ``drain()``, and only as long as their texts take less than
+/// ``valueLimit`` of all tracks between two calls of ``drain(_:)``, and only as long as their texts take less than
 /// ``textShare`` of the time; the others are counted. All other events are recorded, and ``StreamBatch/lost`` counts
 /// what exceeds ``recordLimit``.
 package final class StreamLog: Sendable {
     /// The log of all streams of the process.
     package static let shared = StreamLog()
 
-    /// The most values of one track that are recorded between two calls of ``drain()``.
+    /// The most values of one track that are recorded between two calls of ``drain(_:)``.
     package static let trackLimit = 12
-    /// The most values of all tracks that are recorded between two calls of ``drain()``.
+    /// The most values of all tracks that are recorded between two calls of ``drain(_:)``.
     package static let valueLimit = 100
-    /// The most records that wait for ``drain()``.
+    /// The most records that wait for ``drain(_:)``.
     package static let recordLimit = 1000
-    /// The most tracks that begin between two calls of ``drain()`` while somebody watches.
+    /// The most tracks that begin between two calls of ``drain(_:)`` while somebody watches.
     package static let newTrackLimit = 50
     /// The most open tracks; further subscriptions are not shown.
     package static let openLimit = 500
@@ -62,7 +62,7 @@ package final class StreamLog: Sendable {
     /// Whether an inspector is attached.
     @inline(__always) static var isAttached: Bool { attachments.load(ordering: .relaxed) > 0 }
 
-    /// The number of the period between two calls of ``drain()``; 0 while nobody watches.
+    /// The number of the period between two calls of ``drain(_:)``; 0 while nobody watches.
     var slice: Int { currentSlice.load(ordering: .relaxed) }
 
     /// The time since the log was first used.
@@ -93,7 +93,7 @@ package final class StreamLog: Sendable {
         }
     }
 
-    /// Undoes a ``beginWatching()``.
+    /// Undoes a ``beginWatching(textLimit:)``.
     package func endWatching(_ watcher: Int) {
         contents.withLock { contents in
             contents.backlogs[watcher] = nil

@@ -94,5 +94,15 @@ extension InspectedTests {
             #expect(lines.contains("list1 [1, 2, 3, … 1000000 in all]"))
             #expect(lines.contains("bytes1 2 bytes"))
         }
+
+        @Test func theTextsOfAllListsAreBounded() {
+            let watch = StreamWatch()
+            let many = Dictionary(uniqueKeysWithValues: (1...100_000).map { ($0, $0) })
+            Observable<[Int: Int], Never>.just(many).inspected("map").subscribe()
+            Observable<[[Int]], Never>.just([Array(1...100_000)]).inspected("nested").subscribe()
+            let lines = watch.lines()
+            #expect(lines.contains { $0.hasPrefix("map1 [(") && $0.hasSuffix(", … 100000 in all]") })
+            #expect(lines.contains("nested1 [[1, 2, 3, … 100000 in all]]"))
+        }
     }
 }
