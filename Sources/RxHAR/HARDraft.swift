@@ -7,7 +7,9 @@ package import RxWebSocket
 package struct HARDraft {
     /// The number of the exchange, in the order in which exchanges began.
     package let number: Int
-    private let request: Request
+    private var request: Request
+    /// The number of bytes of the request's body, of which `request` has at most the limit; `nil` if it is unknown.
+    private let requestSize: Int64?
     private let date: Date
     private let start: Duration
     private var head: ResponseHead?
@@ -15,7 +17,7 @@ package struct HARDraft {
     private var body: [UInt8] = []
     private var bodyCount = 0
     private var messages: [HAR.WebSocketMessage] = []
-    private let bodyLimit: Int
+    private var bodyLimit: Int
 
     /// - Parameters:
     ///   - request: the request as sent.
@@ -23,11 +25,23 @@ package struct HARDraft {
     ///   - start: the same time on the clock that measures the exchange.
     ///   - bodyLimit: the maximum number of bytes that are recorded of each body.
     package init(_ request: Request, number: Int, date: Date, start: Duration, bodyLimit: Int) {
-        self.request = request
+        self.request = request.keepingBody(upTo: bodyLimit)
+        requestSize = request.body.count
         self.number = number
         self.date = date
         self.start = start
         self.bodyLimit = bodyLimit
+    }
+
+    /// Adds bodies that were kept elsewhere.
+    ///
+    /// - Parameters:
+    ///   - request: the request with the kept part of its body.
+    ///   - body: the kept part of the response's body.
+    ///   - count: the number of bytes of the response's body.
+    ///   - limit: the maximum number of bytes that were kept of each body.
+    package mutating func fill(_ request: Request, _ body: [UInt8], count: Int, limit: Int) {
+        (self.request, self.body, bodyCount, bodyLimit) = (request, body, count, limit)
     }
 
     package mutating func take(_ transfer: TransferEvent, at time: Duration) {
@@ -101,20 +115,21 @@ package struct HARDraft {
             cookies: fields[values: .cookie].flatMap { HAR.Cookie.sent(in: $0) },
             headers: redaction.shown(fields).map { HAR.Pair(name: $0.name, value: $0.value) },
             queryString: query.map { HAR.Pair.pairs(inForm: $0) } ?? [], postData: postData(redaction),
-            bodySize: request.body.count.map { Int(clamping: $0) } ?? -1)
+            bodySize: requestSize.map { Int(clamping: $0) } ?? -1)
     }
 
     private func postData(_ redaction: Redaction) -> HAR.PostData? {
-        guard request.body.count != 0 else { return nil }
+        let count = requestSize ?? .max
+        guard count > 0 else { return nil }
         let type = request.headerFields[.contentType]
         var data = HAR.PostData(mimeType: type ?? "")
         guard bodyLimit > 0, case .bytes(let bytes) = request.body else {
             data.comment = "not recorded"
             return data
         }
-        let shown = request.shown(Array(bytes.prefix(bodyLimit)))
-        if bytes.count > bodyLimit { data.comment = "the first \(bodyLimit) bytes" }
-        if MediaType(type).isForm, bytes.count <= bodyLimit {
+        let shown = request.shown(bytes)
+        if count > bodyLimit { data.comment = "the first \(bodyLimit) bytes" }
+        if MediaType(type).isForm, count <= bodyLimit {
             data.params = HAR.Pair.pairs(inForm: String(decoding: shown, as: UTF8.self)[...])
         } else if let text = String(validating: shown, as: UTF8.self) {
             data.text = text

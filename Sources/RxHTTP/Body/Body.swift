@@ -34,3 +34,17 @@ public enum Body: Sendable, Hashable {
     /// Whether the body is certainly empty.
     public var isEmpty: Bool { count == 0 }
 }
+
+extension Request {
+    /// This request with at most so many bytes of its body, and nothing of a streamed one, for records that outlive the
+    /// call.
+    package func keepingBody(upTo limit: Int) -> Request {
+        var kept = self
+        switch body {
+        case .bytes(let bytes) where bytes.count > limit: kept.body = .bytes(Array(bytes.prefix(limit)))
+        case .bytes, .empty: break
+        case .streamed: kept.body = .empty
+        }
+        return kept
+    }
+}
