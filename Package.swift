@@ -116,7 +116,7 @@ let package = Package(
         .library(
             "RxInspector",
             [
-                "RxCache", "RxClient", "RxHAR", "RxHTTP", "RxLite", "RxWebSocket", .httpTypes, .inspectorFox,
+                "RxCache", "RxClient", "RxHAR", "RxHTTP", "RxLite", "RxWebSocket", .httpTypes,
                 .inspectorSocks,
             ], resources: [.embedInCode("Page/page.html"), .embedInCode("Page/page.js")]),
         .library("RxTesting", ["RxHTTP", "RxJSON", "RxLite", "RxWebSocket", .httpTypes]),
@@ -198,7 +198,6 @@ let package = Package(
             "RxInspectorTests",
             [
                 "RxInspector", "PlaygroundServer", "RxNetworking", "RxTesting", "TestServers", .httpTypes,
-                .inspectorFox,
             ]),
         .tests(
             "FuzzTests",
@@ -279,7 +278,6 @@ extension Target.Dependency {
     static var tracing: Self { optional("Tracing", "swift-distributed-tracing", "Tracing") }
     static var inMemoryTracing: Self { optional("InMemoryTracing", "swift-distributed-tracing", "Tracing") }
     static var grdb: Self { optional("GRDB", "GRDB.swift", "DiskCache") }
-    static var inspectorFox: Self { optional("FlyingFox", "FlyingFox", "Inspector") }
     static var inspectorSocks: Self { optional("FlyingSocks", "FlyingFox", "Inspector") }
 
     private static func lifecycle(_ name: String) -> Self {

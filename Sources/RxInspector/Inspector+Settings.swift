@@ -15,10 +15,6 @@ extension Inspector {
         /// The approximate maximum number of bytes that are kept of all requests together; beyond it, the oldest are
         /// dropped. Default 64 MiB.
         public var memoryLimit = 64 << 20
-        /// The time that the texts of streams' values may take in a tenth of a second, instead of a share of it; for
-        /// tests.
-        var textLimit: Duration?
-
         /// Creates the default settings.
         public init() {}
     }

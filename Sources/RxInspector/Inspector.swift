@@ -43,9 +43,16 @@ public final class Inspector: Sendable {
         return inspector
     }
 
-    private init(_ settings: Settings) async throws(StartError) {
-        site = InspectorSite(settings)
-        server = try await InspectorServer(site)
+    init(
+        _ settings: Settings, limits: InspectorLimits = InspectorLimits()
+    ) async throws(StartError) {
+        site = InspectorSite(settings, limits)
+        do throws(StartError) {
+            server = try await InspectorServer(site)
+        } catch {
+            site.stop()
+            throw error
+        }
         let authority = "127.0.0.1:\(server.port)"
         site.open(at: authority)
         pageURL = "http://\(authority)/\(site.token)/"
@@ -54,17 +61,14 @@ public final class Inspector: Sendable {
         devToolsURL = "devtools://devtools/bundled/devtools_app.html?panel=network&ws=\(socket)"
     }
 
-    /// Shows the requests that the client makes from now on.
-    public func inspect(_ client: Client) {
-        site.recorder.inspect(client)
-        site.streams.inspect(client)
-    }
+    /// Shows the requests that the client makes from now on. Does nothing for a client that is inspected already, and after
+    /// ``stop()``.
+    public func inspect(_ client: Client) { site.inspect(client) }
 
     /// Closes the server and all its connections, and returns when they are closed. Clients are no longer inspected, and
     /// an emulated network ends.
     public func stop() async {
-        site.recorder.stop()
-        site.streams.stop()
+        site.stop()
         await server.stop()
     }
 }

@@ -46,7 +46,6 @@ import Testing
         "ServiceLifecycle": ["RxServices"],
         "RawStructuredFieldValues": ["RxClient"],
         "GRDB": ["RxDiskCache"],
-        "FlyingFox": ["RxInspector"],
         "FlyingSocks": ["RxInspector"],
         "Logging": ["RxClient", "RxNetworking"],
         "DequeModule": ["RxLoop", "RxCurl", "RxClient"],

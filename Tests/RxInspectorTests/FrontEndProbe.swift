@@ -12,13 +12,11 @@ final class FrontEndProbe {
     private(set) var events: [JSON] = []
 
     init(_ inspector: Inspector) {
-        let client = Client(baseURL: "http://127.0.0.1")
         var options = RequestOptions()
         options.retry = .never
         let url = "http" + inspector.webSocketURL.dropFirst(2)
         texts = Client(baseURL: "").webSocket(url, options: options, sending: sink).texts()
             .makeAsyncIterator()
-        _ = client
     }
 
     /// Sends a text.
@@ -28,10 +26,15 @@ final class FrontEndProbe {
     @discardableResult
     func call(_ method: String, _ params: JSON = [:]) async throws -> JSON {
         number += 1
-        let id = JSON.integer(number)
-        let command: JSON = ["id": id, "method": .string(method), "params": params]
+        let command: JSON = ["id": .integer(number), "method": .string(method), "params": params]
+        return try await exchange(String(decoding: command.bytes, as: UTF8.self))
+    }
+
+    /// Sends the text of a command and returns the reply.
+    func exchange(_ command: String) async throws -> JSON {
+        let id = JSON(parsing: command)?["id"]
         // The first message goes out when the WebSocket is open, which reading causes.
-        let sending = sink.send(String(decoding: command.bytes, as: UTF8.self)).subscribe()
+        let sending = sink.send(command).subscribe()
         defer { _ = sending }
         while let message = try await next() {
             if message["id"] == id { return message }

@@ -59,8 +59,10 @@ final class LogBench: Sendable {
     var messages: [JSON] { sent.withLock { $0 } }
 
     /// The messages for a front end that comes now.
-    var replay: [JSON] {
-        log.withLock { $0.replay }.compactMap { JSON(parsing: String(decoding: $0, as: UTF8.self)) }
+    func replay(limit: Int = .max) -> [JSON] {
+        log.withLock { $0.replay(limit: limit) }.compactMap {
+            JSON(parsing: String(decoding: $0, as: UTF8.self))
+        }
     }
 
     func row(_ id: String) -> NetworkRow? { log.withLock { $0.row(id) } }

@@ -1,79 +1,55 @@
 #if Inspector
-import FlyingFox
-import Foundation
 import Testing
 
 @testable import RxInspector
 
 /// The messages between a browser and the server.
 @Suite struct MessageTests {
-    private func frame(_ text: String, _ opcode: WSFrame.Opcode, fin: Bool = true) -> WSFrame {
-        WSFrame(fin: fin, opcode: opcode, mask: nil, payload: Data(text.utf8))
+    // MARK: Heads
+
+    @Test func aHeadIsParsed() throws {
+        let head = try #require(RequestHead("GET /a?b HTTP/1.1\r\nHost:\t a.test \r\nX: 1\r\nx: 2\r\n".utf8))
+        #expect(head.method == "GET")
+        #expect(head.path == "/a")
+        #expect(head.host == "a.test")
+        #expect(head.fields.count == 3)
     }
 
-    // MARK: Assembly
-
-    @Test func framesAreJoined() {
-        var messages = MessageAssembly(limit: 10)
-        #expect(messages.take(frame("a", .text)) == .text("a"))
-        #expect(messages.take(frame("a", .text, fin: false)) == .none)
-        #expect(messages.take(frame("x", .ping)) == .reply(frame("x", .pong)))
-        #expect(messages.take(frame("b", .continuation, fin: false)) == .none)
-        #expect(messages.take(frame("", .pong)) == .none)
-        #expect(messages.take(frame("c", .continuation)) == .text("abc"))
-    }
-
-    @Test(
-        arguments: [
-            ([(WSFrame.Opcode.continuation, "a", true)], 1002), ([(.binary, "a", true)], 1003),
-            ([(.text, "a", false), (.text, "a", true)], 1002), ([(.text, "12345678901", true)], 1009),
-            ([(.text, "12345", false), (.continuation, "678901", true)], 1009),
-            ([(.ping, "a", false)], 1002), ([(.ping, String(repeating: "a", count: 126), true)], 1002),
-            ([(WSFrame.Opcode(3), "a", true)], 1002),
-        ] as [([(WSFrame.Opcode, String, Bool)], UInt16)])
-    func malformedFramesEndTheConnection(frames: [(WSFrame.Opcode, String, Bool)], code: UInt16) {
-        var messages = MessageAssembly(limit: 10)
-        var last = MessageAssembly.Result.none
-        for (opcode, text, fin) in frames { last = messages.take(frame(text, opcode, fin: fin)) }
-        #expect(last == .end(.close(code: WSCloseCode(code))))
-    }
-
-    @Test func textMustBeUTF8AndReservedBitsZero() {
-        var messages = MessageAssembly(limit: 10)
-        let broken = WSFrame(fin: true, opcode: .text, mask: nil, payload: Data([0xFF]))
-        #expect(messages.take(broken) == .end(.close(code: WSCloseCode(1007))))
-        var reserved = frame("a", .text)
-        reserved.rsv1 = true
-        #expect(messages.take(reserved) == .end(.close(code: WSCloseCode(1002))))
-    }
+    @Test(arguments: [
+        "", "GET /", "GET  / HTTP/1.1", "GET / HTTP/2", "GET / HTTP/1.1\r\nHost", "GET / HTTP/1.1\r\n: a",
+        "GET / HTTP/1.1\r\nA: b\r\n folded: c", "GET / HTTP/1.1\r\nA B: c",
+    ])
+    func malformedHeadsAreRefused(text: String) { #expect(RequestHead(text.utf8) == nil) }
 
     // MARK: Outbox
 
     @Test func theOutboxIsBounded() async {
         let outbox = MessageOutbox(byteLimit: 10)
-        outbox.send(frame("12345", .text))
-        outbox.send(frame("12345", .text))
-        #expect(outbox.isOpen)
-        outbox.send(frame("1", .text))
+        outbox.send(frames: Array("12345".utf8))
+        #expect(await outbox.next()?.count == 5)
+        outbox.send(frames: Array("12345".utf8))
+        #expect(outbox.isOpen, "the bytes that are being written count")
+        #expect(outbox.waitingCount == 10)
+        outbox.send(frames: [1])
         #expect(!outbox.isOpen)
         #expect(await outbox.next() == nil, "nothing is kept for a browser that does not read")
     }
 
     @Test func theOutboxSendsInOrderAndEnds() async {
         let outbox = MessageOutbox(byteLimit: 10_000)
-        for number in 0..<3000 { outbox.send(frame("\(number % 10)", .text)) }
+        for number in 0..<3000 { outbox.send(frames: Array("\(number % 10)".utf8)) }
         outbox.finish()
-        outbox.send(frame("x", .text))
+        outbox.send(frames: Array("x".utf8))
         var texts = ""
-        while let frame = await outbox.next() { texts += String(decoding: frame.payload, as: UTF8.self) }
+        while let bytes = await outbox.next() { texts += String(decoding: bytes, as: UTF8.self) }
         #expect(texts == String(repeating: "0123456789", count: 300))
     }
 
     @Test func aWaitingReaderReceivesTheNextMessage() async {
         let outbox = MessageOutbox(byteLimit: 10)
         async let first = outbox.next()
-        outbox.send(frame("a", .text))
-        #expect(await first == frame("a", .text))
+        outbox.send("a")
+        #expect(await first == [0x81, 3] + Array(#""a""#.utf8))
         let waiting = Task { await outbox.next() }
         waiting.cancel()
         #expect(await waiting.value == nil)

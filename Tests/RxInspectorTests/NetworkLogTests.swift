@@ -38,13 +38,17 @@ import Testing
     }
 
     @Test func thePhasesFollowEachOther() throws {
+        let bench = LogBench([.when(.get, "/a", .json("1"))])
+        try bench.run(bench.client.get("/a"))
+        let known = try #require(bench.params("requestWillBeSent").first?["requestId"]?.string)
+        let exchange = try #require(bench.row(known)?.exchange)
         let metrics = TransferMetrics(
             queued: .milliseconds(5), resolved: .milliseconds(10), connected: .milliseconds(30),
             secured: .milliseconds(60), sent: .milliseconds(61), firstByte: .milliseconds(90),
             total: .milliseconds(100))
         let url = try #require(URL(string: "https://a.test/"))
-        let shown = ShownExchange(request: Request(url: url), showsSecrets: false)
-        let row = NetworkRow(id: "1", shown, .fetch, [:], sentAt: .zero)
+        let shown = ShownExchange(Request(url: url), Inspector.Settings())
+        let row = NetworkRow(id: "1", shown, exchange: exchange, .fetch, [:], sentAt: .zero)
         let timing = ResourceTiming(row, metrics).document
         #expect(timing["requestTime"] == 0.005)
         for (name, time) in [
@@ -53,6 +57,27 @@ import Testing
         ] {
             #expect(timing[name]?.number == time, "\(name)")
         }
+    }
+
+    @Test func theInitiatorHasTheLineOfTheStreamThatLedToIt() throws {
+        StreamLog.shared.attach()
+        defer { StreamLog.shared.detach() }
+        let bench = LogBench([.when(.get, "/a", .json("1"))])
+        let words = Observable<String, NetworkError>.just("a").inspected(
+            "search", fileID: "App/Shop.swift", line: 7)
+        try bench.run(words.flatMap { bench.client.get("/\($0)?b=c") })
+        let initiator = try #require(bench.params("requestWillBeSent").first?["initiator"])
+        #expect(initiator["url"] == "GET /a Shop.swift")
+        #expect(initiator["lineNumber"] == 6, "the panel adds one")
+        #expect(initiator["stack"]?["callFrames"]?.elements?.first?["lineNumber"] == 6)
+    }
+
+    @Test func theInitiatorHasNoUserInfo() throws {
+        let bench = LogBench([.when(.get, "/a", .json("1"))])
+        try bench.run(bench.client.get("https://ada:canary7@a.test/a"))
+        let shown = bench.messages.map { String(decoding: $0.bytes, as: UTF8.self) }.joined()
+        #expect(bench.params("requestWillBeSent").first?["initiator"]?["url"] == "GET /a")
+        #expect(!shown.contains("canary7"))
     }
 
     @Test func eachAttemptIsARow() throws {
@@ -127,12 +152,28 @@ import Testing
     }
 
     @Test func aCallThatIsNeverSentIsBlocked() throws {
+        let bench = LogBench([]) { $0.options.interceptors = Interceptors(call: [Refusal()]) }
+        try bench.run(bench.client.get("/a"))
+        let failure = try #require(bench.params("loadingFailed").first)
+        #expect(failure["blockedReason"] == "other")
+        #expect(failure["errorText"]?.string?.contains("unreachable") == true)
+        #expect(bench.params("requestWillBeSent").count == 1)
+    }
+
+    private struct Refusal: Interceptor {
+        func intercept(
+            _ request: Request, in call: CallContext, _ next: Next
+        ) -> Observable<CallEvent, NetworkError> {
+            .fail(NetworkError(.unreachable, "not today", request: request))
+        }
+    }
+
+    @Test func anOfflineNetworkFails() throws {
         let bench = LogBench([]) { $0.reachability = nil }
         bench.client.developerTools.network = EmulatedNetwork(isOffline: true)
         try bench.run(bench.client.get("/a"))
         let failure = try #require(bench.params("loadingFailed").first)
         #expect(failure["errorText"]?.string?.contains("unreachable") == true)
-        #expect(bench.params("requestWillBeSent").count == 1)
     }
 
     @Test func aCancelledCallIsCancelled() throws {
@@ -219,7 +260,65 @@ import Testing
         #expect((1...4).contains(kept.count))
         #expect(bench.row(ids[19])?.body.count == 20_000)
         #expect(kept.reduce(0) { $0 + $1.byteCount } <= 100_000)
-        #expect(LogBench.names(bench.replay).filter { $0 == "requestWillBeSent" }.count == kept.count)
+        #expect(LogBench.names(bench.replay()).filter { $0 == "requestWillBeSent" }.count == kept.count)
+    }
+
+    @Test func aLargeUploadKeepsItsRow() throws {
+        var settings = Inspector.Settings()
+        (settings.memoryLimit, settings.bodyLimit) = (100_000, 1000)
+        let bench = LogBench([.when(.post, "/a", .json("1"))], settings: settings)
+        try bench.run(bench.client.post("/a", .text(String(repeating: "a", count: 1_000_000))))
+        let request = try #require(bench.params("requestWillBeSent").first)
+        #expect(request["request"]?["hasPostData"] == true)
+        #expect(request["request"]?["postData"] == nil, "the panel asks for it")
+        let row = try #require(bench.row(request["requestId"]?.string ?? ""))
+        #expect(row.byteCount < 10_000)
+        #expect(row.shown.postData(limit: .max)?.count == 1000)
+    }
+
+    @Test func aChattyWebSocketKeepsItsRow() throws {
+        var settings = Inspector.Settings()
+        settings.memoryLimit = 6 << 20
+        let message = WebSocketMessage.text(String(repeating: "a", count: 1_000_000))
+        let frames = [ScriptedWebSocket.Step](repeating: .send(message), count: 20)
+        let bench = LogBench(
+            [.when(.get, "/live", .webSocket(ScriptedWebSocket(frames)))], settings: settings)
+        let recorder = Recorder(bench.client.webSocket("/live"), on: bench.clock)
+        try bench.clock.advance(by: .seconds(1))
+        let id = try #require(bench.params("webSocketCreated").first?["requestId"]?.string)
+        let row = try #require(bench.row(id))
+        #expect(!row.hasEnded)
+        #expect((1...4).contains(row.stream.count))
+        #expect(row.byteCount < 6 << 20)
+        recorder.cancel()
+    }
+
+    @Test func aReplayHasTheNewestRequests() throws {
+        let bench = LogBench([.when(.get, "/a", .json("1"))])
+        for _ in 0..<3 { try bench.run(bench.client.get("/a")) }
+        let all = bench.replay()
+        let limit = all.reduce(0) { $0 + $1.bytes.count } - 1
+        let ids = bench.params("requestWillBeSent").map { $0["requestId"] }
+        let shown = bench.replay(limit: limit).filter { $0["method"] == "Network.requestWillBeSent" }
+        #expect(shown.map { $0["params"]?["requestId"] } == Array(ids.dropFirst()))
+    }
+
+    @Test func bytesThatAreLeftOutAreNoPartOfTheBody() async throws {
+        let bench = LogBench([.when(.get, "/a", .bytes([UInt8](repeating: 65, count: 100)))])
+        let inbox = TrafficInbox(byteLimit: 10)
+        let subscription = bench.client.traffic.subscribe(onNext: { inbox.append($0) })
+        try bench.run(bench.client.get("/a"))
+        subscription.cancel()
+        let items = try #require(await inbox.next())
+        let late = LogBench([])
+        late.take(items)
+        let id = try #require(late.params("requestWillBeSent").first?["requestId"]?.string)
+        #expect(late.params("dataReceived").map { $0["dataLength"] } == [100])
+        #expect(
+            late.names.firstIndex(of: "responseReceived") ?? .max < late.names.firstIndex(of: "dataReceived")
+                ?? 0)
+        let row = try #require(late.row(id))
+        #expect((row.bodyCount, row.body) == (100, []))
     }
 
     @Test func bodiesAreKeptUpToTheLimit() throws {
@@ -236,8 +335,8 @@ import Testing
     @Test func aFrontEndThatComesLaterIsToldTheSame() throws {
         let bench = LogBench([.when(.get, "/a", .json("[1]"))], isBatched: true)
         try bench.run(bench.client.get("/a"))
-        #expect(Set(LogBench.names(bench.replay)) == Set(bench.names))
-        #expect(LogBench.names(bench.replay).last == "loadingFinished")
+        #expect(Set(LogBench.names(bench.replay())) == Set(bench.names))
+        #expect(LogBench.names(bench.replay()).last == "loadingFinished")
     }
 
     // MARK: Throttling

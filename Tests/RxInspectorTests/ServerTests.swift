@@ -10,7 +10,7 @@ import Testing
 @testable import RxInspector
 
 /// The server and the protocol, over real connections.
-@Suite struct ServerTests {
+@Suite(.timeLimit(.minutes(2))) struct ServerTests {
     /// A client with scripted responses in virtual time.
     private func client(_ rules: [ScriptedTransport.Rule]) -> (Client, VirtualScheduler) {
         let clock = VirtualScheduler()
@@ -247,6 +247,22 @@ import Testing
         #expect(client.developerTools.isCacheDisabled)
         await inspector.stop()
         #expect(!client.developerTools.isCacheDisabled)
+    }
+
+    @Test func aClientIsInspectedOnce() async throws {
+        let (client, clock) = client([.when(.get, "/goods", .json("1"))])
+        let inspector = try await Inspector.start(client)
+        inspector.inspect(client)
+        let probe = FrontEndProbe(inspector)
+        try await probe.call("Network.enable")
+        _ = Recorder(client.get("/goods"), on: clock)
+        try clock.run()
+        let first = try await probe.event("requestWillBeSent")["requestId"]
+        _ = try await probe.event("loadingFinished")
+        _ = Recorder(client.get("/goods"), on: clock)
+        try clock.run()
+        #expect(try await probe.event("requestWillBeSent")["requestId"] != first)
+        await inspector.stop()
     }
 
     @Test func stoppingEndsConnectionsAndFollowing() async throws {

@@ -15,13 +15,18 @@ public struct PlainClient: ~Copyable {
     /// Sends the text on a new connection and returns all bytes until the server closes. It blocks a separate
     /// thread, not one that a server in this process may need to answer.
     public static func exchange(_ text: String, port: UInt16) async throws -> String {
+        try await exchange(Array(text.utf8), port: port)
+    }
+
+    /// Sends the bytes on a new connection and returns all bytes until the server closes, as text.
+    public static func exchange(_ bytes: [UInt8], port: UInt16) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             do {
                 _ = try JoinableThread {
                     continuation.resume(
                         with: Result {
                             let client = try PlainClient(port: port)
-                            try client.send(text)
+                            try client.send(bytes)
                             return try client.receive()
                         })
                 }
@@ -32,10 +37,12 @@ public struct PlainClient: ~Copyable {
     }
 
     /// Sends the text unchanged.
-    public func send(_ text: String) throws(SystemError) {
-        let bytes = Array(text.utf8)
-        guard unsafe write(descriptor.raw, bytes, bytes.count) == bytes.count else {
-            throw SystemError("write")
+    public func send(_ text: String) throws(SystemError) { try send(Array(text.utf8)) }
+
+    /// Sends the bytes.
+    public func send(_ bytes: [UInt8]) throws(SystemError) {
+        guard unsafe systemWrite(descriptor.raw, bytes, bytes.count) == bytes.count else {
+            throw SystemError("send")
         }
     }
 

@@ -22,7 +22,7 @@ extension EmulatedNetwork {
             self.init(isOffline: true)
             return
         }
-        try self.init(isOffline: params["offline"]?.bool ?? rule["offline"]?.bool ?? false, rule)
+        try self.init(isOffline: params["offline"]?.bool == true || rule["offline"]?.bool == true, rule)
     }
 
     private init?(isOffline: Bool, _ params: JSON) throws(Command.Failure) {

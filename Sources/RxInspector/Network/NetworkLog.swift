@@ -44,8 +44,25 @@ struct NetworkLog {
 
     // MARK: - Asking
 
-    /// The messages of all kept rows.
-    var replay: Messages { order.flatMap { rows[$0]?.replay ?? [] } }
+    /// The messages of the newest kept rows, the oldest first.
+    ///
+    /// - Parameter limit: the maximum number of bytes.
+    func replay(limit: Int) -> Messages {
+        var left = limit
+        var replays: [Messages] = []
+        for id in order.reversed() {
+            let replay = rows[id]?.replay ?? []
+            left -= replay.reduce(0) { $0 + $1.count }
+            guard left >= 0 else { break }
+            replays.append(replay)
+        }
+        return Array(replays.reversed().joined())
+    }
+
+    /// The kept rows by the last exchange of each.
+    var byExchange: [TrafficEvent.ExchangeID: NetworkRow] {
+        Dictionary(rows.values.map { ($0.exchange, $0) }) { first, _ in first }
+    }
 
     /// The row with the id of the protocol.
     func row(_ id: String) -> NetworkRow? { rows[id] }
@@ -59,9 +76,7 @@ struct NetworkLog {
             case .event(let event): take(event)
             case .omission(let exchange, let count, let time):
                 update(calls[exchange.request]?.rows[exchange.number]) { row in
-                    row.bodyCount += count
-                    return row.isWebSocket
-                        ? [] : [(NetworkMessage.dataReceived(row, count: count, at: time), nil)]
+                    row.omit(count, at: time)
                 }
             }
         }
@@ -95,7 +110,7 @@ struct NetworkLog {
         case .cached(.fresh, let head?), .cached(.stale, let head?): takeCached(head, event)
         case .webSocket(let direction, let message):
             update(rowID(of: event)) { row in
-                row.bodyCount += message.count
+                row.count(message)
                 let frame = NetworkMessage.webSocketFrame(
                     row, message, isSent: direction == .sent, limit: Self.messageLimit, at: event.time)
                 return [(frame, .stream)]
@@ -115,15 +130,15 @@ struct NetworkLog {
         defer { calls[event.request.id] = call }
         let issuedAt = call.queuedAt ?? event.time
         call.queuedAt = nil
-        if let head = call.redirect, let id = call.latestRow, rows[id] != nil {
-            call.redirect = nil
+        let shown = ShownExchange(event.request, settings)
+        if let head = call.redirect.take(), let id = call.latestRow, rows[id] != nil {
             call.rows[event.exchange] = id
             fresh.remove(id)
             update(id) { row in
                 if row.head == nil { row.receive(head, at: event.time, event.date) }
                 let extra: NetworkRow.Told = (NetworkMessage.responseExtraInfo(row), .opening)
                 let response = NetworkMessage.response(row, row.heldMetrics)
-                row.redirect(to: event.request, at: event.time)
+                row.redirect(to: shown, exchange: event.exchangeID, at: event.time)
                 return [extra] + row.tellHop(event, issuedAt, response, Self.postDataLimit)
             }
             return
@@ -132,9 +147,8 @@ struct NetworkLog {
         let id = "\(event.request.id.rawValue).\(event.exchange)"
         call.rows[event.exchange] = id
         call.latestRow = id
-        let shown = ShownExchange(request: event.request, showsSecrets: settings.showsSecrets)
         let row = NetworkRow(
-            id: id, shown, ResourceType(event.request), event.origin?.initiator ?? ["type": "other"],
+            id: id, shown, exchange: event.exchangeID, ResourceType(event.request), event.initiator,
             sentAt: event.time)
         rows[id] = row
         order.append(id)
@@ -209,10 +223,10 @@ struct NetworkLog {
         _ event: TrafficEvent, named name: String, _ change: (inout NetworkRow) -> [NetworkRow.Told]
     ) {
         let id = "\(event.request.id.rawValue).\(name)"
-        let shown = ShownExchange(request: event.request, showsSecrets: settings.showsSecrets)
         var row = NetworkRow(
-            id: id, shown, ResourceType(event.request), event.origin?.initiator ?? ["type": "other"],
-            sentAt: event.time)
+            id: id, ShownExchange(event.request, settings), exchange: event.exchangeID,
+            ResourceType(event.request),
+            event.initiator, sentAt: event.time)
         guard rows[id] == nil else { return }
         // A connection that was never made is shown as a request.
         if row.isWebSocket { row.type = .fetch }
@@ -268,10 +282,12 @@ struct NetworkLog {
     /// Drops the oldest rows, first of all those that have ended.
     private mutating func trim() {
         guard byteCount > settings.memoryLimit else { return }
+        // Less than the limit, so that the next batches need no trimming.
+        let goal = settings.memoryLimit / 10 * 9
         let ended = order.filter { rows[$0]?.hasEnded == true }
         let running = order.filter { rows[$0]?.hasEnded == false }
         var dropped: Set<String> = []
-        for id in ended + running where byteCount > settings.memoryLimit {
+        for id in ended + running where byteCount > goal {
             byteCount -= rows.removeValue(forKey: id)?.byteCount ?? 0
             dropped.insert(id)
         }

@@ -39,12 +39,12 @@ enum NetworkMessage {
             "url": .string(url), "method": .string(request.method.rawValue),
             "headers": row.shown.headers(request.headerFields), "mixedContentType": "none",
             "initialPriority": "Medium", "referrerPolicy": "no-referrer", "isSameSite": true,
-            "hasPostData": .bool(!request.body.isEmpty),
+            "hasPostData": .bool(row.shown.bodyCount != 0),
         ]
         // The panel asks for longer ones.
         let data = row.shown.postData(limit: postDataLimit)
         return document.adding(
-            ("postData", (request.body.count ?? .max) <= postDataLimit ? data.map { .string($0) } : nil))
+            ("postData", (row.shown.bodyCount ?? .max) <= postDataLimit ? data.map { .string($0) } : nil))
     }
 
     static func requestExtraInfo(_ row: NetworkRow) -> JSON {

@@ -13,7 +13,10 @@ extension NetworkRow {
     ) -> Told {
         (
             NetworkMessage.requestWillBeSent(
-                self, issuedAt: issuedAt, date: event.date, redirect: redirect, postDataLimit: postDataLimit),
+                self, issuedAt: issuedAt,
+                // The wall clock at the time of the issue.
+                date: event.date - (event.time - issuedAt) / .seconds(1), redirect: redirect,
+                postDataLimit: postDataLimit),
             .opening
         )
     }
@@ -44,6 +47,13 @@ extension NetworkRow {
 
     /// The maximum number of bytes of an event of an event stream.
     private static let eventLimit = 1 << 20
+
+    /// Notes that so many bytes of the body, or of the messages, are not known.
+    mutating func omit(_ count: Int, at time: Duration) -> [Told] {
+        omit(count)
+        guard !isWebSocket else { return [] }
+        return tellHead(nil) + [(NetworkMessage.dataReceived(self, count: count, at: time), nil)]
+    }
 
     mutating func receive(_ bytes: [UInt8], limit: Int, at time: Duration) -> [Told] {
         // The frames of a WebSocket; its messages are shown instead.

@@ -1,13 +1,17 @@
 #if Inspector
 import HTTPTypes
+import RxClient
 import RxHTTP
+import RxWebSocket
 
 /// One row of the Network panel: an exchange, with the redirects that led to it.
 struct NetworkRow {
     /// The id in the protocol.
     let id: String
-    /// The client's name for the request, for the console.
-    var shown: ShownExchange
+    /// The current hop.
+    private(set) var shown: ShownExchange
+    /// The exchange of the current hop.
+    private(set) var exchange: TrafficEvent.ExchangeID
     /// The `Network.ResourceType`.
     var type: ResourceType
     let initiator: JSON
@@ -20,9 +24,11 @@ struct NetworkRow {
     /// Whether the front ends have not been told of the response.
     var hasNewHead = false
     /// The decoded body, up to the limit.
-    var body: [UInt8] = []
+    private(set) var body: [UInt8] = []
     /// The number of bytes of the decoded body.
-    var bodyCount = 0
+    private(set) var bodyCount = 0
+    /// Whether bytes of the body are missing, so that further ones would be at a wrong place.
+    private var isBodyCut = false
     /// The bytes that the front ends have not been told of.
     var untoldCount = 0
     var hasEnded = false
@@ -32,7 +38,8 @@ struct NetworkRow {
 
     /// Messages for front ends that come later: those of the beginning, the most recent ones of a stream, and the end.
     var opening: [[UInt8]] = []
-    var stream: [[UInt8]] = []
+    private(set) var stream: [[UInt8]] = []
+    private var streamByteCount = 0
     var closing: [[UInt8]] = []
     /// The bytes that the row takes, approximately.
     private(set) var byteCount = 1024
@@ -49,14 +56,21 @@ struct NetworkRow {
 
     /// The maximum number of messages of a stream that are kept.
     private static let streamLimit = 2000
+    /// The maximum number of bytes of them.
+    private static let streamByteLimit = 4 << 20
 
-    init(id: String, _ shown: ShownExchange, _ type: ResourceType, _ initiator: JSON, sentAt: Duration) {
+    init(
+        id: String, _ shown: ShownExchange, exchange: TrafficEvent.ExchangeID, _ type: ResourceType,
+        _ initiator: JSON,
+        sentAt: Duration
+    ) {
         self.id = id
         self.shown = shown
+        self.exchange = exchange
         self.type = type
         self.initiator = initiator
         self.sentAt = sentAt
-        if case .bytes(let bytes) = shown.request.body { byteCount += bytes.count }
+        byteCount += shown.keptCount
     }
 
     /// Whether the response would be followed by another request.
@@ -75,29 +89,46 @@ struct NetworkRow {
         case .closing: closing.append(message)
         case .stream:
             stream.append(message)
-            guard stream.count > Self.streamLimit else { return }
-            byteCount -= stream.prefix(Self.streamLimit / 2).reduce(0) { $0 + $1.count }
-            stream.removeFirst(Self.streamLimit / 2)
+            streamByteCount += message.count
+            guard stream.count > Self.streamLimit || streamByteCount > Self.streamByteLimit else { return }
+            let dropped = stream.prefix((stream.count + 1) / 2)
+            let count = dropped.reduce(0) { $0 + $1.count }
+            byteCount -= count
+            streamByteCount -= count
+            stream.removeFirst(dropped.count)
         }
     }
 
     /// Keeps the beginning of the body.
     mutating func keep(body bytes: [UInt8], limit: Int) {
         bodyCount += bytes.count
+        guard !isBodyCut else { return }
         let part = bytes.prefix(max(0, limit - body.count))
         body += part
         byteCount += part.count
     }
 
+    /// Counts bytes of the body, or of messages, that are not known. The events of the stream end with them.
+    mutating func omit(_ count: Int) {
+        bodyCount += count
+        isBodyCut = true
+        events = nil
+    }
+
+    /// Counts the bytes of a message.
+    mutating func count(_ message: WebSocketMessage) { bodyCount += message.count }
+
     /// Begins the next hop.
-    mutating func redirect(to request: Request, at time: Duration) {
-        shown = ShownExchange(request: request, showsSecrets: shown.showsSecrets)
+    mutating func redirect(to hop: ShownExchange, exchange: TrafficEvent.ExchangeID, at time: Duration) {
+        byteCount += hop.keptCount - shown.keptCount - body.count
+        (shown, self.exchange) = (hop, exchange)
         sentAt = time
         head = nil
         hasNewHead = false
         heldEnd = nil
         body = []
         bodyCount = 0
+        isBodyCut = false
         untoldCount = 0
     }
 

@@ -6,8 +6,20 @@ import RxWebSocket
 
 /// The parts of an exchange as the developer sees them: without secrets, unless these are asked for.
 struct ShownExchange {
+    /// The request with the kept part of its body.
     let request: Request
+    /// The number of bytes of the body; `nil` if it is unknown.
+    let bodyCount: Int64?
     let showsSecrets: Bool
+
+    init(_ request: Request, _ settings: Inspector.Settings) {
+        self.request = request.keepingBody(upTo: settings.bodyLimit)
+        bodyCount = request.body.count
+        showsSecrets = settings.showsSecrets
+    }
+
+    /// The number of bytes of the body that are kept.
+    var keptCount: Int { Int(clamping: request.body.count ?? 0) }
 
     var url: String { showsSecrets ? request.urlText : request.shownURL }
 
@@ -62,7 +74,7 @@ struct ShownExchange {
             })
     }
 
-    /// The body of the request as text; `nil` if there is none or it is not in memory.
+    /// The kept part of the body of the request as text; `nil` if there is none or it is not in memory.
     func postData(limit: Int) -> String? {
         guard case .bytes(let bytes) = request.body, !bytes.isEmpty else { return nil }
         let start = Array(bytes.prefix(limit))

@@ -18,38 +18,50 @@ final class TrafficInbox: Sendable {
     private struct Contents {
         var items: [Item] = []
         var byteCount = 0
+        /// The places of the omissions. The rest of these exchanges in the batch is left out, too, because it would not fit.
+        var omissions: [TrafficEvent.ExchangeID: Int] = [:]
         var reader: CheckedContinuation<[Item]?, Never>?
         var isFinished = false
 
         mutating func takeAll() -> [Item] {
             byteCount = 0
-            defer { items = [] }
+            defer { (items, omissions) = ([], [:]) }
             return items
+        }
+
+        /// - Parameter size: the number of bytes that the event carries; `nil` for an event that is never left out.
+        mutating func add(_ event: TrafficEvent, _ size: Int?, isFull: Bool) {
+            guard let size else { return items.append(.event(event)) }
+            let id = event.exchangeID
+            if let index = omissions[id], case .omission(_, let count, _) = items[index] {
+                items[index] = .omission(id, count: count + size, time: event.time)
+            } else if isFull {
+                omissions[id] = items.count
+                items.append(.omission(id, count: size, time: event.time))
+            } else {
+                byteCount += size
+                items.append(.event(event))
+            }
         }
     }
 
     /// The maximum number of bytes of bodies that wait.
-    private static let byteLimit = 16 << 20
+    private let byteLimit: Int
     /// The number of items from which on chunks and messages are not handed over at all.
-    private static let itemLimit = 100_000
+    private let itemLimit: Int
     private let contents = Mutex(Contents())
+
+    init(byteLimit: Int = 16 << 20, itemLimit: Int = 100_000) {
+        (self.byteLimit, self.itemLimit) = (byteLimit, itemLimit)
+    }
 
     /// Adds an event. Safe from any thread.
     func append(_ event: TrafficEvent) {
         let size = event.byteCount
         let waiting = contents.withLock { contents -> (CheckedContinuation<[Item]?, Never>, [Item])? in
             guard !contents.isFinished else { return nil }
-            if let size {
-                guard contents.items.count < Self.itemLimit else { return nil }
-                if contents.byteCount + size <= Self.byteLimit {
-                    contents.byteCount += size
-                    contents.items.append(.event(event))
-                } else {
-                    contents.items.append(.omission(event.exchangeID, count: size, time: event.time))
-                }
-            } else {
-                contents.items.append(.event(event))
-            }
+            let isFull = contents.byteCount + (size ?? 0) > byteLimit || contents.items.count >= itemLimit
+            contents.add(event, size, isFull: isFull)
             guard let reader = contents.reader.take() else { return nil }
             return (reader, contents.takeAll())
         }

@@ -2,12 +2,10 @@
 import HTTPTypes
 import RxClient
 import RxHTTP
-import RxLite
-import Synchronization
 
 /// Follows the traffic of clients, and tells front ends of it.
 actor TrafficRecorder {
-    /// A front end and its wishes.
+    /// A front end and its settings.
     private struct Listener {
         let frontEnd: FrontEnd
         var isEnabled = false
@@ -15,27 +13,20 @@ actor TrafficRecorder {
         var isCacheDisabled = false
     }
 
-    private final class Inspected: Sendable {
-        weak let client: Client?
-        let subscription: Subscription
-
-        init(_ client: Client, _ subscription: Subscription) {
-            self.client = client
-            self.subscription = subscription
-        }
-    }
-
     nonisolated let settings: Inspector.Settings
     private nonisolated let inbox = TrafficInbox()
-    private nonisolated let inspected = Mutex<[Inspected]>([])
-    /// The wishes of the front ends together.
-    private nonisolated let tools = Mutex(DeveloperTools())
+    private let clients: InspectedClients
+    /// The maximum number of bytes of earlier requests that a front end is sent when it opens.
+    private let replayLimit: Int
     private var log: NetworkLog
     /// In the order in which they came.
     private var listeners: [Listener] = []
 
-    init(_ settings: Inspector.Settings) {
+    init(_ settings: Inspector.Settings, _ limits: InspectorLimits, _ clients: InspectedClients) {
         self.settings = settings
+        self.clients = clients
+        // Otherwise a front end that reads at once would be disconnected.
+        replayLimit = limits.outbox / 2
         log = NetworkLog(settings)
         // Runs until `stop`, which ends the batches.
         Task { await self.run() }
@@ -50,29 +41,11 @@ actor TrafficRecorder {
         }
     }
 
-    /// Follows the client's traffic.
-    nonisolated func inspect(_ client: Client) {
-        let inbox = inbox
-        let subscription = client.traffic.subscribe(onNext: { inbox.append($0) })
-        inspected.withLock { clients in
-            clients.removeAll { $0.client == nil }
-            clients.append(Inspected(client, subscription))
-        }
-        client.developerTools = tools.withLock { $0 }
-    }
+    /// Takes an event of a client, on any thread.
+    nonisolated func take(_ event: TrafficEvent) { inbox.append(event) }
 
     /// Follows nothing anymore.
-    nonisolated func stop() {
-        let clients = inspected.withLock { clients in
-            defer { clients = [] }
-            return clients
-        }
-        for inspected in clients {
-            inspected.subscription.cancel()
-            inspected.client?.developerTools = DeveloperTools()
-        }
-        inbox.finish()
-    }
+    nonisolated func stop() { inbox.finish() }
 
     // MARK: Front ends
 
@@ -83,7 +56,7 @@ actor TrafficRecorder {
         case "enable":
             guard !listener(frontEnd).isEnabled else { return [:] }
             change(frontEnd) { $0.isEnabled = true }
-            for message in log.replay { frontEnd.outbox.send(.text(message)) }
+            for message in log.replay(limit: replayLimit) { frontEnd.outbox.send(.text(message)) }
         case "disable": change(frontEnd) { $0.isEnabled = false }
         case "getResponseBody": return try body(of: row(params))
         case "getRequestPostData": return try postData(of: row(params))
@@ -113,10 +86,10 @@ actor TrafficRecorder {
         return [:]
     }
 
-    /// Forgets a front end and its wishes.
+    /// Forgets a front end and its settings.
     func leave(_ frontEnd: FrontEnd) {
         listeners.removeAll { $0.frontEnd === frontEnd }
-        applyWishes()
+        applySettings()
     }
 
     private func listener(_ frontEnd: FrontEnd) -> Listener {
@@ -131,20 +104,21 @@ actor TrafficRecorder {
         } else {
             listeners.append(listener)
         }
-        applyWishes()
+        applySettings()
     }
 
     /// Sets the network of the front end that came last and has one, and disables the cache if one wants that.
-    private func applyWishes() {
-        let tools = tools.withLock { tools in
-            tools.network = listeners.last { $0.network != nil }?.network
-            tools.isCacheDisabled = listeners.contains(where: \.isCacheDisabled)
-            return tools
-        }
-        for inspected in inspected.withLock({ $0 }) { inspected.client?.developerTools = tools }
+    private func applySettings() {
+        var tools = DeveloperTools()
+        tools.network = listeners.last { $0.network != nil }?.network
+        tools.isCacheDisabled = listeners.contains(where: \.isCacheDisabled)
+        clients.apply(tools)
     }
 
     // MARK: Bodies
+
+    /// The kept rows by the last exchange of each.
+    var rows: [TrafficEvent.ExchangeID: NetworkRow] { log.byExchange }
 
     private func row(_ params: JSON) throws(Command.Failure) -> NetworkRow {
         guard let id = params["requestId"]?.string else {

@@ -694,7 +694,10 @@ function marbleText(track) {
 
 function swiftSource(track, name) {
   const { text, known, isCut } = marbleText(track);
-  const isPlain = /^(Int|Double|Bool|UInt|Float|Int(8|16|32|64)|UInt(8|16|32|64))$/.test(track.element);
+  // Texts that the program has chosen are no literals of the type.
+  const literal = /^U?Int(8|16|32|64)?$/.test(track.element) ? /^-?\d+$/
+    : /^(Double|Float)$/.test(track.element) ? /^-?\d+(\.\d+)?(e[-+]?\d+)?$/ : track.element === "Bool" ? /^(true|false)$/ : null;
+  const isPlain = literal !== null && [...known.keys()].every(value => literal.test(value));
   const values = [...known].map(([value, letter]) => `"${letter}": ${isPlain ? value : swiftText(value)}`);
   const type = isPlain ? track.element : "String", fails = track.how === "failed";
   const count = track.count, notes = [];
@@ -910,11 +913,12 @@ function receive(message) {
       const made = tracks.get(track.id);
       made.begunBefore = true;
       if (track.paused) made.pauses.push({ from: message.t, to: null });
-      if (track.current !== undefined) take({ k: "value", track: track.id, t: message.t, marble: -track.id, text: track.current });
       made.counted = made.items.length;
       label(made.row);
     }
     layout();
+    // Of more than none, the page has skipped batches and begins again.
+    hidden.missed = message.missed;
   } else {
     // The smallest delay so far says best how the clocks differ.
     offset = Math.max(offset - 0.05, arrival);
@@ -923,7 +927,6 @@ function receive(message) {
     lastBatch = message.t;
     hidden.streams += message.untracked;
     hidden.lost += message.lost;
-    hidden.missed += message.missed;
   }
   for (const request of message.requests) takeRequest(request);
   if (message.clients) { clients = message.clients; drawCards(); }

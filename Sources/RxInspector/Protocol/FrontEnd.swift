@@ -1,6 +1,4 @@
 #if Inspector
-import FlyingFox
-
 /// One connected front end: its commands, and the events it has asked for.
 final class FrontEnd: SocketSession {
     let outbox: MessageOutbox
@@ -35,7 +33,7 @@ extension InspectorRoute {
     /// The WebSocket of the DevTools protocol.
     static func devTools(_ site: InspectorSite) -> InspectorRoute {
         InspectorRoute("devtools/page/\(site.targetID)") { request, site in
-            try await .webSocket(request) { outbox in FrontEnd(outbox, site.recorder) }
+            .webSocket(request) { outbox in FrontEnd(outbox, site.recorder) }
         }
     }
 }

@@ -1,6 +1,4 @@
 #if Inspector
-import FoundationEssentials
-
 extension JSON {
     /// The text of the value (RFC 8259), as UTF-8.
     var bytes: [UInt8] {
@@ -8,9 +6,6 @@ extension JSON {
         write(to: &bytes)
         return bytes
     }
-
-    /// The same, for a frame or a body.
-    var data: Data { Data(bytes) }
 
     func write(to bytes: inout [UInt8]) {
         switch self {

@@ -1,20 +1,18 @@
 #if Inspector
-import FlyingFox
-
 extension InspectorRoute {
     /// The addresses that programs read to find the target, as
     /// <https://chromedevtools.github.io/devtools-protocol/#endpoints> describes them.
     static let listing: [InspectorRoute] = [
-        InspectorRoute("json/version") { _, _ in .json(version) },
-        InspectorRoute("json/list") { request, site in .json(list(request, site)) },
-        InspectorRoute("json") { request, site in .json(list(request, site)) },
+        InspectorRoute("json/version") { _, _ in .json(version.bytes) },
+        InspectorRoute("json/list") { request, site in .json(list(request, site).bytes) },
+        InspectorRoute("json") { request, site in .json(list(request, site).bytes) },
     ]
 
     private static let version: JSON = ["Browser": "RxNetworking/1.0", "Protocol-Version": "1.3"]
 
-    private static func list(_ request: HTTPRequest, _ site: InspectorSite) -> JSON {
+    private static func list(_ request: RequestHead, _ site: InspectorSite) -> JSON {
         // The address under which the asker reaches the server, which a tunnel changes.
-        let host = request.headers[.host] ?? site.authority
+        let host = request.host ?? site.authority
         let socket = "\(host)/\(site.token)/devtools/page/\(site.targetID)"
         let target: JSON = [
             "description": "RxNetworking", "id": .string(site.targetID), "type": "page",

@@ -1,21 +1,52 @@
 #if Inspector
+import RxClient
+import RxHAR
 import Synchronization
 
 /// The parts of an inspector that its routes use.
 final class InspectorSite: Sendable {
     let settings: Inspector.Settings
+    let limits: InspectorLimits
     /// The secret part of all addresses.
     let token = InspectorSite.randomName()
     /// The id of the only target: this process.
     let targetID = InspectorSite.randomName()
     let recorder: TrafficRecorder
     let streams: StreamFeed
+    /// The number of open connections of the server.
+    let connections = Atomic<Int>(0)
+    private let clients = InspectedClients()
     private let place = Mutex("")
 
-    init(_ settings: Inspector.Settings) {
+    init(_ settings: Inspector.Settings, _ limits: InspectorLimits) {
         self.settings = settings
-        recorder = TrafficRecorder(settings)
-        streams = StreamFeed(textLimit: settings.textLimit)
+        self.limits = limits
+        recorder = TrafficRecorder(settings, limits, clients)
+        streams = StreamFeed(clients, textLimit: limits.textTime)
+    }
+
+    /// Shows the client's requests from now on.
+    func inspect(_ client: Client) {
+        clients.add(client) { [recorder, streams] event in
+            recorder.take(event)
+            streams.take(event)
+        }
+    }
+
+    /// The last exchanges that have ended, without secrets, with the parts of the bodies that are kept.
+    func archive() async -> HAR {
+        let exchanges = streams.exchanges
+        let rows = await recorder.rows
+        return HAR(
+            exchanges.map { $0.entry(rows[$0.id], bodyLimit: settings.bodyLimit) }
+                .sorted { $0.startedDateTime < $1.startedDateTime })
+    }
+
+    /// Follows nothing anymore. The server disconnects the browsers.
+    func stop() {
+        clients.stop()
+        recorder.stop()
+        streams.stop()
     }
 
     /// Host and port of the server.

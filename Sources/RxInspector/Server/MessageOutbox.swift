@@ -1,33 +1,23 @@
 #if Inspector
-import FlyingFox
+import RxWebSocket
 import Synchronization
 
-/// The messages that wait to be sent to one browser, up to a limit: a browser that reads too slowly is disconnected, so
+/// The frames that wait to be sent to one browser, up to a limit: a browser that reads too slowly is disconnected, so
 /// that it costs the program no more memory.
 ///
 /// Sending never waits. Safe from any thread.
 final class MessageOutbox: Sendable {
     private struct Contents {
-        var frames: [WSFrame] = []
-        /// The index of the next frame to send.
-        var first = 0
-        var byteCount = 0
-        var reader: CheckedContinuation<WSFrame?, Never>?
+        var bytes: [UInt8] = []
+        /// The number of bytes that are being written.
+        var writtenCount = 0
+        var reader: CheckedContinuation<[UInt8]?, Never>?
         var isFinished = false
 
-        mutating func popFirst() -> WSFrame? {
-            guard first < frames.count else { return nil }
-            let frame = frames[first]
-            first += 1
-            byteCount -= frame.payload.count
-            if first == frames.count {
-                frames.removeAll(keepingCapacity: true)
-                first = 0
-            } else if first >= 1024 {
-                frames.removeFirst(first)
-                first = 0
-            }
-            return frame
+        mutating func takeAll() -> [UInt8] {
+            defer { bytes = [] }
+            writtenCount = bytes.count
+            return bytes
         }
     }
 
@@ -41,28 +31,29 @@ final class MessageOutbox: Sendable {
     var isOpen: Bool { contents.withLock { !$0.isFinished } }
 
     /// The number of bytes that wait.
-    var waitingCount: Int { contents.withLock { $0.byteCount } }
+    var waitingCount: Int { contents.withLock { $0.bytes.count + $0.writtenCount } }
 
     /// Sends a text message.
-    func send(_ text: JSON) { send(WSFrame(fin: true, opcode: .text, mask: nil, payload: text.data)) }
+    func send(_ text: JSON) {
+        var frame: [UInt8] = []
+        frame.append(text: text.bytes)
+        send(frames: frame)
+    }
 
-    /// Sends a frame, or ends the connection if too much is waiting.
-    func send(_ frame: WSFrame) {
-        let reader = contents.withLock { contents -> CheckedContinuation<WSFrame?, Never>? in
+    /// Sends frames, or ends the connection if too much is waiting.
+    func send(frames: [UInt8]) {
+        let reader = contents.withLock { contents -> (CheckedContinuation<[UInt8]?, Never>, [UInt8])? in
             guard !contents.isFinished else { return nil }
-            if let reader = contents.reader.take() { return reader }
-            guard contents.byteCount + frame.payload.count <= byteLimit else {
-                contents.frames = []
-                contents.first = 0
-                contents.byteCount = 0
+            guard contents.bytes.count + contents.writtenCount + frames.count <= byteLimit else {
+                contents.bytes = []
                 contents.isFinished = true
                 return nil
             }
-            contents.frames.append(frame)
-            contents.byteCount += frame.payload.count
-            return nil
+            contents.bytes += frames
+            guard let reader = contents.reader.take() else { return nil }
+            return (reader, contents.takeAll())
         }
-        reader?.resume(returning: frame)
+        if let (reader, bytes) = reader { reader.resume(returning: bytes) }
     }
 
     /// Ends the connection after the frames that wait.
@@ -74,12 +65,14 @@ final class MessageOutbox: Sendable {
         reader?.resume(returning: nil)
     }
 
-    /// The next frame, as soon as there is one; `nil` at the end. Only one task may wait.
-    func next() async -> WSFrame? {
+    /// All frames that wait, as soon as there are any; `nil` at the end. Those of the call before have been written. Only
+    /// one task may wait.
+    func next() async -> [UInt8]? {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { (reader: CheckedContinuation<WSFrame?, Never>) in
-                let ready = contents.withLock { contents -> WSFrame?? in
-                    if let frame = contents.popFirst() { return .some(frame) }
+            await withCheckedContinuation { (reader: CheckedContinuation<[UInt8]?, Never>) in
+                let ready = contents.withLock { contents -> [UInt8]?? in
+                    contents.writtenCount = 0
+                    if !contents.bytes.isEmpty { return .some(contents.takeAll()) }
                     if contents.isFinished { return .some(nil) }
                     contents.reader = reader
                     return nil

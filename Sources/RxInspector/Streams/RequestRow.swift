@@ -10,7 +10,7 @@ import RxLite
 struct RequestRow {
     /// One hop of one attempt.
     private struct Exchange {
-        let number: Int
+        let id: TrafficEvent.ExchangeID
         let start: Duration
         var end: Duration?
         var status: Int?
@@ -35,7 +35,7 @@ struct RequestRow {
     private var end: Duration?
 
     init(_ event: TrafficEvent, at now: Duration) {
-        request = event.request
+        request = event.request.keepingBody(upTo: 0)
         start = now
         cause = event.cause
     }
@@ -46,11 +46,11 @@ struct RequestRow {
         switch event.kind {
         case .started: break
         case .sent:
-            request = event.request
+            request = event.request.keepingBody(upTo: 0)
             guard exchanges.count < Self.partLimit else { return }
             let draft = HARDraft(
-                request, number: event.exchange, date: event.date, start: event.time, bodyLimit: 0)
-            exchanges.append(Exchange(number: event.exchange, start: now, draft: draft))
+                event.request, number: event.exchange, date: event.date, start: event.time, bodyLimit: 0)
+            exchanges.append(Exchange(id: event.exchangeID, start: now, draft: draft))
         case .transfer(.head(let head)):
             change(event) {
                 $0.status = head.status.code
@@ -93,7 +93,7 @@ struct RequestRow {
     }
 
     private mutating func change(_ event: TrafficEvent, _ change: (inout Exchange) -> Void) {
-        guard let index = exchanges.lastIndex(where: { $0.number == event.exchange }) else { return }
+        guard let index = exchanges.lastIndex(where: { $0.id == event.exchangeID }) else { return }
         change(&exchanges[index])
     }
 
@@ -132,11 +132,31 @@ extension RequestRow {
         return .object(members)
     }
 
+    /// An exchange that has ended.
+    struct Exchanged {
+        let id: TrafficEvent.ExchangeID
+        fileprivate var draft: HARDraft
+        fileprivate let metrics: TransferMetrics?
+        fileprivate let error: String?
+        fileprivate let end: Duration
+
+        /// The entry, with the bodies of the row if there is one.
+        func entry(_ row: NetworkRow?, bodyLimit: Int) -> HAR.Entry {
+            var draft = draft
+            if let row {
+                draft.fill(row.shown.request, row.body, count: row.bodyCount, limit: bodyLimit)
+            }
+            return draft.entry(metrics: metrics, error: error, end: end)
+        }
+    }
+
     /// The exchanges that have ended.
-    var entries: [HAR.Entry] {
+    var exchanged: [Exchanged] {
         exchanges.compactMap { exchange in
             exchange.draftEnd.map {
-                exchange.draft.entry(metrics: exchange.metrics, error: exchange.error, end: $0)
+                Exchanged(
+                    id: exchange.id, draft: exchange.draft, metrics: exchange.metrics, error: exchange.error,
+                    end: $0)
             }
         }
     }

@@ -1,6 +1,5 @@
 #if Inspector
 import RxClient
-import RxHAR
 import RxHTTP
 
 /// The last requests of all clients, for the page's waterfall: a bounded number of rows of bounded size.
@@ -13,19 +12,14 @@ struct RequestRows {
     private var order: [RequestID] = []
     private var changed: Set<RequestID> = []
 
-    /// All rows as the page reads them.
-    var all: [JSON] { order.compactMap { rows[$0]?.document } }
-
-    /// The exchanges that have ended, in the order in which they began.
-    var entries: [HAR.Entry] {
-        order.flatMap { rows[$0]?.entries ?? [] }.sorted { $0.startedDateTime < $1.startedDateTime }
-    }
+    /// All rows.
+    var all: [RequestRow] { order.compactMap { rows[$0] } }
 
     /// The rows that have changed since the last call.
-    mutating func takeChanged() -> [JSON] {
+    mutating func takeChanged() -> [RequestRow] {
         guard !changed.isEmpty else { return [] }
         defer { changed.removeAll(keepingCapacity: true) }
-        return order.filter { changed.contains($0) }.compactMap { rows[$0]?.document }
+        return order.filter { changed.contains($0) }.compactMap { rows[$0] }
     }
 
     mutating func take(_ event: TrafficEvent, at now: Duration) {

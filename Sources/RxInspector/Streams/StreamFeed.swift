@@ -1,7 +1,5 @@
 #if Inspector
 import RxClient
-import RxHAR
-import RxHTTP
 import RxLite
 import Synchronization
 
@@ -19,8 +17,6 @@ final class StreamFeed: Sendable {
         var viewers: [ObjectIdentifier: Viewer] = [:]
         /// The number of the feed among the watchers of the log, while there are pages.
         var watcher: Int?
-        var clients: [InspectedClient] = []
-        var requests = RequestRows()
         /// The last states of the clients that were sent.
         var states: [UInt8] = []
         var ticker: Task<Void, Never>?
@@ -28,7 +24,10 @@ final class StreamFeed: Sendable {
     }
 
     private let log = StreamLog.shared
+    private let clients: InspectedClients
     private let contents = Mutex(Contents())
+    /// Has a lock of its own, because clients wait for it.
+    private let requests = Mutex(RequestRows())
     private let isAttached = Atomic<Bool>(true)
 
     private let textLimit: Duration?
@@ -36,20 +35,10 @@ final class StreamFeed: Sendable {
     /// Attaches to the streams of the process that are subscribed to from now on.
     ///
     /// - Parameter textLimit: see ``StreamLog``.
-    init(textLimit: Duration? = nil) {
+    init(_ clients: InspectedClients, textLimit: Duration? = nil) {
+        self.clients = clients
         self.textLimit = textLimit
         log.attach()
-    }
-
-    /// Follows a client's requests, and its state while a page is open.
-    func inspect(_ client: Client) {
-        let inspected = InspectedClient(client)
-        let subscription = client.traffic.subscribe { [weak self] event in self?.take(event) }
-        contents.withLock { contents in
-            guard !contents.isStopped else { return subscription.cancel() }
-            contents.clients.removeAll { $0.isGone }
-            contents.clients.append(inspected.following(subscription))
-        }
     }
 
     /// Ends all work; pages are disconnected by the server.
@@ -62,7 +51,6 @@ final class StreamFeed: Sendable {
             return contents
         }
         ended.ticker?.cancel()
-        for client in ended.clients { client.subscription?.cancel() }
         if let watcher = ended.watcher { log.endWatching(watcher) }
         detach()
     }
@@ -74,11 +62,12 @@ final class StreamFeed: Sendable {
     }
 
     /// The exchanges of the last requests that have ended.
-    var archive: HAR { HAR(contents.withLock { $0.requests }.entries) }
+    var exchanges: [RequestRow.Exchanged] { requests.withLock { $0.all }.flatMap(\.exchanged) }
 
-    private func take(_ event: TrafficEvent) {
+    /// Takes an event of a client, on any thread.
+    func take(_ event: TrafficEvent) {
         let now = log.now
-        contents.withLock { $0.requests.take(event, at: now) }
+        requests.withLock { $0.take(event, at: now) }
     }
 
     // MARK: - Pages
@@ -96,9 +85,7 @@ final class StreamFeed: Sendable {
                 tracks = log.openTracks
             }
             contents.viewers[ObjectIdentifier(viewer)] = viewer
-            viewer.send(
-                StreamMessages.hello(
-                    tracks, requests: contents.requests.all, clients: contents.clients.states, at: log.now))
+            viewer.send(hello(tracks))
             if contents.ticker == nil {
                 let feed = { @Sendable [weak self] in self }
                 contents.ticker = Task { await Self.run(feed) }
@@ -108,6 +95,12 @@ final class StreamFeed: Sendable {
         // Outside of the lock, because it calls the program's code.
         let states = tracks.compactMap { track in track.current.map { (track, $0) } }
         if !states.isEmpty { viewer.send(StreamMessages.values(of: states, at: log.now)) }
+    }
+
+    private func hello(_ tracks: [StreamTrack]) -> JSON {
+        StreamMessages.hello(
+            tracks, requests: requests.withLock { $0.all }.map(\.document), clients: clients.states,
+            at: log.now)
     }
 
     /// Sends batches as long as there are pages.
@@ -134,13 +127,16 @@ final class StreamFeed: Sendable {
                 contents.ticker = nil
                 return false
             }
-            let states = contents.clients.states
+            let states = clients.states
             let stateBytes = JSON.array(states).bytes
             let message = StreamMessages.batch(
-                log.drain(watcher), requests: contents.requests.takeChanged(),
+                log.drain(watcher), requests: requests.withLock { $0.takeChanged() }.map(\.document),
                 clients: stateBytes == contents.states ? nil : states)
             contents.states = stateBytes
-            for viewer in contents.viewers.values { viewer.send(message) }
+            for viewer in contents.viewers.values {
+                // A page that has skipped batches begins again.
+                viewer.send(viewer.hasMissed ? hello(log.openTracks) : message)
+            }
             return true
         }
     }

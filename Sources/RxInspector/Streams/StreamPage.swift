@@ -1,5 +1,4 @@
 #if Inspector
-import FlyingFox
 import FoundationEssentials
 
 /// The page of streams: one document, which loads nothing else and runs no other script than its own.
@@ -8,19 +7,18 @@ enum StreamPage {
     private static let script = String(decoding: PackageResources.page_js, as: UTF8.self)
 
     /// - Parameter host: the server's name and port, as the browser knows them.
-    static func response(to host: String) -> HTTPResponse {
+    static func response(to host: String) -> InspectorResponse {
         let nonce =
             String(UInt64.random(in: .min ... .max), radix: 36)
             + String(UInt64.random(in: .min ... .max), radix: 36)
         let document = html.replacing("{{nonce}}", with: nonce).replacing("{{script}}", with: script)
-        return HTTPResponse(
-            statusCode: .ok,
-            headers: [
-                .contentType: "text/html; charset=UTF-8",
-                HTTPHeader("Content-Security-Policy"): policy(nonce, host),
-                HTTPHeader("Cross-Origin-Opener-Policy"): "same-origin",
-                HTTPHeader("Cross-Origin-Resource-Policy"): "same-origin",
-            ], body: Data(document.utf8))
+        return .html(
+            document,
+            [
+                ("Content-Security-Policy", policy(nonce, host)),
+                ("Cross-Origin-Opener-Policy", "same-origin"),
+                ("Cross-Origin-Resource-Policy", "same-origin"),
+            ])
     }
 
     /// Content Security Policy Level 3: everything is forbidden but the page's own style and script, and its feed.

@@ -43,4 +43,9 @@ extension [UInt8] {
         }
         unsafe append(payload, key: key)
     }
+
+    /// Appends the frame of a whole text message of a server.
+    package mutating func append(text: [UInt8]) {
+        unsafe text.withUnsafeBytes { unsafe append(frame: $0, opcode: .text, key: nil) }
+    }
 }

@@ -7,9 +7,9 @@ import Synchronization
 extension Inspector {
     /// Starts an inspector that shows the text of every value, also if the test has to wait for a processor.
     static func startForTests(_ clients: Client...) async throws -> Inspector {
-        var settings = Settings()
-        settings.textLimit = .seconds(60)
-        let inspector = try await start(settings: settings)
+        var limits = InspectorLimits()
+        limits.textTime = .seconds(60)
+        let inspector = try await Inspector(Settings(), limits: limits)
         for client in clients { inspector.inspect(client) }
         return inspector
     }

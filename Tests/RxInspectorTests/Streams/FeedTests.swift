@@ -123,14 +123,20 @@ extension StreamTests {
             let client = Client(baseURL: inspector.pageURL)
             inspector.inspect(client)
             _ = try await client.get("json/version").value()
-            await #expect(throws: NetworkError.self) { try await client.get("nothing").value() }
+            await #expect(throws: NetworkError.self) {
+                try await client.post("nothing", ["password": "canary7", "tea": "oolong"]).value()
+            }
             let text = try await Client(baseURL: inspector.pageURL).get("har").value().text
             let archive = try JSONDecoder().decode(HAR.self, from: Data(text.utf8))
             #expect(
                 archive.log.entries.map(\.request.url) == [
                     "\(inspector.pageURL)json/version", "\(inspector.pageURL)nothing",
                 ])
-            #expect(archive.log.entries.map(\.response.status) == [200, 404])
+            #expect(archive.log.entries.map(\.response.status) == [200, 405])
+            let (first, last) = (archive.log.entries[0], archive.log.entries[1])
+            #expect(first.response.content.text?.contains("Protocol-Version") == true)
+            #expect(last.request.postData?.text == #"{"password":"…","tea":"oolong"}"#)
+            #expect(last.request.bodySize == 37)
             await inspector.stop()
         }
     }

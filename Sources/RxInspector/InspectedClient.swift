@@ -5,21 +5,15 @@ import RxClient
 import RxHTTP
 import RxLite
 
-/// A client whose requests and state the page of streams shows. Does not keep the client.
+/// A client whose requests and state are shown. Does not keep the client.
 struct InspectedClient: Sendable {
-    private weak var client: Client?
-    private(set) var subscription: Subscription?
+    private(set) weak var client: Client?
+    /// The subscription to the client's traffic.
+    let subscription: Subscription
 
-    init(_ client: Client) { self.client = client }
-
-    /// Whether the client has been released.
-    var isGone: Bool { client == nil }
-
-    /// This client with the subscription to its traffic.
-    func following(_ subscription: Subscription) -> Self {
-        var copy = self
-        copy.subscription = subscription
-        return copy
+    init(_ client: Client, _ subscription: Subscription) {
+        self.client = client
+        self.subscription = subscription
     }
 
     /// The state of the client's parts, as the page reads it; `nil` if it has been released.
@@ -70,10 +64,5 @@ extension Client {
         guard let origin = URL(string: servers.main).flatMap({ Origin($0) }) else { return "client" }
         return [80, 443].contains(origin.port) ? origin.host : "\(origin.host):\(origin.port)"
     }
-}
-
-extension [InspectedClient] {
-    /// The states of the clients that still exist.
-    var states: [JSON] { compactMap(\.state) }
 }
 #endif

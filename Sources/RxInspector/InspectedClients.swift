@@ -1,0 +1,52 @@
+#if Inspector
+import RxClient
+import RxLite
+import Synchronization
+
+/// The clients of an inspector, each once. Does not keep them.
+final class InspectedClients: Sendable {
+    private struct Contents {
+        var list: [InspectedClient] = []
+        var tools = DeveloperTools()
+        var isStopped = false
+    }
+
+    private let contents = Mutex(Contents())
+
+    /// Passes the client's events on from now on. Does nothing for a client that is in the list, and after ``stop()``.
+    func add(_ client: Client, _ take: @escaping @Sendable (TrafficEvent) -> Void) {
+        contents.withLock { contents in
+            contents.list.removeAll { $0.client == nil }
+            guard !contents.isStopped, !contents.list.contains(where: { $0.client === client }) else {
+                return
+            }
+            contents.list.append(InspectedClient(client, client.traffic.subscribe(onNext: take)))
+            client.developerTools = contents.tools
+        }
+    }
+
+    /// Applies the settings of the panels to all clients, and to those that come later.
+    func apply(_ tools: DeveloperTools) {
+        contents.withLock { contents in
+            guard !contents.isStopped else { return }
+            contents.tools = tools
+            for inspected in contents.list { inspected.client?.developerTools = tools }
+        }
+    }
+
+    /// The states of the clients that still exist, as the page of streams reads them.
+    var states: [JSON] { contents.withLock { $0.list }.compactMap(\.state) }
+
+    /// Lets go of all clients.
+    func stop() {
+        contents.withLock { contents in
+            for inspected in contents.list {
+                inspected.subscription.cancel()
+                inspected.client?.developerTools = DeveloperTools()
+            }
+            contents = Contents()
+            contents.isStopped = true
+        }
+    }
+}
+#endif

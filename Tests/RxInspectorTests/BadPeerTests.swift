@@ -1,0 +1,126 @@
+#if Inspector
+import HTTPTypes
+import RxClient
+import RxHTTP
+import RxNetworking
+import RxTesting
+import TestServers
+import Testing
+
+@testable import RxInspector
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Peers of the server that send too much or too little, or read nothing.
+@Suite(.timeLimit(.minutes(2))) struct BadPeerTests {
+    /// An inspector whose patience is no part of the result, unless a test says so.
+    private func start(_ change: (inout InspectorLimits) -> Void = { _ in }) async throws -> Inspector {
+        var limits = InspectorLimits()
+        limits.patience = .seconds(3600)
+        change(&limits)
+        return try await Inspector(Inspector.Settings(), limits: limits)
+    }
+
+    private func handshake(_ inspector: Inspector) -> [UInt8] {
+        let path = "/\(inspector.site.token)/devtools/page/\(inspector.site.targetID)"
+        let lines = [
+            "GET \(path) HTTP/1.1", "Host: 127.0.0.1", "Upgrade: websocket", "Connection: Upgrade",
+            "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", "",
+        ]
+        return Array(lines.joined(separator: "\r\n").utf8)
+    }
+
+    /// A frame of at most 125 bytes with the masking key 0, which changes nothing.
+    private func frame(_ text: String) -> [UInt8] {
+        [0x81, 0x80 | UInt8(text.utf8.count), 0, 0, 0, 0] + Array(text.utf8)
+    }
+
+    /// The response; `nil` if the server closes while the peer sends.
+    private func answer(_ text: String, _ inspector: Inspector) async throws -> String? {
+        do {
+            return try await PlainClient.exchange(text, port: inspector.port)
+        } catch let error as SystemError {
+            #expect([EPIPE, ECONNRESET].contains(error.code))
+            return nil
+        }
+    }
+
+    private func isServing(_ inspector: Inspector) async throws -> Bool {
+        try await FrontEndProbe(inspector).call("Network.enable")["result"] == [:]
+    }
+
+    @Test(arguments: ["GET /", "GET / HTTP/1.1\r\nX: ", "\r\n", "GET / HTTP/1.1\r\nX: 1\r\n"])
+    func anEndlessHeadIsCutOff(start text: String) async throws {
+        let inspector = try await start()
+        let endless = text + String(repeating: text.hasSuffix("\n") ? "X: 1\r\n" : "aaaaaa", count: 200_000)
+        let answer = try await answer(endless, inspector)
+        #expect(answer?.hasPrefix("HTTP/1.1 431 ") != false)
+        #expect(try await isServing(inspector))
+        await inspector.stop()
+    }
+
+    @Test func aHeadOfTheLimitIsRead() async throws {
+        let inspector = try await start()
+        let first = "GET /\(inspector.site.token)/json/version?"
+        let last = " HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        let rest = InspectorServer.headLimit - first.utf8.count - last.utf8.count
+        let fitting = try await answer(first + String(repeating: "a", count: rest) + last, inspector)
+        #expect(fitting?.hasPrefix("HTTP/1.1 200 ") == true)
+        let larger = try await answer(first + String(repeating: "a", count: rest + 1) + last, inspector)
+        #expect(larger?.hasPrefix("HTTP/1.1 431 ") != false)
+        await inspector.stop()
+    }
+
+    @Test(arguments: ["", "GET / HTTP/1.1\r\nHost: localhost\r\n"])
+    func anIncompleteHeadIsNotWaitedFor(text: String) async throws {
+        let inspector = try await start { $0.patience = .milliseconds(20) }
+        #expect(try await PlainClient.exchange(text, port: inspector.port).isEmpty)
+        await inspector.stop()
+    }
+
+    /// A frame that announces 2⁶² bytes, and one that is not masked.
+    @Test(
+        arguments: [[0x81, 0xFF, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], [0x81, 0x01, 0x61]] as [[UInt8]])
+    func malformedFramesEndTheConnection(frame: [UInt8]) async throws {
+        let inspector = try await start()
+        let answer = try await PlainClient.exchange(handshake(inspector) + frame, port: inspector.port)
+        #expect(answer.hasPrefix("HTTP/1.1 101 "))
+        #expect(try await isServing(inspector))
+        await inspector.stop()
+    }
+
+    /// With little room the messages do not fit; with more, the connection takes none of them in time.
+    @Test(arguments: [1 << 18, 1 << 30])
+    func aBrowserThatDoesNotReadIsDisconnected(outboxLimit: Int) async throws {
+        let inspector = try await start {
+            $0.patience = .milliseconds(50)
+            $0.outbox = outboxLimit
+        }
+        let clock = VirtualScheduler()
+        let transport = ScriptedTransport(on: clock, [.when(.post, "/goods", .json("1"))])
+        let client = Client(
+            configuration: ClientConfiguration(baseURL: "https://a.test"), transport: transport)
+        inspector.inspect(client)
+        let silent = try PlainClient(port: inspector.port)
+        try silent.send(
+            handshake(inspector) + frame(#"{"id":1,"method":"Network.enable"}"#)
+                + frame(#"{"id":2,"method":"Network.setCacheDisabled","params":{"cacheDisabled":true}}"#))
+        while !client.developerTools.isCacheDisabled { try await Task.sleep(for: .milliseconds(1)) }
+        let text = String(repeating: "a", count: 60_000)
+        // Its settings end with the connection.
+        while client.developerTools.isCacheDisabled {
+            let recorder = Recorder(client.post("/goods", .text(text)), on: clock)
+            try clock.run()
+            #expect(recorder.values.count == 1, "the program does not wait")
+            await Task.yield()
+        }
+        #expect(try await isServing(inspector))
+        _ = silent
+        await inspector.stop()
+    }
+}
+#endif
