@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tour's shop with the inspector and opens Chrome's own developer tools against it, in headless Chromium, which
-# it installs together with Selenium's driver. The screenshots are in .build/inspector. On Debian; elsewhere nothing is
-# tested.
+# it installs together with Selenium's driver. The screenshots are in .build/inspector, and the commands that the tools have
+# sent, which Tests/RxInspectorTests/Sessions keeps. On Debian; elsewhere nothing is tested.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command -v apt-get >/dev/null || exit 0
@@ -12,7 +12,7 @@ need_command chromium chromium chromium
 need_command chromedriver chromium-driver chromedriver
 need_python
 install_missing
-virtual_environment "$PWD/.build-site" Tests/Site/requirements.txt
+virtual_environment "$PWD/.build-site" Tests/Browser/requirements.txt
 mkdir -p .build/inspector
 
 work=$(mktemp -d)
@@ -33,7 +33,7 @@ until grep -q 'until you press Return' "$work/output"; do
     sleep 1
 done
 url=$(sed -n 's/^Network panel.*\(devtools:.*\)$/\1/p' "$work/output")
-.build-site/bin/python Tests/Inspector/check.py "$url" .build/inspector
+.build-site/bin/python Tests/Browser/inspector.py "$url" .build/inspector "$work/input"
 echo >&3
 wait "$tour" || { cat "$work/output" >&2; exit 1; }
 tour=

@@ -12,5 +12,5 @@ need_command chromium chromium chromium
 need_command chromedriver chromium-driver chromedriver
 need_python
 install_missing
-virtual_environment "$PWD/.build-site" Tests/Site/requirements.txt
-.build-site/bin/python Tests/Site/check.py .build/site .build/site.png
+virtual_environment "$PWD/.build-site" Tests/Browser/requirements.txt
+.build-site/bin/python Tests/Browser/documentation.py .build/site .build/site.png

@@ -22,8 +22,16 @@ case nil, "--inspect":
     say("The shop's API is listening on \(server.baseURL), and its standby server on \(standby.baseURL)")
     succeeded = await Tour(recipes: Recipe.all, baseURL: server.baseURL, standbyURL: standby.baseURL).run()
     if isInspected {
-        say("The inspector shows the requests of the tour until you press Return.")
-        _ = readLine()
+        say("The inspector shows the requests of the tour until you press Return. A word loads the offers.")
+        let shop = Client.shop(server.baseURL)
+        while let line = readLine(), !line.isEmpty {
+            do {
+                let use = try await shop.catalogue.offers().inspected("offers").value().response.cacheUse
+                say(use.map { "The offers are from the cache: \($0)." } ?? "The server has sent the offers.")
+            } catch {
+                say("\(error)")
+            }
+        }
     }
     await standby.stop()
     await server.stop()
