@@ -25,7 +25,7 @@ let package = Package(
         .executable(name: "NIOWebSocketBenchmark", targets: ["NIOWebSocketBenchmark"]),
     ],
     dependencies: [
-        .package(name: "RxNetworking", path: "../..", traits: ["Metrics", "Tracing"]),
+        .package(name: "RxNetworking", path: "../..", traits: ["Inspector", "Metrics", "Tracing"]),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
@@ -75,6 +75,7 @@ let package = Package(
             name: "APIBenchmark",
             dependencies: [
                 .rxNetworking, "HTTPCases", "CMallocCount",
+                .product(name: "RxInspector", package: "RxNetworking"),
                 .product(name: "RxMetrics", package: "RxNetworking"),
                 .product(name: "RxTracing", package: "RxNetworking"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),

@@ -6,17 +6,21 @@ On stdout a JSON object a line for each measurement, on stderr a table and what 
 """
 import argparse
 import json
+import os
 import pathlib
 import re
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
+import threading
+import urllib.parse
 
 from server import servers
 
 CORE = "1"
-WAYS = ("bare", "foundation", "client", "full", "intercepted", "metrics", "tracing")
+WAYS = ("bare", "foundation", "client", "full", "intercepted", "metrics", "tracing", "inspected")
 #: The numbers of requests under callgrind: the difference between the two runs excludes the cost of the start. With
 #: fewer, the first run may open fewer connections than the second.
 FEW, MANY = 1300, 4300
@@ -37,20 +41,74 @@ def program_lines(program, *words):
     return lines
 
 
+def read_inspector(address):
+    """Opens a front end at the WebSocket, and returns when it is sent requests; it reads until the end."""
+    url = urllib.parse.urlsplit(address)
+    connection = socket.create_connection((url.hostname, url.port))
+    connection.sendall((f"GET {url.path} HTTP/1.1\r\nHost: {url.netloc}\r\nUpgrade: websocket\r\n"
+                        "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n").encode())
+    command = b'{"id":1,"method":"Network.enable"}'
+    # The masking key 0 changes nothing.
+    connection.sendall(bytes([0x81, 0x80 | len(command), 0, 0, 0, 0]) + command)
+    received = b""
+    while b'"id":1' not in received:
+        part = connection.recv(1 << 16)
+        if not part:
+            sys.exit(f"the inspector refuses a front end: {received[:200]}")
+        received += part
+
+    def read():
+        os.sched_setaffinity(0, {0})
+        while True:
+            try:
+                if not connection.recv(1 << 20):
+                    return
+            except ConnectionError:
+                return
+
+    threading.Thread(target=read, daemon=True).start()
+
+
+def once(command, way, address, count):
+    """Runs one way by the command, the inspected one with a front end. Returns its last line and its standard error."""
+    with subprocess.Popen([*command, "once", way, address, str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as run:
+        if way == "inspected":
+            read_inspector(json.loads(run.stdout.readline())["inspector"])
+        lines, errors = run.communicate("\n")
+    if run.returncode != 0:
+        sys.exit(f"{way}: exit status {run.returncode}: {errors.strip()[-500:]}")
+    return json.loads(lines.splitlines()[-1]), errors
+
+
 def instructions(program, way, address, count):
     """What all threads of a run execute outside the kernel."""
-    run = subprocess.run(
-        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, "once", way, address,
-         str(count)], stderr=subprocess.PIPE, text=True, check=False)
-    found = re.search(r"Collected : (\d+)", run.stderr)
-    if run.returncode != 0 or not found:
-        sys.exit(f"callgrind: {run.stderr.strip()[-500:]}")
+    _, errors = once(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program], way, address, count)
+    found = re.search(r"Collected : (\d+)", errors)
+    if not found:
+        sys.exit(f"callgrind: {errors.strip()[-500:]}")
     return int(found[1])
+
+
+def inspected(program, address, options, full):
+    """The way with an inspector: its times beside those of the full way, each in processes of their own, by turns."""
+    times, ratios = [], []
+    for _ in range(options.rounds):
+        plain, shown = (once(["taskset", "-c", CORE, program], way, address, options.count)[0]["microseconds"]
+                        for way in ("full", "inspected"))
+        times.append(shown)
+        ratios.append(shown / plain)
+    result = {"case": "requests", "way": "inspected", "microseconds": statistics.median(times),
+              "ratio": full["ratio"] * statistics.median(ratios)}
+    print(json.dumps(result), flush=True)
+    return result
 
 
 def requests(program, addresses, options):
     lines = program_lines(program, "requests", addresses["plain"], options.count, options.rounds)
     results = {line["way"]: line for line in lines}
+    results["inspected"] = inspected(program, addresses["plain"], options, results["full"])
     if shutil.which("valgrind"):
         # valgrind 3.19 cannot read the debug information of Swift 6.3.
         stripped = options.folder / "program"
@@ -70,12 +128,12 @@ def requests(program, addresses, options):
         result = results[way]
         count, bare = (results[name].get("instructions") for name in (way, "bare"))
         row(way, f"{result['microseconds']:.1f}", f"{result['ratio']:.2f}", f"{count:,}" if count else "–",
-            f"{count / bare:.2f}" if count else "–", f"{result['mallocs']:.1f}")
+            f"{count / bare:.2f}" if count else "–", f"{result['mallocs']:.1f}" if "mallocs" in result else "–")
     yield "processor time of the full way, beside the bare one", "≤", 1.15, results["full"]["ratio"]
     yield "processor time of the full way with three interceptors", "≤", 1.25, results["intercepted"]["ratio"]
     # Instructions if possible: the limits are smaller than the differences between the times of two runs.
     measure, name = ("instructions", "instructions") if "instructions" in results["full"] else ("ratio", "processor time")
-    for way, limit in (("metrics", 1.03), ("tracing", 1.08)):
+    for way, limit in (("metrics", 1.03), ("tracing", 1.08), ("inspected", 1.15)):
         yield f"{name} of the way {way}, beside the full one", "≤", limit, results[way][measure] / results["full"][measure]
     yield ("processor time of the full way, beside the transport and Foundation's decoder", "≤", 1.15,
            results["full"]["ratio"] / results["foundation"]["ratio"])

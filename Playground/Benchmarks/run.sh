@@ -28,7 +28,7 @@
 # api: the cost of the client compared with the transport alone, on core 1, with the servers on core 0. Cases: requests,
 # 64 in flight through the transport alone, the same with Foundation's decoder, through a default client, through one
 # with a session, retries, an envelope and an accessory, through that with three interceptors, with metrics and with
-# tracing, in turns in one process (ROUNDS, default 9, of COUNT, default 10000, in the environment), with the instructions
+# tracing, in turns in one process, and with an inspector whose front end reads, in a process of its own (ROUNDS, default 9, of COUNT, default 10000, in the environment), with the instructions
 # of each if valgrind is installed; cache, responses from memory; items, a million of them page by page, with the resident
 # memory.
 #

@@ -20,9 +20,10 @@ struct Comparison {
         let mallocs: Double
     }
 
-    func run() throws {
+    func run() async throws {
         let transport = CurlTransport(loop: .shared)
-        let streams = try Way.allCases.map { ($0, try $0.items(of: baseURL, over: transport)) }
+        var streams: [(Way, Observable<Int, NetworkError>)] = []
+        for way in Way.shared { streams.append((way, try await way.items(of: baseURL, over: transport))) }
         var costs: [Way: [Double]] = [:]
         var mallocs: [Way: Double] = [:]
         for (way, stream) in streams {
@@ -41,7 +42,7 @@ struct Comparison {
             }
         }
         let bare = costs[.bare] ?? []
-        for way in Way.allCases {
+        for way in Way.shared {
             let own = costs[way] ?? []
             try report(
                 Line(

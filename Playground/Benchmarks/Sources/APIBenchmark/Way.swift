@@ -21,6 +21,12 @@ enum Way: String, CaseIterable, Sendable {
     case metrics
     /// The way `full`, with its calls traced.
     case tracing
+    /// The way `full`, with an inspector and a front end that reads. Only in a process of its own, since an inspector
+    /// watches the streams of the whole process.
+    case inspected
+
+    /// The ways that can be compared in one process.
+    static let shared = allCases.filter { $0 != .inspected }
 
     /// The response with its envelope, for ways in which the client does not unwrap it.
     private struct Enveloped: Decodable, Sendable {
@@ -38,7 +44,9 @@ enum Way: String, CaseIterable, Sendable {
     }
 
     /// The stream that sends a request for each subscription and delivers the number of items received.
-    func items(of baseURL: String, over transport: CurlTransport) throws -> Observable<Int, NetworkError> {
+    func items(of baseURL: String, over transport: CurlTransport) async throws -> Observable<
+        Int, NetworkError
+    > {
         switch self {
         case .bare:
             return try responses(of: baseURL, over: transport).decode(Enveloped.self).map(\.data.count)
@@ -54,7 +62,7 @@ enum Way: String, CaseIterable, Sendable {
         case .client:
             let client = Client(baseURL: baseURL, transport: transport)
             return client.request(Goods<Enveloped>()).map(\.data.count)
-        case .full, .intercepted, .metrics, .tracing:
+        case .full, .intercepted, .metrics, .tracing, .inspected:
             var configuration = ClientConfiguration()
             configuration.options.headers = ["Accept": "application/json"]
             configuration.options.envelope = Envelope(
@@ -71,6 +79,7 @@ enum Way: String, CaseIterable, Sendable {
             let client = Client(baseURL: baseURL, configuration: configuration, transport: transport)
             if self == .metrics { client.recordMetrics(in: CountingFactory()) }
             if self == .tracing { client.traceCalls(with: CountingTracer()) }
+            if self == .inspected { try await inspect(client) }
             return client.request(Goods<[Item]>()).map(\.count)
         }
     }

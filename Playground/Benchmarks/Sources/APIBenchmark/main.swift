@@ -3,7 +3,7 @@ import HTTPCases
 import RxNetworking
 
 // requests URL COUNT ROUNDS   a comparison of the ways
-// once WAY URL COUNT          one way only, for a profiler
+// once WAY URL COUNT          one way only, also for a profiler
 // cache URL COUNT ROUNDS      responses from memory
 // items URL COUNT             a list of COUNT items, page by page
 // Lines of JSON on stdout.
@@ -27,15 +27,14 @@ func rounds(_ index: Int) throws -> Int {
 do {
     switch (words.first, words.count) {
     case ("requests", 4):
-        try Comparison(baseURL: words[1], count: number(2), rounds: rounds(3)).run()
+        try await Comparison(baseURL: words[1], count: number(2), rounds: rounds(3)).run()
     case ("cache", 4):
         try Hits(baseURL: words[1], count: number(2), rounds: rounds(3)).run()
     case ("once", 4):
         guard let way = Way(rawValue: words[1]) else {
             throw Arguments.Invalid(description: "no such way: \(words[1])")
         }
-        let stream = try way.items(of: words[2], over: CurlTransport(loop: .shared))
-        _ = try sum(stream, count: number(3), limit: 64)
+        try await Once(way: way, baseURL: words[2], count: number(3)).run()
     case ("items", 3):
         try await Pages(baseURL: words[1], count: number(2)).run()
     default:
