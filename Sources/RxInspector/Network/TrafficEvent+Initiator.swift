@@ -10,7 +10,7 @@ extension TrafficEvent {
         guard let endpoint = origin?.endpoint, let kind = origin?.kind else { return ["type": "other"] }
         let name =
             endpoint is InlineEndpoint
-            ? "\(endpoint.method.rawValue) \(endpoint.path.conventionalTemplate)"
+            ? "\(endpoint.method.rawValue) \(endpoint.path.conventionalTemplate(below: ""))"
             : String(describing: type(of: endpoint))
         let place = cause?.place.split(separator: ":") ?? []
         let line = place.count == 2 ? Int(place[1]) : nil
