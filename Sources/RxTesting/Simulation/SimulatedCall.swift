@@ -26,6 +26,7 @@ final class SimulatedCall: @unchecked Sendable {
     private var playback: Playback?
     private var webSocket: WebSocketPlayback?
     private var timers: [any Cancellable] = []
+    private var limit: SilenceLimit?
     private var isKilled = false
 
     init(
@@ -52,6 +53,10 @@ final class SimulatedCall: @unchecked Sendable {
     func start() {
         simulation.contents.withLock { $0.calls[index] = self }
         observer.scope.onClose { self.close() }
+        limit = SilenceLimit(request.timeouts, on: scheduler, in: observer.scope) {
+            [weak self] code, message in
+            self?.fail(code, message)
+        }
         wait(Self.latency) { self.connect() }
     }
 
@@ -82,6 +87,7 @@ final class SimulatedCall: @unchecked Sendable {
 
     private func uploaded() {
         if strikes(.reset(.duringUpload)) { return lose() }
+        limit?.awaitHead()
         var delay = Self.latency
         for case .requestDelay(let more) in faults {
             simulation.note(place, .fault(.requestDelay(more)))
@@ -166,7 +172,8 @@ final class SimulatedCall: @unchecked Sendable {
     private var observed: Observer<TransferEvent, NetworkError> {
         Observer(
             scope: observer.scope,
-            next: { [observer, simulation, place] event in
+            next: { [observer, simulation, place, limit] event in
+                limit?.note(event)
                 if case .head(let head) = event { simulation.note(place, .head(head.status.code)) }
                 observer.next(event)
             }, end: observer.end)
