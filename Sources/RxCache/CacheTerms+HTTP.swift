@@ -14,7 +14,7 @@ extension CacheTerms {
     package init(_ head: ResponseHead, aging: ResponseHead, url: String, asked: Date, now: Date) {
         let directives = CacheControl(head[.cacheControl])
         // RFC 9110 §6.6.1: without a date a response has the date of its arrival.
-        let date = aging.date(.date) ?? now
+        let date = aging.date(.date, now: now) ?? now
         self.init(
             date: now, initialAge: Self.initialAge(aging, date: date, asked: asked, now: now),
             lifetime: Self.lifetime(head, directives, date: date, url: url),
@@ -42,10 +42,10 @@ extension CacheTerms {
         if let maxAge = directives.seconds("max-age") { return maxAge }
         if head[.expires] != nil {
             // RFC 9111 §5.3: an invalid date, "0" above all, is in the past.
-            return max(0, head.date(.expires)?.timeIntervalSince(date) ?? 0)
+            return max(0, head.date(.expires, now: date)?.timeIntervalSince(date) ?? 0)
         }
         guard head.status.isHeuristicallyCacheable || directives.has("public"), !url.contains("?"),
-            let modified = head.date(.lastModified)
+            let modified = head.date(.lastModified, now: date)
         else { return 0 }
         return max(0, date.timeIntervalSince(modified)) * 0.1
     }
@@ -53,8 +53,10 @@ extension CacheTerms {
 
 extension ResponseHead {
     /// The time in a field, with names in any case (RFC 9111 §4.2).
-    fileprivate func date(_ name: HTTPField.Name) -> Date? {
-        self[name].flatMap { Date(httpDate: $0, ignoresCase: true) }
+    ///
+    /// - Parameter now: the time that years of two digits are near to.
+    fileprivate func date(_ name: HTTPField.Name, now: Date) -> Date? {
+        self[name].flatMap { Date(httpDate: $0, now: now, ignoresCase: true) }
     }
 }
 

@@ -149,10 +149,10 @@ struct CookieStore {
         return removed
     }
 
-    /// Removes all cookies for which `isUnwanted` returns true, and returns them.
+    /// Removes all cookies for which `isUnwanted` returns true, and returns them in the order of their creation.
     mutating func removeAll(where isUnwanted: (Cookie) -> Bool) -> [Cookie] {
         let unwanted = domains.values.joined().filter(isUnwanted)
-        return unwanted.compactMap { remove($0) }
+        return unwanted.sorted { $0.isBefore($1) }.compactMap { remove($0) }
     }
 
     // MARK: - Limits
@@ -203,7 +203,8 @@ extension Cookie {
     fileprivate func isBefore(_ other: Cookie) -> Bool { created < other.created }
 
     fileprivate func isWorthLess(than other: Cookie) -> Bool {
-        isSecure != other.isSecure ? !isSecure : lastUsed < other.lastUsed
+        if isSecure != other.isSecure { return !isSecure }
+        return lastUsed == other.lastUsed ? isBefore(other) : lastUsed < other.lastUsed
     }
 
     /// Whether a server could have set the cookie: anybody may have changed a file.

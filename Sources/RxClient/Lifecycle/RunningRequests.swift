@@ -105,9 +105,10 @@ final class RunningRequests: Sendable {
         shownCount.update { shown in shown = contents.withLock { $0.shownCount } }
     }
 
-    /// The requests that `selection` matches; `url` is the URL that the selection names.
+    /// The requests that `selection` matches, in the order in which they began; `url` is the URL that the selection
+    /// names.
     func entries(_ selection: RequestSelection, url: URL?) -> [Entry] {
-        contents.withLock { contents in
+        let entries = contents.withLock { contents in
             switch selection {
             case .all: Array(contents.entries.values)
             case .id(let id): contents.entries[id].map { [$0] } ?? []
@@ -117,6 +118,7 @@ final class RunningRequests: Sendable {
                     ?? []
             }
         }
+        return entries.sorted { $0.request.id.rawValue < $1.request.id.rawValue }
     }
 }
 

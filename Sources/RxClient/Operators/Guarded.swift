@@ -18,7 +18,8 @@ extension Observable where Failure == NetworkError {
         by breaker: CircuitBreaker, settlesWithHead: Bool = false,
         attributing attribute: @escaping @Sendable (NetworkError) -> NetworkError
     ) -> Observable {
-        Observable(scheduler: scheduler) { observer in
+        if let scheduler { breaker.adopt(scheduler) }
+        return Observable(scheduler: scheduler) { observer in
             let passage: Circuit.Passage
             do throws(NetworkError) { passage = try breaker.enter() } catch {
                 let refusal = attribute(error)

@@ -15,6 +15,7 @@ extension Observable where Failure == NetworkError {
     public func limited(
         by limiter: RequestLimiter, host: String = "", within limit: Duration? = nil
     ) -> Observable {
+        if let scheduler { limiter.adopt(scheduler) }
         let wait = QueueWait(limiter: limiter, place: limiter.place(of: host), limit: limit)
         return Observable(scheduler: scheduler) { observer in
             LimitedRun(wait, into: observer).start { _ in self }

@@ -14,7 +14,7 @@ import Synchronization
 /// the transport and statuses from 500 on are failures. A refusal by the server (400 to 499), an error of the
 /// client itself (an invalid request, a full queue) and a cancellation are not. Safe from any thread.
 public final class CircuitBreaker: Sendable {
-    private let clock: any Scheduler
+    private let clock: SharedClock
     private let circuit: Mutex<Circuit>
 
     private let shownState = State(CircuitState.closed)
@@ -27,18 +27,22 @@ public final class CircuitBreaker: Sendable {
     ///
     /// - Parameters:
     ///   - policy: when the circuit opens and for how long.
-    ///   - clock: the clock of the breaker. Default: the library's shared clock.
-    public init(_ policy: Policy = Policy(), clock: any Scheduler = ActorScheduler.shared) {
-        self.clock = clock
+    ///   - clock: the clock of the breaker. Default `nil`: the virtual clock of the first stream that it guards, or the
+    ///     library's shared clock.
+    public init(_ policy: Policy = Policy(), clock: (any Scheduler)? = nil) {
+        self.clock = SharedClock(clock)
         circuit = Mutex(Circuit(policy))
     }
 
     /// Closes the circuit and resets the counts.
     public func reset() { change { $0.reset() } }
 
+    /// Takes the time of a stream, if that is virtual and the breaker has no clock yet.
+    func adopt(_ scheduler: any Scheduler) { clock.adopt(scheduler) }
+
     /// Admits a request, or throws `circuitOpen`.
     func enter() throws(NetworkError) -> Circuit.Passage {
-        let now = clock.now
+        let now = clock.scheduler.now
         let passage = change { $0.enter(at: now) }
         guard case .refused(let since, let until) = passage else { return passage }
         var error = NetworkError(
@@ -52,7 +56,7 @@ public final class CircuitBreaker: Sendable {
 
     /// Records how the request ended; `nil` for an outcome that says nothing about the host.
     func leave(_ passage: Circuit.Passage, isFailure: Bool?) {
-        let now = clock.now
+        let now = clock.scheduler.now
         change { $0.leave(passage, isFailure: isFailure, at: now) }
     }
 

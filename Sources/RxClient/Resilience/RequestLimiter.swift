@@ -21,8 +21,8 @@ public final class RequestLimiter: Sendable {
     /// The maximum time for which a 429 holds a host; zero disables it.
     public let longestPause: Duration
 
-    let clock: any Scheduler
-    private let currentDate: @Sendable () -> Date
+    private let shared: SharedClock
+    var clock: any Scheduler { shared.scheduler }
     private let perHost: RequestLimits
     private let contents: Mutex<Contents>
 
@@ -32,19 +32,22 @@ public final class RequestLimiter: Sendable {
     ///   - total: the limits of all hosts together.
     ///   - perHost: the limits of each host.
     ///   - longestPause: the maximum time for which a 429 holds a host. Default 30 s.
-    ///   - clock: the clock of the limiter. Default: the library's shared clock.
+    ///   - clock: the clock of the limiter. Default `nil`: the virtual clock of the first stream that it limits, or the
+    ///     library's shared clock.
     ///   - currentDate: the current date, for a `Retry-After` with a date. Default: the date of the clock.
     public init(
         total: RequestLimits = RequestLimits(), perHost: RequestLimits = RequestLimits(),
-        longestPause: Duration = .seconds(30), clock: any Scheduler = ActorScheduler.shared,
+        longestPause: Duration = .seconds(30), clock: (any Scheduler)? = nil,
         currentDate: (@Sendable () -> Date)? = nil
     ) {
         self.longestPause = longestPause
-        self.clock = clock
-        self.currentDate = currentDate ?? { clock.currentDate }
+        shared = SharedClock(clock, currentDate)
         self.perHost = perHost
         contents = Mutex(Contents(total: total, perHost: perHost))
     }
+
+    /// Takes the time of a stream, if that is virtual and the limiter has no clock yet.
+    func adopt(_ scheduler: any Scheduler) { shared.adopt(scheduler) }
 
     /// The number of requests that are waiting.
     public var waitingCount: Int { contents.withLock { $0.queue.waitingCount } }
@@ -91,7 +94,7 @@ public final class RequestLimiter: Sendable {
     /// Holds a host for as long as its response asks.
     func pause(_ place: Place, because error: NetworkError) {
         guard error.code == .status, error.status?.code == 429,
-            let wait = error.retryAfter(now: currentDate()), min(wait, longestPause) > .zero
+            let wait = error.retryAfter(now: shared.date), min(wait, longestPause) > .zero
         else { return }
         let now = clock.now
         change(at: now) { contents in

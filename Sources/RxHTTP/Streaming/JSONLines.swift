@@ -21,9 +21,11 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     public func jsonLines<T: Decodable & Sendable>(
         _ type: T.Type = T.self, limit: Int = 1 << 20, decoder: JSONDecoder? = nil
     ) -> Observable<T, NetworkError> {
-        parsed { JSONLineParser(limit: limit, decoder: decoder) }
+        // Another thread would leave virtual time.
+        let isVirtual = scheduler is any DatedScheduler
+        return parsed { JSONLineParser(limit: limit, decoder: decoder) }
             .flatMap(.concat) { line throws(NetworkError) in
-                guard line.bytes.count > 256 << 10 else { return .just(try line.decode(T.self)) }
+                guard line.bytes.count > 256 << 10, !isVirtual else { return .just(try line.decode(T.self)) }
                 return Observable<JSONLineParser.Line, NetworkError>.just(line)
                     .observe(on: ActorScheduler.background())
                     .map { line throws(NetworkError) in try line.decode(T.self) }
