@@ -126,58 +126,6 @@ import Testing
         await inspector.stop()
     }
 
-    /// The commands that the developer tools of Chromium 156 send when they open, as recorded.
-    private static let opening: [(String, JSON)] = [
-        ("Network.enable", ["maxPostDataSize": 65536, "maxTotalBufferSize": 262_144_000]),
-        ("Network.configureDurableMessages", [:]), ("Network.setAttachDebugStack", ["enabled": true]),
-        ("Page.enable", [:]), ("Page.getResourceTree", [:]), ("Profiler.enable", [:]),
-        ("Runtime.enable", [:]),
-        ("Debugger.enable", ["maxScriptsCacheSize": 10_000_000]),
-        ("Debugger.setPauseOnExceptions", ["state": "none"]),
-        ("Debugger.setAsyncCallStackDepth", ["maxDepth": 32]), ("Log.enable", [:]),
-        ("Log.startViolationsReport", ["config": []]), ("DOM.enable", [:]), ("CSS.enable", [:]),
-        ("Overlay.enable", [:]), ("Overlay.setShowViewportSizeOnResize", ["show": true]),
-        ("Emulation.setEmulatedMedia", ["media": "", "features": []]),
-        ("Emulation.setEmulatedVisionDeficiency", ["type": "none"]), ("Animation.enable", [:]),
-        ("Autofill.enable", [:]), ("Autofill.setAddresses", ["addresses": []]), ("Audits.enable", [:]),
-        ("ServiceWorker.enable", [:]), ("Inspector.enable", [:]),
-        ("Target.setAutoAttach", ["autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true]),
-        ("Target.setDiscoverTargets", ["discover": true]),
-        ("Target.setRemoteLocations", ["locations": [["host": "localhost", "port": 9229]]]),
-        ("Runtime.addBinding", ["name": "__chromium_devtools_metrics_reporter"]),
-        ("Network.setBlockedURLs", ["urlPatterns": []]),
-        (
-            "Network.emulateNetworkConditionsByRule",
-            ["offline": false, "emulateOfflineServiceWorker": false, "matchedNetworkConditions": []]
-        ),
-        (
-            "Network.overrideNetworkState",
-            [
-                "offline": false, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1,
-                "connectionType": "none",
-            ]
-        ),
-        ("Runtime.getIsolateId", [:]), ("Debugger.setBlackboxPatterns", ["patterns": ["/node_modules/"]]),
-        ("DOMDebugger.setBreakOnCSPViolation", ["violationTypes": []]),
-        ("Runtime.runIfWaitingForDebugger", [:]),
-        ("Page.setAdBlockingEnabled", ["enabled": false]),
-        ("Emulation.setFocusEmulationEnabled", ["enabled": false]),
-        ("Storage.getStorageKey", ["frameId": "main"]), ("Overlay.setShowGridOverlays", [:]),
-        ("Overlay.setShowFlexOverlays", [:]), ("Overlay.setShowScrollSnapOverlays", [:]),
-        ("Overlay.setShowContainerQueryOverlays", [:]), ("Overlay.setShowIsolatedElements", [:]),
-        ("Page.addScriptToEvaluateOnNewDocument", ["source": ""]),
-    ]
-
-    @Test func theOpeningOfChromesToolsIsAnswered() async throws {
-        let inspector = try await Inspector.start()
-        let probe = FrontEndProbe(inspector)
-        for (method, params) in Self.opening {
-            let reply = try await probe.call(method, params)
-            #expect(reply["result"] != nil, "\(method): \(reply)")
-        }
-        await inspector.stop()
-    }
-
     @Test func requestsAreShownAsTheyHappen() async throws {
         let (client, clock) = client([.when(.get, "/goods", .json("[1, 2]"))])
         let inspector = try await Inspector.start(client)
