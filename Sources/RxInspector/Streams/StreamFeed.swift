@@ -85,7 +85,7 @@ final class StreamFeed: Sendable {
                 tracks = log.openTracks
             }
             contents.viewers[ObjectIdentifier(viewer)] = viewer
-            viewer.send(hello(tracks))
+            viewer.send(hello(tracks)) { hello(tracks) }
             if contents.ticker == nil {
                 let feed = { @Sendable [weak self] in self }
                 contents.ticker = Task { await Self.run(feed) }
@@ -94,7 +94,10 @@ final class StreamFeed: Sendable {
         }
         // Outside of the lock, because it calls the program's code.
         let states = tracks.compactMap { track in track.current.map { (track, $0) } }
-        if !states.isEmpty { viewer.send(StreamMessages.values(of: states, at: log.now)) }
+        if !states.isEmpty {
+            let values = StreamMessages.values(of: states, at: log.now)
+            viewer.send(values) { values }
+        }
     }
 
     private func hello(_ tracks: [StreamTrack]) -> JSON {
@@ -134,8 +137,7 @@ final class StreamFeed: Sendable {
                 clients: stateBytes == contents.states ? nil : states)
             contents.states = stateBytes
             for viewer in contents.viewers.values {
-                // A page that has skipped batches begins again.
-                viewer.send(viewer.hasMissed ? hello(log.openTracks) : message)
+                viewer.send(message) { hello(log.openTracks) }
             }
             return true
         }

@@ -6,22 +6,23 @@ final class Viewer: SocketSession {
     private let outbox: MessageOutbox
     private let feed: StreamFeed
     private let missed = Atomic<Int>(0)
-    /// Whether batches were skipped since the last message.
-    var hasMissed: Bool { missed.load(ordering: .relaxed) > 0 }
 
     init(_ outbox: MessageOutbox, _ feed: StreamFeed) {
         self.outbox = outbox
         self.feed = feed
     }
 
-    /// Sends a message, or skips it if the page has not read the ones before.
-    func send(_ message: JSON) {
+    /// Sends a message; or skips it if the page has not read the ones before. From within the feed's lock, so that the
+    /// messages are in order.
+    ///
+    /// - Parameter beginning: makes the message that the page is sent instead after it has skipped some.
+    func send(_ message: JSON, orToBegin beginning: () -> JSON) {
         guard outbox.waitingCount <= StreamFeed.backlog else {
             missed.add(1, ordering: .relaxed)
             return
         }
         let missed = missed.exchange(0, ordering: .relaxed)
-        outbox.send(message.adding(("missed", .integer(missed))))
+        outbox.send((missed > 0 ? beginning() : message).adding(("missed", .integer(missed))))
     }
 
     /// A page has nothing to say.

@@ -80,6 +80,22 @@ extension StreamTests {
             await inspector.stop()
         }
 
+        @Test func aPageThatHasSkippedMessagesBeginsAgain() async throws {
+            let outbox = MessageOutbox(byteLimit: 1 << 30)
+            let feed = StreamFeed(InspectedClients())
+            let viewer = Viewer(outbox, feed)
+            let long = JSON.string(String(repeating: "a", count: StreamFeed.backlog))
+            viewer.send(["text": long]) { "nothing was skipped" }
+            viewer.send(["text": "skipped"]) { "too early" }
+            #expect(try #require(await outbox.next()).count > StreamFeed.backlog)
+            async let next = outbox.next()
+            while outbox.waitingCount > 0 { await Task.yield() }
+            viewer.send(["text": "a batch"]) { ["text": "the beginning"] }
+            let text = String(decoding: try #require(await next).dropFirst(2), as: UTF8.self)
+            #expect(text == #"{"text":"the beginning","missed":1}"#)
+            feed.stop()
+        }
+
         @Test func theStateOfTheClientsIsShown() async throws {
             var configuration = ClientConfiguration(baseURL: "https://a.example:8443/v1")
             configuration.circuitBreaker = CircuitBreaker.Policy()
