@@ -22,7 +22,7 @@ import Testing
             "WebSocketSettings", "DiskCacheStore", "DownloadedFile",
             "Envelope", "Envelope.Codes",
             "Envelope.Keys", "LibcurlFeatures", "NetworkError.Code", "Origin",
-            "PayloadPath", "RequestLimiter", "TLSFailure", "TransferMetrics",
+            "CircuitBreaker", "PayloadPath", "RequestLimiter", "TLSFailure", "TransferMetrics",
         ],
         "has content that the app requested, and shows it": [
             "ReceivedItems", "ServerSentEvent", "WebSocketMessage",

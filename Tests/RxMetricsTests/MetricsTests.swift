@@ -270,7 +270,7 @@ import Testing
         let templates = metrics.timers(label: "http.client.request.duration").map { timer in
             timer.dimensions.first { $0.0 == "url.template" }?.1 ?? "-"
         }
-        #expect(templates.sorted() == ["-", "/v1/goods/0", "/v1/goods/1", "/v1/goods/2"])
+        #expect(templates.sorted() == ["-", "/goods/0", "/goods/1", "/goods/2"])
     }
 }
 #endif
