@@ -158,10 +158,12 @@ let package = Package(
         .tests("RxLiteTests", ["RxLite", "RxLoop", "RxTesting"]),
         .tests(
             "RxTestingTests",
-            ["RxTesting", "RxClient", "RxHTTP", "RxLite", "RxParameters", "RxWebSocket", .httpTypes]),
+            ["RxTesting", "RxClient", "RxHTTP", "RxLite", "RxParameters", "RxWebSocket", .httpTypes],
+            exclude: ["Fixtures"]),
         .tests(
             "RxTestingSupportTests",
-            ["RxClient", "RxHTTP", "RxLite", "RxTesting", "RxTestingSupport", .httpTypes]),
+            ["RxClient", "RxHTTP", "RxLite", "RxTesting", "RxTestingSupport", .httpTypes],
+            exclude: ["Cassettes"]),
         .tests("RxJSONTests", ["RxJSON", "RxTesting"]),
         .tests("RxWebSocketTests", ["RxWebSocket", .httpTypes]),
         .tests("RxHTTPTests", ["RxHTTP", "RxLite", "RxTesting", "TestServers", .httpTypes]),
@@ -198,7 +200,7 @@ let package = Package(
             "RxInspectorTests",
             [
                 "RxInspector", "PlaygroundServer", "RxNetworking", "RxTesting", "TestServers", .httpTypes,
-            ]),
+            ], exclude: ["Sessions"]),
         .tests(
             "FuzzTests",
             [
@@ -215,7 +217,7 @@ let package = Package(
                 "RxTesting",
                 "RxTestingSupport", "RxTracing", "TestServers", "download-probe", .httpTypes, .logging,
                 .serviceLifecycle, .tracing, .unixSignals,
-            ]),
+            ], exclude: ["Samples/Tutorial/Cassettes"]),
         // Tests/SurfaceTests/Samples/Chains.swift once more, as the code of packages with other settings.
         .target(
             name: "MainActorChains", dependencies: ["RxNetworking"], path: "Tests/MainActorChains",
@@ -241,7 +243,7 @@ let package = Package(
             [
                 "Playground", "PlaygroundServer", "RxHTTP", "RxNetworking", "RxTesting", "RxTestingSupport",
                 "TestServers",
-            ]),
+            ], exclude: ["Cassettes"]),
     ],
     swiftLanguageModes: [.v6]
 )
