@@ -89,7 +89,7 @@ extension HeaderListCache.Entry {
     fileprivate func commonCount(_ wanted: HTTPFields) -> Int {
         var count = 0
         for (field, other) in zip(fields, wanted) {
-            guard field.name.rawName == other.name.rawName, field == other else { break }
+            guard field.isSent(as: other) else { break }
             count += 1
         }
         return count
@@ -99,6 +99,19 @@ extension HeaderListCache.Entry {
     fileprivate func hasNames(of wanted: HTTPFields, from start: Int) -> Bool {
         fields.count == wanted.count
             && (start..<fields.count).allSatisfy { fields[$0].name.rawName == wanted[$0].name.rawName }
+    }
+}
+
+extension HTTPField {
+    /// Whether both are sent with the same bytes and coding. Texts that are equal may have different bytes: é is one
+    /// character or two.
+    fileprivate func isSent(as other: HTTPField) -> Bool {
+        guard name.rawName == other.name.rawName, indexingStrategy == other.indexingStrategy else {
+            return false
+        }
+        return unsafe withUnsafeBytesOfValue { bytes in
+            unsafe other.withUnsafeBytesOfValue { unsafe bytes.elementsEqual($0) }
+        }
     }
 }
 

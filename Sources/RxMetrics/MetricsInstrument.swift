@@ -32,6 +32,9 @@ final class MetricsInstrument: CallInstrument {
         self.templateLimit = templateLimit
     }
 
+    /// The connections and circuits do not count any more, whatever call still runs.
+    func stop() { bag.cancel() }
+
     func record(of call: RecordedCall) -> any CallRecord { CallMetrics(call, self) }
 
     /// The metrics of requests with these attributes. A lookup of the same ones as before compares without hashing.

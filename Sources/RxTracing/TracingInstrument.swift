@@ -32,6 +32,8 @@ final class TracingInstrument: CallInstrument {
         calendar = scheduler as? any DatedScheduler
     }
 
+    func stop() {}
+
     func record(of call: RecordedCall) -> any CallRecord {
         let key = SpanPlan.Key(
             kind: call.kind, method: call.request.method, path: call.pathTemplate, basePath: call.basePath)

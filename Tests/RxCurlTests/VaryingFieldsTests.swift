@@ -60,6 +60,16 @@ import Testing
         }
     }
 
+    @Test func equalTextsOfOtherBytesAreNotShared() async throws {
+        // The same text for Swift, but not the same bytes.
+        let texts = ["caf\u{E9}", "cafe\u{301}"]
+        let seen = try await received(texts.map { [("X-Name", $0)] }, limit: 1)
+        for (number, text) in texts.enumerated() {
+            let sent = try #require(seen[number]?.first?.dropFirst("X-Name: ".count))
+            #expect(Array(sent.utf8) == Array(text.utf8))
+        }
+    }
+
     @Test func transfersOverOneConnectionSendTheirOwnFields() async throws {
         let requests: [[Field]] = (0..<32).map { [("X-First", "same"), ("traceparent", "00-\($0)")] }
         let seen = try await received(requests, limit: 8) { $0.maxConnectionsPerOrigin = 1 }

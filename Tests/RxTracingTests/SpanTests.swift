@@ -44,6 +44,21 @@ import Tracing
         #expect(exchange.events.map(\.name) == ["first byte"])
     }
 
+    @Test(arguments: [
+        ("https://shop.test/v1", "users/{id}", "/v1/users/{id}"),
+        ("https://shop.test/v1/", "/users", "/v1/users"),
+        ("https://shop.test", "/users", "/users"), ("https://shop.test/v1", "", "/v1"),
+        ("https://shop.test/v1", "?page=1", "/v1"),
+        ("https://shop.test/v1", "HTTPS://shop.test/v1/users?page=1", "/v1/users"),
+        ("https://shop.test/v1", "/proxy/https://other.test/{id}?a=b", "/v1/proxy/https://other.test/{id}"),
+    ])
+    func theTemplateIsAPathOfTheServer(base: String, path: String, template: String) throws {
+        let bench = TracingBench([]) { $0.baseURL = base }
+        _ = Recorder(bench.client.get(path), on: bench.clock)
+        try bench.clock.run()
+        #expect(bench.calls.first?["url.template"] == template)
+    }
+
     @Test func aRetryIsAnEventAndASecondChild() throws {
         let bench = TracingBench([
             .when(.get, "/v1/goods", .failure(.connectionLost), .status(.serviceUnavailable), .json("[]"))

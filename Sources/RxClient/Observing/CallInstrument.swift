@@ -9,6 +9,9 @@ package protocol CallInstrument: AnyObject, Sendable {
     /// Whether the start and the end of calls matter, besides those of exchanges and what happens in between.
     var watchesCalls: Bool { get }
 
+    /// No more calls are recorded, but those that have begun.
+    func stop()
+
     /// Makes the record of a call that is about to begin.
     func record(of call: RecordedCall) -> any CallRecord
 }

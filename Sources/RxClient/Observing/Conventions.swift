@@ -48,10 +48,12 @@ extension String {
         guard !isPlain else { return basePath.isEmpty ? self : basePath + self }
         var rest = prefix { $0 != "?" && $0 != "#" }
         var base = basePath
-        if let scheme = rest.firstRange(of: "://") {
-            rest = rest[scheme.upperBound...].drop { $0 != "/" }
+        let start = rest.prefix(8).lowercased()
+        if start.hasPrefix("http://") || start == "https://" {
+            rest = rest.drop { $0 != ":" }.dropFirst(3).drop { $0 != "/" }
             base = ""
         }
+        if rest.isEmpty { return base.isEmpty ? "/" : base }
         return rest.first == "/" ? base + rest : base + "/" + rest
     }
 }

@@ -43,6 +43,7 @@ final class TrafficHub: Sendable {
             observer.scope.onClose {
                 self.listeners.subtract(1, ordering: .relaxed)
                 self.attached.withLock { $0.removeAll { $0 === instrument } }
+                instrument.stop()
             }
             let closed = self.isClosed.observable.filter { $0 }
             Observable<Never, Never>.never().take(until: closed).subscribe(observer)

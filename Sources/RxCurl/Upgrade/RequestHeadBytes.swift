@@ -38,8 +38,8 @@ enum RequestHeadBytes {
     /// A line of curl's list as it is sent: `Name;` stands for an empty field, and `Name:` for none at all.
     private static func written(_ line: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         guard let last = unsafe line.last else { return nil }
-        if last == UInt8(ascii: ":") { return nil }
         var bytes = unsafe Array(line)
+        if bytes.firstIndex(of: UInt8(ascii: ":")) == bytes.count - 1 { return nil }
         if last == UInt8(ascii: ";"), !bytes.contains(UInt8(ascii: ":")) {
             bytes[bytes.count - 1] = UInt8(ascii: ":")
         }
@@ -81,7 +81,9 @@ extension HeaderList {
         var next = unsafe raw
         while let line = unsafe next {
             if let text = unsafe line.pointee.data {
-                let count = unsafe String(cString: text).utf8.count
+                // The bytes as they are: a value need not be UTF-8.
+                var count = 0
+                while unsafe text[count] != 0 { count += 1 }
                 unsafe text.withMemoryRebound(to: UInt8.self, capacity: count) {
                     unsafe body(UnsafeBufferPointer(start: $0, count: count))
                 }

@@ -32,6 +32,21 @@ import Testing
         }
     }
 
+    @Test func fieldsAreSentAsTheyAre() async throws {
+        let server = try RawServer([[.readHead, .send(Self.switched), .close]])
+        try await withTransport { transport in
+            var (request, _) = try Request.upgrading(server.baseURL)
+            let latin = try #require(HTTPField.Name("X-Latin"))
+            request.headerFields.append(HTTPField(name: latin, value: [0x63, 0xE9, 0xE8, 0xE0] as [UInt8]))
+            request.headerFields[try #require(HTTPField.Name("X-Scope"))] = "a:"
+            _ = try await Recording(transport.send(request)).ended()
+            let sent = try #require(server.record.requests.first)
+            // A repaired text would be longer than the bytes, and what lies behind them would be sent too.
+            #expect(sent.field("x-latin")?.count == 4)
+            #expect(sent.field("x-scope") == "a:")
+        }
+    }
+
     @Test func theHeadMayArriveByteByByte() async throws {
         let server = try RawServer([
             [
