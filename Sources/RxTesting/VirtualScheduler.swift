@@ -136,6 +136,16 @@ public final class VirtualScheduler: DatedScheduler {
         }
     }
 
+    /// Drops all work that waits.
+    func removeAll() {
+        let timers = contents.withLock { contents in
+            defer { contents.timers = [] }
+            return contents.timers
+        }
+        // Outside of the lock, since the work may own objects that schedule more when they go.
+        for timer in timers { timer.cancel() }
+    }
+
     private func takeNext(until limit: Duration?) -> VirtualTimer? {
         contents.withLock { contents in
             guard let timer = contents.timers.last else { return nil }

@@ -29,6 +29,21 @@ import Testing
         }
     }
 
+    @Test func aRunThatThrowsLeavesNothingBehind() {
+        weak var released: Simulation?
+        do {
+            let simulation = Simulation(seed: 1, faults: [.at("app", .restart(at: .seconds(1)))])
+            released = simulation
+            #expect(throws: SimulationFailure.self) {
+                try simulation.run { simulation in
+                    simulation.process { _ in }
+                    throw CancellationError()
+                }
+            }
+        }
+        #expect(released == nil)
+    }
+
     @Test(arguments: House.scenarios.map(\.name))
     func aRunLeavesNothingBehind(_ name: String) throws {
         let scenario = try #require(House.scenarios.first { $0.name == name })

@@ -85,6 +85,7 @@ import Testing
         ),
         ("data: {\"pin\":\nid: 7\ndata: \"s7\"}\n\n", "data: {\"pin\":\ndata: \"…\"}\nid: 7\n\n"),
         ("data: \"\n\ndata: {\"pin\":1}", "data: \"\n\ndata: {\"pin\":\"…\"}\n"),
+        ("\u{FEFF}data: {\"pin\":1}\n\n", "\u{FEFF}data: {\"pin\":\"…\"}\n\n"),
         (": pin\rdata: {\"a\":1}\r\r", ": pin\rdata: {\"a\":1}\r\r"), ("data: pin=1", "data: pin=1"),
         ("", ""),
     ])

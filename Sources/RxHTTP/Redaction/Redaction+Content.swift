@@ -17,6 +17,11 @@ extension Redaction {
         output.reserveCapacity(content.count)
         var event = EventLines()
         var rest = content[...]
+        let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        if rest.starts(with: byteOrderMark) {
+            output += byteOrderMark
+            rest = rest.dropFirst(3)
+        }
         while !rest.isEmpty {
             let text = rest.prefix { $0 != 0x0A && $0 != 0x0D }
             let hasTwo = rest[text.endIndex...].starts(with: [0x0D, 0x0A])

@@ -24,16 +24,22 @@ final class InspectorServer: Sendable {
     /// Returns when the server is listening.
     init(_ site: InspectorSite) async throws(Inspector.StartError) {
         do {
-            let pool = PatientPool(patience: site.limits.patience)
-            try await pool.prepare()
             let socket = try Socket(domain: AF_INET)
             do {
                 try socket.setValue(true, for: .localAddressReuse)
                 try socket.bind(to: sockaddr_in.inet(ip4: "127.0.0.1", port: site.settings.port))
-                try socket.listen()
+            } catch {
+                try? socket.close()
+                throw error
+            }
+            // It closes the descriptor if it fails.
+            try socket.listen()
+            do {
                 guard case .ip4(_, let port) = try socket.sockname() else {
                     throw SocketError.unsupportedAddress
                 }
+                let pool = PatientPool(patience: site.limits.patience)
+                try await pool.prepare()
                 let listener = try AsyncSocket(socket: socket, pool: pool)
                 self.port = port
                 running = Task { try await Self.run(listener, pool, site) }

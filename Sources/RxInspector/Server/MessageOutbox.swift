@@ -42,12 +42,12 @@ final class MessageOutbox: Sendable {
 
     /// Sends frames, or ends the connection if too much is waiting.
     func send(frames: [UInt8]) {
-        let reader = contents.withLock { contents -> (CheckedContinuation<[UInt8]?, Never>, [UInt8])? in
+        let reader = contents.withLock { contents -> (CheckedContinuation<[UInt8]?, Never>, [UInt8]?)? in
             guard !contents.isFinished else { return nil }
             guard contents.bytes.count + contents.writtenCount + frames.count <= byteLimit else {
                 contents.bytes = []
                 contents.isFinished = true
-                return nil
+                return contents.reader.take().map { ($0, nil) }
             }
             contents.bytes += frames
             guard let reader = contents.reader.take() else { return nil }

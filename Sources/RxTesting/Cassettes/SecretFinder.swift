@@ -124,7 +124,7 @@ struct SecretFinder {
                 place += 1
                 continue
             }
-            let end = endOfString(from: place)
+            let end = endOfString(from: place, inLine: true)
             let colon = skippingBlanks(from: end)
             guard colon < bytes.count, bytes[colon] == UInt8(ascii: ":"), hides(place..<end) else {
                 place = end
@@ -139,9 +139,12 @@ struct SecretFinder {
         bytes[start...].firstIndex { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } ?? bytes.count
     }
 
-    private func endOfString(from start: Int) -> Int {
+    /// - Parameter inLine: whether it ends with its line at the latest. A string has no raw line break (RFC 8259 §7), so a
+    ///   single quote in a text says nothing about the next line; a value is hidden to its quote even so.
+    private func endOfString(from start: Int, inLine: Bool = false) -> Int {
         var place = start + 1
         while place < bytes.count, bytes[place] != UInt8(ascii: "\"") {
+            if inLine, bytes[place] == 0x0A || bytes[place] == 0x0D { return place }
             place += bytes[place] == UInt8(ascii: "\\") ? 2 : 1
         }
         return min(place + 1, bytes.count)

@@ -69,6 +69,8 @@ extension Simulation {
             return contents
         }
         for call in former.killedCalls { call.release() }
+        // If the run ended early; the work refers to the simulation, which owns the clock.
+        clock.removeAll()
         let milestones = former.milestones.map { ($0.name, $0.isReached(log)) }
         return Outcome(
             log: log, violations: former.violations, faults: plan.faults,

@@ -176,6 +176,10 @@ import Testing
                 "{\"token\":\"secret-1\"}\n{\"token\":\"secret-1\"}\n"
             ),
             ("text/event-stream", "data: {\"token\":\"t\"}\n\n", "data: {\"token\":\"secret-1\"}\n\n"),
+            (
+                "text/event-stream", "data: a 5\" pipe\n\ndata: {\"token\":\"t\"}\n\n",
+                "data: a 5\" pipe\n\ndata: {\"token\":\"secret-1\"}\n\n"
+            ),
             ("application/x-www-form-urlencoded", "a=1&password=p%201&b=", "a=1&password=secret-1&b="),
             (
                 "multipart/form-data; boundary=x",
