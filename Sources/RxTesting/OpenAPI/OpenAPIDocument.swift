@@ -45,7 +45,7 @@ public struct OpenAPIDocument: Sendable {
         }
     }
 
-    /// A rule for each operation, with an example of its first successful response.
+    /// A rule for each operation, with an example of its first successful response, or of another one if it has none.
     ///
     /// Paths begin with the path of the first server. Paths without parameters come before those with parameters, as the
     /// specification requires (OpenAPI 3.1.1 §4.8.8). A request for an operation without an example fails with
