@@ -14,7 +14,7 @@ final class SpanPlan: Sendable {
         let basePath: String
     }
 
-    /// What the attributes of an exchange depend on, apart from its URL, its errors and how often it was sent.
+    /// The values that determine the attributes of an exchange, apart from its URL, its errors and its number of attempts.
     struct Exchange: Equatable, Sendable {
         var origin: Origin?
         var status: Int?

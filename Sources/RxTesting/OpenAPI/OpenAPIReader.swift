@@ -24,8 +24,8 @@ struct OpenAPIReader {
     private let root: FixtureObject
     private let paths: FixtureNode
     private var references: FixtureReferences
-    /// What many operations may share: the examples of responses without a wish, those of other objects, and the paths of
-    /// servers.
+    /// The parts that operations share: the examples of responses that nobody chose, those of other objects, and the paths
+    /// of servers.
     private var contents: [Int: (headers: HTTPFields, body: [UInt8])?] = [:]
     private var examples: [Int: FixtureNode?] = [:]
     private var prefixes: [Int: String] = [:]

@@ -1,0 +1,96 @@
+#if Inspector
+import Foundation
+import RxNetworking
+import RxTesting
+import Testing
+
+@testable import RxInspector
+
+/// The log of requests keeps a bounded number of bytes.
+@Suite struct NetworkLogLimitTests {
+    @Test func theOldestRequestsAreDropped() throws {
+        var settings = Inspector.Settings()
+        settings.memoryLimit = 100_000
+        let bench = LogBench(
+            [.when(.get, "/a", .bytes([UInt8](repeating: 65, count: 20_000)))], settings: settings)
+        for _ in 0..<20 { try bench.run(bench.client.get("/a")) }
+        let ids = bench.params("requestWillBeSent").compactMap { $0["requestId"]?.string }
+        #expect(ids.count == 20)
+        #expect(bench.row(ids[0]) == nil)
+        let kept = ids.compactMap { bench.row($0) }
+        #expect((1...4).contains(kept.count))
+        #expect(bench.row(ids[19])?.body.count == 20_000)
+        #expect(kept.reduce(0) { $0 + $1.byteCount } <= 100_000)
+        #expect(LogBench.names(bench.replay()).filter { $0 == "requestWillBeSent" }.count == kept.count)
+    }
+
+    @Test func aLargeUploadKeepsItsRow() throws {
+        var settings = Inspector.Settings()
+        (settings.memoryLimit, settings.bodyLimit) = (100_000, 1000)
+        let bench = LogBench([.when(.post, "/a", .json("1"))], settings: settings)
+        try bench.run(bench.client.post("/a", .text(String(repeating: "a", count: 1_000_000))))
+        let request = try #require(bench.params("requestWillBeSent").first)
+        #expect(request["request"]?["hasPostData"] == true)
+        #expect(request["request"]?["postData"] == nil, "the panel asks for it")
+        let row = try #require(bench.row(request["requestId"]?.string ?? ""))
+        #expect(row.byteCount < 10_000)
+        #expect(row.shown.postData(limit: .max)?.count == 1000)
+    }
+
+    @Test func aChattyWebSocketKeepsItsRow() throws {
+        var settings = Inspector.Settings()
+        settings.memoryLimit = 6 << 20
+        let message = WebSocketMessage.text(String(repeating: "a", count: 1_000_000))
+        let frames = [ScriptedWebSocket.Step](repeating: .send(message), count: 20)
+        let bench = LogBench(
+            [.when(.get, "/live", .webSocket(ScriptedWebSocket(frames)))], settings: settings)
+        let recorder = Recorder(bench.client.webSocket("/live"), on: bench.clock)
+        try bench.clock.advance(by: .seconds(1))
+        let id = try #require(bench.params("webSocketCreated").first?["requestId"]?.string)
+        let row = try #require(bench.row(id))
+        #expect(!row.hasEnded)
+        #expect((1...4).contains(row.stream.count))
+        #expect(row.byteCount < 6 << 20)
+        recorder.cancel()
+    }
+
+    @Test func aReplayHasTheNewestRequests() throws {
+        let bench = LogBench([.when(.get, "/a", .json("1"))])
+        for _ in 0..<3 { try bench.run(bench.client.get("/a")) }
+        let all = bench.replay()
+        let limit = all.reduce(0) { $0 + $1.bytes.count } - 1
+        let ids = bench.params("requestWillBeSent").map { $0["requestId"] }
+        let shown = bench.replay(limit: limit).filter { $0["method"] == "Network.requestWillBeSent" }
+        #expect(shown.map { $0["params"]?["requestId"] } == Array(ids.dropFirst()))
+    }
+
+    @Test func bytesThatAreLeftOutAreNoPartOfTheBody() async throws {
+        let bench = LogBench([.when(.get, "/a", .bytes([UInt8](repeating: 65, count: 100)))])
+        let inbox = TrafficInbox(byteLimit: 10)
+        let subscription = bench.client.traffic.subscribe(onNext: { inbox.append($0) })
+        try bench.run(bench.client.get("/a"))
+        subscription.cancel()
+        let items = try #require(await inbox.next())
+        let late = LogBench([])
+        late.take(items)
+        let id = try #require(late.params("requestWillBeSent").first?["requestId"]?.string)
+        #expect(late.params("dataReceived").map { $0["dataLength"] } == [100])
+        #expect(
+            late.names.firstIndex(of: "responseReceived") ?? .max < late.names.firstIndex(of: "dataReceived")
+                ?? 0)
+        let row = try #require(late.row(id))
+        #expect((row.bodyCount, row.body) == (100, []))
+    }
+
+    @Test func bodiesAreKeptUpToTheLimit() throws {
+        var settings = Inspector.Settings()
+        settings.bodyLimit = 10
+        let bench = LogBench(
+            [.when(.get, "/a", .bytes([UInt8](repeating: 65, count: 100)))], settings: settings)
+        try bench.run(bench.client.get("/a"))
+        let id = try #require(bench.params("requestWillBeSent").first?["requestId"]?.string)
+        #expect(bench.row(id)?.body.count == 10)
+        #expect(bench.row(id)?.bodyCount == 100)
+    }
+}
+#endif
