@@ -94,8 +94,10 @@ private let onProgress: curl_xferinfo_callback = { context, _, _, _, sent in
 
 private let onRequest: curl_prereq_callback = { context, address, _, port, localPort in
     unsafe EasyHandle.callback(context, else: CURL_PREREQFUNC_ABORT) { transfer in
+        let known = unsafe transfer.multi.recent.addresses.read(address)
+        // libcurl reports only the first 45 bytes of a path (`MAX_IPADR_LEN`).
         let endpoints = ConnectionEndpoints(
-            address: unsafe transfer.multi.recent.addresses.read(address), port: Int(port),
+            address: transfer.multi.configuration.unixSocketPath ?? known, port: Int(port),
             localPort: Int(localPort))
         return transfer.willSend(to: endpoints) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
     }

@@ -19,7 +19,7 @@ extension Transfer {
     /// Whether the connection on which the request is about to be sent leads to an allowed address.
     func allows(_ endpoints: ConnectionEndpoints) -> Bool {
         guard multi.configuration.forbidsPrivateAddresses, let text = endpoints.address else { return true }
-        guard let address = IPAddress(text) else { return text == multi.configuration.unixSocketPath }
+        guard let address = IPAddress(text) else { return multi.configuration.unixSocketPath != nil }
         return allows(address)
     }
 

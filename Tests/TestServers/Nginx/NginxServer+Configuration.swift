@@ -89,7 +89,7 @@ extension NginxServer {
                 listen 127.0.0.1:\(ports.plain);
                 listen 127.0.0.1:\(ports.tls) ssl http2 default_server;
                 listen 127.0.0.1:\(ports.http2) http2;
-                listen unix:\(folder)/socket;
+                listen unix:\(folder)/\(socketName);
                 server_name localhost;
                 ssl_certificate certificate.pem;
                 ssl_certificate_key key.pem;
