@@ -10,8 +10,8 @@ enum OtherDomains {
         "Input",
         "PWA", "FedCm", "Extensions", "Tracing", "Console", "Schema",
     ]
-    /// Wishes about these, which change nothing here.
-    private static let wishes: Set<String> = [
+    /// Their commands that change nothing here.
+    private static let commands: Set<String> = [
         "enable", "disable", "setAutoAttach", "setDiscoverTargets", "setRemoteLocations",
         "runIfWaitingForDebugger", "setAsyncCallStackDepth", "setPauseOnExceptions", "setBlackboxPatterns",
         "setBlackboxExecutionContexts", "setSkipAllPauses", "setBreakpointsActive",
@@ -33,7 +33,7 @@ enum OtherDomains {
     static func answer(_ command: Command) throws(Command.Failure) -> JSON {
         if let answer = answers[command.method] { return answer }
         let parts = command.method.split(separator: ".", maxSplits: 1).map(String.init)
-        guard parts.count == 2, silent.contains(parts[0]), wishes.contains(parts[1]) else {
+        guard parts.count == 2, silent.contains(parts[0]), commands.contains(parts[1]) else {
             throw .unknownMethod(command.method)
         }
         return [:]

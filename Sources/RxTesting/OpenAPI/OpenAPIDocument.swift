@@ -76,8 +76,8 @@ public struct OpenAPIDocument: Sendable {
     ) throws(FixtureError) -> ScriptedTransport.Reply {
         var reader = try OpenAPIReader(document)
         let operation = try reader.operation(method, path)
-        let wish = OpenAPIReader.Wish(status: status, type: type, example: example)
-        guard let response = try reader.response(of: operation, wish) else {
+        let selection = OpenAPIReader.Selection(status: status, type: type, example: example)
+        guard let response = try reader.response(of: operation, selection) else {
             throw try reader.responses(of: operation).error(.noExample)
         }
         return .bytes(response.body, status: response.status, headers: response.headers, after: delay)

@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// Finds the examples in a description of an interface.
 struct OpenAPIReader {
-    /// The example that is wanted; `nil` leaves the choice.
-    struct Wish {
+    /// What the example has to match; `nil` matches all.
+    struct Selection {
         var status: Int?
         var type: String?
         var example: String?
@@ -45,7 +45,7 @@ struct OpenAPIReader {
             let item = try references.object(place)
             for (method, operation) in try operations(of: item) {
                 let prefix = try prefix(of: operation, item)
-                let reply = try response(of: operation, Wish()).map {
+                let reply = try response(of: operation, Selection()).map {
                     ScriptedTransport.Reply.bytes($0.body, status: $0.status, headers: $0.headers)
                 }
                 var rule = ScriptedTransport.Rule.when(
@@ -131,10 +131,12 @@ struct OpenAPIReader {
     }
 
     /// The example of a response; `nil` if there is none.
-    mutating func response(of operation: FixtureObject, _ wish: Wish) throws(FixtureError) -> Response? {
+    mutating func response(of operation: FixtureObject, _ selection: Selection) throws(FixtureError)
+        -> Response?
+    {
         let responses = try references.object(try operation.required("responses"))
-        for (status, node) in try candidates(responses, wish.status) {
-            guard let found = try content(of: references.object(node), wish) else { continue }
+        for (status, node) in try candidates(responses, selection.status) {
+            guard let found = try content(of: references.object(node), selection) else { continue }
             return Response(status: status, headers: found.headers, body: found.body)
         }
         return nil
@@ -142,13 +144,13 @@ struct OpenAPIReader {
 
     /// The responses that may be meant, the best first.
     private func candidates(
-        _ responses: FixtureObject, _ wish: Int?
+        _ responses: FixtureObject, _ status: Int?
     ) throws(FixtureError) -> [(status: HTTPResponse.Status, node: FixtureNode)] {
-        if let wish {
-            guard (200...599).contains(wish),
-                let node = responses["\(wish)"] ?? responses["\(wish / 100)XX"] ?? responses["default"]
-            else { throw responses.node.error(.missing, member: "\(wish)") }
-            return [(HTTPResponse.Status(code: wish), node)]
+        if let status {
+            guard (200...599).contains(status),
+                let node = responses["\(status)"] ?? responses["\(status / 100)XX"] ?? responses["default"]
+            else { throw responses.node.error(.missing, member: "\(status)") }
+            return [(HTTPResponse.Status(code: status), node)]
         }
         var found: [(order: Int, status: Int, node: FixtureNode)] = []
         for (name, node) in try responses.node.object().ordered where !name.hasPrefix("x-") {
@@ -170,17 +172,19 @@ struct OpenAPIReader {
 
     /// The header fields and the body of a response; `nil` if it has content but no example of it.
     private mutating func content(
-        of response: FixtureObject, _ wish: Wish
+        of response: FixtureObject, _ selection: Selection
     ) throws(FixtureError) -> (headers: HTTPFields, body: [UInt8])? {
-        guard wish.type == nil, wish.example == nil else { return try readContent(of: response, wish) }
+        guard selection.type == nil, selection.example == nil else {
+            return try readContent(of: response, selection)
+        }
         if let known = contents[response.node.place] { return known }
-        let found = try readContent(of: response, wish)
+        let found = try readContent(of: response, selection)
         contents.updateValue(found, forKey: response.node.place)
         return found
     }
 
     private mutating func readContent(
-        of response: FixtureObject, _ wish: Wish
+        of response: FixtureObject, _ selection: Selection
     ) throws(FixtureError) -> (headers: HTTPFields, body: [UInt8])? {
         var fields = HTTPFields()
         if let headers = response["headers"] {
@@ -196,13 +200,13 @@ struct OpenAPIReader {
             }
         }
         guard let types = try response["content"]?.object().ordered, !types.isEmpty else {
-            return wish.type == nil && wish.example == nil ? (fields, []) : nil
+            return selection.type == nil && selection.example == nil ? (fields, []) : nil
         }
-        let wanted = types.filter { wish.type == nil || $0.name.mediaType == wish.type?.mediaType }
+        let wanted = types.filter { selection.type == nil || $0.name.mediaType == selection.type?.mediaType }
         let preferred = wanted.filter { $0.name.isJSON } + wanted.filter { !$0.name.isJSON }
         for (type, node) in preferred {
             let members = try references.object(node)
-            guard let value = try example(members, wish.example) else { continue }
+            guard let value = try example(members, selection.example) else { continue }
             if !type.contains("*") {
                 fields[.contentType] = type
             } else if value.isObject {
