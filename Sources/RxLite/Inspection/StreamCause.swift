@@ -30,9 +30,13 @@ package final class StreamCause: Sendable {
     /// A cause without a marble: only the place in the code is known.
     convenience init(place: String) { self.init(track: 0, marble: 0, parent: 0, place: place) }
 
-    /// Runs `work` with `cause`, which knows only a place, unless a better one is known.
-    static func locate(_ cause: StreamCause, _ work: () -> Void) {
-        guard current == nil else { return work() }
+    /// Runs `work` with the place of a stream whose value has no marble. A marble that is known remains, together with
+    /// its place.
+    static func locate(_ place: StreamCause, _ work: () -> Void) {
+        guard let current, current.track != 0 else { return $current.withValue(place) { work() } }
+        guard current.marble == 0 else { return work() }
+        let cause = StreamCause(
+            track: current.track, marble: 0, parent: current.parent, inner: current.inner, place: place.place)
         $current.withValue(cause) { work() }
     }
 

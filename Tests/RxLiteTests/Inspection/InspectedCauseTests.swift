@@ -89,7 +89,17 @@ extension InspectedTests {
             Observable<Int, Never>.just(1).inspected("outer", fileID: "App/Search.swift", line: 9)
                 .flatMap { _ in source }.subscribe()
             source.subscribe()
-            #expect(places.entries == ["App/Shop.swift:7", "App/Search.swift:9", nil])
+            source.inspected("near", fileID: "App/Tea.swift", line: 3)
+                .inspected("far", fileID: "App/Shop.swift", line: 7).subscribe()
+            let pots = Signal<Int>()
+            let subscription = pots.observable.inspected("near", fileID: "App/Tea.swift", line: 3)
+                .inspected("far", fileID: "App/Shop.swift", line: 7).flatMap { _ in source }.subscribe()
+            pots.send(1)
+            subscription.cancel()
+            #expect(
+                places.entries == [
+                    "App/Shop.swift:7", "App/Search.swift:9", nil, "App/Tea.swift:3", "App/Shop.swift:7",
+                ])
             _ = watch?.lines()
         }
 
