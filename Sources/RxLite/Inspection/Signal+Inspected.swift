@@ -6,8 +6,8 @@ extension Signal {
     /// let reload = Signal<Void>().inspected("reload")
     /// ```
     ///
-    /// Without an inspector in the process, which has to be started before, this does nothing. The parameters are
-    /// those of ``Observable/inspected(_:showing:fileID:line:)``.
+    /// Without an inspector in the process this does nothing until one is started. The parameters are those of
+    /// ``Observable/inspected(_:showing:fileID:line:)``.
     ///
     /// - Returns: this signal.
     @discardableResult
@@ -28,8 +28,8 @@ extension State {
     /// let cart = State<[Goods]>([]).inspected("cart") { "\($0.count) goods" }
     /// ```
     ///
-    /// Without an inspector in the process, which has to be started before, this does nothing. The parameters are
-    /// those of ``Observable/inspected(_:showing:fileID:line:)``.
+    /// Without an inspector in the process this does nothing until one is started. The parameters are those of
+    /// ``Observable/inspected(_:showing:fileID:line:)``.
     ///
     /// - Returns: this state.
     @discardableResult
@@ -64,20 +64,22 @@ extension Property {
 }
 
 extension Multicaster {
-    /// Begins a track for the values, after those that are being delivered. Does nothing if there is one.
+    /// Begins a track for the values as soon as there is an inspector, after those that are being delivered. Does nothing
+    /// if there is one.
     func inspect(
         _ kind: StreamTrack.Kind, _ name: String, _ place: String,
         _ showing: (@Sendable (Element) -> String)?, currentText: @escaping @Sendable () -> String? = { nil }
     ) {
-        guard StreamLog.isAttached else { return }
-        lane.enter {
-            guard self.probe == nil else { return }
-            let origin = StreamTrack.Origin(
-                name: name, kind: kind, element: "\(Element.self)", place: place)
-            guard let track = StreamLog.shared.begin(origin, currentText: currentText) else { return }
-            let probe = StreamProbe(track, showing: showing)
-            self.replay.forEach { _ = probe.record($0) }
-            self.probe = probe
+        StreamLog.shared.follow(self) { multicaster in
+            multicaster.lane.enter {
+                guard multicaster.probe == nil else { return }
+                let origin = StreamTrack.Origin(
+                    name: name, kind: kind, element: "\(Element.self)", place: place)
+                guard let track = StreamLog.shared.begin(origin, currentText: currentText) else { return }
+                let probe = StreamProbe(track, showing: showing)
+                multicaster.replay.forEach { _ = probe.record($0) }
+                multicaster.probe = probe
+            }
         }
     }
 }

@@ -53,7 +53,14 @@ package final class StreamLog: Sendable {
         }
     }
 
+    /// A signal or state that got its name when no inspector was attached.
+    private struct Unfollowed: Sendable {
+        weak var owner: (any AnyObject & Sendable)?
+        let begin: @Sendable () -> Void
+    }
+
     private static let attachments = Atomic<Int>(0)
+    private let unfollowed = Mutex<[Unfollowed]>([])
     private let origin = ContinuousClock.now
     private let contents = Mutex(Contents())
     private let currentSlice = Atomic<Int>(0)
@@ -68,8 +75,16 @@ package final class StreamLog: Sendable {
     /// The time since the log was first used.
     package var now: Duration { ContinuousClock.now - origin }
 
-    /// Begins to follow the subscriptions that are made from now on. Each call needs a ``detach()``.
-    package func attach() { Self.attachments.add(1, ordering: .relaxed) }
+    /// Begins to follow the subscriptions that are made from now on, and all signals and states that have names. Each call
+    /// needs a ``detach()``.
+    package func attach() {
+        Self.attachments.add(1, ordering: .relaxed)
+        let waiting = unfollowed.withLock { unfollowed in
+            defer { unfollowed = [] }
+            return unfollowed
+        }
+        for entry in waiting { entry.begin() }
+    }
 
     /// Undoes one ``attach()``.
     package func detach() { Self.attachments.subtract(1, ordering: .relaxed) }
@@ -134,6 +149,30 @@ package final class StreamLog: Sendable {
     }
 
     // MARK: - Streams
+
+    /// Runs `begin` as soon as an inspector is attached, unless the owner has been released. In packages that are built
+    /// without an inspector, there will be none.
+    func follow<Owner: AnyObject & Sendable>(
+        _ owner: Owner, _ begin: @escaping @Sendable (Owner) -> Void
+    ) {
+        #if Inspector
+        let isAttached = unfollowed.withLock { unfollowed in
+            guard !Self.isAttached else { return true }
+            // The list at most doubles, so that looking for released ones costs each entry a constant time.
+            if unfollowed.count >= 64, unfollowed.count == unfollowed.capacity {
+                unfollowed.removeAll { $0.owner == nil }
+            }
+            unfollowed.append(
+                Unfollowed(owner: owner) { [weak owner] in
+                    if let owner { begin(owner) }
+                })
+            return false
+        }
+        if isAttached { begin(owner) }
+        #else
+        if Self.isAttached { begin(owner) }
+        #endif
+    }
 
     /// A new track, or `nil` if there are too many.
     func begin(

@@ -63,13 +63,31 @@ import Testing
             ])
     }
 
-    @Test func withoutAnInspectorNothingIsFollowed() {
-        let numbers = Signal<Int>().inspected("early")
+    @Test func subscriptionsFromBeforeTheInspectorAreNotFollowed() {
+        let numbers = Signal<Int>()
         numbers.observable.inspected("early").subscribe()
         let watch = StreamWatch()
         numbers.send(1)
         #expect(watch.lines().isEmpty)
     }
+
+    #if Inspector
+    @Test func signalsAndStatesFromBeforeTheInspectorAreFollowed() {
+        let numbers = Signal<Int>().inspected("early")
+        let count = State(1).inspected("count")
+        // Enough to make the log look for those that have been released.
+        for number in 0..<1000 { State(number).inspected("released") }
+        numbers.send(1)
+        count.value = 2
+        StreamLog.shared.attach()
+        defer { StreamLog.shared.detach() }
+        let watch = StreamWatch()
+        numbers.send(3)
+        count.value = 4
+        #expect(watch.lines() == ["early1 3", "count1 4"])
+        #expect(StreamLog.shared.openTracks.map { $0.current }.contains("4"))
+    }
+    #endif
 
     @Test func valuesBecomeTextOnlyWhileSomebodyWatches() {
         let log = StreamLog.shared
