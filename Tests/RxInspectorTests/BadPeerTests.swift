@@ -82,13 +82,22 @@ import Darwin
         await inspector.stop()
     }
 
-    /// A frame that announces 2⁶² bytes, and one that is not masked.
+    /// A frame that announces 2⁶² bytes, one that is not masked, and a text that is not UTF-8, with the codes of RFC 6455
+    /// §7.4.1.
     @Test(
-        arguments: [[0x81, 0xFF, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], [0x81, 0x01, 0x61]] as [[UInt8]])
-    func malformedFramesEndTheConnection(frame: [UInt8]) async throws {
+        arguments: [
+            ([0x81, 0xFF, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 1009), ([0x81, 0x01, 0x61], 1002),
+            ([0x81, 0x81, 0, 0, 0, 0, 0xFF], 1007),
+        ] as [([UInt8], UInt16)])
+    func malformedFramesEndTheConnection(frame: [UInt8], code: UInt16) async throws {
         let inspector = try await start()
-        let answer = try await PlainClient.exchange(handshake(inspector) + frame, port: inspector.port)
-        #expect(answer.hasPrefix("HTTP/1.1 101 "))
+        let answer: [UInt8] = try await PlainClient.exchange(
+            handshake(inspector) + frame, port: inspector.port)
+        #expect(answer.starts(with: "HTTP/1.1 101 ".utf8))
+        let head = try #require(answer.firstRange(of: Array("\r\n\r\n".utf8)))
+        let close = Array(answer[head.upperBound...])
+        #expect(close.first == 0x88)
+        #expect(close.dropFirst(2).prefix(2).elementsEqual([UInt8(code >> 8), UInt8(code & 0xFF)]))
         #expect(try await isServing(inspector))
         await inspector.stop()
     }

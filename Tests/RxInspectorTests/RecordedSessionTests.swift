@@ -21,6 +21,8 @@ import Testing
     /// Commands about what a program does not have.
     private static let unknown: Set<String> = ["ServiceWorker.setForceUpdateOnPageLoad"]
 
+    @Test func thereAreRecordedSessions() throws { #expect(try !Self.sessions.isEmpty) }
+
     @Test(arguments: try sessions)
     func eachCommandIsAnswered(session: String) async throws {
         let text = try String(contentsOf: Self.folder.appending(path: session), encoding: .utf8)

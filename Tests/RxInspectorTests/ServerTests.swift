@@ -1,6 +1,6 @@
 #if Inspector
 import HTTPTypes
-import RxClient
+@testable import RxClient
 import RxHTTP
 import RxNetworking
 import RxTesting
@@ -171,7 +171,7 @@ import Testing
         await inspector.stop()
     }
 
-    @Test func wishesEndWithTheFrontEnd() async throws {
+    @Test func settingsEndWithTheFrontEnd() async throws {
         let (client, _) = client([])
         let inspector = try await Inspector.start(client)
         let staying = FrontEndProbe(inspector)
@@ -220,6 +220,11 @@ import Testing
         try await probe.call("Network.enable")
         await inspector.stop()
         await #expect(throws: (any Error).self) { _ = try await probe.event("requestWillBeSent") }
+        let traffic = client.trafficHub
+        #expect(!traffic.isObserved)
+        inspector.inspect(client)
+        #expect(!traffic.isObserved)
+        await #expect(throws: SystemError.self) { try await PlainClient.exchange("", port: inspector.port) }
         let recorder = Recorder(client.get("/goods"), on: clock)
         try clock.run()
         #expect(recorder.values.count == 1)

@@ -15,11 +15,11 @@ public struct PlainClient: ~Copyable {
     /// Sends the text on a new connection and returns all bytes until the server closes. It blocks a separate
     /// thread, not one that a server in this process may need to answer.
     public static func exchange(_ text: String, port: UInt16) async throws -> String {
-        try await exchange(Array(text.utf8), port: port)
+        String(decoding: try await exchange(Array(text.utf8), port: port), as: UTF8.self)
     }
 
-    /// Sends the bytes on a new connection and returns all bytes until the server closes, as text.
-    public static func exchange(_ bytes: [UInt8], port: UInt16) async throws -> String {
+    /// Sends the bytes on a new connection and returns all bytes until the server closes.
+    public static func exchange(_ bytes: [UInt8], port: UInt16) async throws -> [UInt8] {
         try await withCheckedThrowingContinuation { continuation in
             do {
                 _ = try JoinableThread {
@@ -27,7 +27,7 @@ public struct PlainClient: ~Copyable {
                         with: Result {
                             let client = try PlainClient(port: port)
                             try client.send(bytes)
-                            return try client.receive()
+                            return try client.receiveBytes()
                         })
                 }
             } catch {
@@ -46,8 +46,13 @@ public struct PlainClient: ~Copyable {
         }
     }
 
-    /// Returns at most `limit` bytes of the data until the server closes; throws if it resets.
+    /// The same as ``receiveBytes(limit:)``, as text.
     public func receive(limit: Int = .max) throws(SystemError) -> String {
+        String(decoding: try receiveBytes(limit: limit), as: UTF8.self)
+    }
+
+    /// Returns at most `limit` bytes of the data until the server closes; throws if it resets.
+    public func receiveBytes(limit: Int = .max) throws(SystemError) -> [UInt8] {
         var all: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 65_536)
         while all.count < limit {
@@ -56,6 +61,6 @@ public struct PlainClient: ~Copyable {
             if count == 0 { break }
             all += part.prefix(count)
         }
-        return String(decoding: all, as: UTF8.self)
+        return all
     }
 }

@@ -107,15 +107,19 @@ final class Browser: Sendable {
         return result["result"]?["value"] ?? .null
     }
 
-    /// Waits in the page until an expression is true.
+    /// Waits in the page until an expression is true, a minute at most.
     func wait(for expression: String) async throws {
-        try await run(
+        let isTrue = try await run(
             """
             new Promise(done => {
-              const check = () => { if (\(expression)) done(true); else setTimeout(check, 30); };
+              const end = performance.now() + 60_000;
+              const check = () => {
+                if (\(expression)) done(true); else if (performance.now() > end) done(false); else setTimeout(check, 30);
+              };
               check();
             })
             """)
+        guard isTrue == true else { throw Failure(description: "not true within a minute: \(expression)") }
     }
 
     func open(_ url: String) async throws {
@@ -140,7 +144,7 @@ final class Browser: Sendable {
         }
     }
 
-    /// Chooses the colours that the page sees as the user's wish.
+    /// Chooses the colours that the user prefers, as the page sees it.
     func prefer(_ scheme: String) async throws {
         try await call(
             "Emulation.setEmulatedMedia",
