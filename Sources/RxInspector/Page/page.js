@@ -13,7 +13,7 @@ const HISTORY = 300_000, ROWS = 120, REQUESTS = 200, MARBLES = 2000, LAG = 120;
 const EDGE = 84;
 const PHASES = [["queue", "queued"], ["dns", "DNS"], ["connect", "connect"], ["tls", "TLS"], ["wait", "wait"],
   ["receive", "receive"]];
-const ENDS = { finished: "|", failed: "✕", cancelled: "⊘", released: "◌" };
+const ENDS = { finished: "|", failed: "✕", cancelled: "⊘", released: "◌", missed: "?" };
 
 // ---- The model: what the feed has told.
 const tracks = new Map(), requests = new Map(), marbles = new Map(), rows = [];
@@ -870,55 +870,70 @@ for (const [name, text] of PHASES) {
 }
 
 // ---- The feed.
-let waits = 500;
+let waits = 500, isHalted = false;
 function connect() {
   const socket = new WebSocket(new URL("streams", location.href).href.replace(/^http/, "ws"));
   socket.addEventListener("message", event => receive(JSON.parse(event.data)));
   socket.addEventListener("close", () => {
     isLost = true;
-    if (frozen === null && offset !== null) setFrozen(viewEnd());
+    if (frozen === null && offset !== null) {
+      setFrozen(viewEnd());
+      isHalted = true;
+    }
     showState();
     setTimeout(connect, waits = Math.min(10_000, waits * 2));
   });
 }
 
-function reset() {
-  tracks.clear();
-  requests.clear();
-  marbles.clear();
-  rows.length = 0;
-  $("streams").replaceChildren();
-  $("requests").replaceChildren();
-  hidden = { values: 0, streams: 0, lost: 0, missed: 0 };
-  select(null);
+/** Begins a track whose first events the page has not seen. */
+function beginBefore(track, now) {
+  begin(track);
+  const made = tracks.get(track.id);
+  made.begunBefore = true;
+  if (track.paused) made.pauses.push({ from: now, to: null });
+  made.counted = made.items.length;
+  label(made.row);
+}
+
+/** Continues after batches that the page has missed. What it shows of the past remains. */
+function goOn({ tracks: open, requests: known, t: now }) {
+  const ids = new Set(open.map(track => track.id));
+  for (const track of [...tracks.values()]) {
+    if (track.end === null && !ids.has(track.id)) take({ k: "missed", track: track.id, t: now, text: "ended while the page missed events" });
+  }
+  for (const news of open) {
+    const track = tracks.get(news.id);
+    if (!track) { beginBefore(news, now); continue; }
+    count([[news.id, news.count]], lastBatch, now);
+    if ((track.pauses.at(-1)?.to === null) !== news.paused) take({ k: news.paused ? "paused" : "resumed", track: news.id, t: now });
+  }
+  const listed = new Set(known.map(request => request.id));
+  for (const request of [...requests.values()]) {
+    if (request.end === null && !listed.has(request.id)) { request.row.remove(); requests.delete(request.id); }
+  }
 }
 
 let lastBatch = 0;
 function receive(message) {
   const arrival = message.t - performance.now();
   if (message.type === "hello") {
-    reset();
     waits = 500;
     isLost = false;
-    ({ process } = message);
-    epoch = message.epoch;
+    ({ process, epoch } = message);
+    const isFirst = offset === null;
     offset = arrival;
+    // The address belongs to one run of the program, so the tracks are the same.
+    if (isFirst) {
+      $("process").textContent = process;
+      document.title = `Streams of ${process}`;
+      base = viewEnd() - span;
+      for (const track of message.tracks) beginBefore(track, message.t);
+    } else goOn(message);
     lastBatch = message.t;
-    $("process").textContent = process;
-    document.title = `Streams of ${process}`;
-    setFrozen(null);
-    base = viewEnd() - span;
-    for (const track of message.tracks) {
-      begin(track);
-      const made = tracks.get(track.id);
-      made.begunBefore = true;
-      if (track.paused) made.pauses.push({ from: message.t, to: null });
-      made.counted = made.items.length;
-      label(made.row);
-    }
+    if (isHalted) setFrozen(null);
+    isHalted = false;
     layout();
-    // Of more than none, the page has skipped batches and begins again.
-    hidden.missed = message.missed;
+    hidden.missed += message.missed;
   } else {
     // The smallest delay so far says best how the clocks differ.
     offset = Math.max(offset - 0.05, arrival);

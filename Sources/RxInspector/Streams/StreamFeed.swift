@@ -92,12 +92,15 @@ final class StreamFeed: Sendable {
             }
             return tracks
         }
-        // Outside of the lock, because it calls the program's code.
+        sendValues(of: tracks, to: [viewer])
+    }
+
+    /// Sends the current values of states. Outside of the lock, because it calls the program's code.
+    private func sendValues(of tracks: [StreamTrack], to viewers: [Viewer]) {
         let states = tracks.compactMap { track in track.current.map { (track, $0) } }
-        if !states.isEmpty {
-            let values = StreamMessages.values(of: states, at: log.now)
-            viewer.send(values) { values }
-        }
+        guard !states.isEmpty else { return }
+        let values = StreamMessages.values(of: states, at: log.now)
+        for viewer in viewers { viewer.send(values) { values } }
     }
 
     private func hello(_ tracks: [StreamTrack]) -> JSON {
@@ -125,10 +128,10 @@ final class StreamFeed: Sendable {
     /// Sends a batch. Returns whether there are pages.
     @discardableResult
     func tick() -> Bool {
-        contents.withLock { contents in
+        let beginning = contents.withLock { contents -> [Viewer]? in
             guard let watcher = contents.watcher else {
                 contents.ticker = nil
-                return false
+                return nil
             }
             let states = clients.states
             let stateBytes = JSON.array(states).bytes
@@ -136,11 +139,11 @@ final class StreamFeed: Sendable {
                 log.drain(watcher), requests: requests.withLock { $0.takeChanged() }.map(\.document),
                 clients: stateBytes == contents.states ? nil : states)
             contents.states = stateBytes
-            for viewer in contents.viewers.values {
-                viewer.send(message) { hello(log.openTracks) }
-            }
-            return true
+            return contents.viewers.values.filter { $0.send(message) { hello(log.openTracks) } }
         }
+        guard let beginning else { return false }
+        if !beginning.isEmpty { sendValues(of: log.openTracks, to: beginning) }
+        return true
     }
 }
 #endif

@@ -16,13 +16,16 @@ final class Viewer: SocketSession {
     /// messages are in order.
     ///
     /// - Parameter beginning: makes the message that the page is sent instead after it has skipped some.
-    func send(_ message: JSON, orToBegin beginning: () -> JSON) {
+    /// - Returns: whether the page begins again.
+    @discardableResult
+    func send(_ message: JSON, orToBegin beginning: () -> JSON) -> Bool {
         guard outbox.waitingCount <= StreamFeed.backlog else {
             missed.add(1, ordering: .relaxed)
-            return
+            return false
         }
         let missed = missed.exchange(0, ordering: .relaxed)
         outbox.send((missed > 0 ? beginning() : message).adding(("missed", .integer(missed))))
+        return missed > 0
     }
 
     /// A page has nothing to say.

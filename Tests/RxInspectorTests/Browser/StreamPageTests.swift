@@ -131,6 +131,45 @@ extension StreamTests {
             }
         }
 
+        @Test func aLostConnectionLosesNothingThatIsShown() async throws {
+            try await withPage { browser, inspector, _ in
+                try await browser.call(
+                    "Page.addScriptToEvaluateOnNewDocument",
+                    [
+                        "source": """
+                        window.WebSocket = class extends WebSocket {
+                          constructor(...words) { super(...words); window.feed = this; }
+                        };
+                        """
+                    ])
+                try await browser.open(inspector.pageURL)
+                try await browser.wait(for: "document.querySelector('#state').dataset.is === 'live'")
+                func track(_ name: String) -> String {
+                    "JSON.parse(streamsPage.jsonText()).tracks.find(track => track.name === '\(name)')"
+                }
+                let pot = State("empty").inspected("pot")
+                let brief = Signal<Int>()
+                let subscription = brief.observable.inspected("brief").subscribe()
+                pot.value = "half"
+                try await browser.wait(for: "\(track("pot"))?.values.some(value => value.text === 'half')")
+                try await browser.wait(for: "\(track("brief"))")
+                try await browser.run("document.querySelector('#freeze').click(); feed.close()")
+                try await browser.wait(for: "document.querySelector('#state').dataset.is === 'lost'")
+                subscription.cancel()
+                pot.value = "full"
+                try await browser.wait(for: "document.querySelector('#state').dataset.is === 'frozen'")
+                try await browser.wait(for: "\(track("pot")).values.some(value => value.text === 'full')")
+                #expect(
+                    try await browser.run("\(track("pot")).values.map(value => value.text).join()")
+                        == "empty,half,full")
+                #expect(try await browser.run("\(track("brief")).how") == "missed")
+                // Without a choice of the user, the page is live again.
+                try await browser.run("document.querySelector('#freeze').click(); feed.close()")
+                try await browser.wait(for: "document.querySelector('#state').dataset.is === 'lost'")
+                try await browser.wait(for: "document.querySelector('#state').dataset.is === 'live'")
+            }
+        }
+
         @Test func theMarblesCanBePastedIntoATest() async throws {
             try await withPage { browser, _, _ in
                 let source = try await browser.run("streamsPage.marblesSource()").string ?? ""

@@ -96,6 +96,27 @@ extension StreamTests {
             feed.stop()
         }
 
+        @Test func aPageThatBeginsAgainIsSentTheStates() async throws {
+            let outbox = MessageOutbox(byteLimit: 1 << 30)
+            let feed = StreamFeed(InspectedClients(), textLimit: .seconds(60))
+            let count = State(4711).inspected("count")
+            let viewer = Viewer(outbox, feed)
+            feed.add(viewer)
+            viewer.send(["text": .string(String(repeating: "a", count: StreamFeed.backlog))]) { [:] }
+            viewer.send(["text": "skipped"]) { [:] }
+            _ = await outbox.next()
+            async let next = outbox.next()
+            while outbox.waitingCount > 0 { await Task.yield() }
+            #expect(feed.tick())
+            var text = String(decoding: try #require(await next), as: UTF8.self)
+            // The beginning and the values may be two batches.
+            if !text.contains("4711") { text += String(decoding: await outbox.next() ?? [], as: UTF8.self) }
+            #expect(text.contains(#""type":"hello""#))
+            #expect(text.contains(#""text":"4711""#))
+            feed.stop()
+            count.value = 0
+        }
+
         @Test func theStateOfTheClientsIsShown() async throws {
             var configuration = ClientConfiguration(baseURL: "https://a.example:8443/v1")
             configuration.circuitBreaker = CircuitBreaker.Policy()
