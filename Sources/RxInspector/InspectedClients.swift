@@ -12,6 +12,10 @@ final class InspectedClients: Sendable {
     }
 
     private let contents = Mutex(Contents())
+    private let sampling: RequestSampling
+
+    /// - Parameter sampling: chooses the requests that are shown.
+    init(_ sampling: RequestSampling) { self.sampling = sampling }
 
     /// Passes the client's events on from now on. Does nothing for a client that is in the list, and after ``stop()``.
     func add(_ client: Client, _ take: @escaping @Sendable (TrafficEvent) -> Void) {
@@ -20,7 +24,8 @@ final class InspectedClients: Sendable {
             guard !contents.isStopped, !contents.list.contains(where: { $0.client === client }) else {
                 return
             }
-            contents.list.append(InspectedClient(client, client.traffic.subscribe(onNext: take)))
+            contents.list.append(
+                InspectedClient(client, client.traffic(sampling).subscribe(onNext: take)))
             client.developerTools = contents.tools
         }
     }

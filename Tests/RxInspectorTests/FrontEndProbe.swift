@@ -49,9 +49,9 @@ final class FrontEndProbe {
         return JSON(parsing: text)
     }
 
-    /// The parameters of the next event with the name.
+    /// The parameters of the next event with the name, of the domain Network if it names none.
     func event(_ name: String) async throws -> JSON {
-        let method = JSON.string("Network.\(name)")
+        let method = JSON.string(name.contains(".") ? name : "Network.\(name)")
         if let index = events.firstIndex(where: { $0["method"] == method }) {
             return events.remove(at: index)["params"] ?? .null
         }

@@ -1,4 +1,4 @@
-/// The wishes of developer tools, for requests that begin while ``Client/traffic`` has a subscriber.
+/// The settings of developer tools, for requests that begin while something observes the client.
 package struct DeveloperTools: Sendable, Equatable {
     /// The network to emulate. Default `nil`: the real one.
     package var network: EmulatedNetwork?
@@ -33,7 +33,7 @@ package struct EmulatedNetwork: Sendable, Equatable {
 }
 
 extension Client {
-    /// The wishes of developer tools.
+    /// The settings of developer tools.
     package var developerTools: DeveloperTools {
         get { trafficHub.tools }
         set { trafficHub.tools = newValue }

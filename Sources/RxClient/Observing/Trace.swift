@@ -19,12 +19,13 @@ final class Trace: Sendable {
         var hasEnded = false
     }
 
-    /// The wishes of developer tools at the beginning of the request.
+    /// The settings of developer tools at the beginning of the request.
     let tools: DeveloperTools
     private let hub: TrafficHub
     private let scheduler: any Scheduler
-    /// Whether the traffic had a subscriber when the request began.
+    /// Whether the traffic had a subscriber for the request when it began.
     let isShown: Bool
+    private let isSampled: Bool
     /// The instruments' record of the call.
     private let record: (any CallRecord)?
     /// Whether an instrument watches the begin and the end of the call.
@@ -37,12 +38,13 @@ final class Trace: Sendable {
 
     fileprivate init(
         _ call: RecordedCall, of endpoint: (any Endpoint)?, in hub: TrafficHub,
-        _ instruments: [any CallInstrument]
+        _ instruments: [any CallInstrument], isShown: Bool, isSampled: Bool, _ tools: DeveloperTools
     ) {
         self.hub = hub
         scheduler = call.scheduler
-        isShown = hub.hasSubscribers
-        tools = isShown ? hub.tools : DeveloperTools()
+        self.isShown = isShown
+        self.isSampled = isSampled
+        self.tools = tools
         origin = isShown ? CallOrigin(call.kind, endpoint) : nil
         watchesCall = instruments.contains { $0.watchesCalls }
         // Usually there is one, which needs no list.
@@ -92,7 +94,8 @@ final class Trace: Sendable {
         hub.send(
             TrafficEvent(
                 kind: kind, request: request, exchange: exchange, time: scheduler.now,
-                date: scheduler.currentDate, origin: origin, cachedBody: body, cause: cause))
+                date: scheduler.currentDate, origin: origin, cachedBody: body, cause: cause,
+                isSampled: isSampled))
     }
 
     /// The exchange of `request`, with its events reported.
@@ -102,20 +105,27 @@ final class Trace: Sendable {
         _ request: Request, at server: Server?, _ host: HostState?,
         _ send: @escaping @Sendable (Request) -> Observable<TransferEvent, NetworkError>
     ) -> Observable<TransferEvent, NetworkError> {
-        guard let record else { return shown(request, send(request)) }
+        guard let record else { return shown(request, emulated(request, send(request))) }
         return Observable(scheduler: scheduler) { observer in
             var request = request
             let origin = request.origin(at: server)
             let exchange = record.exchange(&request, to: origin, through: host?.breaker)
-            let events = self.isShown ? self.shown(request, send(request)) : send(request)
+            let events = self.shown(request, self.emulated(request, send(request)))
             RecordedExchange(exchange, into: observer).start(events)
         }
+    }
+
+    private func emulated(
+        _ request: Request, _ events: Observable<TransferEvent, NetworkError>
+    ) -> Observable<TransferEvent, NetworkError> {
+        tools.network.map { events.emulating($0, for: request, on: scheduler) } ?? events
     }
 
     private func shown(
         _ request: Request, _ events: Observable<TransferEvent, NetworkError>
     ) -> Observable<TransferEvent, NetworkError> {
-        .deferred(on: scheduler) {
+        guard isShown else { return events }
+        return .deferred(on: scheduler) {
             let exchange = self.progress.withLock { progress in
                 progress.request = request
                 progress.status = nil
@@ -123,9 +133,7 @@ final class Trace: Sendable {
                 progress.running.insert(progress.exchange)
                 return progress.exchange
             }
-            let exchanged =
-                self.tools.network.map { events.emulating($0, for: request, on: self.scheduler) } ?? events
-            return exchanged.handleEvents(
+            return events.handleEvents(
                 onSubscribe: { self.tell(.sent, of: request, exchange) },
                 onNext: { event in
                     self.note(event, of: exchange)
@@ -192,7 +200,7 @@ final class Trace: Sendable {
 }
 
 extension Client {
-    /// The trace of a request; `nil` if there is neither a subscriber nor an instrument.
+    /// The trace of a request; `nil` if nothing observes it, and no developer tools change it.
     ///
     /// - Parameter page: the page that the call loads, if it loads one.
     func trace(
@@ -200,11 +208,15 @@ extension Client {
         on scheduler: any Scheduler
     ) -> Trace? {
         guard trafficHub.isObserved else { return nil }
+        let (instruments, tools) = (trafficHub.instruments, trafficHub.tools)
+        let isSampled = trafficHub.isSampled()
+        let isShown = isSampled || trafficHub.hasSubscribers
+        guard isShown || !instruments.isEmpty || tools != DeveloperTools() else { return nil }
         return Trace(
             RecordedCall(
                 kind: kind, request: request, pathTemplate: endpoint?.path,
                 basePath: servers.pair.main.basePath, isPage: page != nil, scheduler: scheduler),
-            of: endpoint, in: trafficHub, trafficHub.instruments)
+            of: endpoint, in: trafficHub, instruments, isShown: isShown, isSampled: isSampled, tools)
     }
 }
 

@@ -11,7 +11,8 @@ final class TrafficHub: Sendable {
     private let listeners = Atomic<Int>(0)
     private let subscribers = Atomic<Int>(0)
     private let attached = Mutex<[any CallInstrument]>([])
-    private let wishes = Mutex(DeveloperTools())
+    private let samplings = Mutex<[RequestSampling]>([])
+    private let settings = Mutex(DeveloperTools())
 
     /// Whether there is a subscriber or an instrument.
     var isObserved: Bool { listeners.load(ordering: .relaxed) > 0 }
@@ -29,9 +30,31 @@ final class TrafficHub: Sendable {
                 self.subscribers.subtract(1, ordering: .relaxed)
                 self.listeners.subtract(1, ordering: .relaxed)
             }
-            let closed = self.isClosed.observable.filter { $0 }
-            self.signal.observable.take(until: closed).subscribe(observer)
+            self.untilClosed(self.signal.observable).subscribe(observer)
         }
+    }
+
+    /// The same for the requests that a sampling chooses. The others cost no more than without subscribers.
+    func events(_ sampling: RequestSampling) -> Observable<TrafficEvent, Never> {
+        Observable { observer in
+            self.samplings.withLock { $0.append(sampling) }
+            self.listeners.add(1, ordering: .relaxed)
+            observer.scope.onClose {
+                self.listeners.subtract(1, ordering: .relaxed)
+                self.samplings.withLock { $0.removeAll { $0 === sampling } }
+            }
+            self.untilClosed(self.signal.observable.filter(\.isSampled)).subscribe(observer)
+        }
+    }
+
+    /// Whether a sampling chooses the request that begins now.
+    func isSampled() -> Bool {
+        // Each one counts the requests.
+        samplings.withLock { $0 }.reduce(false) { $1.admits() || $0 }
+    }
+
+    private func untilClosed<Element>(_ stream: Observable<Element, Never>) -> Observable<Element, Never> {
+        stream.take(until: isClosed.observable.filter { $0 })
     }
 
     /// Lets an instrument watch the calls that begin from now on, until the subscription is cancelled or the client is
@@ -45,16 +68,15 @@ final class TrafficHub: Sendable {
                 self.attached.withLock { $0.removeAll { $0 === instrument } }
                 instrument.stop()
             }
-            let closed = self.isClosed.observable.filter { $0 }
-            Observable<Never, Never>.never().take(until: closed).subscribe(observer)
+            self.untilClosed(Observable<Never, Never>.never()).subscribe(observer)
         }
         .subscribe()
     }
 
-    /// The wishes of developer tools. Read for requests with listeners only.
+    /// The settings of developer tools. Read for requests with listeners only.
     var tools: DeveloperTools {
-        get { wishes.withLock { $0 } }
-        set { wishes.withLock { $0 = newValue } }
+        get { settings.withLock { $0 } }
+        set { settings.withLock { $0 = newValue } }
     }
 
     func send(_ event: TrafficEvent) { signal.send(event) }
@@ -66,6 +88,11 @@ final class TrafficHub: Sendable {
 extension Client {
     /// Lets an instrument watch the calls that begin from now on.
     package func attach(_ instrument: any CallInstrument) -> Subscription { trafficHub.attach(instrument) }
+
+    /// The events of the requests that a sampling chooses.
+    package func traffic(_ sampling: RequestSampling) -> Observable<TrafficEvent, Never> {
+        trafficHub.events(sampling)
+    }
 
     /// All events of the client's requests that begin after the subscription: the common source of logs,
     /// recordings and indicators.

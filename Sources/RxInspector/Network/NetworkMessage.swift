@@ -1,6 +1,7 @@
 #if Inspector
 import FoundationEssentials
 import HTTPTypes
+import RxClient
 import RxHTTP
 import RxWebSocket
 
@@ -138,6 +139,23 @@ enum NetworkMessage {
             "errorText": .string(text), "canceled": .bool(isCancelled),
         ]
         return event("loadingFailed", params.adding(("blockedReason", isBlocked ? "other" : nil)))
+    }
+
+    /// A line in the console of the front end.
+    static func omissions(_ count: Int, beyond rate: RequestRate) -> JSON {
+        let text = """
+            \(count) requests are not shown, because there are more than \(rate.perSecond) a second \
+            (Inspector.Settings.requestRate).
+            """
+        return [
+            "method": "Log.entryAdded",
+            "params": [
+                "entry": [
+                    "source": "network", "level": "warning", "text": .string(text),
+                    "timestamp": .number(Date().timeIntervalSince1970 * 1000),
+                ]
+            ],
+        ]
     }
 
     /// A time of the protocol.

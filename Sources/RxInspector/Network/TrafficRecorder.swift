@@ -16,29 +16,59 @@ actor TrafficRecorder {
     nonisolated let settings: Inspector.Settings
     private nonisolated let inbox = TrafficInbox()
     private let clients: InspectedClients
+    private let sampling: RequestSampling
+    /// The number of omitted requests that the front ends know of.
+    private var toldOmissions = 0
     /// The maximum number of bytes of earlier requests that a front end is sent when it opens.
     private let replayLimit: Int
     private var log: NetworkLog
     /// In the order in which they came.
     private var listeners: [Listener] = []
 
-    init(_ settings: Inspector.Settings, _ limits: InspectorLimits, _ clients: InspectedClients) {
+    init(
+        _ settings: Inspector.Settings, _ limits: InspectorLimits, _ clients: InspectedClients,
+        _ sampling: RequestSampling
+    ) {
         self.settings = settings
         self.clients = clients
+        self.sampling = sampling
         // Otherwise a front end that reads at once would be disconnected.
         replayLimit = limits.outbox / 2
         log = NetworkLog(settings)
         // Runs until `stop`, which ends the batches.
         Task { await self.run() }
+        awaitOmission()
     }
 
     private func run() async {
         while let items = await inbox.next() {
             let messages = log.take(items)
             for listener in listeners where listener.isEnabled {
-                for message in messages { listener.frontEnd.outbox.send(.text(message)) }
+                listener.frontEnd.outbox.send(messages)
             }
         }
+    }
+
+    /// Tells all front ends how many requests are not shown, a second after the next one of them.
+    private nonisolated func awaitOmission() {
+        sampling.onNextOmission { [weak self] in
+            Task {
+                // Nobody cancels it.
+                try? await Task.sleep(for: .seconds(1))
+                await self?.tellOmissions()
+            }
+        }
+    }
+
+    private func tellOmissions() {
+        awaitOmission()
+        toldOmissions = sampling.omittedCount
+        for listener in listeners where listener.isEnabled { tellOmissions(listener.frontEnd) }
+    }
+
+    private func tellOmissions(_ frontEnd: FrontEnd) {
+        guard toldOmissions > 0, let rate = settings.requestRate else { return }
+        frontEnd.outbox.send(NetworkMessage.omissions(toldOmissions, beyond: rate))
     }
 
     /// Takes an event of a client, on any thread.
@@ -56,7 +86,8 @@ actor TrafficRecorder {
         case "enable":
             guard !listener(frontEnd).isEnabled else { return [:] }
             change(frontEnd) { $0.isEnabled = true }
-            for message in log.replay(limit: replayLimit) { frontEnd.outbox.send(.text(message)) }
+            frontEnd.outbox.send(log.replay(limit: replayLimit))
+            tellOmissions(frontEnd)
         case "disable": change(frontEnd) { $0.isEnabled = false }
         case "getResponseBody": return try body(of: row(params))
         case "getRequestPostData": return try postData(of: row(params))
@@ -76,7 +107,7 @@ actor TrafficRecorder {
         case "canEmulateNetworkConditions": return ["result": true]
         case "canClearBrowserCache", "canClearBrowserCookies": return ["result": false]
         case "getCookies", "getAllCookies": return ["cookies": []]
-        // Wishes that a page could fulfil and a program has no use for.
+        // Requests that concern a page, and change nothing for a program.
         case "setAttachDebugStack", "setBypassServiceWorker", "clearAcceptedEncodingsOverride",
             "enableReportingApi", "overrideNetworkState", "setBlockedURLs", "configureDurableMessages",
             "enableDeviceBoundSessions":
@@ -107,7 +138,7 @@ actor TrafficRecorder {
         applySettings()
     }
 
-    /// Sets the network of the front end that came last and has one, and disables the cache if one wants that.
+    /// Sets the network of the front end that came last and has one, and disables the cache if one has asked for that.
     private func applySettings() {
         var tools = DeveloperTools()
         tools.network = listeners.last { $0.network != nil }?.network

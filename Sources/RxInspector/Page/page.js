@@ -18,7 +18,7 @@ const ENDS = { finished: "|", failed: "✕", cancelled: "⊘", released: "◌", 
 // ---- The model: what the feed has told.
 const tracks = new Map(), requests = new Map(), marbles = new Map(), rows = [];
 let clients = [], process = "", epoch = 0, offset = null, base = 0, span = 15_000, frozen = null, width = 800;
-let selected = null, hidden = { values: 0, streams: 0, lost: 0, missed: 0 }, lastSampled = -1e9, isLost = true;
+let selected = null, hidden = { values: 0, streams: 0, requests: 0, lost: 0, missed: 0 }, lastSampled = -1e9, isLost = true;
 
 const serverNow = () => offset === null ? 0 : performance.now() + offset;
 const viewEnd = () => frozen ?? serverNow() - LAG;
@@ -639,6 +639,7 @@ function sampling() {
   const parts = [];
   if (lastSampled > viewEnd() - span && hidden.values) parts.push(`${plural(hidden.values, "value")} counted, not drawn`);
   if (hidden.streams) parts.push(`${plural(hidden.streams, "stream")} not followed`);
+  if (hidden.requests) parts.push(`${plural(hidden.requests, "request")} not shown`);
   if (hidden.lost) parts.push(`${plural(hidden.lost, "event")} lost`);
   if (hidden.missed) parts.push(`${plural(hidden.missed, "batch")} skipped`);
   const text = parts.length ? `Sampling: ${parts.join(", ")}` : "";
@@ -943,6 +944,7 @@ function receive(message) {
     hidden.streams += message.untracked;
     hidden.lost += message.lost;
   }
+  hidden.requests = message.omitted ?? hidden.requests;
   for (const request of message.requests) takeRequest(request);
   if (message.clients) { clients = message.clients; drawCards(); }
   showState();

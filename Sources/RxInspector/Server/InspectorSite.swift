@@ -15,14 +15,16 @@ final class InspectorSite: Sendable {
     let streams: StreamFeed
     /// The number of open connections of the server.
     let connections = Atomic<Int>(0)
-    private let clients = InspectedClients()
+    private let clients: InspectedClients
     private let place = Mutex("")
 
     init(_ settings: Inspector.Settings, _ limits: InspectorLimits) {
         self.settings = settings
         self.limits = limits
-        recorder = TrafficRecorder(settings, limits, clients)
-        streams = StreamFeed(clients, textLimit: limits.textTime)
+        let sampling = RequestSampling(settings.requestRate)
+        clients = InspectedClients(sampling)
+        recorder = TrafficRecorder(settings, limits, clients, sampling)
+        streams = StreamFeed(clients, sampling, textLimit: limits.textTime)
     }
 
     /// Shows the client's requests from now on.

@@ -40,6 +40,16 @@ final class MessageOutbox: Sendable {
         send(frames: frame)
     }
 
+    /// Sends text messages.
+    func send(_ texts: [[UInt8]]) {
+        guard !texts.isEmpty else { return }
+        var frames: [UInt8] = []
+        // With the longest head of a frame.
+        frames.reserveCapacity(texts.reduce(0) { $0 + $1.count + 10 })
+        for text in texts { frames.append(text: text) }
+        send(frames: frames)
+    }
+
     /// Sends frames, or ends the connection if too much is waiting.
     func send(frames: [UInt8]) {
         let reader = contents.withLock { contents -> (CheckedContinuation<[UInt8]?, Never>, [UInt8]?)? in

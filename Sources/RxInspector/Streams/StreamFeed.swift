@@ -25,6 +25,7 @@ final class StreamFeed: Sendable {
 
     private let log = StreamLog.shared
     private let clients: InspectedClients
+    private let sampling: RequestSampling
     private let contents = Mutex(Contents())
     /// Has a lock of its own, because clients wait for it.
     private let requests = Mutex(RequestRows())
@@ -35,8 +36,9 @@ final class StreamFeed: Sendable {
     /// Attaches to the streams of the process that are subscribed to from now on.
     ///
     /// - Parameter textLimit: see ``StreamLog``.
-    init(_ clients: InspectedClients, textLimit: Duration? = nil) {
+    init(_ clients: InspectedClients, _ sampling: RequestSampling, textLimit: Duration? = nil) {
         self.clients = clients
+        self.sampling = sampling
         self.textLimit = textLimit
         log.attach()
     }
@@ -106,7 +108,7 @@ final class StreamFeed: Sendable {
     private func hello(_ tracks: [StreamTrack]) -> JSON {
         StreamMessages.hello(
             tracks, requests: requests.withLock { $0.all }.map(\.document), clients: clients.states,
-            at: log.now)
+            omitted: sampling.omittedCount, at: log.now)
     }
 
     /// Sends batches as long as there are pages.
@@ -137,7 +139,7 @@ final class StreamFeed: Sendable {
             let stateBytes = JSON.array(states).bytes
             let message = StreamMessages.batch(
                 log.drain(watcher), requests: requests.withLock { $0.takeChanged() }.map(\.document),
-                clients: stateBytes == contents.states ? nil : states)
+                clients: stateBytes == contents.states ? nil : states, omitted: sampling.omittedCount)
             contents.states = stateBytes
             return contents.viewers.values.filter { $0.send(message) { hello(log.openTracks) } }
         }

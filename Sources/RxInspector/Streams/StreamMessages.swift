@@ -8,7 +8,7 @@ import RxLite
 /// a gap, unless `missed` says that batches were skipped.
 enum StreamMessages {
     static func hello(
-        _ tracks: [StreamTrack], requests: [JSON], clients: [JSON], at time: Duration
+        _ tracks: [StreamTrack], requests: [JSON], clients: [JSON], omitted: Int, at time: Duration
     ) -> JSON {
         let date = Date().timeIntervalSince1970 * 1000
         return [
@@ -19,19 +19,21 @@ enum StreamMessages {
                 tracks.map {
                     $0.document.adding(("paused", .bool($0.isPaused)), ("count", .integer($0.count)))
                 }),
-            "requests": .array(requests), "clients": .array(clients),
+            "requests": .array(requests), "clients": .array(clients), "omitted": .integer(omitted),
         ]
     }
 
-    /// - Parameter clients: the states of the clients if they have changed.
-    static func batch(_ batch: StreamBatch, requests: [JSON], clients: [JSON]?) -> JSON {
+    /// - Parameters:
+    ///   - clients: the states of the clients if they have changed.
+    ///   - omitted: the number of requests so far that are not shown.
+    static func batch(_ batch: StreamBatch, requests: [JSON], clients: [JSON]?, omitted: Int) -> JSON {
         let counts = batch.counts.sorted { $0.key < $1.key }
         var members: [(String, JSON)] = [
             ("type", "batch"), ("t", .milliseconds(batch.time)),
             ("events", .array(batch.records.map(\.document))),
             ("counts", .array(counts.map { [.integer($0.key), .integer($0.value)] })),
             ("lost", .integer(batch.lost)), ("untracked", .integer(batch.untracked)),
-            ("requests", .array(requests)),
+            ("requests", .array(requests)), ("omitted", .integer(omitted)),
         ]
         if let clients { members.append(("clients", .array(clients))) }
         return .object(members)

@@ -82,7 +82,8 @@ extension StreamTests {
 
         @Test func aPageThatHasSkippedMessagesBeginsAgain() async throws {
             let outbox = MessageOutbox(byteLimit: 1 << 30)
-            let feed = StreamFeed(InspectedClients())
+            let sampling = RequestSampling(nil)
+            let feed = StreamFeed(InspectedClients(sampling), sampling)
             let viewer = Viewer(outbox, feed)
             let long = JSON.string(String(repeating: "a", count: StreamFeed.backlog))
             viewer.send(["text": long]) { "nothing was skipped" }
@@ -98,7 +99,8 @@ extension StreamTests {
 
         @Test func aPageThatBeginsAgainIsSentTheStates() async throws {
             let outbox = MessageOutbox(byteLimit: 1 << 30)
-            let feed = StreamFeed(InspectedClients(), textLimit: .seconds(60))
+            let sampling = RequestSampling(nil)
+            let feed = StreamFeed(InspectedClients(sampling), sampling, textLimit: .seconds(60))
             let count = State(4711).inspected("count")
             let viewer = Viewer(outbox, feed)
             feed.add(viewer)
@@ -115,6 +117,34 @@ extension StreamTests {
             #expect(text.contains(#""text":"4711""#))
             feed.stop()
             count.value = 0
+        }
+
+        @Test func requestsAboveTheRateAreCounted() async throws {
+            var settings = Inspector.Settings()
+            settings.requestRate = .perSecond(0, burst: 2)
+            let clock = VirtualScheduler()
+            let client = Client(
+                configuration: ClientConfiguration(baseURL: "https://a.test"),
+                transport: ScriptedTransport(on: clock, [.when(.get, "/goods", .json("1"))]))
+            let inspector = try await Inspector.start(client, settings: settings)
+            let panel = FrontEndProbe(inspector)
+            try await panel.call("Network.enable")
+            for _ in 0..<5 {
+                let recorder = Recorder(client.get("/goods"), on: clock)
+                try clock.run()
+                #expect(recorder.values.count == 1)
+            }
+            let reader = FeedReader(inspector)
+            await reader.wait { !$0.all.isEmpty }
+            #expect(reader.requests.count == 2)
+            #expect(reader.all.first?["omitted"] == 3)
+            // The panel that was open, and one that is opened later.
+            for front in [panel, FrontEndProbe(inspector)] {
+                if front !== panel { try await front.call("Network.enable") }
+                let entry = try await front.event("Log.entryAdded")["entry"]
+                #expect(entry?["text"]?.string?.hasPrefix("3 requests are not shown") == true)
+            }
+            await inspector.stop()
         }
 
         @Test func theStateOfTheClientsIsShown() async throws {
