@@ -90,8 +90,9 @@ public final class NginxServer: Sendable {
     public var http1TLSBaseURL: String { "https://127.0.0.1:\(http1TLSPort)" }
     /// The path of the Unix socket for http.
     public var unixSocketPath: String { "\(folder)/\(Self.socketName)" }
-    /// Longer than the addresses that libcurl reports, which have 45 bytes at most.
-    static let socketName = "socket-with-a-path-that-is-longer-than-an-address"
+    /// Makes the path longer than the addresses that libcurl reports, which have 45 bytes at most, and not longer than
+    /// the 103 that some systems allow.
+    static let socketName = "socket-with-a-path-beyond-45-bytes"
     /// The path of the server's self-signed certificate for 127.0.0.1 and localhost, as PEM.
     public var certificatePath: String { folder + "/certificate.pem" }
 
