@@ -48,6 +48,9 @@ final class Multicaster<Element: Sendable, Failure: Error>: @unchecked Sendable 
     @safe @exclusivity(unchecked) @usableFromInline var completion: Completion<Failure>?
     /// Shows the values of a signal or state that has a name.
     @safe @exclusivity(unchecked) @usableFromInline var probe: StreamProbe<Element>?
+    /// Makes the probe of a signal or state that got its name when no inspector was attached.
+    @safe @exclusivity(unchecked) @usableFromInline var lateProbe:
+        (@Sendable (_ isLate: Bool) -> StreamProbe<Element>?)?
 
     @inlinable
     init(replaying count: Int = 0, initial: [Element] = []) {

@@ -65,21 +65,45 @@ extension Property {
 
 extension Multicaster {
     /// Begins a track for the values as soon as there is an inspector, after those that are being delivered. Does nothing
-    /// if there is one.
+    /// for further names.
     func inspect(
         _ kind: StreamTrack.Kind, _ name: String, _ place: String,
         _ showing: (@Sendable (Element) -> String)?, currentText: @escaping @Sendable () -> String? = { nil }
     ) {
-        StreamLog.shared.follow(self) { multicaster in
-            multicaster.lane.enter {
-                guard multicaster.probe == nil else { return }
-                let origin = StreamTrack.Origin(
-                    name: name, kind: kind, element: "\(Element.self)", place: place)
-                guard let track = StreamLog.shared.begin(origin, currentText: currentText) else { return }
-                let probe = StreamProbe(track, showing: showing)
-                multicaster.replay.forEach { _ = probe.record($0) }
-                multicaster.probe = probe
+        let begin = { @Sendable (isLate: Bool) -> StreamProbe<Element>? in
+            let origin = StreamTrack.Origin(name: name, kind: kind, element: "\(Element.self)", place: place)
+            return StreamLog.shared.begin(origin, isLate: isLate, currentText: currentText).map {
+                StreamProbe($0, showing: showing)
             }
+        }
+        #if Inspector
+        if !StreamLog.isAttached {
+            lane.enter { if self.probe == nil, self.lateProbe == nil { self.lateProbe = begin } }
+            if StreamLog.shared.waiting.add(self) { return }
+        }
+        #else
+        // In packages that are built without an inspector, there will be none.
+        guard StreamLog.isAttached else { return }
+        #endif
+        lane.enter {
+            self.lateProbe = nil
+            if self.probe == nil { self.show(with: begin(false)) }
+        }
+    }
+
+    private func show(with probe: StreamProbe<Element>?) {
+        replay.forEach { _ = probe?.record($0) }
+        self.probe = probe
+    }
+}
+
+#if Inspector
+extension Multicaster: NamedSource {
+    func beginTrack() {
+        lane.enter {
+            guard let begin = self.lateProbe.take(), self.probe == nil else { return }
+            self.show(with: begin(true))
         }
     }
 }
+#endif

@@ -10,4 +10,6 @@ package struct StreamBatch: Sendable {
     package let lost: Int
     /// The number of subscriptions that have no track because there were too many.
     package let untracked: Int
+    /// The tracks that are open after the period, in the order in which they began, if these are asked for.
+    package let tracks: [StreamTrack]
 }

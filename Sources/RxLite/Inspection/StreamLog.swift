@@ -36,6 +36,8 @@ package final class StreamLog: Sendable {
     private struct Contents {
         var open: [Int: StreamTrack] = [:]
         var backlogs: [Int: Backlog] = [:]
+        /// The number of streams that are older than the inspector and have no track.
+        var lateUntracked = 0
         var lastWatcher = 0
         var lastTrack = 0
         var lastMarble = 0
@@ -53,14 +55,10 @@ package final class StreamLog: Sendable {
         }
     }
 
-    /// A signal or state that got its name when no inspector was attached.
-    private struct Unfollowed: Sendable {
-        weak var owner: (any AnyObject & Sendable)?
-        let begin: @Sendable () -> Void
-    }
-
     private static let attachments = Atomic<Int>(0)
-    private let unfollowed = Mutex<[Unfollowed]>([])
+    #if Inspector
+    let waiting = NamedSources()
+    #endif
     private let origin = ContinuousClock.now
     private let contents = Mutex(Contents())
     private let currentSlice = Atomic<Int>(0)
@@ -79,11 +77,9 @@ package final class StreamLog: Sendable {
     /// needs a ``detach()``.
     package func attach() {
         Self.attachments.add(1, ordering: .relaxed)
-        let waiting = unfollowed.withLock { unfollowed in
-            defer { unfollowed = [] }
-            return unfollowed
-        }
-        for entry in waiting { entry.begin() }
+        #if Inspector
+        waiting.beginTracks()
+        #endif
     }
 
     /// Undoes one ``attach()``.
@@ -103,7 +99,7 @@ package final class StreamLog: Sendable {
                 beginSlice(&contents, after: .milliseconds(100))
             }
             contents.lastWatcher += 1
-            contents.backlogs[contents.lastWatcher] = Backlog()
+            contents.backlogs[contents.lastWatcher] = Backlog(untracked: contents.lateUntracked)
             return (contents.lastWatcher, Self.tracks(contents))
         }
     }
@@ -123,8 +119,24 @@ package final class StreamLog: Sendable {
         contents.open.values.sorted { $0.id < $1.id }
     }
 
+    /// The current values of the states among the tracks, with the time before they were read. Making their texts takes
+    /// the time that values' texts may take.
+    package func currentTexts(of tracks: [StreamTrack]) -> (time: Duration, texts: [(StreamTrack, String)]) {
+        let time = now
+        // Outside of the lock, because it calls the program's code.
+        let texts = tracks.compactMap { track in track.current.map { (track, $0) } }
+        let taken = now - time
+        contents.withLock { $0.textTime -= taken }
+        return (time, texts)
+    }
+
+    /// Whether there is time left for texts in this period.
+    package var hasTextTime: Bool { contents.withLock { $0.textTime > .zero } }
+
     /// Takes the records for a watcher since its last call, and begins the next period.
-    package func drain(_ watcher: Int) -> StreamBatch {
+    ///
+    /// - Parameter listsTracks: whether the batch lists the tracks that are open after it.
+    package func drain(_ watcher: Int, listsTracks: Bool = false) -> StreamBatch {
         contents.withLock { contents in
             let now = now
             let backlog = contents.backlogs[watcher] ?? Backlog()
@@ -136,7 +148,7 @@ package final class StreamLog: Sendable {
             return StreamBatch(
                 time: now, records: backlog.records,
                 counts: contents.open.mapValues(\.count).merging(backlog.ended) { $1 }, lost: backlog.lost,
-                untracked: backlog.untracked)
+                untracked: backlog.untracked, tracks: listsTracks ? Self.tracks(contents) : [])
         }
     }
 
@@ -150,37 +162,19 @@ package final class StreamLog: Sendable {
 
     // MARK: - Streams
 
-    /// Runs `begin` as soon as an inspector is attached, unless the owner has been released. In packages that are built
-    /// without an inspector, there will be none.
-    func follow<Owner: AnyObject & Sendable>(
-        _ owner: Owner, _ begin: @escaping @Sendable (Owner) -> Void
-    ) {
-        #if Inspector
-        let isAttached = unfollowed.withLock { unfollowed in
-            guard !Self.isAttached else { return true }
-            // The list at most doubles, so that looking for released ones costs each entry a constant time.
-            if unfollowed.count >= 64, unfollowed.count == unfollowed.capacity {
-                unfollowed.removeAll { $0.owner == nil }
-            }
-            unfollowed.append(
-                Unfollowed(owner: owner) { [weak owner] in
-                    if let owner { begin(owner) }
-                })
-            return false
-        }
-        if isAttached { begin(owner) }
-        #else
-        if Self.isAttached { begin(owner) }
-        #endif
-    }
-
     /// A new track, or `nil` if there are too many.
+    ///
+    /// - Parameter isLate: whether the stream is older than the inspector. Such streams leave half of the tracks to those
+    ///   that begin later.
     func begin(
-        _ origin: StreamTrack.Origin, currentText: @escaping @Sendable () -> String? = { nil }
+        _ origin: StreamTrack.Origin, isLate: Bool = false,
+        currentText: @escaping @Sendable () -> String? = { nil }
     ) -> StreamTrack? {
         let cause = StreamCause.current
         return contents.withLock { contents in
-            guard contents.open.count < Self.openLimit, !contents.isWatched || contents.tracksLeft > 0 else {
+            let limit = isLate ? Self.openLimit / 2 : Self.openLimit
+            guard contents.open.count < limit, !contents.isWatched || contents.tracksLeft > 0 else {
+                if isLate { contents.lateUntracked += 1 }
                 contents.forEachBacklog { $0.untracked += 1 }
                 return nil
             }
