@@ -19,6 +19,8 @@ const ENDS = { finished: "|", failed: "✕", cancelled: "⊘", released: "◌", 
 const tracks = new Map(), requests = new Map(), marbles = new Map(), rows = [];
 let clients = [], process = "", epoch = 0, offset = null, base = 0, span = 15_000, frozen = null, width = 800;
 let selected = null, hidden = { values: 0, streams: 0, requests: 0, lost: 0, missed: 0 }, lastSampled = -1e9, isLost = true;
+/** Whether the loss of the connection has frozen the picture, which then goes on with the next one. */
+let isHalted = false;
 
 const serverNow = () => offset === null ? 0 : performance.now() + offset;
 const viewEnd = () => frozen ?? serverNow() - LAG;
@@ -238,6 +240,9 @@ function take(event) {
   if (!track || track.end !== null) return;
   switch (event.k) {
   case "value": {
+    // The value of a state when the page began: it may be known, or be older than what is known.
+    const last = track.items.at(-1);
+    if (event.marble < 0 && last && (last.text === event.text || last.t >= event.t)) break;
     const item = { t: event.t, id: event.marble, text: event.text, pages: event.pages, track };
     track.items.push(item);
     marbles.set(item.id, item);
@@ -579,9 +584,10 @@ function ticks() {
   }
 }
 
-function setFrozen(time) {
+function setFrozen(time, byLoss = false) {
   const was = frozen;
   frozen = time;
+  isHalted = byLoss;
   $("freeze").setAttribute("aria-pressed", String(time !== null));
   if ((was === null) !== (time === null)) {
     say(time === null ? "Live" : "Frozen");
@@ -850,6 +856,7 @@ $("scroll").addEventListener("wheel", event => {
 }, { passive: false });
 function pan(by) {
   frozen = Math.max(span, Math.min(serverNow() - LAG, frozen + by));
+  isHalted = false;
   filter();
 }
 document.addEventListener("keydown", event => {
@@ -871,16 +878,13 @@ for (const [name, text] of PHASES) {
 }
 
 // ---- The feed.
-let waits = 500, isHalted = false;
+let waits = 500;
 function connect() {
   const socket = new WebSocket(new URL("streams", location.href).href.replace(/^http/, "ws"));
   socket.addEventListener("message", event => receive(JSON.parse(event.data)));
   socket.addEventListener("close", () => {
     isLost = true;
-    if (frozen === null && offset !== null) {
-      setFrozen(viewEnd());
-      isHalted = true;
-    }
+    if (frozen === null && offset !== null) setFrozen(viewEnd(), true);
     showState();
     setTimeout(connect, waits = Math.min(10_000, waits * 2));
   });
@@ -900,7 +904,7 @@ function beginBefore(track, now) {
 function goOn({ tracks: open, requests: known, t: now }) {
   const ids = new Set(open.map(track => track.id));
   for (const track of [...tracks.values()]) {
-    if (track.end === null && !ids.has(track.id)) take({ k: "missed", track: track.id, t: now, text: "ended while the page missed events" });
+    if (track.end === null && !ids.has(track.id)) take({ k: "missed", track: track.id, t: lastBatch, text: "ended while the page missed events" });
   }
   for (const news of open) {
     const track = tracks.get(news.id);
@@ -932,7 +936,6 @@ function receive(message) {
     } else goOn(message);
     lastBatch = message.t;
     if (isHalted) setFrozen(null);
-    isHalted = false;
     layout();
     hidden.missed += message.missed;
   } else {

@@ -15,6 +15,8 @@ final class StreamFeed: Sendable {
 
     private struct Contents {
         var viewers: [ObjectIdentifier: Viewer] = [:]
+        /// The pages that have begun again, and have not been sent the values of states.
+        var begun: [Viewer] = []
         /// The number of the feed among the watchers of the log, while there are pages.
         var watcher: Int?
         /// The last states of the clients that were sent.
@@ -97,12 +99,16 @@ final class StreamFeed: Sendable {
         sendValues(of: tracks, to: [viewer])
     }
 
-    /// Sends the current values of states. Outside of the lock, because it calls the program's code.
+    /// Sends the current values of states. Pages compare the times, because a batch with later values may come before.
     private func sendValues(of tracks: [StreamTrack], to viewers: [Viewer]) {
-        let states = tracks.compactMap { track in track.current.map { (track, $0) } }
-        guard !states.isEmpty else { return }
-        let values = StreamMessages.values(of: states, at: log.now)
-        for viewer in viewers { viewer.send(values) { values } }
+        // Outside of the lock, because it calls the program's code.
+        let (time, texts) = log.currentTexts(of: tracks)
+        guard !texts.isEmpty else { return }
+        let values = StreamMessages.values(of: texts, at: time)
+        contents.withLock { _ in
+            // The others will begin again.
+            for viewer in viewers where !viewer.isBehind { viewer.send(values) { values } }
+        }
     }
 
     private func hello(_ tracks: [StreamTrack]) -> JSON {
@@ -130,21 +136,27 @@ final class StreamFeed: Sendable {
     /// Sends a batch. Returns whether there are pages.
     @discardableResult
     func tick() -> Bool {
-        let beginning = contents.withLock { contents -> [Viewer]? in
+        let begun = contents.withLock { contents -> (viewers: [Viewer], tracks: [StreamTrack])? in
             guard let watcher = contents.watcher else {
                 contents.ticker = nil
                 return nil
             }
+            let viewers = contents.viewers.values
+            let batch = log.drain(watcher, listsTracks: viewers.contains(where: \.isBehind))
             let states = clients.states
             let stateBytes = JSON.array(states).bytes
             let message = StreamMessages.batch(
-                log.drain(watcher), requests: requests.withLock { $0.takeChanged() }.map(\.document),
+                batch, requests: requests.withLock { $0.takeChanged() }.map(\.document),
                 clients: stateBytes == contents.states ? nil : states, omitted: sampling.omittedCount)
             contents.states = stateBytes
-            return contents.viewers.values.filter { $0.send(message) { hello(log.openTracks) } }
+            contents.begun += viewers.filter { $0.send(message) { hello(batch.tracks) } }
+            // The program has to make the texts, however often pages begin again.
+            guard log.hasTextTime else { return ([], []) }
+            defer { contents.begun = [] }
+            return (contents.begun, contents.begun.isEmpty ? [] : log.openTracks)
         }
-        guard let beginning else { return false }
-        if !beginning.isEmpty { sendValues(of: log.openTracks, to: beginning) }
+        guard let begun else { return false }
+        sendValues(of: begun.tracks, to: begun.viewers)
         return true
     }
 }

@@ -12,6 +12,9 @@ final class Viewer: SocketSession {
         self.feed = feed
     }
 
+    /// Whether the page has missed messages.
+    var isBehind: Bool { missed.load(ordering: .relaxed) > 0 }
+
     /// Sends a message; or skips it if the page has not read the ones before. From within the feed's lock, so that the
     /// messages are in order.
     ///
