@@ -1,6 +1,4 @@
 #if Inspector
-public import RxClient
-
 extension Inspector {
     /// The settings of an inspector.
     public struct Settings: Sendable {
@@ -12,10 +10,10 @@ extension Inspector {
         /// Whether `/json/list` is served without the token too, so that `chrome://inspect` finds the program by its
         /// port. Default false: any user of this machine could ask for the token there.
         public var isListed = false
-        /// The maximum rate of the requests that are shown, in the order in which they begin; the panel and the page say
-        /// how many are not. `nil` for no limit. Default 500 a second, and 500 at once after a pause: more than anyone
-        /// reads, and a program that makes thousands a second stays as fast as it is.
-        public var requestRate: RequestRate? = .perSecond(500, burst: 500)
+        /// The maximum number of requests that are shown a second, at least 1; `nil` for no limit. The panel and the page
+        /// say how many are left out. Default 500: more than anyone reads, and a program that sends thousands a second
+        /// stays as fast as it is.
+        public var requestsPerSecond: Int? = 500
         /// The maximum number of bytes that are kept of each body. Default 1 MiB.
         public var bodyLimit = 1 << 20
         /// The approximate maximum number of bytes that are kept of all requests together; beyond it, the oldest are

@@ -6,7 +6,7 @@ package final class RequestSampling: Sendable {
     private struct Progress {
         var bucket: TokenBucket?
         var omitted = 0
-        /// Called at the next omission.
+        /// Called when the next request is omitted.
         var onOmission: (@Sendable () -> Void)?
     }
 
@@ -21,7 +21,7 @@ package final class RequestSampling: Sendable {
     /// The number of requests that were not shown so far.
     package var omittedCount: Int { progress.withLock { $0.omitted } }
 
-    /// Runs `body` once: when a request is not shown after this call.
+    /// Runs `body` once, when the next request is omitted. Replaces the body of the call before.
     package func onNextOmission(_ body: @escaping @Sendable () -> Void) {
         progress.withLock { $0.onOmission = body }
     }

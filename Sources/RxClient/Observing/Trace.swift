@@ -4,7 +4,7 @@ import RxLite
 import Synchronization
 
 /// Reports the events of one request to the subscribers of a client's traffic, and to its instruments. Requests that
-/// began without either have no trace.
+/// neither watches have no trace, unless developer tools change them.
 final class Trace: Sendable {
     private struct Progress {
         var request: Request
@@ -25,7 +25,8 @@ final class Trace: Sendable {
     private let scheduler: any Scheduler
     /// Whether the traffic had a subscriber for the request when it began.
     let isShown: Bool
-    private let isSampled: Bool
+    /// The samplings that have chosen the request.
+    private let samplings: [RequestSampling]
     /// The instruments' record of the call.
     private let record: (any CallRecord)?
     /// Whether an instrument watches the begin and the end of the call.
@@ -38,13 +39,14 @@ final class Trace: Sendable {
 
     fileprivate init(
         _ call: RecordedCall, of endpoint: (any Endpoint)?, in hub: TrafficHub,
-        _ instruments: [any CallInstrument], isShown: Bool, isSampled: Bool, _ tools: DeveloperTools
+        for observers: TrafficHub.Observers, _ samplings: [RequestSampling]
     ) {
         self.hub = hub
         scheduler = call.scheduler
-        self.isShown = isShown
-        self.isSampled = isSampled
-        self.tools = tools
+        isShown = observers.subscribers > 0 || !samplings.isEmpty
+        self.samplings = samplings
+        tools = observers.tools
+        let instruments = observers.instruments
         origin = isShown ? CallOrigin(call.kind, endpoint) : nil
         watchesCall = instruments.contains { $0.watchesCalls }
         // Usually there is one, which needs no list.
@@ -95,7 +97,7 @@ final class Trace: Sendable {
             TrafficEvent(
                 kind: kind, request: request, exchange: exchange, time: scheduler.now,
                 date: scheduler.currentDate, origin: origin, cachedBody: body, cause: cause,
-                isSampled: isSampled))
+                samplings: samplings))
     }
 
     /// The exchange of `request`, with its events reported.
@@ -208,15 +210,18 @@ extension Client {
         on scheduler: any Scheduler
     ) -> Trace? {
         guard trafficHub.isObserved else { return nil }
-        let (instruments, tools) = (trafficHub.instruments, trafficHub.tools)
-        let isSampled = trafficHub.isSampled()
-        let isShown = isSampled || trafficHub.hasSubscribers
-        guard isShown || !instruments.isEmpty || tools != DeveloperTools() else { return nil }
+        let observers = trafficHub.observers
+        // Each one counts the requests.
+        let samplings = observers.samplings.filter { $0.admits() }
+        guard
+            observers.subscribers > 0 || !samplings.isEmpty || !observers.instruments.isEmpty
+                || observers.tools != DeveloperTools()
+        else { return nil }
         return Trace(
             RecordedCall(
                 kind: kind, request: request, pathTemplate: endpoint?.path,
                 basePath: servers.pair.main.basePath, isPage: page != nil, scheduler: scheduler),
-            of: endpoint, in: trafficHub, instruments, isShown: isShown, isSampled: isSampled, tools)
+            of: endpoint, in: trafficHub, for: observers, samplings)
     }
 }
 

@@ -74,8 +74,8 @@ public struct TrafficEvent: Sendable {
     package var cachedBody: [UInt8] = []
     /// The marble of an inspected stream that led to the request, if one is known.
     package var cause: StreamCause?
-    /// Whether a ``RequestSampling`` has chosen the request.
-    package var isSampled = false
+    /// The samplings that have chosen the request.
+    var samplings: [RequestSampling] = []
 }
 
 extension TrafficEvent {

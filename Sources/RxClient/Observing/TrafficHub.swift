@@ -3,80 +3,77 @@ import Synchronization
 
 /// Distributes the events of all requests of a client.
 ///
-/// Without subscribers, the cost of a request is one read of ``isObserved``.
+/// Without observers, the cost of a request is one read of ``isObserved``.
 final class TrafficHub: Sendable {
+    /// What observes the requests of a client, or changes them.
+    struct Observers: Sendable {
+        /// The number of subscribers that are shown all requests.
+        var subscribers = 0
+        /// The choices of the subscribers that are shown some requests.
+        var samplings: [RequestSampling] = []
+        /// The instruments that watch the client's calls.
+        var instruments: [any CallInstrument] = []
+        /// The settings of developer tools.
+        var tools = DeveloperTools()
+    }
+
     private let signal = Signal<TrafficEvent>()
     private let isClosed = State(false)
     /// The number of subscribers and instruments.
-    private let listeners = Atomic<Int>(0)
-    private let subscribers = Atomic<Int>(0)
-    private let attached = Mutex<[any CallInstrument]>([])
-    private let samplings = Mutex<[RequestSampling]>([])
-    private let settings = Mutex(DeveloperTools())
+    private let count = Atomic<Int>(0)
+    private let contents = Mutex(Observers())
 
     /// Whether there is a subscriber or an instrument.
-    var isObserved: Bool { listeners.load(ordering: .relaxed) > 0 }
-    /// Whether there is a subscriber.
-    var hasSubscribers: Bool { subscribers.load(ordering: .relaxed) > 0 }
-    /// The instruments that watch the client's calls.
-    var instruments: [any CallInstrument] { attached.withLock { $0 } }
+    var isObserved: Bool { count.load(ordering: .relaxed) > 0 }
+    /// Whoever observes a request that begins now.
+    var observers: Observers { contents.withLock { $0 } }
 
     /// The events from the time of subscription on, until the client is released.
     var events: Observable<TrafficEvent, Never> {
-        Observable { observer in
-            self.listeners.add(1, ordering: .relaxed)
-            self.subscribers.add(1, ordering: .relaxed)
-            observer.scope.onClose {
-                self.subscribers.subtract(1, ordering: .relaxed)
-                self.listeners.subtract(1, ordering: .relaxed)
-            }
-            self.untilClosed(self.signal.observable).subscribe(observer)
-        }
+        observing(signal.observable, { $0.subscribers += 1 }, until: { $0.subscribers -= 1 })
     }
 
-    /// The same for the requests that a sampling chooses. The others cost no more than without subscribers.
+    /// The same for the requests that a sampling chooses.
     func events(_ sampling: RequestSampling) -> Observable<TrafficEvent, Never> {
-        Observable { observer in
-            self.samplings.withLock { $0.append(sampling) }
-            self.listeners.add(1, ordering: .relaxed)
-            observer.scope.onClose {
-                self.listeners.subtract(1, ordering: .relaxed)
-                self.samplings.withLock { $0.removeAll { $0 === sampling } }
-            }
-            self.untilClosed(self.signal.observable.filter(\.isSampled)).subscribe(observer)
-        }
-    }
-
-    /// Whether a sampling chooses the request that begins now.
-    func isSampled() -> Bool {
-        // Each one counts the requests.
-        samplings.withLock { $0 }.reduce(false) { $1.admits() || $0 }
-    }
-
-    private func untilClosed<Element>(_ stream: Observable<Element, Never>) -> Observable<Element, Never> {
-        stream.take(until: isClosed.observable.filter { $0 })
+        let chosen = signal.observable.filter { event in event.samplings.contains { $0 === sampling } }
+        return observing(
+            chosen, { $0.samplings.append(sampling) },
+            until: { $0.samplings.removeAll { $0 === sampling } })
     }
 
     /// Lets an instrument watch the calls that begin from now on, until the subscription is cancelled or the client is
     /// released.
     func attach(_ instrument: any CallInstrument) -> Subscription {
-        Observable<Never, Never> { observer in
-            self.attached.withLock { $0.append(instrument) }
-            self.listeners.add(1, ordering: .relaxed)
-            observer.scope.onClose {
-                self.listeners.subtract(1, ordering: .relaxed)
-                self.attached.withLock { $0.removeAll { $0 === instrument } }
-                instrument.stop()
-            }
-            self.untilClosed(Observable<Never, Never>.never()).subscribe(observer)
+        let none = observing(
+            Observable<Never, Never>.never(), { $0.instruments.append(instrument) },
+            until: { $0.instruments.removeAll { $0 === instrument } })
+        return Observable<Never, Never> { observer in
+            observer.scope.onClose { instrument.stop() }
+            none.subscribe(observer)
         }
         .subscribe()
     }
 
-    /// The settings of developer tools. Read for requests with listeners only.
+    /// The stream until the client is released, with an observer during each subscription.
+    private func observing<Element>(
+        _ stream: Observable<Element, Never>, _ join: @escaping @Sendable (inout Observers) -> Void,
+        until leave: @escaping @Sendable (inout Observers) -> Void
+    ) -> Observable<Element, Never> {
+        Observable { observer in
+            self.contents.withLock { join(&$0) }
+            self.count.add(1, ordering: .relaxed)
+            observer.scope.onClose {
+                self.count.subtract(1, ordering: .relaxed)
+                self.contents.withLock { leave(&$0) }
+            }
+            stream.take(until: self.isClosed.observable.filter { $0 }).subscribe(observer)
+        }
+    }
+
+    /// The settings of developer tools. They apply to observed requests only.
     var tools: DeveloperTools {
-        get { settings.withLock { $0 } }
-        set { settings.withLock { $0 = newValue } }
+        get { contents.withLock { $0.tools } }
+        set { contents.withLock { $0.tools = newValue } }
     }
 
     func send(_ event: TrafficEvent) { signal.send(event) }

@@ -1,7 +1,6 @@
 #if Inspector
 import FoundationEssentials
 import HTTPTypes
-import RxClient
 import RxHTTP
 import RxWebSocket
 
@@ -142,10 +141,10 @@ enum NetworkMessage {
     }
 
     /// A line in the console of the front end.
-    static func omissions(_ count: Int, beyond rate: RequestRate) -> JSON {
+    static func omissions(_ count: Int, limit: Int) -> JSON {
         let text = """
-            \(count) requests are not shown, because there are more than \(rate.perSecond) a second \
-            (Inspector.Settings.requestRate).
+            At most \(limit) requests a second are shown (Inspector.Settings.requestsPerSecond). \
+            Left out so far: \(count).
             """
         return [
             "method": "Log.entryAdded",

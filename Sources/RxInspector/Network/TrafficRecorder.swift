@@ -17,7 +17,7 @@ actor TrafficRecorder {
     private nonisolated let inbox = TrafficInbox()
     private let clients: InspectedClients
     private let sampling: RequestSampling
-    /// The number of omitted requests that the front ends know of.
+    /// The number of requests left out that the front ends know of.
     private var toldOmissions = 0
     /// The maximum number of bytes of earlier requests that a front end is sent when it opens.
     private let replayLimit: Int
@@ -49,26 +49,27 @@ actor TrafficRecorder {
         }
     }
 
-    /// Tells all front ends how many requests are not shown, a second after the next one of them.
-    private nonisolated func awaitOmission() {
+    /// Tells all front ends how many requests are left out, at first a second after the next one of them, then ever more
+    /// rarely, so that a busy program does not fill their consoles.
+    private nonisolated func awaitOmission(for pause: Duration = .seconds(1)) {
         sampling.onNextOmission { [weak self] in
             Task {
                 // Nobody cancels it.
-                try? await Task.sleep(for: .seconds(1))
-                await self?.tellOmissions()
+                try? await Task.sleep(for: pause)
+                await self?.tellOmissions(after: pause)
             }
         }
     }
 
-    private func tellOmissions() {
-        awaitOmission()
+    private func tellOmissions(after pause: Duration) {
+        awaitOmission(for: min(pause * 2, .seconds(60)))
         toldOmissions = sampling.omittedCount
         for listener in listeners where listener.isEnabled { tellOmissions(listener.frontEnd) }
     }
 
     private func tellOmissions(_ frontEnd: FrontEnd) {
-        guard toldOmissions > 0, let rate = settings.requestRate else { return }
-        frontEnd.outbox.send(NetworkMessage.omissions(toldOmissions, beyond: rate))
+        guard toldOmissions > 0, let limit = settings.requestsPerSecond else { return }
+        frontEnd.outbox.send(NetworkMessage.omissions(toldOmissions, limit: limit))
     }
 
     /// Takes an event of a client, on any thread.

@@ -21,7 +21,8 @@ final class InspectorSite: Sendable {
     init(_ settings: Inspector.Settings, _ limits: InspectorLimits) {
         self.settings = settings
         self.limits = limits
-        let sampling = RequestSampling(settings.requestRate)
+        let sampling = RequestSampling(
+            settings.requestsPerSecond.map { .perSecond(Double(max(1, $0)), burst: $0) })
         clients = InspectedClients(sampling)
         recorder = TrafficRecorder(settings, limits, clients, sampling)
         streams = StreamFeed(clients, sampling, textLimit: limits.textTime)
