@@ -70,7 +70,7 @@ import Testing
         let subscription = bench.client.traffic.subscribe(onNext: { inbox.append($0) })
         try bench.run(bench.client.get("/a"))
         subscription.cancel()
-        let items = try #require(await inbox.next())
+        let items = inbox.takeAll()
         let late = LogBench([])
         late.take(items)
         let id = try #require(late.params("requestWillBeSent").first?["requestId"]?.string)

@@ -20,7 +20,7 @@ final class TrafficInbox: Sendable {
         var byteCount = 0
         /// The places of the omissions. The rest of these exchanges in the batch is left out, too, because it would not fit.
         var omissions: [TrafficEvent.ExchangeID: Int] = [:]
-        var reader: CheckedContinuation<[Item]?, Never>?
+        var reader: CheckedContinuation<Bool, Never>?
         var isFinished = false
 
         mutating func takeAll() -> [Item] {
@@ -58,15 +58,17 @@ final class TrafficInbox: Sendable {
     /// Adds an event. Safe from any thread.
     func append(_ event: TrafficEvent) {
         let size = event.byteCount
-        let waiting = contents.withLock { contents -> (CheckedContinuation<[Item]?, Never>, [Item])? in
+        let reader = contents.withLock { contents -> CheckedContinuation<Bool, Never>? in
             guard !contents.isFinished else { return nil }
             let isFull = contents.byteCount + (size ?? 0) > byteLimit || contents.items.count >= itemLimit
             contents.add(event, size, isFull: isFull)
-            guard let reader = contents.reader.take() else { return nil }
-            return (reader, contents.takeAll())
+            return contents.reader.take()
         }
-        if let (reader, items) = waiting { reader.resume(returning: items) }
+        reader?.resume(returning: true)
     }
+
+    /// Takes the events since the last batch, of which there may be none.
+    func takeAll() -> [Item] { contents.withLock { $0.takeAll() } }
 
     /// Ends the batches.
     func finish() {
@@ -75,19 +77,19 @@ final class TrafficInbox: Sendable {
             contents.items = []
             return contents.reader.take()
         }
-        reader?.resume(returning: nil)
+        reader?.resume(returning: false)
     }
 
-    /// The events since the last batch, as soon as there are any; `nil` at the end. Only one task may wait.
-    func next() async -> [Item]? {
-        await withCheckedContinuation { (reader: CheckedContinuation<[Item]?, Never>) in
-            let ready = contents.withLock { contents -> [Item]?? in
-                if contents.isFinished { return .some(nil) }
-                if !contents.items.isEmpty { return contents.takeAll() }
+    /// Waits until there are events. Returns false at the end. Only one task may wait.
+    func isFilled() async -> Bool {
+        await withCheckedContinuation { (reader: CheckedContinuation<Bool, Never>) in
+            let isFilled = contents.withLock { contents -> Bool? in
+                if contents.isFinished { return false }
+                if !contents.items.isEmpty { return true }
                 contents.reader = reader
                 return nil
             }
-            if let ready { reader.resume(returning: ready) }
+            if let isFilled { reader.resume(returning: isFilled) }
         }
     }
 }

@@ -13,6 +13,9 @@ actor TrafficRecorder {
         var isCacheDisabled = false
     }
 
+    /// The time between two batches of messages, too short to be seen.
+    private static let pause = Duration.milliseconds(20)
+
     nonisolated let settings: Inspector.Settings
     private nonisolated let inbox = TrafficInbox()
     private let clients: InspectedClients
@@ -41,12 +44,16 @@ actor TrafficRecorder {
     }
 
     private func run() async {
-        while let items = await inbox.next() {
-            let messages = log.take(items)
-            for listener in listeners where listener.isEnabled {
-                listener.frontEnd.outbox.send(messages)
-            }
+        while await inbox.isFilled() {
+            takeEvents()
+            // One switch of threads for many events; nobody cancels it.
+            try? await Task.sleep(for: Self.pause)
         }
+    }
+
+    private func takeEvents() {
+        let messages = log.take(inbox.takeAll())
+        for listener in listeners where listener.isEnabled { listener.frontEnd.outbox.send(messages) }
     }
 
     /// Tells all front ends how many requests are left out, at first a second after the next one of them, then ever more
@@ -82,6 +89,7 @@ actor TrafficRecorder {
 
     /// The result of a command of the Network domain.
     func answer(_ command: Command, of frontEnd: FrontEnd) throws(Command.Failure) -> JSON {
+        takeEvents()
         let params = command.params
         switch command.method.dropFirst("Network.".count) {
         case "enable":
@@ -150,7 +158,10 @@ actor TrafficRecorder {
     // MARK: Bodies
 
     /// The kept rows by the last exchange of each.
-    var rows: [TrafficEvent.ExchangeID: NetworkRow] { log.byExchange }
+    var rows: [TrafficEvent.ExchangeID: NetworkRow] {
+        takeEvents()
+        return log.byExchange
+    }
 
     private func row(_ params: JSON) throws(Command.Failure) -> NetworkRow {
         guard let id = params["requestId"]?.string else {
