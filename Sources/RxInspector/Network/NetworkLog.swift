@@ -267,16 +267,14 @@ struct NetworkLog {
     // MARK: Keeping
 
     private mutating func update(_ id: String?, _ change: (inout NetworkRow) -> [NetworkRow.Told]) {
-        guard let id, var row = rows[id] else { return }
-        rows[id] = nil
-        byteCount -= row.byteCount
-        for (message, phase) in change(&row) {
+        guard let id, let index = rows.index(forKey: id) else { return }
+        byteCount -= rows.values[index].byteCount
+        for (message, phase) in change(&rows.values[index]) {
             let text = message.bytes
-            if let phase { row.keep(text, phase) }
+            if let phase { rows.values[index].keep(text, phase) }
             outgoing.append(text)
         }
-        byteCount += row.byteCount
-        rows[id] = row
+        byteCount += rows.values[index].byteCount
     }
 
     /// Drops the oldest rows, first of all those that have ended.

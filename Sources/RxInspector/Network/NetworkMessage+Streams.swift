@@ -20,7 +20,7 @@ extension NetworkMessage {
             [
                 "requestId": .string(row.id), "timestamp": seconds(row.sentAt),
                 "wallTime": .number(date.timeIntervalSince1970),
-                "request": ["headers": row.shown.headers(row.shown.request.headerFields)],
+                "request": ["headers": row.shown.requestHeaders],
             ])
     }
 
@@ -32,8 +32,8 @@ extension NetworkMessage {
                 "requestId": .string(row.id), "timestamp": seconds(row.headAt),
                 "response": [
                     "status": .integer(head.status.code), "statusText": .string(head.status.reasonPhrase),
-                    "headers": row.shown.headers(head.headerFields),
-                    "requestHeaders": row.shown.headers(row.shown.request.headerFields),
+                    "headers": row.responseHeaders,
+                    "requestHeaders": row.shown.requestHeaders,
                 ],
             ])
     }

@@ -37,7 +37,7 @@ enum NetworkMessage {
         let request = row.shown.request
         let document: JSON = [
             "url": .string(url), "method": .string(request.method.rawValue),
-            "headers": row.shown.headers(request.headerFields), "mixedContentType": "none",
+            "headers": row.shown.requestHeaders, "mixedContentType": "none",
             "initialPriority": "Medium", "referrerPolicy": "no-referrer", "isSameSite": true,
             "hasPostData": .bool(row.shown.bodyCount != 0),
         ]
@@ -52,7 +52,7 @@ enum NetworkMessage {
             "requestWillBeSentExtraInfo",
             [
                 "requestId": .string(row.id), "associatedCookies": row.shown.cookies,
-                "headers": row.shown.headers(row.shown.request.headerFields),
+                "headers": row.shown.requestHeaders,
                 "connectTiming": ["requestTime": seconds(row.sentAt)],
                 "siteHasCookieInOtherPartition": false,
             ])
@@ -78,7 +78,7 @@ enum NetworkMessage {
             "responseReceivedExtraInfo",
             [
                 "requestId": .string(row.id), "blockedCookies": [],
-                "headers": row.shown.headers(head.headerFields), "resourceIPAddressSpace": "Unknown",
+                "headers": row.responseHeaders, "resourceIPAddressSpace": "Unknown",
                 "statusCode": .integer(head.status.code), "cookiePartitionKey": .null,
                 "cookiePartitionKeyOpaque": false,
             ])
@@ -89,7 +89,7 @@ enum NetworkMessage {
         let url = row.shown.url
         let response: JSON = [
             "url": .string(url), "status": .integer(head.status.code),
-            "statusText": .string(head.status.reasonPhrase), "headers": row.shown.headers(head.headerFields),
+            "statusText": .string(head.status.reasonPhrase), "headers": row.responseHeaders,
             "mimeType": .string(MediaType(head[.contentType]).name), "charset": "utf-8",
             "connectionReused": .bool(metrics?.isConnectionReused ?? false),
             "connectionId": .integer(metrics?.localPort ?? 0),

@@ -38,6 +38,7 @@ extension NetworkRow {
 
     mutating func receive(_ head: ResponseHead, at time: Duration, _ date: Date) {
         self.head = head
+        responseHeaders = shown.headers(of: head)
         headAt = time
         headDate = date.timeIntervalSince1970
         hasNewHead = true

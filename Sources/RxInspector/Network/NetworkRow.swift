@@ -19,6 +19,8 @@ struct NetworkRow {
     var sentAt: Duration
     /// The response of the current hop.
     var head: ResponseHead?
+    /// Its header fields, as a `Network.Headers` object.
+    var responseHeaders: JSON = [:]
     var headAt = Duration.zero
     var headDate = 0.0
     /// Whether the front ends have not been told of the response.

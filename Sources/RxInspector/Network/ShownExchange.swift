@@ -11,30 +11,37 @@ struct ShownExchange {
     /// The number of bytes of the body; `nil` if it is unknown.
     let bodyCount: Int64?
     let showsSecrets: Bool
+    let url: String
+    /// The header fields of the request, as a `Network.Headers` object.
+    let requestHeaders: JSON
 
     init(_ request: Request, _ settings: Inspector.Settings) {
         self.request = request.keepingBody(upTo: settings.bodyLimit)
         bodyCount = request.body.count
         showsSecrets = settings.showsSecrets
+        url = showsSecrets ? request.urlText : request.shownURL
+        requestHeaders = Self.headers(request.headerFields, of: request, showsSecrets: showsSecrets)
     }
 
     /// The number of bytes of the body that are kept.
     var keptCount: Int { Int(clamping: request.body.count ?? 0) }
 
-    var url: String { showsSecrets ? request.urlText : request.shownURL }
+    /// The header fields of a response, as a `Network.Headers` object.
+    func headers(of head: ResponseHead) -> JSON {
+        Self.headers(head.headerFields, of: request, showsSecrets: showsSecrets)
+    }
 
-    /// A `Network.Headers` object: repeated fields are joined, `Set-Cookie` by line feeds.
-    func headers(_ fields: HTTPFields) -> JSON {
-        let redaction = request.redaction
+    /// Repeated fields are joined, `Set-Cookie` by line feeds. As text, because several messages contain it.
+    private static func headers(_ fields: HTTPFields, of request: Request, showsSecrets: Bool) -> JSON {
         var members: [(String, JSON)] = []
         var places: [String: Int] = [:]
-        let shown = showsSecrets ? nil : redaction.shown(fields)
+        let shown = showsSecrets ? nil : request.redaction.shown(fields)
         for (index, field) in fields.enumerated() {
             let value =
                 switch field.name {
-                case .setCookie where !showsSecrets: Self.hidingValue(ofCookie: field.value)
+                case .setCookie where !showsSecrets: hidingValue(ofCookie: field.value)
                 case .cookie where !showsSecrets:
-                    field.value.split(separator: ";").map { Self.hidingValue(ofCookie: String($0)) }
+                    field.value.split(separator: ";").map { hidingValue(ofCookie: String($0)) }
                         .joined(separator: ";")
                 default: shown?[index].value ?? field.value
                 }
@@ -46,7 +53,7 @@ struct ShownExchange {
                 members.append((field.name.rawName, .string(value)))
             }
         }
-        return .object(members)
+        return .text(JSON.object(members).bytes)
     }
 
     /// `name=…; Path=/` for a cookie; a text that is no cookie is hidden as a whole.
