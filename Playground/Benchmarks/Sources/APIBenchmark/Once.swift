@@ -19,7 +19,7 @@ struct Once {
         let stream = try await way.items(of: baseURL, over: CurlTransport(loop: .shared))
         let before = Usage().cpuSeconds
         _ = try sum(stream, count: count, limit: 64)
-        if way == .inspected { try await waitForRest() }
+        if way.isInspected { try await waitForRest() }
         let time = (Usage().cpuSeconds - before) / Double(count) * 1e6
         try report(Line(way: way.rawValue, microseconds: time))
     }
@@ -39,7 +39,10 @@ private struct Address: Encodable {
 }
 
 /// Shows the requests of the client to a front end: prints the address, and waits for the line that says that one reads.
-func inspect(_ client: Client) async throws {
-    try report(Address(inspector: try await Inspector.start(client).webSocketURL))
+func inspect(_ client: Client, showsAll: Bool) async throws {
+    var settings = Inspector.Settings()
+    if showsAll { settings.requestsPerSecond = nil }
+    let inspector = try await Inspector.start(client, settings: settings)
+    try report(Address(inspector: inspector.webSocketURL))
     guard readLine() != nil else { throw Wrong("no front end reads") }
 }

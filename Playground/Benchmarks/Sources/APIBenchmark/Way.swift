@@ -24,9 +24,13 @@ enum Way: String, CaseIterable, Sendable {
     /// The way `full`, with an inspector and a front end that reads. Only in a process of its own, since an inspector
     /// watches the streams of the whole process.
     case inspected
+    /// The same with each request shown, whatever their rate.
+    case shown
+
+    var isInspected: Bool { self == .inspected || self == .shown }
 
     /// The ways that can be compared in one process.
-    static let shared = allCases.filter { $0 != .inspected }
+    static let shared = allCases.filter { !$0.isInspected }
 
     /// The response with its envelope, for ways in which the client does not unwrap it.
     private struct Enveloped: Decodable, Sendable {
@@ -62,7 +66,7 @@ enum Way: String, CaseIterable, Sendable {
         case .client:
             let client = Client(baseURL: baseURL, transport: transport)
             return client.request(Goods<Enveloped>()).map(\.data.count)
-        case .full, .intercepted, .metrics, .tracing, .inspected:
+        case .full, .intercepted, .metrics, .tracing, .inspected, .shown:
             var configuration = ClientConfiguration()
             configuration.options.headers = ["Accept": "application/json"]
             configuration.options.envelope = Envelope(
@@ -79,7 +83,7 @@ enum Way: String, CaseIterable, Sendable {
             let client = Client(baseURL: baseURL, configuration: configuration, transport: transport)
             if self == .metrics { client.recordMetrics(in: CountingFactory()) }
             if self == .tracing { client.traceCalls(with: CountingTracer()) }
-            if self == .inspected { try await inspect(client) }
+            if isInspected { try await inspect(client, showsAll: self == .shown) }
             return client.request(Goods<[Item]>()).map(\.count)
         }
     }
