@@ -38,11 +38,12 @@ final class CallMetrics: CallRecord {
     }
 
     func exchange(
-        _ request: inout Request, to origin: Origin?, through breaker: CircuitBreaker?
+        _ request: inout Request, to destination: ExchangeDestination
     ) -> any ExchangeRecord {
         let key = MetricsTarget.Key(
-            method: request.method, origin: origin, path: call.pathTemplate, basePath: call.basePath)
-        return ExchangeMetrics(instrument.target(key, through: breaker), in: self)
+            method: request.method, origin: destination.origin, path: call.pathTemplate,
+            basePath: destination.basePath)
+        return ExchangeMetrics(instrument.target(key, through: destination.breaker), in: self)
     }
 
     /// The metrics for what happens between exchanges, which belongs to the server of the call.

@@ -80,7 +80,7 @@ final class CallSpan: CallRecord, @unchecked Sendable {
     }
 
     func exchange(
-        _ request: inout Request, to origin: Origin?, through breaker: CircuitBreaker?
+        _ request: inout Request, to destination: ExchangeDestination
     ) -> any ExchangeRecord {
         let begin = instrument.now
         let span = instrument.start(plan.name, .client, in: context, at: begin)
@@ -89,7 +89,7 @@ final class CallSpan: CallRecord, @unchecked Sendable {
             return progress.exchanges
         }
         let exchange = ExchangeSpan(
-            span, of: request, by: plan, to: origin, resends: resends, since: begin, in: self)
+            span, of: request, by: plan, to: destination, resends: resends, since: begin, in: self)
         // To another origin, the context says only which trace the request belongs to.
         let fields = FieldInjector(sendsBaggage: !request.isCredentialFree)
         instrument.sender.inject(span.context, into: &request, using: fields)

@@ -10,7 +10,7 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
     private let span: any Span
     private let request: Request
     private let plan: SpanPlan
-    private let origin: Origin?
+    private let destination: ExchangeDestination
     private let resends: Int
     private let call: CallSpan
     private let begin: DefaultTracerClock.Timestamp
@@ -19,13 +19,14 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
 
     /// - Parameter resends: the number of exchanges of the call before this one.
     init(
-        _ span: any Span, of request: Request, by plan: SpanPlan, to origin: Origin?, resends: Int,
+        _ span: any Span, of request: Request, by plan: SpanPlan, to destination: ExchangeDestination,
+        resends: Int,
         since begin: DefaultTracerClock.Timestamp, in call: CallSpan
     ) {
         self.span = span
         self.request = request
         self.plan = plan
-        self.origin = origin
+        self.destination = destination
         self.resends = resends
         self.call = call
         self.begin = begin
@@ -68,13 +69,16 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
     private func attributes(_ metrics: TransferMetrics?) -> [String: SpanAttribute] {
         var attributes = plan.attributes(
             of: SpanPlan.Exchange(
-                origin: origin, status: status, version: metrics?.httpVersion,
+                origin: destination.origin, status: status, version: metrics?.httpVersion,
                 address: metrics?.remoteAddress, port: metrics?.remotePort ?? 0))
         // A redirect may have changed it.
         if request.method != plan.key.method || !plan.isConventional {
             let isKnown = request.method.isConventional
             attributes["http.request.method"] = .string(isKnown ? request.method.rawValue : "_OTHER")
             if !isKnown { attributes["http.request.method_original"] = .string(request.method.rawValue) }
+        }
+        if destination.basePath != plan.key.basePath, let path = plan.key.path {
+            attributes["url.template"] = .string(path.conventionalTemplate(below: destination.basePath))
         }
         attributes["url.full"] = .string(request.shownPlace)
         if resends > 0 { attributes["http.request.resend_count"] = .int64(Int64(resends)) }

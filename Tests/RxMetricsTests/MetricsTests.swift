@@ -68,6 +68,20 @@ import Testing
         #expect(metrics.recorders(label: "http.client.request.body.size").map(\.values.count) == [1])
     }
 
+    @Test func theTemplateIsAPathOfTheStandbyServerIfThatIsAsked() throws {
+        let client = client([.when(.get, "/v2/users/7", .json("[]"))]) {
+            $0.standbyURL = "https://standby.test/v2"
+        }
+        var options = RequestOptions()
+        options.server = .standby
+        let answer = Recorder(client.get("/users/{id}", at: ["id": 7], options: options), on: clock)
+        try clock.run()
+        #expect(answer.values.count == 1)
+        let timer = try #require(metrics.timers(label: "http.client.request.duration").first)
+        #expect(timer.dimensions.contains { $0 == ("server.address", "standby.test") })
+        #expect(timer.dimensions.contains { $0 == ("url.template", "/v2/users/{id}") })
+    }
+
     @Test func failuresAndStatusesAreErrors() throws {
         let client = client([
             .when(.get, "/v1/missing", .status(.notFound)),

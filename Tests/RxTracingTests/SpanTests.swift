@@ -59,6 +59,20 @@ import Tracing
         #expect(bench.calls.first?["url.template"] == template)
     }
 
+    @Test func theTemplateIsAPathOfTheStandbyServerIfThatIsAsked() throws {
+        let bench = TracingBench([.when(.get, "/v2/users/7", .json("[]"))]) {
+            $0.standbyURL = "https://standby.test/v2"
+        }
+        var options = RequestOptions()
+        options.server = .standby
+        let answer = Recorder(
+            bench.client.get("/users/{id}", at: ["id": 7], options: options), on: bench.clock)
+        try bench.clock.run()
+        #expect(answer.values.count == 1)
+        #expect(bench.exchanges.first?["server.address"] == "standby.test")
+        #expect(bench.exchanges.first?["url.template"] == "/v2/users/{id}")
+    }
+
     @Test func aRetryIsAnEventAndASecondChild() throws {
         let bench = TracingBench([
             .when(.get, "/v1/goods", .failure(.connectionLost), .status(.serviceUnavailable), .json("[]"))

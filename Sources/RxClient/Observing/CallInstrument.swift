@@ -24,12 +24,21 @@ package struct RecordedCall: Sendable {
     package let request: Request
     /// The endpoint's path, with its placeholders; `nil` for a request without an endpoint.
     package let pathTemplate: String?
-    /// The path of the base URL, such as `/v1`; empty if it has none.
+    /// The path of the main server's base URL, such as `/v1`; empty if it has none.
     package let basePath: String
     /// Whether the call loads a page of a list.
     package let isPage: Bool
     /// The scheduler of the call, whose clock times it.
     package let scheduler: any Scheduler
+}
+
+/// Where an exchange goes.
+package struct ExchangeDestination: Sendable {
+    package let origin: Origin?
+    /// The path of the base URL of the server, or of the main one if the request is to neither.
+    package let basePath: String
+    /// The circuit breaker of the host, if there is one.
+    package let breaker: CircuitBreaker?
 }
 
 /// An instrument's record of one call. Called on the call's scheduler, or where the subscriber cancels: calls
@@ -46,13 +55,7 @@ package protocol CallRecord: AnyObject, Sendable {
     func take(_ event: TrafficEvent.Kind)
 
     /// An exchange begins. It sends `request`, which the record may change.
-    ///
-    /// - Parameters:
-    ///   - origin: the origin of the request.
-    ///   - breaker: the circuit breaker of the host, if there is one.
-    func exchange(
-        _ request: inout Request, to origin: Origin?, through breaker: CircuitBreaker?
-    ) -> any ExchangeRecord
+    func exchange(_ request: inout Request, to destination: ExchangeDestination) -> any ExchangeRecord
 
     /// The call has ended. Not called unless ``CallInstrument/watchesCalls``.
     func end(_ outcome: TrafficEvent.Summary.Outcome)

@@ -13,11 +13,11 @@ final class CallRecords: CallRecord {
     func end(_ outcome: TrafficEvent.Summary.Outcome) { for record in records { record.end(outcome) } }
 
     func exchange(
-        _ request: inout Request, to origin: Origin?, through breaker: CircuitBreaker?
+        _ request: inout Request, to destination: ExchangeDestination
     ) -> any ExchangeRecord {
         var exchanges: [any ExchangeRecord] = []
         for record in records {
-            exchanges.append(record.exchange(&request, to: origin, through: breaker))
+            exchanges.append(record.exchange(&request, to: destination))
         }
         return ExchangeRecords(exchanges)
     }

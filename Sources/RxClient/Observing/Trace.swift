@@ -23,6 +23,8 @@ final class Trace: Sendable {
     let tools: DeveloperTools
     private let hub: TrafficHub
     private let scheduler: any Scheduler
+    /// The path of the main server's base URL.
+    private let basePath: String
     /// Whether the traffic had a subscriber for the request when it began.
     let isShown: Bool
     /// The samplings that have chosen the request.
@@ -43,6 +45,7 @@ final class Trace: Sendable {
     ) {
         self.hub = hub
         scheduler = call.scheduler
+        basePath = call.basePath
         isShown = observers.subscribers > 0 || !samplings.isEmpty
         self.samplings = samplings
         tools = observers.tools
@@ -110,8 +113,10 @@ final class Trace: Sendable {
         guard let record else { return shown(request, emulated(request, send(request))) }
         return Observable(scheduler: scheduler) { observer in
             var request = request
-            let origin = request.origin(at: server)
-            let exchange = record.exchange(&request, to: origin, through: host?.breaker)
+            let destination = ExchangeDestination(
+                origin: request.origin(at: server), basePath: server?.basePath ?? self.basePath,
+                breaker: host?.breaker)
+            let exchange = record.exchange(&request, to: destination)
             let events = self.shown(request, self.emulated(request, send(request)))
             RecordedExchange(exchange, into: observer).start(events)
         }
@@ -204,10 +209,12 @@ final class Trace: Sendable {
 extension Client {
     /// The trace of a request; `nil` if nothing observes it, and no developer tools change it.
     ///
-    /// - Parameter page: the page that the call loads, if it loads one.
+    /// - Parameters:
+    ///   - servers: the servers of the request.
+    ///   - page: the page that the call loads, if it loads one.
     func trace(
-        of request: Request, _ kind: CallKind, _ endpoint: (any Endpoint)?, page: PagePlacement?,
-        on scheduler: any Scheduler
+        of request: Request, _ kind: CallKind, _ endpoint: (any Endpoint)?, at servers: ServerPair,
+        page: PagePlacement?, on scheduler: any Scheduler
     ) -> Trace? {
         guard trafficHub.isObserved else { return nil }
         let observers = trafficHub.observers
@@ -220,7 +227,7 @@ extension Client {
         return Trace(
             RecordedCall(
                 kind: kind, request: request, pathTemplate: endpoint?.path,
-                basePath: servers.pair.main.basePath, isPage: page != nil, scheduler: scheduler),
+                basePath: servers.main.basePath, isPage: page != nil, scheduler: scheduler),
             of: endpoint, in: trafficHub, for: observers, samplings)
     }
 }

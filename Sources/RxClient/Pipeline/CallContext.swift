@@ -67,7 +67,8 @@ public final class CallContext: Sendable {
             // Server and signature change the URL, but not the resource that the request changes.
             if !request.isSafe { request.resource = request.cacheURL }
             self.request = .success(request)
-            trace = client.trace(of: request, kind, endpoint, page: settings.page, on: scheduler)
+            trace = client.trace(
+                of: request, kind, endpoint, at: prepared.servers, page: settings.page, on: scheduler)
         } catch {
             request = .failure(error)
             trace = nil
@@ -85,7 +86,7 @@ public final class CallContext: Sendable {
         stages = client.pipeline.stages(for: .exchange)
         validation = client.validations.validation(for: .response)
         self.request = .success(request)
-        trace = client.trace(of: request, .exchange, nil, page: nil, on: scheduler)
+        trace = client.trace(of: request, .exchange, nil, at: prepared.servers, page: nil, on: scheduler)
         progress = Mutex(Progress())
     }
 
