@@ -33,12 +33,15 @@ package struct Chance: RandomNumberGenerator, Sendable {
     /// The source of the simulation that runs the caller; `nil` outside of simulations.
     @TaskLocal package static var source: Source?
 
-    /// Creates a generator.
-    package init() {}
+    // ThreadSanitizer reads generators at the address that they are passed by, so this may not be an empty value.
+    private let simulated: Source?
+
+    /// Creates a generator for the caller.
+    package init() { simulated = Self.source }
 
     /// The next number.
     package mutating func next() -> UInt64 {
-        if let source = Self.source { return source.next() }
+        if let simulated { return simulated.next() }
         var system = SystemRandomNumberGenerator()
         return system.next()
     }
