@@ -190,11 +190,14 @@ let package = Package(
                 "RxClient", "RxHTTP", "RxInspector", "RxLite", "RxNetworking", "RxServices", "RxTesting",
                 "TestServers", .logging, .serviceLifecycle, .serviceLifecycleTestKit,
             ]),
+        // A tracer that sends the context as the W3C recommends.
+        .library("TestTracing", [.tracing, .inMemoryTracing], path: "Tests/TestTracing"),
         .tests(
             "RxTracingTests",
             [
                 "RxCache", "RxClient", "RxHTTP", "RxLite", "RxNetworking", "RxParameters", "RxTesting",
-                "RxTracing", "RxWebSocket", "TestServers", .httpTypes, .tracing, .inMemoryTracing,
+                "RxTracing", "RxWebSocket", "TestServers", "TestTracing", .httpTypes, .tracing,
+                .inMemoryTracing,
             ]),
         .tests(
             "RxInspectorTests",
@@ -230,7 +233,12 @@ let package = Package(
         .program("conformance-driver", ["RxNetworking"], path: "Tests/ConformanceDriver"),
         .tests("ConformanceDriverTests", ["conformance-driver", "TestServers"]),
         // Against servers that others wrote; Tests/services.sh installs these.
-        .tests("ServiceTests", ["RxNetworking", "TestServers", "conformance-driver", "download-probe"]),
+        .tests(
+            "ServiceTests",
+            [
+                "RxMetrics", "RxNetworking", "RxTracing", "TestServers", "TestTracing", "conformance-driver",
+                "download-probe", .tracing, .inMemoryTracing,
+            ]),
         .tests("RxLoopTests", ["RxLoop", "RxLite"]),
         .tests(
             "RxCurlTests",

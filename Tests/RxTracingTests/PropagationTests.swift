@@ -7,6 +7,7 @@ import RxHTTP
 import RxLite
 import RxTesting
 import RxTracing
+import TestTracing
 import Testing
 import Tracing
 

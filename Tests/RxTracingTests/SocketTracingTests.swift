@@ -3,6 +3,7 @@ import InMemoryTracing
 import RxNetworking
 import RxTracing
 import TestServers
+import TestTracing
 import Testing
 import Tracing
 

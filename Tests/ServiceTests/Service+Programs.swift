@@ -36,6 +36,12 @@ extension Service {
             [program("uvicorn"), "--app-dir", files, "--port", "\(port)", "live:app"], ready: "running on")
     }
 
+    /// The propagators and the protocol of OpenTelemetry, on FastAPI.
+    static func collector() async throws -> Service {
+        try await Service(
+            [program("uvicorn"), "--app-dir", files, "--port", "0", "collector:app"], ready: "running on")
+    }
+
     /// WebSockets by one of the packages.
     ///
     /// - Parameter port: the port, to replace an earlier server. Default: any free port.

@@ -1,16 +1,17 @@
 #if Tracing
-import InMemoryTracing
+package import InMemoryTracing
 import Synchronization
-import Tracing
+package import Tracing
 
 /// Sends the context as the recommendations of the W3C say (https://www.w3.org/TR/trace-context,
 /// https://www.w3.org/TR/baggage), as tracers of programs do.
-struct W3CTracer: Tracer {
-    typealias Span = InMemorySpan
+package struct W3CTracer: Tracer {
+    package typealias Span = InMemorySpan
 
-    let memory: InMemoryTracer
+    /// Keeps the spans.
+    package let memory: InMemoryTracer
 
-    init() {
+    package init() {
         let count = Counter()
         memory = InMemoryTracer(
             idGenerator: .init(
@@ -18,7 +19,7 @@ struct W3CTracer: Tracer {
                 nextSpanID: { hex(count.next(), digits: 16) }))
     }
 
-    func startSpan<Instant: TracerInstant>(
+    package func startSpan<Instant: TracerInstant>(
         _ operationName: String, context: @autoclosure () -> ServiceContext, ofKind kind: SpanKind,
         at instant: @autoclosure () -> Instant, function: String, file fileID: String, line: UInt
     ) -> InMemorySpan {
@@ -27,7 +28,7 @@ struct W3CTracer: Tracer {
             file: fileID, line: line)
     }
 
-    func inject<Carrier, Inject: Injector>(
+    package func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
     ) where Inject.Carrier == Carrier {
         guard let span = context.inMemorySpanContext else { return }
@@ -38,11 +39,11 @@ struct W3CTracer: Tracer {
         injector.inject("value", forKey: "not a name", into: &carrier)
     }
 
-    func extract<Carrier, Extract: Extractor>(
+    package func extract<Carrier, Extract: Extractor>(
         _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
     ) where Extract.Carrier == Carrier {}
 
-    func forceFlush() {}
+    package func forceFlush() {}
 
     private final class Counter: Sendable {
         private let value = Atomic<Int>(0)
