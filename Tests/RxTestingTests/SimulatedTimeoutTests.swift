@@ -60,7 +60,8 @@ import Testing
             }
             simulation.process { process in
                 var configuration = ClientConfiguration(baseURL: "https://a.test")
-                configuration.options.timeouts = Timeouts(firstByte: .seconds(5), idle: .seconds(5))
+                configuration.options.timeouts = Timeouts(
+                    firstByte: .seconds(5), idle: .seconds(5), attempt: .seconds(5))
                 let client = Client(configuration: configuration, transport: process.transport)
                 process.subscribe("lines", to: client.webSocket("/").texts())
             }
