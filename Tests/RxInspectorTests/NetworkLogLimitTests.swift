@@ -66,7 +66,7 @@ import Testing
 
     @Test func bytesThatAreLeftOutAreNoPartOfTheBody() async throws {
         let bench = LogBench([.when(.get, "/a", .bytes([UInt8](repeating: 65, count: 100)))])
-        let inbox = TrafficInbox(byteLimit: 10)
+        let inbox = TrafficInbox(RequestSampling(nil), byteLimit: 10)
         let subscription = bench.client.traffic.subscribe(onNext: { inbox.append($0) })
         try bench.run(bench.client.get("/a"))
         subscription.cancel()
@@ -80,6 +80,21 @@ import Testing
                 ?? 0)
         let row = try #require(late.row(id))
         #expect((row.bodyCount, row.body) == (100, []))
+    }
+
+    @Test func requestsAreLeftOutWhileTheRecorderIsBehind() throws {
+        let sampling = RequestSampling(nil)
+        let inbox = TrafficInbox(sampling, itemLimit: 20)
+        let bench = LogBench([.when(.get, "/a", .json("1"))])
+        let subscription = bench.client.traffic(sampling).subscribe(onNext: { inbox.append($0) })
+        for _ in 0..<10 { try bench.run(bench.client.get("/a")) }
+        // Each request has six events, and the fourth is complete.
+        #expect(sampling.omittedCount == 6)
+        #expect(inbox.takeAll().count <= 24)
+        try bench.run(bench.client.get("/a"))
+        #expect(sampling.omittedCount == 6)
+        #expect(!inbox.takeAll().isEmpty)
+        subscription.cancel()
     }
 
     @Test func bodiesAreKeptUpToTheLimit() throws {

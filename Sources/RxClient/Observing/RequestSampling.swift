@@ -6,6 +6,7 @@ package final class RequestSampling: Sendable {
     private struct Progress {
         var bucket: TokenBucket?
         var omitted = 0
+        var isSuspended = false
         /// Called when the next request is omitted.
         var onOmission: (@Sendable () -> Void)?
     }
@@ -16,6 +17,12 @@ package final class RequestSampling: Sendable {
     /// - Parameter rate: the rate of the shown requests, in real time; `nil` for all requests.
     package init(_ rate: RequestRate?) {
         progress = Mutex(Progress(bucket: rate.map { TokenBucket($0) }))
+    }
+
+    /// Whether no request is shown that begins meanwhile, because the observer is behind. Default false.
+    package var isSuspended: Bool {
+        get { progress.withLock { $0.isSuspended } }
+        set { progress.withLock { $0.isSuspended = newValue } }
     }
 
     /// The number of requests that were not shown so far.
@@ -31,7 +38,7 @@ package final class RequestSampling: Sendable {
         let now = ContinuousClock.now - origin
         var onOmission: (@Sendable () -> Void)?
         let isShown = progress.withLock { progress in
-            guard progress.bucket?.wait(at: now) ?? .zero == .zero else {
+            guard !progress.isSuspended, progress.bucket?.wait(at: now) ?? .zero == .zero else {
                 progress.omitted += 1
                 onOmission = progress.onOmission.take()
                 return false

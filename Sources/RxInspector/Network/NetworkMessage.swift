@@ -141,11 +141,11 @@ enum NetworkMessage {
     }
 
     /// A line in the console of the front end.
-    static func omissions(_ count: Int, limit: Int) -> JSON {
-        let text = """
-            At most \(limit) requests a second are shown (Inspector.Settings.requestsPerSecond). \
-            Left out so far: \(count).
-            """
+    static func omissions(_ count: Int, limit: Int?) -> JSON {
+        let reason =
+            limit.map { "At most \($0) requests a second are shown (Inspector.Settings.requestsPerSecond)." }
+            ?? "The inspector is slower than the program."
+        let text = "\(reason) Left out so far: \(count)."
         return [
             "method": "Log.entryAdded",
             "params": [

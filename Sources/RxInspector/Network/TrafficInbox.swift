@@ -7,7 +7,7 @@ import Synchronization
 /// Hands the traffic of clients over from their threads to the recorder, in batches.
 ///
 /// Clients never wait for the recorder. While it is behind, the bytes of bodies and messages beyond a limit are not
-/// handed over, only their number.
+/// handed over, only their number; and with too many events, no more requests are shown.
 final class TrafficInbox: Sendable {
     enum Item: Sendable {
         case event(TrafficEvent)
@@ -47,11 +47,14 @@ final class TrafficInbox: Sendable {
 
     /// The maximum number of bytes of bodies that wait.
     private let byteLimit: Int
-    /// The number of items from which on chunks and messages are not handed over at all.
+    /// The number of items from which on chunks, messages and requests that begin are not handed over at all.
     private let itemLimit: Int
+    private let sampling: RequestSampling
     private let contents = Mutex(Contents())
 
-    init(byteLimit: Int = 16 << 20, itemLimit: Int = 100_000) {
+    /// - Parameter sampling: chooses the requests whose events come.
+    init(_ sampling: RequestSampling, byteLimit: Int = 16 << 20, itemLimit: Int = 100_000) {
+        self.sampling = sampling
         (self.byteLimit, self.itemLimit) = (byteLimit, itemLimit)
     }
 
@@ -62,13 +65,19 @@ final class TrafficInbox: Sendable {
             guard !contents.isFinished else { return nil }
             let isFull = contents.byteCount + (size ?? 0) > byteLimit || contents.items.count >= itemLimit
             contents.add(event, size, isFull: isFull)
+            if contents.items.count == itemLimit { sampling.isSuspended = true }
             return contents.reader.take()
         }
         reader?.resume(returning: true)
     }
 
     /// Takes the events since the last batch, of which there may be none.
-    func takeAll() -> [Item] { contents.withLock { $0.takeAll() } }
+    func takeAll() -> [Item] {
+        contents.withLock { contents in
+            if contents.items.count >= itemLimit { sampling.isSuspended = false }
+            return contents.takeAll()
+        }
+    }
 
     /// Ends the batches.
     func finish() {

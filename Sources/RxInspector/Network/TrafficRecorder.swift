@@ -17,7 +17,7 @@ actor TrafficRecorder {
     private static let pause = Duration.milliseconds(20)
 
     nonisolated let settings: Inspector.Settings
-    private nonisolated let inbox = TrafficInbox()
+    private nonisolated let inbox: TrafficInbox
     private let clients: InspectedClients
     private let sampling: RequestSampling
     /// The number of requests left out that the front ends know of.
@@ -35,6 +35,7 @@ actor TrafficRecorder {
         self.settings = settings
         self.clients = clients
         self.sampling = sampling
+        inbox = TrafficInbox(sampling)
         // Otherwise a front end that reads at once would be disconnected.
         replayLimit = limits.outbox / 2
         log = NetworkLog(settings)
@@ -75,8 +76,8 @@ actor TrafficRecorder {
     }
 
     private func tellOmissions(_ frontEnd: FrontEnd) {
-        guard toldOmissions > 0, let limit = settings.requestsPerSecond else { return }
-        frontEnd.outbox.send(NetworkMessage.omissions(toldOmissions, limit: limit))
+        guard toldOmissions > 0 else { return }
+        frontEnd.outbox.send(NetworkMessage.omissions(toldOmissions, limit: settings.requestsPerSecond))
     }
 
     /// Takes an event of a client, on any thread.
