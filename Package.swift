@@ -38,13 +38,11 @@ let package = Package(
         // Needs Swift Testing, and so only for test targets.
         .library(name: "RxTestingSupport", targets: ["RxTestingSupport"]),
         .library(name: "RxJSON", targets: ["RxJSON"]),
-        // With the trait DiskCache.
+        // Each with a trait: DiskCache, Metrics, ServiceLifecycle, Tracing, Inspector.
         .library(name: "RxDiskCache", targets: ["RxDiskCache"]),
-        // With the trait Metrics.
         .library(name: "RxMetrics", targets: ["RxMetrics"]),
         .library(name: "RxServices", targets: ["RxServices"]),
         .library(name: "RxTracing", targets: ["RxTracing"]),
-        // With the trait Inspector.
         .library(name: "RxInspector", targets: ["RxInspector"]),
     ],
     traits: traits.union([.default(enabledTraits: defaultTraits)]),
