@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func aPausedSubscriberPausesTheServer() async {
+    @Test func aServerWhoseSubscriberPausesTakesNoMemory() async {
         await #expect(processExitsWith: .success) {
             let messages = Array(
                 repeating: [0x82, 0x7E, 0x40, 0] + [UInt8](repeating: 7, count: 16_384), count: 4)
@@ -127,7 +127,7 @@ import Testing
     }
 
     /// The server reads no pong.
-    @Test func aFloodOfPingsStops() async {
+    @Test func aFloodOfPingsTakesNoMemory() async {
         await #expect(processExitsWith: .success) {
             let pings = Array(repeating: [0x89, 125] + [UInt8](repeating: 7, count: 125), count: 500)
             let server = try RawServer { request in
