@@ -83,6 +83,7 @@ final class CallSpan: CallRecord, @unchecked Sendable {
         _ request: inout Request, to destination: ExchangeDestination
     ) -> any ExchangeRecord {
         let begin = instrument.now
+        let plan = instrument.plan(of: call, below: destination.basePath)
         let span = instrument.start(plan.name, .client, in: context, at: begin)
         let resends = progress.withLock { progress in
             defer { progress.exchanges += 1 }

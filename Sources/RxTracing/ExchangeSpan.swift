@@ -77,9 +77,6 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
             attributes["http.request.method"] = .string(isKnown ? request.method.rawValue : "_OTHER")
             if !isKnown { attributes["http.request.method_original"] = .string(request.method.rawValue) }
         }
-        if destination.basePath != plan.key.basePath, let path = plan.key.path {
-            attributes["url.template"] = .string(path.conventionalTemplate(below: destination.basePath))
-        }
         attributes["url.full"] = .string(request.shownPlace)
         if resends > 0 { attributes["http.request.resend_count"] = .int64(Int64(resends)) }
         return attributes

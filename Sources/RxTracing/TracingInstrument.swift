@@ -35,14 +35,15 @@ final class TracingInstrument: CallInstrument {
     func stop() {}
 
     func record(of call: RecordedCall) -> any CallRecord {
-        let key = SpanPlan.Key(
-            kind: call.kind, method: call.request.method, path: call.pathTemplate, basePath: call.basePath)
-        return CallSpan(of: call, by: plan(key), self)
+        CallSpan(of: call, by: plan(of: call, below: call.basePath), self)
     }
 
-    /// A lookup of the same plan as before compares without hashing.
-    private func plan(_ key: SpanPlan.Key) -> SpanPlan {
-        known.withLock { known in
+    /// The plan of spans of the call at a server with this base path. A lookup of the same plan as before compares without
+    /// hashing.
+    func plan(of call: RecordedCall, below basePath: String) -> SpanPlan {
+        let key = SpanPlan.Key(
+            kind: call.kind, method: call.request.method, path: call.pathTemplate, basePath: basePath)
+        return known.withLock { known in
             if let latest = known.latest, latest.key == key { return latest }
             let plan = known.plans[key] ?? SpanPlan(key)
             if known.plans.count < Self.planLimit { known.plans[key] = plan }

@@ -71,6 +71,21 @@ import Tracing
         #expect(answer.values.count == 1)
         #expect(bench.exchanges.first?["server.address"] == "standby.test")
         #expect(bench.exchanges.first?["url.template"] == "/v2/users/{id}")
+        #expect(bench.exchanges.first?.operationName == "GET /v2/users/{id}")
+        #expect(bench.calls.first?.operationName == "GET /v1/users/{id}")
+    }
+
+    @Test func theTemplateOfARedirectIsAPathOfTheServerThatItLeadsTo() throws {
+        let bench = TracingBench([
+            .when(.get, "/v1/users/7", .json("[]")),
+            .when(.get, "/v2/users/7", .status(.found, headers: [.location: "https://shop.test/v1/users/7"])),
+        ]) { $0.standbyURL = "https://standby.test/v2" }
+        var options = RequestOptions()
+        options.server = .standby
+        _ = Recorder(bench.client.get("/users/{id}", at: ["id": 7], options: options), on: bench.clock)
+        try bench.clock.run()
+        #expect(bench.exchanges.map { $0["server.address"] } == ["standby.test", "shop.test"])
+        #expect(bench.exchanges.map { $0["url.template"] } == ["/v2/users/{id}", "/v1/users/{id}"])
     }
 
     @Test func aRetryIsAnEventAndASecondChild() throws {

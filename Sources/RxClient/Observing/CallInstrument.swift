@@ -37,7 +37,7 @@ package struct ExchangeDestination: Sendable {
     package let origin: Origin?
     /// The path of the base URL of the server, or of the main one if the request is to neither.
     package let basePath: String
-    /// The circuit breaker of the host, if there is one.
+    /// The circuit breaker of the host, if there is one; `nil` for a redirect that leads to another host.
     package let breaker: CircuitBreaker?
 }
 

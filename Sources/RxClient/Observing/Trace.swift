@@ -23,8 +23,7 @@ final class Trace: Sendable {
     let tools: DeveloperTools
     private let hub: TrafficHub
     private let scheduler: any Scheduler
-    /// The path of the main server's base URL.
-    private let basePath: String
+    private let servers: ServerPair
     /// Whether the traffic had a subscriber for the request when it began.
     let isShown: Bool
     /// The samplings that have chosen the request.
@@ -41,11 +40,11 @@ final class Trace: Sendable {
 
     fileprivate init(
         _ call: RecordedCall, of endpoint: (any Endpoint)?, in hub: TrafficHub,
-        for observers: TrafficHub.Observers, _ samplings: [RequestSampling]
+        at servers: ServerPair, for observers: TrafficHub.Observers, _ samplings: [RequestSampling]
     ) {
         self.hub = hub
         scheduler = call.scheduler
-        basePath = call.basePath
+        self.servers = servers
         isShown = observers.subscribers > 0 || !samplings.isEmpty
         self.samplings = samplings
         tools = observers.tools
@@ -113,13 +112,25 @@ final class Trace: Sendable {
         guard let record else { return shown(request, emulated(request, send(request))) }
         return Observable(scheduler: scheduler) { observer in
             var request = request
-            let destination = ExchangeDestination(
-                origin: request.origin(at: server), basePath: server?.basePath ?? self.basePath,
-                breaker: host?.breaker)
-            let exchange = record.exchange(&request, to: destination)
+            let exchange = record.exchange(&request, to: self.destination(of: request, server, host))
             let events = self.shown(request, self.emulated(request, send(request)))
             RecordedExchange(exchange, into: observer).start(events)
         }
+    }
+
+    /// - Parameters:
+    ///   - server: the server of the attempt, from which redirects may lead away.
+    ///   - host: the state of its host.
+    private func destination(
+        of request: Request, _ server: Server?, _ host: HostState?
+    ) -> ExchangeDestination {
+        // A URL below a server's base URL needs no parsing.
+        let found = servers.server(of: request.urlText, server)
+        let origin = found.map(\.origin) ?? Origin(request.url)
+        let isAtHost = found === server || origin == server?.origin
+        return ExchangeDestination(
+            origin: origin, basePath: (found ?? servers.main).basePath,
+            breaker: isAtHost ? host?.breaker : nil)
     }
 
     private func emulated(
@@ -228,15 +239,7 @@ extension Client {
             RecordedCall(
                 kind: kind, request: request, pathTemplate: endpoint?.path,
                 basePath: servers.main.basePath, isPage: page != nil, scheduler: scheduler),
-            of: endpoint, in: trafficHub, for: observers, samplings)
-    }
-}
-
-extension Request {
-    /// The origin of the URL, which needs no parsing if the URL is below the server's base URL.
-    fileprivate func origin(at server: Server?) -> Origin? {
-        if let server, server.includes(urlText) { return server.origin }
-        return Origin(url)
+            of: endpoint, in: trafficHub, at: servers, for: observers, samplings)
     }
 }
 

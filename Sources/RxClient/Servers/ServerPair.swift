@@ -9,6 +9,15 @@ struct ServerPair: Sendable {
 
     subscript(role: ServerRole) -> Server? { role == .main ? main : standby }
 
+    /// The server that the URL is below; `nil` if it is below neither.
+    ///
+    /// - Parameter preferred: the server that is tried first.
+    func server(of url: String, _ preferred: Server?) -> Server? {
+        if let preferred, preferred.includes(url) { return preferred }
+        if main.includes(url) { return main }
+        return standby.flatMap { $0.includes(url) ? $0 : nil }
+    }
+
     /// Whether the origin may receive the service's secrets: it is an origin of the service, and uses TLS if
     /// the main server does.
     func trusts(_ origin: Origin?) -> Bool {
