@@ -18,7 +18,7 @@ const ENDS = { finished: "|", failed: "✕", cancelled: "⊘", released: "◌", 
 // ---- The model: what the feed has told.
 const tracks = new Map(), requests = new Map(), marbles = new Map(), rows = [];
 let clients = [], process = "", epoch = 0, offset = null, base = 0, span = 15_000, frozen = null, width = 800;
-let selected = null, hidden = { values: 0, streams: 0, requests: 0, lost: 0, missed: 0 }, lastSampled = -1e9, isLost = true;
+let selected = null, hidden = { values: 0, streams: 0, older: 0, requests: 0, lost: 0, missed: 0 }, lastSampled = -1e9, isLost = true;
 /** Whether the loss of the connection has frozen the picture, which then goes on with the next one. */
 let isHalted = false;
 
@@ -240,11 +240,20 @@ function take(event) {
   if (!track || track.end !== null) return;
   switch (event.k) {
   case "value": {
-    // The value of a state when the page began: it may be known, or be older than what is known.
     const last = track.items.at(-1);
+    // The value of a state when the page began: it may be known, or be older than what is known.
     if (event.marble < 0 && last && (last.text === event.text || last.t >= event.t)) break;
-    const item = { t: event.t, id: event.marble, text: event.text, pages: event.pages, track };
+    // The marble of that value, if it was sent while the value was read.
+    if (last?.until >= event.t && last.text === event.text) {
+      last.id = event.marble;
+      last.until = null;
+      marbles.set(last.id, last);
+      break;
+    }
+    const item = { t: event.t, id: event.marble, text: event.text, pages: event.pages, track, until: event.until };
     track.items.push(item);
+    // The number of sent values does not include it.
+    if (event.marble < 0) track.counted = (track.counted ?? 0) + 1;
     marbles.set(item.id, item);
     if (item.pages) { track.pages = item.pages; drawCards(); }
     if (!track.hidden) drawMarble(track, item);
@@ -644,7 +653,8 @@ function forget(track) {
 function sampling() {
   const parts = [];
   if (lastSampled > viewEnd() - span && hidden.values) parts.push(`${plural(hidden.values, "value")} counted, not drawn`);
-  if (hidden.streams) parts.push(`${plural(hidden.streams, "stream")} not followed`);
+  const streams = hidden.streams + hidden.older;
+  if (streams) parts.push(`${plural(streams, "stream")} not followed`);
   if (hidden.requests) parts.push(`${plural(hidden.requests, "request")} not shown`);
   if (hidden.lost) parts.push(`${plural(hidden.lost, "event")} lost`);
   if (hidden.missed) parts.push(`${plural(hidden.missed, "batch")} skipped`);
@@ -938,6 +948,9 @@ function receive(message) {
     if (isHalted) setFrozen(null);
     layout();
     hidden.missed += message.missed;
+    hidden.older = message.untracked;
+  } else if (message.type === "values") {
+    for (const event of message.events) take(event);
   } else {
     // The smallest delay so far says best how the clocks differ.
     offset = Math.max(offset - 0.05, arrival);
@@ -948,7 +961,7 @@ function receive(message) {
     hidden.lost += message.lost;
   }
   hidden.requests = message.omitted ?? hidden.requests;
-  for (const request of message.requests) takeRequest(request);
+  for (const request of message.requests ?? []) takeRequest(request);
   if (message.clients) { clients = message.clients; drawCards(); }
   showState();
   filter();

@@ -16,7 +16,7 @@ final class StreamFeed: Sendable {
     private struct Contents {
         var viewers: [ObjectIdentifier: Viewer] = [:]
         /// The pages that have begun again, and have not been sent the values of states.
-        var begun: [Viewer] = []
+        var begun: [ObjectIdentifier: Viewer] = [:]
         /// The number of the feed among the watchers of the log, while there are pages.
         var watcher: Int?
         /// The last states of the clients that were sent.
@@ -101,10 +101,11 @@ final class StreamFeed: Sendable {
 
     /// Sends the current values of states. Pages compare the times, because a batch with later values may come before.
     private func sendValues(of tracks: [StreamTrack], to viewers: [Viewer]) {
+        guard !viewers.isEmpty else { return }
         // Outside of the lock, because it calls the program's code.
         let (time, texts) = log.currentTexts(of: tracks)
         guard !texts.isEmpty else { return }
-        let values = StreamMessages.values(of: texts, at: time)
+        let values = StreamMessages.values(of: texts, from: time, until: log.now)
         contents.withLock { _ in
             // The others will begin again.
             for viewer in viewers where !viewer.isBehind { viewer.send(values) { values } }
@@ -114,33 +115,40 @@ final class StreamFeed: Sendable {
     private func hello(_ tracks: [StreamTrack]) -> JSON {
         StreamMessages.hello(
             tracks, requests: requests.withLock { $0.all }.map(\.document), clients: clients.states,
-            omitted: sampling.omittedCount, at: log.now)
+            omitted: sampling.omittedCount, untracked: log.lateUntracked, at: log.now)
     }
 
     /// Sends batches as long as there are pages.
     private static func run(_ feed: @Sendable () -> StreamFeed?) async {
         repeat {
             do { try await Task.sleep(for: period) } catch { return }
-        } while feed()?.tick() == true
+        } while feed()?.continueTicking() == true
+    }
+
+    private func continueTicking() -> Bool {
+        tick()
+        return contents.withLock { contents in
+            if contents.watcher == nil { contents.ticker = nil }
+            return contents.ticker != nil
+        }
     }
 
     /// Stops sending to a page. The last one ends the recording.
     func remove(_ viewer: Viewer) {
         contents.withLock { contents in
             contents.viewers[ObjectIdentifier(viewer)] = nil
+            contents.begun[ObjectIdentifier(viewer)] = nil
             guard contents.viewers.isEmpty, let watcher = contents.watcher.take() else { return }
             log.endWatching(watcher)
         }
     }
 
-    /// Sends a batch. Returns whether there are pages.
-    @discardableResult
-    func tick() -> Bool {
-        let begun = contents.withLock { contents -> (viewers: [Viewer], tracks: [StreamTrack])? in
-            guard let watcher = contents.watcher else {
-                contents.ticker = nil
-                return nil
-            }
+    /// Sends a batch if there are pages.
+    func tick() {
+        // The batch ends with this function, outside of the lock, since it may release the program's objects.
+        let begun = contents.withLock {
+            contents -> (viewers: [Viewer], tracks: [StreamTrack], StreamBatch)? in
+            guard let watcher = contents.watcher else { return nil }
             let viewers = contents.viewers.values
             let batch = log.drain(watcher, listsTracks: viewers.contains(where: \.isBehind))
             let states = clients.states
@@ -149,15 +157,15 @@ final class StreamFeed: Sendable {
                 batch, requests: requests.withLock { $0.takeChanged() }.map(\.document),
                 clients: stateBytes == contents.states ? nil : states, omitted: sampling.omittedCount)
             contents.states = stateBytes
-            contents.begun += viewers.filter { $0.send(message) { hello(batch.tracks) } }
+            for viewer in viewers where viewer.send(message, orToBegin: { hello(batch.tracks) }) {
+                contents.begun[ObjectIdentifier(viewer)] = viewer
+            }
             // The program has to make the texts, however often pages begin again.
-            guard log.hasTextTime else { return ([], []) }
-            defer { contents.begun = [] }
-            return (contents.begun, contents.begun.isEmpty ? [] : log.openTracks)
+            guard !contents.begun.isEmpty, log.hasTextTime else { return ([], [], batch) }
+            defer { contents.begun = [:] }
+            return (Array(contents.begun.values), log.openTracks, batch)
         }
-        guard let begun else { return false }
-        sendValues(of: begun.tracks, to: begun.viewers)
-        return true
+        if let begun { sendValues(of: begun.tracks, to: begun.viewers) }
     }
 }
 #endif

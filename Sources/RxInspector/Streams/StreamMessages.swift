@@ -7,8 +7,12 @@ import RxLite
 /// `hello` comes first: the open tracks, the known requests and the clients. Each `batch` follows the one before without
 /// a gap, unless `missed` says that batches were skipped.
 enum StreamMessages {
+    /// - Parameters:
+    ///   - omitted: the number of requests so far that are not shown.
+    ///   - untracked: the number of streams that are older than the inspector and not shown.
     static func hello(
-        _ tracks: [StreamTrack], requests: [JSON], clients: [JSON], omitted: Int, at time: Duration
+        _ tracks: [StreamTrack], requests: [JSON], clients: [JSON], omitted: Int, untracked: Int,
+        at time: Duration
     ) -> JSON {
         let date = Date().timeIntervalSince1970 * 1000
         return [
@@ -20,6 +24,7 @@ enum StreamMessages {
                     $0.document.adding(("paused", .bool($0.isPaused)), ("count", .integer($0.count)))
                 }),
             "requests": .array(requests), "clients": .array(clients), "omitted": .integer(omitted),
+            "untracked": .integer(untracked),
         ]
     }
 
@@ -40,17 +45,20 @@ enum StreamMessages {
     }
 
     /// The current values of states, as events; their marbles have negative numbers, since they led to nothing.
-    static func values(of states: [(track: StreamTrack, text: String)], at time: Duration) -> JSON {
+    ///
+    /// - Parameters:
+    ///   - start: the time before the values were read.
+    ///   - end: the time after that.
+    static func values(
+        of states: [(track: StreamTrack, text: String)], from start: Duration, until end: Duration
+    ) -> JSON {
         let events = states.map { state -> JSON in
             [
-                "k": "value", "track": .integer(state.track.id), "t": .milliseconds(time),
-                "marble": .integer(-state.track.id), "text": .string(state.text),
+                "k": "value", "track": .integer(state.track.id), "t": .milliseconds(start),
+                "until": .milliseconds(end), "marble": .integer(-state.track.id), "text": .string(state.text),
             ]
         }
-        return [
-            "type": "batch", "t": .milliseconds(time), "events": .array(events), "counts": [], "lost": 0,
-            "untracked": 0, "requests": [],
-        ]
+        return ["type": "values", "t": .milliseconds(end), "events": .array(events)]
     }
 }
 

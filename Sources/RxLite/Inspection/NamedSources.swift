@@ -3,7 +3,7 @@ import Synchronization
 
 /// A signal or state that has a name.
 protocol NamedSource: AnyObject, Sendable {
-    /// Begins its track.
+    /// Begins its track, unless it has one or there are too many.
     func beginTrack()
 }
 
@@ -41,24 +41,17 @@ final class NamedSources: Sendable {
         guard !crowd.isEmpty else { return isAdded }
         // Outside of the lock, because the last reference to a source may end here, and with it the program's objects.
         crowd.removeAll { $0.source == nil }
-        let isAttached = contents.withLock { contents in
-            contents.purgeCount = max(Self.minimum, 2 * (crowd.count + contents.entries.count))
-            guard !StreamLog.isAttached else { return true }
+        contents.withLock { contents in
             contents.entries += crowd
-            return false
+            contents.purgeCount = max(Self.minimum, 2 * contents.entries.count)
         }
-        if isAttached { Self.beginTracks(of: crowd) }
+        // An inspector that has attached meanwhile has not found them in the list.
+        if StreamLog.isAttached { Self.beginTracks(of: crowd) }
         return isAdded
     }
 
-    /// Begins the tracks of all sources, and forgets them. Only when an inspector is attached.
-    func beginTracks() {
-        let entries = contents.withLock { contents in
-            defer { contents.entries = [] }
-            return contents.entries
-        }
-        Self.beginTracks(of: entries)
-    }
+    /// Begins the tracks of all sources, of which there may be too many for now. Only when an inspector is attached.
+    func beginTracks() { Self.beginTracks(of: contents.withLock { $0.entries }) }
 
     private static func beginTracks(of entries: [Entry]) {
         for entry in entries { entry.source?.beginTrack() }

@@ -6,7 +6,8 @@ extension Signal {
     /// let reload = Signal<Void>().inspected("reload")
     /// ```
     ///
-    /// Without an inspector in the process this does nothing until one is started. The parameters are those of
+    /// Without an inspector in the process this does nothing until one is started. The signal keeps `showing`, which
+    /// therefore must not capture the signal's owner strongly. The parameters are those of
     /// ``Observable/inspected(_:showing:fileID:line:)``.
     ///
     /// - Returns: this signal.
@@ -28,7 +29,8 @@ extension State {
     /// let cart = State<[Goods]>([]).inspected("cart") { "\($0.count) goods" }
     /// ```
     ///
-    /// Without an inspector in the process this does nothing until one is started. The parameters are those of
+    /// Without an inspector in the process this does nothing until one is started. The state keeps `showing`, which
+    /// therefore must not capture the state's owner strongly. The parameters are those of
     /// ``Observable/inspected(_:showing:fileID:line:)``.
     ///
     /// - Returns: this state.
@@ -101,8 +103,9 @@ extension Multicaster {
 extension Multicaster: NamedSource {
     func beginTrack() {
         lane.enter {
-            guard let begin = self.lateProbe.take(), self.probe == nil else { return }
-            self.show(with: begin(true))
+            guard let probe = self.lateProbe?(true) else { return }
+            self.lateProbe = nil
+            self.show(with: probe)
         }
     }
 }

@@ -78,6 +78,7 @@ package final class StreamLog: Sendable {
     package func attach() {
         Self.attachments.add(1, ordering: .relaxed)
         #if Inspector
+        contents.withLock { $0.lateUntracked = 0 }
         waiting.beginTracks()
         #endif
     }
@@ -99,18 +100,22 @@ package final class StreamLog: Sendable {
                 beginSlice(&contents, after: .milliseconds(100))
             }
             contents.lastWatcher += 1
-            contents.backlogs[contents.lastWatcher] = Backlog(untracked: contents.lateUntracked)
+            contents.backlogs[contents.lastWatcher] = Backlog()
             return (contents.lastWatcher, Self.tracks(contents))
         }
     }
 
     /// Undoes a ``beginWatching(textLimit:)``.
     package func endWatching(_ watcher: Int) {
-        contents.withLock { contents in
-            contents.backlogs[watcher] = nil
-            if !contents.isWatched { currentSlice.store(0, ordering: .relaxed) }
+        // Ends outside of the lock, since it may release the program's objects, whose streams report that.
+        _ = contents.withLock { contents in
+            defer { if !contents.isWatched { currentSlice.store(0, ordering: .relaxed) } }
+            return contents.backlogs.removeValue(forKey: watcher)
         }
     }
+
+    /// The number of streams that are older than the inspector and have no track, because there were too many.
+    package var lateUntracked: Int { contents.withLock { $0.lateUntracked } }
 
     /// The open tracks, in the order in which they began.
     package var openTracks: [StreamTrack] { contents.withLock { Self.tracks($0) } }
@@ -174,8 +179,11 @@ package final class StreamLog: Sendable {
         return contents.withLock { contents in
             let limit = isLate ? Self.openLimit / 2 : Self.openLimit
             guard contents.open.count < limit, !contents.isWatched || contents.tracksLeft > 0 else {
-                if isLate { contents.lateUntracked += 1 }
-                contents.forEachBacklog { $0.untracked += 1 }
+                if isLate {
+                    contents.lateUntracked += 1
+                } else {
+                    contents.forEachBacklog { $0.untracked += 1 }
+                }
                 return nil
             }
             contents.tracksLeft -= contents.isWatched ? 1 : 0

@@ -20,7 +20,37 @@ extension InspectedTests {
             #expect((100...200).contains(sources.count))
             sources.beginTracks()
             #expect(tracks.value == kept.count)
-            #expect(sources.count == 0)
+        }
+
+        @Test func statesFromBeforeTheInspectorTakeHalfOfTheTracks() {
+            let log = StreamLog.shared
+            let others = log.openTracks.count
+            let states = (0..<StreamLog.openLimit).map { State($0).inspected("state") }
+            log.attach()
+            defer { log.detach() }
+            #expect(log.openTracks.count == StreamLog.openLimit / 2)
+            #expect(log.lateUntracked == StreamLog.openLimit / 2 + others)
+            let watch = StreamWatch()
+            let subscription = Signal<Int>().observable.inspected("late").subscribe()
+            #expect(watch.lines() == ["late1 begun"])
+            subscription.cancel()
+            withExtendedLifetime(states) {}
+        }
+
+        /// The object's own stream tells the log that it ends, when the log lets go of the object.
+        @Test func theLogMayReleaseTheLastReferenceToAnInspectedStream() {
+            let log = StreamLog.shared
+            log.attach()
+            defer { log.detach() }
+            let (watcher, _) = log.beginWatching()
+            do {
+                let owner = Signal<Int>().inspected("owner")
+                State(1).inspected("state") { number in
+                    withExtendedLifetime(owner) { "\(number)" }
+                }
+            }
+            log.endWatching(watcher)
+            #expect(!log.openTracks.contains { $0.origin.name == "owner" })
         }
 
         private final class Texts: Sendable {
