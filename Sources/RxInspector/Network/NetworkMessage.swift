@@ -142,10 +142,10 @@ enum NetworkMessage {
 
     /// A line in the console of the front end.
     static func omissions(_ count: Int, limit: Int?) -> JSON {
-        let reason =
-            limit.map { "At most \($0) requests a second are shown (Inspector.Settings.requestsPerSecond)." }
-            ?? "The inspector is slower than the program."
-        let text = "\(reason) Left out so far: \(count)."
+        let limit =
+            limit.map { "about \($0) a second (Inspector.Settings.requestsPerSecond), and none " } ?? "none "
+        let text =
+            "Requests that are not shown so far: \(count). The inspector shows \(limit)while it is behind."
         return [
             "method": "Log.entryAdded",
             "params": [
