@@ -235,7 +235,7 @@ let package = Package(
             "ServiceTests",
             [
                 "RxMetrics", "RxNetworking", "RxTracing", "TestServers", "TestTracing", "conformance-driver",
-                "download-probe", .tracing, .inMemoryTracing,
+                "download-probe", .tracing, .inMemoryTracing, .metricsTestKit,
             ]),
         .tests("RxLoopTests", ["RxLoop", "RxLite"]),
         .tests(

@@ -1,5 +1,6 @@
 #if Tracing && Metrics
 import InMemoryTracing
+import MetricsTestKit
 import RxMetrics
 import RxNetworking
 import RxTracing
@@ -88,8 +89,13 @@ import Tracing
     @Test("The metrics are those of the conventions, and ours beside them")
     func metrics() async throws {
         let service = try await Service.collector()
-        let conventions = try await Client(baseURL: service.baseURL).get("/conventions")
-            .decode(Conventions.self).value()
+        let metrics = TestMetrics()
+        let client = Client(baseURL: service.baseURL)
+        client.recordMetrics(in: metrics)
+        let conventions = try await client.get("/conventions").decode(Conventions.self).value()
+        let duration = try #require(
+            metrics.timers(label: ClientMetric.requestDuration.rawValue).first)
+        #expect(Set(duration.dimensions.map(\.0)).isSubset(of: conventions.attributes))
         let names = Set(ClientMetric.allCases.map(\.rawValue))
         let ours = names.filter { $0.hasPrefix("rxnetworking.") }
         #expect(names.subtracting(ours) == conventions.metrics.filter { $0.hasPrefix("http.client.") })
