@@ -10,8 +10,7 @@ import Darwin
 
 extension Inspector {
     /// Starts an inspector and prints its addresses to the standard error, if the environment variable `RX_INSPECTOR`
-    /// is set and not empty: a port, or `1` for a free one. In a program that has this line, nobody pays for it
-    /// without the variable.
+    /// is set and not empty: a port, or `1` for a free one. Without the variable, it does nothing.
     ///
     /// ```swift
     /// try await Inspector.startIfAsked(client)

@@ -2,17 +2,17 @@
 extension Inspector {
     /// The settings of an inspector.
     public struct Settings: Sendable {
-        /// The port on 127.0.0.1. Default 0: a free one.
+        /// The port on 127.0.0.1. Default 0: any free port.
         public var port: UInt16 = 0
-        /// Whether credentials, cookies and secret parameters are shown. Default false: they are replaced, as in a
-        /// `HARRecording`.
+        /// Whether credentials, cookies and secret parameters are shown. Default false: they are redacted, as in a
+        /// `HARRecording`. Values of inspected streams are never redacted.
         public var showsSecrets = false
-        /// Whether `/json/list` is served without the token too, so that `chrome://inspect` finds the program by its
-        /// port. Default false: any user of this machine could ask for the token there.
+        /// Whether `/json/list` is served without the token, so that `chrome://inspect` finds the program by its port.
+        /// Default false, because any user of the machine could read the token there.
         public var isListed = false
-        /// The maximum number of requests that are shown a second, at least 1; `nil` for no limit. The panel and the page
-        /// say how many are left out. Default 500: more than anyone reads, and a program that sends thousands a second
-        /// stays as fast as it is.
+        /// The number of requests shown each second, at least 1, and as many more at once after a pause; `nil` for no
+        /// limit. The panel and the page show how many were skipped. Default 500: more than anyone can read, and few
+        /// enough not to slow down a program that sends thousands.
         public var requestsPerSecond: Int? = 500
         /// The maximum number of bytes that are kept of each body. Default 1 MiB.
         public var bodyLimit = 1 << 20

@@ -10,13 +10,13 @@ import RxLite
 /// print(inspector)
 /// ```
 ///
-/// Open the printed address in Chrome. The server listens on loopback only, behind a random token in its addresses,
-/// and refuses other sites' pages. It shows no secrets, unless ``Settings/showsSecrets`` says so. It runs until
-/// ``stop()`` or the end of the process, and does not keep the clients. Clients that are not inspected pay nothing.
-/// Safe from any thread.
+/// Open the printed addresses in a browser. The server listens on loopback only, its addresses contain a random
+/// token, and it rejects requests from other sites' pages. Secret header fields, parameters and cookies are redacted
+/// unless ``Settings/showsSecrets`` is set; the values of inspected streams are not. The inspector runs until
+/// ``stop()`` or the end of the process, and does not keep clients alive. Safe from any thread.
 public final class Inspector: Sendable {
-    /// The address of the Network panel in Chrome's developer tools, to paste into Chrome's address bar: pages must not
-    /// link to it.
+    /// The address of the Network panel in Chrome's developer tools. Paste it into the address bar: Chrome does not
+    /// follow links to it.
     public let devToolsURL: String
     /// The address of the page of streams, for any browser.
     public let pageURL: String
@@ -61,12 +61,12 @@ public final class Inspector: Sendable {
         devToolsURL = "devtools://devtools/bundled/devtools_app.html?panel=network&ws=\(socket)"
     }
 
-    /// Shows the requests that the client makes from now on. Does nothing for a client that is inspected already, and after
-    /// ``stop()``.
+    /// Inspects the requests that the client makes from now on. Does nothing if the client is already inspected, or
+    /// after ``stop()``.
     public func inspect(_ client: Client) { site.inspect(client) }
 
-    /// Closes the server and all its connections, and returns when they are closed. Clients are no longer inspected, and
-    /// an emulated network ends.
+    /// Closes the server and its connections, and returns when they are closed. Clients are no longer inspected or
+    /// throttled.
     public func stop() async {
         site.stop()
         await server.stop()
@@ -82,7 +82,7 @@ extension Inspector: CustomStringConvertible, CustomDebugStringConvertible, Cust
         """
     }
 
-    /// Only the port, since logs should not have the token.
+    /// The port only, because logs should not contain the token.
     public var debugDescription: String { "Inspector on port \(server.port)" }
 
     /// Empty, so that `dump` shows no token.

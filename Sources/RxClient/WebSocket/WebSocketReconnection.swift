@@ -4,8 +4,8 @@ public import RxWebSocket
 /// When a WebSocket connects again after its connection has ended, and what it sends then.
 ///
 /// A connection that could not be opened, or that broke, is tried again unless the error is final, such as an
-/// invalid URL, a rejected certificate or an unsuccessful status other than 408, 425, 429 and 500 to 599. A
-/// connection that the server has closed is tried again for the codes in ``closeCodes``.
+/// invalid URL, a rejected certificate, or an unsuccessful status other than 408, 425, 429, 500, 502, 503, 504, and
+/// 413 with `Retry-After`. A connection that the server has closed is tried again for the codes in ``closeCodes``.
 public struct WebSocketReconnection: Sendable {
     /// The waits before new connections; the count begins again with each connection that opens. `nil` for no
     /// new connections.

@@ -43,9 +43,11 @@ func watchEverythingLive(_ client: Client) {
 }
 
 func keepWatching(_ client: Client, _ sink: WebSocketSink) -> Observable<Price, NetworkError> {
+    let subscribe = WebSocketMessage.text(#"{"subscribe": "prices"}"#)
     var settings = WebSocketSettings()
-    settings.reconnection = .always(resumption: { _ in [.text(#"{"subscribe": "prices"}"#)] })
+    settings.reconnection = .always(resumption: { _ in [subscribe] })
     let prices = client.webSocket("/prices", sending: sink, settings: settings).messages(of: Price.self)
+    sink.send(subscribe).subscribe()
     return prices
 }
 
