@@ -65,5 +65,23 @@ public final class Client: Sendable {
             hosts: hosts, clock: transport.scheduler)
     }
 
+    /// Creates a client.
+    ///
+    /// ```swift
+    /// let client = Client(baseURL: "https://shop.test", transport: ScriptedTransport(on: clock, rules))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - baseURL: the URL that paths are relative to; replaces the base URL of the configuration.
+    ///   - configuration: the configuration of the client's requests.
+    ///   - transport: the transport that sends the requests.
+    public convenience init(
+        baseURL: String, configuration: ClientConfiguration = ClientConfiguration(), transport: any Transport
+    ) {
+        var configuration = configuration
+        configuration.baseURL = baseURL
+        self.init(configuration: configuration, transport: transport)
+    }
+
     deinit { trafficHub.close() }
 }

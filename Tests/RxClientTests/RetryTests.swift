@@ -94,7 +94,7 @@ import Testing
             }
         }
         let transport = Counting()
-        _ = Client(configuration: ClientConfiguration(baseURL: "https://shop.test"), transport: transport)
+        _ = Client(baseURL: "https://shop.test", transport: transport)
         #expect(transport.sent.withLock { $0 } == 0)
     }
 

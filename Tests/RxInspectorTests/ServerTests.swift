@@ -16,7 +16,7 @@ import Testing
         let clock = VirtualScheduler()
         let transport = ScriptedTransport(on: clock, rules)
         return (
-            Client(configuration: ClientConfiguration(baseURL: "https://a.test"), transport: transport), clock
+            Client(baseURL: "https://a.test", transport: transport), clock
         )
     }
 

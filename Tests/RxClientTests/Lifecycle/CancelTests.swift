@@ -15,7 +15,7 @@ import Testing
     private func client() -> (Client, ScriptedTransport) {
         let transport = ScriptedTransport(on: clock) { _ in .json("1", after: .milliseconds(10)) }
         return (
-            Client(configuration: ClientConfiguration(baseURL: "https://shop.test/v1"), transport: transport),
+            Client(baseURL: "https://shop.test/v1", transport: transport),
             transport
         )
     }

@@ -54,7 +54,7 @@ import Testing
         try await withTransport { transport in
             var settings = WebSocketSettings()
             settings.subprotocols = ["chat"]
-            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let client = Client(baseURL: server.baseURL, transport: transport)
             let recording = SocketRecording(
                 client.webSocket("/", settings: settings), on: transport.loop)
             let log = try await recording.ended()
@@ -82,7 +82,7 @@ import Testing
         let nginx = try NginxServer.shared()
         try await withTransport { transport in
             let url = "http://127.0.0.1:\(nginx.http2Port)"
-            let client = Client(configuration: .init(baseURL: url), transport: transport)
+            let client = Client(baseURL: url, transport: transport)
             let log = try await SocketRecording(client.webSocket("/"), on: transport.loop).ended()
             #expect(log.end == "emptyReply")
         }
@@ -96,7 +96,7 @@ import Testing
                 : [.respond(302, ["Location": "ws://\(request.field("Host") ?? "")/end"])]
         }
         try await withTransport { transport in
-            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let client = Client(baseURL: server.baseURL, transport: transport)
             let log = try await SocketRecording(client.webSocket("/"), on: transport.loop).ended()
             #expect(log.end == "finished")
             // A close frame without a code is answered by one without a code.
@@ -119,7 +119,7 @@ import Testing
             settings.closeTimeout = .milliseconds(20)
             settings.limits = WebSocketLimits(
                 frameBytes: 1000, messageBytes: 1500, expansion: 20, expansionFloor: 100)
-            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let client = Client(baseURL: server.baseURL, transport: transport)
             let recording = SocketRecording(
                 client.webSocket("/", settings: settings), on: transport.loop)
             let log = try await recording.ended()
@@ -140,7 +140,7 @@ import Testing
         try await withTransport { transport in
             var settings = WebSocketSettings()
             settings.closeTimeout = .milliseconds(300)
-            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let client = Client(baseURL: server.baseURL, transport: transport)
             let recording = SocketRecording(
                 client.webSocket("/", settings: settings), on: transport.loop)
             #expect(try await recording.ended().end == "webSocketProtocol 1002")
@@ -159,7 +159,7 @@ import Testing
         for end in [RawServer.Step.close, .reset] {
             let server = try RawServer { request in [.send(request.webSocketResponse()), .send(bytes), end] }
             try await withTransport { transport in
-                let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+                let client = Client(baseURL: server.baseURL, transport: transport)
                 let log = try await SocketRecording(client.webSocket("/"), on: transport.loop).ended()
                 // A reset may overtake the response.
                 if case .close = end { #expect(log.events == ["opened"]) }
@@ -174,7 +174,7 @@ import Testing
         try await withTransport { transport in
             var settings = WebSocketSettings()
             settings.closeTimeout = .milliseconds(20)
-            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let client = Client(baseURL: server.baseURL, transport: transport)
             let sink = WebSocketSink()
             let closed = SocketRecording(
                 client.webSocket("/", sending: sink, settings: settings), on: transport.loop)
@@ -205,7 +205,7 @@ import Testing
         try await withTransport { transport in
             var settings = WebSocketSettings()
             settings.closeTimeout = .milliseconds(20)
-            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let client = Client(baseURL: server.baseURL, transport: transport)
             let log = try await SocketRecording(
                 client.webSocket("/", settings: settings), on: transport.loop
             ).ended()
@@ -221,7 +221,7 @@ import Testing
         try await withTransport { transport in
             var settings = WebSocketSettings()
             (settings.pingInterval, settings.pongTimeout) = (.milliseconds(20), .milliseconds(20))
-            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let client = Client(baseURL: server.baseURL, transport: transport)
             let log = try await SocketRecording(
                 client.webSocket("/", settings: settings), on: transport.loop
             ).ended()
@@ -256,7 +256,7 @@ import Testing
     @Test func cancellingTheHandshakeClosesTheConnection() async throws {
         let server = try RawServer { _ in [.keep] }
         try await withTransport { transport in
-            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let client = Client(baseURL: server.baseURL, transport: transport)
             let recording = SocketRecording(client.webSocket("/"), on: transport.loop)
             _ = try await server.nextRequest()
             recording.cancel()

@@ -29,7 +29,7 @@ import Testing
         }
         try await withTransport { transport in
             let sink = WebSocketSink()
-            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let client = Client(baseURL: server.baseURL, transport: transport)
             let recording = SocketRecording(client.webSocket("/", sending: sink), on: transport.loop)
             for _ in 0..<count { sink.send(Self.message).subscribe() }
             _ = try await recording.until { $0.events.count == 1 + count ? () : nil }
@@ -44,7 +44,7 @@ import Testing
         }
         try await withTransport { transport in
             let sink = WebSocketSink()
-            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let client = Client(baseURL: server.baseURL, transport: transport)
             let recording = SocketRecording(client.webSocket("/", sending: sink), on: transport.loop)
             for _ in 0..<1000 { sink.send(Self.message).subscribe() }
             try await recording.event("opened")
@@ -60,7 +60,7 @@ import Testing
         let server = try RawServer { request in [.send(request.webSocketResponse()), .stall] }
         try await withTransport { transport in
             let sink = WebSocketSink()
-            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let client = Client(baseURL: server.baseURL, transport: transport)
             let sent = Board(0)
             for _ in 0..<1000 { sink.send(Self.message).subscribe(onFinish: { sent.update { $0 += 1 } }) }
             let recording = SocketRecording(client.webSocket("/", sending: sink), on: transport.loop)
@@ -83,7 +83,7 @@ import Testing
             let sink = WebSocketSink()
             var settings = WebSocketSettings()
             settings.reconnection = .always(.constant(.milliseconds(1)))
-            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let client = Client(baseURL: server.baseURL, transport: transport)
             let recording = SocketRecording(
                 client.webSocket("/", sending: sink, settings: settings), on: transport.loop,
                 pausesAt: "opened")
@@ -114,7 +114,7 @@ import Testing
             return [.send(request.webSocketResponse() + frames.joined()), .keep]
         }
         try await withTransport { transport in
-            let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+            let client = Client(baseURL: server.baseURL, transport: transport)
             let recording = SocketRecording(client.webSocket("/"), on: transport.loop, pausesAt: "")
             for count in 1...texts.count + 1 {
                 _ = try await recording.until { $0.events.count >= count ? () : nil }

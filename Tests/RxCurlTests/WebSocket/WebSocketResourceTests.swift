@@ -18,7 +18,7 @@ import Testing
             EventLoop(name: "first").shutDown()
             let before = try openDescriptors()
             try await withTransport { transport in
-                let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+                let client = Client(baseURL: server.baseURL, transport: transport)
                 func open(_ count: Int) async throws {
                     let first = server.record.connections.count
                     let recordings = (0..<count).map { _ in
@@ -56,7 +56,7 @@ import Testing
             try await withTransport { transport in
                 var settings = WebSocketSettings()
                 settings.closeTimeout = .milliseconds(20)
-                let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+                let client = Client(baseURL: server.baseURL, transport: transport)
                 for round in 0..<200 {
                     let recording = SocketRecording(
                         client.webSocket("/", settings: settings), on: transport.loop,
@@ -85,7 +85,7 @@ import Testing
             EventLoop(name: "first").shutDown()
             let before = try openDescriptors()
             let recordings = try await withTransport { transport in
-                let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+                let client = Client(baseURL: server.baseURL, transport: transport)
                 let recordings = (0..<3).map { _ in
                     SocketRecording(client.webSocket("/"), on: transport.loop)
                 }
@@ -111,7 +111,7 @@ import Testing
                 ]
             }
             try await withTransport { transport in
-                let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+                let client = Client(baseURL: server.baseURL, transport: transport)
                 let before = try peakMemory()
                 let recording = SocketRecording(
                     client.webSocket("/"), on: transport.loop, pausesAt: "opened")
@@ -136,7 +136,7 @@ import Testing
             try await withTransport { transport in
                 var settings = WebSocketSettings()
                 settings.closeTimeout = .milliseconds(20)
-                let client = Client(configuration: .init(baseURL: server.baseURL), transport: transport)
+                let client = Client(baseURL: server.baseURL, transport: transport)
                 let before = try peakMemory()
                 let recording = SocketRecording(
                     client.webSocket("/", settings: settings), on: transport.loop)

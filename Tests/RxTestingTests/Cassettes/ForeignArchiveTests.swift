@@ -149,7 +149,7 @@ import Testing
             {"type": "receive", "time": \(time), "opcode": 8, "data": "", "_code": 1000}
             """)
         let replay = ReplayTransport(try Cassette(bytes: Array(archive.utf8)), on: clock)
-        let client = Client(configuration: ClientConfiguration(baseURL: "https://a.test"), transport: replay)
+        let client = Client(baseURL: "https://a.test", transport: replay)
         let texts = Recorder(client.webSocket("/ws").texts(), on: clock)
         try clock.advance(by: .seconds(2))
         #expect(texts.values == ["hi"])

@@ -23,7 +23,7 @@ struct RecordedShop {
     func cassette() throws -> Cassette { try Cassette(bytes: recording.cassette.encoded) }
 
     static func client(_ transport: any Transport, baseURL: String = "https://shop.test") -> Client {
-        Client(configuration: ClientConfiguration(baseURL: baseURL), transport: transport)
+        Client(baseURL: baseURL, transport: transport)
     }
 
     /// All events of one exchange with their times, as text.

@@ -157,7 +157,7 @@ private func configureTheConnections() {
         [
             .when(.get, "/goods/7", .status(.serviceUnavailable), .json(#"{"name":"tea"}"#))
         ])
-    let client = Client(configuration: ClientConfiguration(baseURL: "https://test"), transport: transport)
+    let client = Client(baseURL: "https://test", transport: transport)
 
     let recorder = Recorder(client.get("/goods/7").decode(Goods.self), on: clock)
     try clock.run()

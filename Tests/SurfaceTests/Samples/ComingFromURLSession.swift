@@ -166,7 +166,7 @@ private func configureTheConnections(currentKey: String, nextKey: String) {
         [
             .when(.get, "/goods/7", .failure(.connectionLost), .json(#"{"name":"tea"}"#))
         ])
-    let client = Client(configuration: ClientConfiguration(baseURL: "https://test"), transport: transport)
+    let client = Client(baseURL: "https://test", transport: transport)
 
     let recorder = Recorder(client.get("/goods/7").decode(Goods.self), on: clock)
     try clock.run()

@@ -66,7 +66,7 @@ func agreeOnMore() -> WebSocketSettings {
         [
             .when(.get, "/chat", .webSocket(.receive, .send(.text("hello")), .close(.normalClosure)))
         ])
-    let client = Client(configuration: ClientConfiguration(baseURL: "https://test"), transport: transport)
+    let client = Client(baseURL: "https://test", transport: transport)
 
     let sink = WebSocketSink()
     let lines = Recorder(client.webSocket("/chat", sending: sink).texts(), on: clock)
