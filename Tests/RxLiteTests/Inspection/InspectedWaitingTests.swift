@@ -37,6 +37,22 @@ extension InspectedTests {
             withExtendedLifetime(states) {}
         }
 
+        @Test func statesWithoutATrackGetOneFromTheNextInspector() {
+            let log = StreamLog.shared
+            let others = log.openTracks.count
+            var states = (0..<StreamLog.openLimit).map { State($0).inspected("state") }
+            log.attach()
+            log.detach()
+            // Those that have tracks.
+            states.removeFirst(StreamLog.openLimit / 2 - others)
+            #expect(log.openTracks.count == others)
+            log.attach()
+            defer { log.detach() }
+            #expect(log.openTracks.count == StreamLog.openLimit / 2)
+            #expect(log.lateUntracked == 2 * others)
+            withExtendedLifetime(states) {}
+        }
+
         /// The object's own stream tells the log that it ends, when the log lets go of the object.
         @Test func theLogMayReleaseTheLastReferenceToAnInspectedStream() {
             let log = StreamLog.shared
