@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Without observers, the cost of a request is one read of ``isObserved``.
 final class TrafficHub: Sendable {
-    /// What observes the requests of a client, or changes them.
+    /// The observers of a client's requests, and the developer tools that change them.
     struct Observers: Sendable {
         /// The number of subscribers that are shown all requests.
         var subscribers = 0
@@ -25,7 +25,7 @@ final class TrafficHub: Sendable {
 
     /// Whether there is a subscriber or an instrument.
     var isObserved: Bool { count.load(ordering: .relaxed) > 0 }
-    /// Whoever observes a request that begins now.
+    /// The observers of a request that begins now.
     var observers: Observers { contents.withLock { $0 } }
 
     /// The events from the time of subscription on, until the client is released.

@@ -1,7 +1,7 @@
 #if Inspector
 import Synchronization
 
-/// A signal or state that has a name.
+/// A signal or state that has a name. Those of all types of values are in one list.
 protocol NamedSource: AnyObject, Sendable {
     /// Begins its track, unless it has one or there are too many.
     func beginTrack()

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// Finds the examples in a description of an interface.
 struct OpenAPIReader {
-    /// What the example has to match; `nil` matches all.
+    /// The properties that an example must have; `nil` matches all.
     struct Selection {
         var status: Int?
         var type: String?

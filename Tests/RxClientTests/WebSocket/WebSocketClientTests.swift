@@ -8,7 +8,7 @@ import RxTesting
 import RxWebSocket
 import Testing
 
-/// What a WebSocket has in common with the other requests of a client.
+/// WebSockets go through the same stages as the other requests of a client.
 @Suite struct WebSocketClientTests {
     @Test func otherMethodsThanGetAreRefused() throws {
         let bench = WebSocketBench(.webSocket(.echo))

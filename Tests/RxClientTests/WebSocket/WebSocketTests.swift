@@ -268,7 +268,7 @@ import Testing
         #expect(recorder.completion == nil)
     }
 
-    /// What the sink has sent before its close frame goes out although the subscriber leaves.
+    /// The sink's messages go out before its close frame, even if the subscriber leaves.
     @Test func cancellingAfterCloseStillCloses() throws {
         let bench = WebSocketBench(.webSocket(.wait(.seconds(1)), .receive, .echo))
         let recorder = bench.open()
