@@ -223,6 +223,16 @@ import Testing
             metrics.meters(label: "rxnetworking.client.circuit.state").map(\.values.last) == [1])
     }
 
+    @Test func theCircuitIsNotShownWhereARedirectLeads() throws {
+        let moved = ScriptedTransport.Reply.status(.found, headers: [.location: "https://cdn.test/a"])
+        let all: [ScriptedTransport.Rule] = [.when(.get, "/v1/goods", moved), .when(.get, "/a", .json("1"))]
+        let client = client(all) { $0.circuitBreaker = .init() }
+        _ = Recorder(client.get("/goods"), on: clock)
+        try clock.run()
+        #expect(metrics.meters(label: "rxnetworking.client.circuit.state").count == 1)
+        #expect(metrics.meters(label: "http.client.active_requests").count == 2)
+    }
+
     @Test func pagesAreCounted() throws {
         let client = client([.when(.get, "/v1/goods", .json("[1, 2]"), .json("[3]"))])
         let goods = Recorder(client.items(Goods(), .numbered(size: 2)), on: clock)
