@@ -171,6 +171,9 @@ public struct NetworkError: Error, Sendable {
 extension NetworkError: CancellationReporting {
     /// Whether the request was cancelled through its client: ``Code/cancelled``.
     public var isCancellation: Bool { code == .cancelled }
+
+    /// The error of `value()` and of loops over a stream whose task is cancelled.
+    public static var taskCancelled: NetworkError { NetworkError(.cancelled, "the task was cancelled") }
 }
 
 extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -20,7 +20,7 @@ extension Observable where Failure == NetworkError {
         public func value() async throws(NetworkError) -> Element
     {
         if let value = try await firstValue() { return value }
-        if Task.isCancelled { throw NetworkError(.cancelled, "the task was cancelled") }
+        if Task.isCancelled { throw .taskCancelled }
         throw NetworkError(.noValue, "\(NoValue())")
     }
 }

@@ -36,16 +36,29 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
     @inlinable
     var droppedCount: Int { contents.withLock { $0.waiting.droppedCount } }
 
+    /// Cancels the stream. What `next` returns then is the end that the stream has already had, if every value before it
+    /// has been taken; otherwise `completion`.
     @inlinable
-    func cancel() {
+    func cancel(as completion: Completion<Failure> = .finished) {
         // The waiting values are released here, after the lock.
         let before = contents.withLock { contents in
             let before = contents
-            contents = Contents(completion: .finished, droppedCount: contents.waiting.droppedCount)
+            let end = before.waiting.values.isEmpty ? before.completion ?? completion : completion
+            contents = Contents(
+                completion: before.waiter == nil ? end : .finished, droppedCount: before.waiting.droppedCount)
             return before
         }
         scope.cancel()
-        before.waiter?.resume(returning: .success(nil))
+        before.waiter?.resume(returning: Self.event(for: completion))
+    }
+
+    /// The event that ends the sequence.
+    @inlinable
+    static func event(for completion: Completion<Failure>) -> Event {
+        switch completion {
+        case .finished: .success(nil)
+        case .failed(let error): .failure(error)
+        }
     }
 
     /// Waits for the next event, on the caller's actor.
@@ -57,7 +70,7 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
                     if let event = take(orWaitWith: continuation) { continuation.resume(returning: event) }
                 }
             },
-            onCancel: { cancel() },
+            onCancel: { cancel(as: .taskCancelled) },
             isolation: isolation)
     }
 
@@ -68,15 +81,12 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
             if let value = contents.waiting.values.popFirst() {
                 return (.success(value), contents.waiting.resumesSource(policy))
             }
-            switch contents.completion {
-            case .finished: return (.success(nil), false)
-            case .failed(let error):
+            if let completion = contents.completion {
                 contents.completion = .finished
-                return (.failure(error), false)
-            case nil:
-                if let continuation { contents.waiter = continuation }
-                return (nil, false)
+                return (Self.event(for: completion), false)
             }
+            if let continuation { contents.waiter = continuation }
+            return (nil, false)
         }
         if mustResume { scope.enter { self.scope.resume() } }
         return event
@@ -111,11 +121,7 @@ final class ValuesBuffer<Element: Sendable, Failure: Error>: Sendable {
             return contents.waiter
         }
         guard let waiter else { return }
-        switch completion {
-        case .finished: waiter.resume(returning: .success(nil))
-        case .failed(let error):
-            contents.withLock { $0.completion = .finished }
-            waiter.resume(returning: .failure(error))
-        }
+        contents.withLock { $0.completion = .finished }
+        waiter.resume(returning: Self.event(for: completion))
     }
 }

@@ -50,7 +50,12 @@ public struct Values<Element: Sendable, Failure: Error>: AsyncSequence, Sendable
         /// ``BufferPolicy/oldest(_:)`` dropped, or the one that ended the stream.
         @inlinable public var droppedCount: Int { buffer.droppedCount }
 
-        /// The next value; `nil` after the end, or when the task has been cancelled.
+        /// The next value; `nil` after the end.
+        ///
+        /// - Throws: the error that the stream fails with; when the task has been cancelled, the error type's own for
+        ///   that (``CancellationReporting/taskCancelled``: `NetworkError` with the code `cancelled`), or
+        ///   `CancellationError` where `Failure` is `any Error`. Where `Failure` is `Never`, or an error type without
+        ///   one, it is `nil` that a cancelled task gets.
         @inlinable
         public func next(
             isolation: isolated (any Actor)? = #isolation

@@ -26,6 +26,19 @@ import Testing
         #expect(await task.value == .cancelled)
     }
 
+    @Test func aCancelledLoopThrowsIt() async {
+        let task = Task { () async -> NetworkError.Code? in
+            do throws(NetworkError) {
+                for try await _ in Observable<Int, NetworkError>.never() {}
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        task.cancel()
+        #expect(await task.value == .cancelled)
+    }
+
     @Test func aCodePrintsItsName() {
         #expect("\(NetworkError.Code.connectTimeout)" == "connectTimeout")
         #expect("\(NetworkError.Code(rawValue: "soldOut"))" == "soldOut")

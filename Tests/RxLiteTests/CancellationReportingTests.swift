@@ -5,6 +5,7 @@ import Testing
 @Suite struct CancellationReportingTests {
     private struct Ending: CancellationReporting, Equatable {
         var isCancellation: Bool
+        static var taskCancelled: Ending { Ending(isCancellation: true) }
     }
 
     private let log = Log<String>()

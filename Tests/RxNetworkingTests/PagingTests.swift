@@ -45,6 +45,23 @@ import Testing
         }
     }
 
+    @Test("A loop that is cancelled halfway fails instead of ending like a complete one")
+    func cancelled() async throws {
+        let server = try server()
+        let client = Client(baseURL: server.baseURL)
+        let stored = State(0)
+        let task = Task {
+            for try await number in client.items(Numbers(), .offset(size: 10)) {
+                stored.value = number
+                while number == 12, !Task.isCancelled { await Task.yield() }
+            }
+        }
+        _ = try await stored.observable.filter { $0 == 12 }.value()
+        task.cancel()
+        let error = await #expect(throws: NetworkError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+    }
+
     @Test("Driven by visible items, and back from a saved position")
     func driven() async throws {
         let server = try server()

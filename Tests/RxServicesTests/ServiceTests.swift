@@ -73,6 +73,36 @@ import Testing
         #expect(running.failure?.code == .cancelled)
     }
 
+    /// A service that copies rows must not take the end of its process for the end of the rows.
+    @Test func aGroupThatIsCancelledFailsTheLoopsOfItsServices() async throws {
+        struct Copying: Service {
+            let rows: Observable<Int, NetworkError>
+            let outcome: Signal<NetworkError.Code?>
+            func run() async throws {
+                do throws(NetworkError) {
+                    for try await _ in rows {}
+                    outcome.send(nil)
+                } catch {
+                    outcome.send(error.code)
+                }
+            }
+        }
+        let outcome = Signal<NetworkError.Code?>(), begun = Signal<Void>()
+        let rows = Observable<Int, NetworkError>.concat([.sequence([1, 2]), .never()])
+            .handleEvents(onNext: { _ in begun.send() })
+        let codes = outcome.observable.values(buffering: .unbounded).makeAsyncIterator()
+        let starts = begun.observable.values(buffering: .unbounded).makeAsyncIterator()
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [.init(service: Copying(rows: rows, outcome: outcome))],
+                logger: Logger(label: "test")))
+        let running = Task { try await group.run() }
+        _ = await starts.next()
+        running.cancel()
+        #expect(await codes.next() == .cancelled)
+        _ = await running.result
+    }
+
     @Test func aGroupEndsTheClientBeforeItsLoop() async throws {
         let loop = EventLoop(name: "service")
         let client = Client(baseURL: "http://127.0.0.1:1", transport: CurlTransport(loop: loop))
