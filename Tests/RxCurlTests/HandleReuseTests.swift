@@ -79,4 +79,25 @@ import Testing
         #expect(log.error == nil, "\(kind)")
         return try await Seen(server.nextRequest())
     }
+
+    /// A head that begins with a folded line has no field to continue (RFC 9112 §2.2). libcurl before 8.1 would
+    /// continue the last field of the handle's previous response, which has been freed, so this runs in
+    /// a separate process; `MALLOC_PERTURB_` shows the read.
+    @Test(arguments: [" folded", "\tfolded: " + String(repeating: "x", count: 5000)])
+    func aFoldedFirstLineDoesNotContinueTheLastResponse(line: String) async {
+        await #expect(processExitsWith: .success) { [line] in
+            let connection: [RawServer.Step] = [
+                .readRequest, .respond(200, ["A": "1", "B": "2"], body: "well"), .readRequest,
+                .send("HTTP/1.1 200 OK\r\n\(line)\r\nContent-Length: 3\r\n\r\nbad"), .close,
+            ]
+            let server = try RawServer(Array(repeating: connection, count: 20))
+            try await withTransport { transport in
+                for _ in 0..<20 {
+                    #expect(try await transport.get(server.baseURL).text == "well")
+                    let log = try await Recording(transport.send(.to(server.baseURL))).ended()
+                    #expect(log.error?.code == .invalidResponse)
+                }
+            }
+        }
+    }
 }

@@ -24,8 +24,8 @@ public struct Proxy: Sendable, Equatable {
         case basic
         /// Sends a digest in response to the proxy's challenge (RFC 7616). The first request of an easy
         /// handle is sent without its body, and again after the challenge; later ones carry a digest
-        /// immediately. If the proxy's nonce has expired, a body that can be sent only once fails with
-        /// ``NetworkError/Code/connectionLost``.
+        /// immediately. libcurl before 8.1 gets a challenge for each request. If the proxy's nonce has
+        /// expired, a body that can be sent only once fails with ``NetworkError/Code/connectionLost``.
         case digest
     }
 

@@ -1,5 +1,10 @@
 /// A fault of libcurl that the transport works around.
 enum LibcurlFault: CaseIterable {
+    /// Keeps a pointer to the last header of a transfer, frees that header when the next one begins on the same easy
+    /// handle, and then reads and reallocates it if the response begins with a folded line
+    /// (`Curl_headers_push`). `curl_easy_reset` does not clear the pointer. Therefore an easy handle is used
+    /// once: see ``EasyHandlePool``.
+    case readsFreedHeaders
     /// Reuses an idle connection that has unread bytes or was reset, so that a late 408 counts as the next
     /// response. See ``ConnectedSocket/retire()``.
     case reusesUncleanConnections
@@ -39,6 +44,7 @@ enum LibcurlFault: CaseIterable {
     var end: LibcurlFeatures.Version? {
         switch self {
         case .reusesUncleanConnections: .init(8, 0)
+        case .readsFreedHeaders: .init(8, 1)
         case .endsHTTP2BodiesEarly, .stallsPausedHTTP2, .spinsOnHTTP2Uploads, .breaksReusedPlainHTTP2:
             .init(8, 4)
         case .keepsTLSSessionsPerHandle: .init(8, 12)

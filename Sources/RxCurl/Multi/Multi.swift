@@ -39,7 +39,7 @@ final class Multi: @unchecked Sendable {
     @safe @exclusivity(unchecked) var alarm = CurlAlarm()
     @safe @exclusivity(unchecked) var commands = CommandQueue()
     @safe @exclusivity(unchecked) var running = RunningHandles()
-    @safe @exclusivity(unchecked) var pool = EasyHandlePool()
+    @safe @exclusivity(unchecked) var pool: EasyHandlePool
     @safe @exclusivity(unchecked) var lookups = UnfinishedLookups()
     @safe @exclusivity(unchecked) var overdue = OverdueTransfers()
     @safe @exclusivity(unchecked) var recent = RecentValues()
@@ -60,6 +60,7 @@ final class Multi: @unchecked Sendable {
         let usesAlternatives = settings.http3 == .whenNamed || settings.http3 == .always
         self.alternatives = usesAlternatives ? alternatives : nil
         sockets = SocketTable(on: loop, features)
+        pool = EasyHandlePool(for: features)
         queue = ConnectionQueue(on: loop, configuration, settings)
         connections = ConnectionCensus(on: loop, reportingTo: hub)
         sockets.report(to: self)

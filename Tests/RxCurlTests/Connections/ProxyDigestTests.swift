@@ -1,8 +1,9 @@
 import HTTPTypes
-import RxCurl
 import RxHTTP
 import TestServers
 import Testing
+
+@testable import RxCurl
 
 /// User and password proven to an HTTP proxy by a digest (RFC 7616).
 @Suite(.timeLimit(.minutes(1))) struct ProxyDigestTests {
@@ -33,11 +34,10 @@ import Testing
             }
         }
         let requests = server.record.requests
-        // The second request has the proof from the start.
-        #expect(
-            requests.map { $0.field("Proxy-Authorization")?.contains("response=") ?? false } == [
-                false, true, true,
-            ])
+        // The second request on a handle has the proof from the start.
+        let isChallengedAgain = LibcurlFeatures.running.has(.readsFreedHeaders)
+        let proofs = requests.map { $0.field("Proxy-Authorization")?.contains("response=") ?? false }
+        #expect(proofs == (isChallengedAgain ? [false, true, false, true] : [false, true, true]))
         #expect(requests.allSatisfy { $0.target == "http://far.test/a?b=c" })
         let content: [UInt8] =
             switch name {
@@ -45,8 +45,9 @@ import Testing
             case "few bytes": [1, 2, 3]
             default: BodyTests.content
             }
-        #expect(requests[0].body.isEmpty)
-        for request in requests.dropFirst() { #expect(Bytes(request.body) == Bytes(content)) }
+        for (request, isProven) in zip(requests, proofs) {
+            #expect(Bytes(request.body) == Bytes(isProven ? content : []))
+        }
     }
 
     @Test func inATunnel() async throws {

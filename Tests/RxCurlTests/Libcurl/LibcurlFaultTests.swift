@@ -10,7 +10,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct LibcurlFaultTests {
     @Test(
         arguments: [
-            (.reusesUncleanConnections, (8, 0)), (.endsHTTP2BodiesEarly, (8, 4)),
+            (.reusesUncleanConnections, (8, 0)), (.readsFreedHeaders, (8, 1)),
+            (.endsHTTP2BodiesEarly, (8, 4)),
             (.stallsPausedHTTP2, (8, 4)),
             (.spinsOnHTTP2Uploads, (8, 4)), (.breaksReusedPlainHTTP2, (8, 4)),
             (.keepsTLSSessionsPerHandle, (8, 12)),
