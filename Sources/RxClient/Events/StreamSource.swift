@@ -101,8 +101,7 @@ final class StreamSource<Item: Sendable>: @unchecked Sendable {
         }
         endpoint = next
         let delay = waits.delay(after: received.failures, named: named)
-        guard error?.code == .status else { return delay }
-        return max(delay, error?.retryAfter(now: clock.currentDate) ?? .zero)
+        return max(delay, error?.leastWait(now: clock.currentDate) ?? .zero)
     }
 
     /// Whether another connection may succeed.

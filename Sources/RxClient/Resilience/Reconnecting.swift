@@ -1,3 +1,4 @@
+import FoundationEssentials
 import RxHTTP
 import RxLite
 
@@ -29,6 +30,12 @@ extension NetworkError {
     var isPassingOnReconnection: Bool {
         // A TLS handshake that breaks off has no failure of its own; a certificate that is refused has.
         code == .tls ? tlsFailure == nil : code.remedies.contains(.reconnection)
+    }
+
+    /// The minimum wait before another connection: the `Retry-After` of an unsuccessful status, at most a day, as
+    /// event streams limit `retry`.
+    func leastWait(now: Date) -> Duration {
+        code == .status ? min(retryAfter(now: now) ?? .zero, .seconds(86_400)) : .zero
     }
 }
 

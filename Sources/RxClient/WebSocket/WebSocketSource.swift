@@ -12,6 +12,7 @@ final class WebSocketSource: @unchecked Sendable {
     private let backoff: Backoff
     private let outbox: WebSocketOutbox?
     private let connect: @Sendable (_ isFirst: Bool) -> Observable<WebSocketEvent, NetworkError>
+    /// Whether no connection has opened yet.
     private var isFirst = true
     private var history: RetryHistory
     /// The code with which the server has closed the last connection, if it has.
@@ -45,13 +46,13 @@ final class WebSocketSource: @unchecked Sendable {
     private var connection: Observable<WebSocketEvent, NetworkError> {
         code = nil
         outbox?.state.value = .connecting
-        defer { isFirst = false }
         return connect(isFirst)
             .handleEvents(onNext: { event in
                 switch event {
-                case .opened: self.history = RetryHistory(clock: self.clock)
+                case .opened: self.isFirst = false
+                case .text, .binary, .ping, .pong: self.history = RetryHistory(clock: self.clock)
                 case .closing(let code, reason: _): self.code = code
-                default: break
+                case .reconnecting: break
                 }
             })
     }
@@ -63,8 +64,7 @@ final class WebSocketSource: @unchecked Sendable {
         if outbox?.hasClosed == true || !isPassing { return nil }
         defer { history.count += 1 }
         let delay = backoff.delay(history, Chance.fraction)
-        guard error?.code == .status else { return delay }
-        return max(delay, error?.retryAfter(now: clock.currentDate) ?? .zero)
+        return max(delay, error?.leastWait(now: clock.currentDate) ?? .zero)
     }
 
     private func mayPass(_ error: NetworkError) -> Bool {

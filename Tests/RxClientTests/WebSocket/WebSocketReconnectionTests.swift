@@ -23,11 +23,57 @@ import Testing
         #expect(
             recorder.values == [
                 "opened", "again in 1000.0: connectionLost", "again in 2000.0: connect", "opened",
-                "closing 1012 ", "again in 1000.0: webSocketClosed", "opened", "subscribe", "waited",
+                "closing 1012 ", "again in 4000.0: webSocketClosed", "opened", "subscribe", "waited",
             ])
         #expect(waiting.isFinished)
         #expect(bench.sink.state.value == .open)
-        #expect(bench.transport.exchanges.map(\.startedAt) == [.zero, .seconds(1), .seconds(3), .seconds(4)])
+        #expect(bench.transport.exchanges.map(\.startedAt) == [.zero, .seconds(1), .seconds(3), .seconds(7)])
+    }
+
+    /// The sink's message is the subscription of the first connection.
+    @Test func theFirstConnectionIsTheFirstThatOpens() throws {
+        let bench = WebSocketBench(
+            .failure(.connect), .status(.serviceUnavailable), .webSocket(.receive, .close(.serviceRestart)),
+            .webSocket(.echo))
+        var settings = WebSocketSettings.reconnecting
+        settings.reconnection.resumption = { _ in [.text("subscribe")] }
+        let recorder = bench.open(settings)
+        _ = bench.send("subscribe")
+        try bench.clock.advance(by: .seconds(20))
+        #expect(recorder.completion == nil)
+        #expect(
+            bench.transport.exchanges.map(\.messages) == [[], [], [.text("subscribe")], [.text("subscribe")]])
+    }
+
+    @Test(arguments: [WebSocketCloseCode.serviceRestart, .tryAgainLater])
+    func aServerThatClosesAtOnceMeetsGrowingWaits(code: WebSocketCloseCode) throws {
+        let bench = WebSocketBench(.webSocket(.close(code)))
+        _ = bench.open(.reconnecting)
+        try bench.clock.advance(by: .seconds(30))
+        #expect(bench.transport.exchanges.map(\.startedAt) == [0, 1, 3, 7, 15, 23].map(Duration.seconds))
+    }
+
+    /// A quiet connection shows by its pongs that it has lasted.
+    @Test func whatArrivesOnAConnectionResetsTheWaits() throws {
+        for steps in [
+            [ScriptedWebSocket.Step.send(.text("a"))], [.send(.binary([1]))], [.ping([])],
+            [.wait(.seconds(100))],
+        ] {
+            let bench = WebSocketBench(.webSocket(ScriptedWebSocket(steps + [.close(.serviceRestart)])))
+            let recorder = bench.open(.reconnecting)
+            try bench.clock.advance(by: .seconds(250))
+            let waits = recorder.values.filter { $0.hasPrefix("again") }
+            #expect(waits.count >= 2 && Set(waits) == ["again in 1000.0: webSocketClosed"], "\(steps)")
+        }
+    }
+
+    @Test(arguments: ["31536000", "Thu, 01 Jan 2099 00:00:00 GMT"])
+    func aServerIsNotObeyedForLongerThanADay(wait: String) throws {
+        let bench = WebSocketBench(
+            .status(.serviceUnavailable, headers: [.retryAfter: wait]), .webSocket(.echo))
+        let recorder = bench.open(.reconnecting)
+        try bench.clock.advance(by: .seconds(86_401))
+        #expect(recorder.values == ["again in 86400000.0: status", "opened"])
     }
 
     @Test(arguments: [1000, 1002, 1008, 4000] as [UInt16])
