@@ -15,6 +15,9 @@ public struct ResponseHead: Sendable {
     /// The JSON decoder of the client that received this head; `nil` if no client did.
     package var decoder: JSONDecoder?
 
+    /// Receives an incomplete last value of the body; `nil` if the end of the body completes it.
+    package var remainder: BodyRemainder?
+
     /// The most fields to parse. `HTTPFields` stops the process at one more.
     package static let mostFields = Int(UInt16.max) - 1
 

@@ -15,8 +15,8 @@ extension Client {
     /// it is interrupted, its items have been sent, and the next connection follows after a wait. A connection
     /// without an item counts as failed, and `Retry-After` is a minimum of the wait. A complete response ends
     /// the stream, unless it has an `end`: then the stream finishes with that item, and a response that ends
-    /// without that item is a failure with `partialBody`. Errors of the content, such as `decoding` or
-    /// `tooLarge`, are final.
+    /// without that item is a failure with `partialBody`. An unterminated line at the end of such a response is
+    /// an item only if it is the `end`. Errors of the content, such as `decoding` or `tooLarge`, are final.
     ///
     /// - Parameters:
     ///   - endpoint: the endpoint of the first connection.
@@ -38,8 +38,9 @@ extension Client {
                 endpoint, until: end, resumption: resumption.withoutIDs, endsWithBody: end == nil,
                 waits: waits, on: scheduler
             ) { endpoint, _ in
-                let items = body(self.transferEvents(of: endpoint)).map { StreamSignal.item($0, id: nil) }
-                return end == nil ? items : .concat([items, .fail(.endedEarly)])
+                let events = self.transferEvents(of: endpoint)
+                let items = end.map { events.items(until: $0, reading: body) } ?? body(events)
+                return items.map { .item($0, id: nil) }
             }
             .values { signal in if case .item(let item, id: _) = signal { item } else { nil } }
             .subscribe(observer)
@@ -48,5 +49,30 @@ extension Client {
 
     private func transferEvents(of endpoint: some Endpoint) -> Observable<TransferEvent, NetworkError> {
         stream(endpoint)
+    }
+}
+
+extension Observable where Element == TransferEvent, Failure == NetworkError {
+    /// The items of a response that fails with `partialBody` where it ends without the last item of the stream.
+    fileprivate func items<Item: Sendable>(
+        until end: StreamEnd<Item>,
+        reading body: @escaping @Sendable (Observable) -> Observable<Item, NetworkError>
+    ) -> Observable<Item, NetworkError> {
+        .deferred { [scheduler] in
+            let remainder = BodyRemainder()
+            let items = body(
+                map { event in
+                    guard case .head(var head) = event else { return event }
+                    head.remainder = remainder
+                    return .head(head)
+                })
+            // The server need not have terminated the last line, but another incomplete one would be a wrong item.
+            let last = Observable(scheduler: scheduler) { observer in
+                Observable.sequence(remainder.events).subscribe(observer)
+            }
+            return .concat([
+                items, body(last).filter(end.isEnd).catch { _ in .empty() }, .fail(.endedEarly),
+            ])
+        }
     }
 }

@@ -1,4 +1,5 @@
 package import RxLite
+import Synchronization
 
 /// Parses a body that arrives in chunks of any size into values.
 package protocol BodyParser: Sendable {
@@ -14,10 +15,34 @@ package protocol BodyParser: Sendable {
 
     /// Ends the body, which is complete.
     mutating func finish(into found: inout [Output]) throws(NetworkError)
+
+    /// The bytes after the last complete value, from which ``finish(into:)`` would make a value; `nil` if it makes
+    /// none of incomplete values.
+    var remainder: [UInt8]? { get }
 }
 
 extension BodyParser {
     package mutating func begin(_: ResponseHead) {}
+
+    package var remainder: [UInt8]? { nil }
+}
+
+/// Receives the bytes that follow the last complete value of a body, in place of a value made from them: for a
+/// response that may end before its stream does.
+package final class BodyRemainder: Sendable {
+    private let found = Mutex<[TransferEvent]>([])
+
+    package init() {}
+
+    /// The same response with only these bytes in its body; empty if there are none.
+    package var events: [TransferEvent] { found.withLock { $0 } }
+
+    fileprivate func set(_ bytes: [UInt8], of head: ResponseHead, _ metrics: TransferMetrics) {
+        guard !bytes.isEmpty else { return }
+        var head = head
+        head.remainder = nil
+        found.withLock { [head] in $0 = [.head(head), .chunk(bytes), .finished(metrics)] }
+    }
 }
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {
@@ -49,7 +74,12 @@ private final class ParserRun<Parser: BodyParser>: @unchecked Sendable {
                 self.head = head
                 parser.begin(head)
             case .chunk(let bytes): try parser.read(bytes, into: &found)
-            case .finished: try parser.finish(into: &found)
+            case .finished(let metrics):
+                if let head, let taker = head.remainder, let bytes = parser.remainder {
+                    taker.set(bytes, of: head, metrics)
+                } else {
+                    try parser.finish(into: &found)
+                }
             case .uploaded, .redirected, .interim, .trailers: break
             }
         } catch {

@@ -49,6 +49,8 @@ private struct JSONLineParser: BodyParser {
         self.decoder = decoder
     }
 
+    var remainder: [UInt8]? { lines.remainder }
+
     mutating func begin(_ head: ResponseHead) { decoder = decoder ?? head.decoder }
 
     mutating func read(_ chunk: [UInt8], into found: inout [Line]) throws(NetworkError) {

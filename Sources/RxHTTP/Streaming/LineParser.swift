@@ -35,6 +35,8 @@ struct LineParser: BodyParser {
         if !pending.isEmpty { lines.append(try takeLine()) }
     }
 
+    var remainder: [UInt8]? { pending }
+
     private mutating func takeLine() throws(NetworkError) -> Line {
         guard pending.count <= limit else { throw overlong() }
         count += 1

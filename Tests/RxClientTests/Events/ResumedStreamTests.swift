@@ -20,6 +20,10 @@ import Testing
     }
 
     private func setting(_ replies: ScriptedTransport.Reply...) -> (Client, ScriptedTransport) {
+        setting(replies)
+    }
+
+    private func setting(_ replies: [ScriptedTransport.Reply]) -> (Client, ScriptedTransport) {
         let book = Script(replies)
         let transport = ScriptedTransport(on: clock) { _ in book.next() }
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
@@ -65,6 +69,66 @@ import Testing
         #expect(transport.runningCount == 0)
     }
 
+    /// A gateway ends the response normally, in the middle of a line.
+    @Test func aResponseThatEndsInMidLineContinuesAfterTheLastWholeLine() throws {
+        let texts = [
+            "{\"id\":1}\n{\"id\":2}\n{\"id\":3", "{\"id\":3}\n{\"id\":4", "4}\n", "{\"id\":99}\n",
+        ]
+        @Sendable func endpoint(_ received: Int) -> InlineEndpoint {
+            .get("/goods", query: ["skip": received])
+        }
+        func replies() -> [ScriptedTransport.Reply] { texts.map { Self.lines($0, then: .finish) } }
+
+        let (client, transport) = setting(replies())
+        let lines = Recorder(
+            client.stream(
+                endpoint(0), until: .item { $0 == "{\"id\":99}" },
+                resumption: .next(keeping: 0) { endpoint($0.count) }, reading: { $0.lines() }), on: clock)
+        try clock.run()
+        #expect(lines.values == ["{\"id\":1}", "{\"id\":2}", "{\"id\":3}", "4}"])
+        #expect(lines.isFinished)
+        #expect(targets(transport) == [0, 2, 3, 4].map { "/goods?skip=\($0)" })
+
+        let (second, again) = setting([replies()[0], replies()[1], replies()[3]])
+        let reasons = Box<[NetworkError.Code?]>()
+        reasons.value = []
+        let goods = Recorder(
+            second.stream(
+                endpoint(0), until: .item { $0.id == 99 },
+                resumption: .next(keeping: 0) { received in
+                    reasons.value?.append(received.error?.code)
+                    return endpoint(received.count)
+                }, reading: { $0.jsonLines(Goods.self) }), on: clock)
+        try clock.run()
+        #expect(goods.values == [1, 2, 3].map(Goods.init))
+        #expect(goods.isFinished)
+        #expect(targets(again) == [0, 2, 3].map { "/goods?skip=\($0)" })
+        #expect(reasons.value == [.partialBody, .partialBody])
+    }
+
+    @Test func theLastItemNeedsNoLineEnd() throws {
+        let (client, transport) = setting(
+            Self.lines("a\nby", then: .finish), Self.lines("b\nbye", then: .finish))
+        let recorder = Recorder(
+            client.stream(
+                .get("/log"), until: .item(isDelivered: true) { $0 == "bye" },
+                resumption: .next { _ in .get("/log") }, reading: { $0.lines() }), on: clock)
+        try clock.run()
+        #expect(recorder.values == ["a", "b", "bye"])
+        #expect(recorder.isFinished)
+        #expect(transport.exchanges.count == 2)
+    }
+
+    @Test func anUnreadableLastLineIsFinalOnlyIfTheBodyIsTheStream() throws {
+        let (client, _) = setting(Self.lines("{\"id\":1}\n{\"id\"", then: .finish))
+        let recorder = Recorder(
+            client.stream(
+                .get("/goods"), resumption: .next { _ in .get("/goods") },
+                reading: { $0.jsonLines(Goods.self) }), on: clock)
+        try clock.run()
+        #expect(recorder.failure?.code == .decoding)
+    }
+
     @Test func withoutResumptionAMissingEndIsAnError() throws {
         let (client, _) = setting(Self.lines("a\n", then: .finish))
         let recorder = Recorder(
@@ -98,6 +162,18 @@ import Testing
         #expect(recorder.values == [Goods(id: 1)])
         #expect(recorder.failure?.code == .decoding)
         #expect(transport.exchanges.count == 1)
+    }
+
+    @Test func aServerIsNotObeyedForLongerThanADay() throws {
+        let (client, transport) = setting(
+            .status(.serviceUnavailable, headers: [.retryAfter: "31536000"]), Self.lines("a\n", then: .finish)
+        )
+        let recorder = Recorder(
+            client.stream(.get("/log"), resumption: .next { _ in .get("/log") }, reading: { $0.lines() }),
+            on: clock)
+        try clock.run()
+        #expect(recorder.values == ["a"])
+        #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(86_400)])
     }
 
     @Test func partsContinueToo() throws {
