@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 import RxHTTP
 import RxLite
+import RxParameters
 import RxTesting
 import Testing
 
@@ -28,6 +29,52 @@ import Testing
         #expect(
             bench.transport.requests.map { String($0.url.absoluteString.dropFirst(17)) }
                 == ["/goods", "/goods?page=2", "/goods?page=3&x=y"])
+    }
+
+    @Test("Each page is signed for itself, also where the link repeats the signature of the page before")
+    func signed() throws {
+        let clock = VirtualScheduler()
+        let transport = ScriptedTransport(on: clock) { request in
+            switch request.parameter("page") {
+            case nil: .goods([1], link: #"</goods?page=2>; rel="next""#)
+            case "2":
+                .goods([2], link: #"</goods?page=3&sign=\#(request.parameter("sign") ?? "")>; rel="next""#)
+            default: .goods([3])
+            }
+        }
+        var configuration = ClientConfiguration(baseURL: "https://shop.test")
+        configuration.signature = Signature { content in
+            .parameters(["sign": content.canonicalQuery.split(separator: "=").joined(separator: "-")])
+        }
+        let client = Client(configuration: configuration, transport: transport)
+        let all = Recorder(client.items(GoodsList(keyword: "tea"), .link), on: clock)
+        try clock.run()
+        #expect(all.values.map(\.id) == [1, 2, 3])
+        #expect(
+            transport.requests.map { $0.url.query() } == [
+                "keyword=tea&sign=keyword-tea", "page=2&sign=page-2", "page=3&sign=page-3",
+            ])
+    }
+
+    @Test("A link at the origin of either server keeps the credential, also outside of the base path")
+    func standbyLink() throws {
+        for server in ["main", "standby"] {
+            let clock = VirtualScheduler()
+            let transport = ScriptedTransport(on: clock) { request in
+                request.url.path() == "/api/goods"
+                    ? .goods([1], link: "<https://\(server).test/other>; rel=next") : .goods([2])
+            }
+            var configuration = ClientConfiguration(baseURL: "https://main.test/api")
+            configuration.standbyURL = "https://standby.test/api"
+            configuration.options.headers = ["Authorization": "Bearer t"]
+            let client = Client(configuration: configuration, transport: transport)
+            client.servers.use(.standby)
+            let all = Recorder(client.items(GoodsList(), .link), on: clock)
+            try clock.run()
+            #expect(all.values.map(\.id) == [1, 2])
+            #expect(transport.requests.map { $0.headerFields[.authorization] } == ["Bearer t", "Bearer t"])
+            #expect(transport.requests.last?.url.absoluteString == "https://\(server).test/other")
+        }
     }
 
     @Test("A page that links to itself: its items stay, then the list fails, and only a reload continues it")

@@ -130,8 +130,15 @@ final class PreparedRequest: Sendable {
         _ request: Request, from original: Request, at server: Server? = nil
     ) throws(NetworkError) -> Request {
         guard let signature, carriesCredentials, !request.isCredentialFree else { return request }
-        let content = Signature.Content(request: request, parameters: try signedPairs(of: request))
-        let addition = try signature.sign(content)
+        var (request, original) = (request, original)
+        var addition = try signature.sign(
+            Signature.Content(request: request, parameters: try signedPairs(of: request)))
+        if link != nil, request.removeQuery(named: addition.parameters.keys) {
+            // The server repeated the signature of the page before in its link.
+            _ = original.removeQuery(named: addition.parameters.keys)
+            addition = try signature.sign(
+                Signature.Content(request: request, parameters: try signedPairs(of: request)))
+        }
         var signed = request
         // Anyone who can read a signature could replay the request.
         try signed.addSecrets { request throws(NetworkError) in
@@ -144,7 +151,15 @@ final class PreparedRequest: Sendable {
                         "an interceptor changed the URL or body, so the signature cannot add parameters",
                         request: request)
                 }
-                let whole = moved(try serialized(parameters.adding(addition.parameters)), to: server)
+                var whole = moved(try serialized(parameters.adding(addition.parameters)), to: server)
+                if link != nil {
+                    // The link has the query of the page already, so only the signature's part is added to it.
+                    whole.url = request.url
+                    if !whole.body.differs(from: original.body) {
+                        try Parameters.query(addition.parameters).apply(
+                            to: &whole, with: client.parameterDefaults)
+                    }
+                }
                 (request.url, request.body) = (whole.url, whole.body)
                 request.headerFields[.contentType] = whole.headerFields[.contentType]
             }
@@ -171,7 +186,7 @@ final class PreparedRequest: Sendable {
         if !parameters.urlQuery.isEmpty {
             try Parameters.query(parameters.urlQuery).apply(to: &request, with: client.parameterDefaults)
         }
-        if let link { try request.follow(link, within: isAtService ? servers : nil) }
+        if let link { try request.follow(link, within: servers) }
         return request
     }
 
@@ -196,13 +211,14 @@ extension Body {
 extension Request {
     /// Changes the URL to the page that a link leads to.
     ///
-    /// - Parameter servers: the servers of the service, if the page is at one of them.
-    fileprivate mutating func follow(_ link: URL, within servers: ServerPair?) throws(NetworkError) {
+    /// - Parameter servers: the servers of the service, between which secrets may move.
+    fileprivate mutating func follow(_ link: URL, within servers: ServerPair) throws(NetworkError) {
         guard let origin = Origin(link) else {
             throw NetworkError(
                 .invalidURL, "the link to the next page is not an http or https URL", request: self)
         }
-        let isElsewhere = origin != Origin(url) && servers?.trusts(origin) != true
+        let isElsewhere =
+            origin != Origin(url) && !(servers.trusts(origin) && servers.trusts(Origin(url)))
         if isElsewhere {
             guard method == .get || method == .head else {
                 throw NetworkError(
@@ -213,6 +229,21 @@ extension Request {
         }
         url = link
         if isElsewhere { dropSecrets() }
+    }
+
+    /// Removes the pairs with these names from the URL's query, and returns whether there were any.
+    fileprivate mutating func removeQuery(named names: some Collection<String>) -> Bool {
+        let text = url.absoluteString
+        guard let start = text.firstIndex(of: "?") else { return false }
+        let end = text[start...].firstIndex(of: "#") ?? text.endIndex
+        let pairs = text[text.index(after: start)..<end].split(
+            separator: "&", omittingEmptySubsequences: false)
+        let kept = pairs.filter { pair in !names.contains(String(pair.prefix { $0 != "=" }).percentDecoded) }
+        guard kept.count < pairs.count else { return false }
+        let query = kept.isEmpty ? "" : "?" + kept.joined(separator: "&")
+        guard let url = URL(string: text[..<start] + query + text[end...]) else { return false }
+        self.url = url
+        return true
     }
 
     /// The unescaped pairs of the URL's query.
