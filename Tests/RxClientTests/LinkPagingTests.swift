@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("An empty page ends the list, regardless of its links")
+    @Test("Empty pages whose links lead in a circle end the list")
     func emptyPage() throws {
         let bench = PagingBench { _ in .goods([], link: #"</goods?page=2>; rel=next"#) }
         let recorder = bench.record(.link)

@@ -32,6 +32,7 @@ import Testing
                 let start =
                     switch position {
                     case .number(let number): 4 * (number - 1)
+                    case .page(_, let start): start
                     case .offset(let offset): offset
                     case .cursor(let cursor): Int(cursor) ?? 0
                     case .link: 0

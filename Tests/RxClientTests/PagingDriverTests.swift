@@ -142,8 +142,8 @@ import Testing
         }
         #expect(
             lists == [
-                "idle 1,2,3,4", "idle 3,4,5,6", "idle 1,2,3,4", "idle 3,4,5,6", "idle 5,6,7,8", "end 7,8",
-                "end 7,8", "idle 5,6,7,8",
+                "idle 1,2,3,4", "idle 3,4,5,6", "idle 1,2,3,4", "idle 3,4,5,6", "idle 5,6,7,8",
+                "end 5,6,7,8", "end 5,6,7,8", "idle 3,4,5,6",
             ])
     }
 

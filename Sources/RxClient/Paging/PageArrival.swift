@@ -8,8 +8,9 @@ public struct PageArrival: Sendable {
     public var itemCount: Int
     /// The greatest number of items in a page before this one; 0 for the first page.
     public var largestPage: Int
-    /// The number of items in the list, up to and including this page.
-    public var itemsSoFar: Int
+    /// The number of items up to and including this page; `nil` if the list began in the middle, and the position does
+    /// not tell.
+    public var itemsSoFar: Int?
     /// The total number of items, if the server sends it.
     public var total: Int?
     /// The total number of pages, if the server sends it.

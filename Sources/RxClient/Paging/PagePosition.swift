@@ -6,6 +6,8 @@ import RxHTTP
 public enum PagePosition: Hashable, Codable, Sendable {
     /// The page with this number.
     case number(Int)
+    /// The page with this number, which begins after that number of items.
+    case page(Int, start: Int)
     /// The page that begins after this number of items.
     case offset(Int)
     /// The page with this cursor of the server.
@@ -19,6 +21,7 @@ extension PagePosition: CustomStringConvertible, CustomDebugStringConvertible, C
     public var description: String {
         switch self {
         case .number(let number): "page \(number)"
+        case .page(let number, let start): "page \(number) from \(start)"
         case .offset(let offset): "offset \(offset)"
         case .cursor: "cursor"
         case .link(let url): "link \(url.absoluteString.withoutSecrets)"

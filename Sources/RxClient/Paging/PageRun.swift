@@ -13,30 +13,39 @@ struct PageRun<Item: Sendable> {
     /// The latest page, as the rule saw it.
     private(set) var latest: PageArrival?
 
-    /// The position of the page before the first, if there is one.
+    /// The position of the page before the first, if there is one, and its place in the list.
     private var before: PagePosition?
+    private var ordinalBefore = -1
     private let rule: PagingRule
     private let options: PagingOptions<Item>
     private let maxPages: Int
     private let maxItems: Int
-    private var received: Int
+    /// The number of items in the pages before `position`; meaningful in a list that began with its first page.
+    private var received = 0
     /// The greatest number of items in a page.
     private var largestPage = 0
     /// The number of items before the first of `items`; negative after going back from a start in the middle.
     private var taken = 0
-    /// The number of pages before `items`, and of the pages in `items`.
+    /// The number of pages before `items`.
     private var takenPages = 0
-    private var heldPages = 0
+    /// The number of empty pages since the last that had items.
+    private var emptyPages = 0
     /// The places of the items by their identity, counted like `taken`.
     private var places: [AnyHashable: Int] = [:]
-    /// The pages in `items`, if a window limits their number.
+    /// The pages in `items`.
     private var pages: [HeldPage] = []
-    /// The positions of visited pages that a server could name again.
-    private var visited: Set<PagePosition> = []
+    /// The place of the next page in the list, counted from the page that the list began with.
+    private var ordinal = 0
+    /// The places of the visited pages, by the hashes of positions that a server could name again. Pages that a window
+    /// has dropped stay here, because a circle can be longer than the window.
+    private var visited: [Int: Int] = [:]
 
     private struct HeldPage {
         let position: PagePosition
+        let ordinal: Int
+        /// The number of its items that are shown, and of those that the server sent.
         var count: Int
+        let received: Int
     }
 
     init(_ rule: PagingRule, _ options: PagingOptions<Item>) {
@@ -45,7 +54,6 @@ struct PageRun<Item: Sendable> {
         maxPages = max(0, options.maxPages ?? .max)
         maxItems = max(0, options.maxItems ?? .max)
         position = options.start ?? rule.first
-        received = position.map(rule.itemsBefore) ?? 0
         hasMore = !isFull
     }
 
@@ -67,11 +75,10 @@ struct PageRun<Item: Sendable> {
 
     /// Adds the next page and moves on.
     ///
-    /// - Throws: `paging` if the server names no valid page after this one, or one that has been visited. The
-    ///   page has been added nevertheless, and there are no more.
+    /// - Throws: `paging` if the server names no valid page after this one, or one that has been visited, or too many
+    ///   empty pages. The page has been added nevertheless, and there are no more.
     mutating func receive(_ page: Page<Item>) throws(NetworkError) {
-        let (count, _) = received.addingReportingOverflow(page.items.count)
-        received = count
+        received = received.addingClamped(page.items.count)
         pageCount += 1
         total = page.total ?? total
         let here = position ?? page.response.map { .link($0.request.url) } ?? .cursor("")
@@ -80,24 +87,75 @@ struct PageRun<Item: Sendable> {
         let surplus = surplus
         forget(items.suffix(surplus))
         items.removeLast(surplus)
-        hold(HeldPage(position: here, count: items.count - countBefore))
+        if page.items.isEmpty {
+            emptyPages += 1
+        } else {
+            emptyPages = 0
+            hold(
+                HeldPage(
+                    position: here, ordinal: ordinal, count: items.count - countBefore,
+                    received: page.items.count))
+        }
         hasMore = false
         let arrival = arrival(of: page, at: here)
         latest = arrival
         largestPage = max(largestPage, page.items.count)
         if pageCount == 1 { before = try rule.previous(arrival) }
-        guard !page.items.isEmpty, !isFull else {
+        guard !isFull else {
             position = nil
             return
         }
-        position = try rule.next(arrival)
-        if here.canComeAgain { visited.insert(here) }
-        if let position, position == here || visited.contains(position) {
+        let next = try nextPosition(after: page, arrival)
+        position = next
+        note(here, at: ordinal)
+        guard next != nil else { return }
+        if emptyPages >= max(1, options.maxEmptyPages) {
             throw NetworkError(
-                .paging, "the next page that the server names is already loaded",
-                request: page.response?.request)
+                .paging, "\(emptyPages) consecutive pages are empty", request: page.response?.request)
         }
-        hasMore = position != nil
+        // Empty pages share the place of the page that they lead to.
+        if !page.items.isEmpty { ordinal += 1 }
+        hasMore = true
+    }
+
+    /// The position after a page.
+    ///
+    /// A page without items whose next one is invalid or leads back is the last: nothing can follow it.
+    private func nextPosition(
+        after page: Page<Item>, _ arrival: PageArrival
+    ) throws(NetworkError) -> PagePosition? {
+        do throws(NetworkError) {
+            guard let next = try rule.next(arrival) else { return nil }
+            let first = page.items.isEmpty ? ordinal : ordinal + 1
+            if let place = next == arrival.position ? ordinal : visited[next.hashValue],
+                place < first || next == arrival.position
+            {
+                throw circle(of: page, from: ordinal, to: place, "next")
+            }
+            return next
+        } catch {
+            if page.items.isEmpty { return nil }
+            throw error
+        }
+    }
+
+    /// Records the place of a page that a server could name again; numbers and offsets only grow.
+    private mutating func note(_ position: PagePosition, at ordinal: Int) {
+        switch position {
+        case .number, .page, .offset: break
+        case .cursor, .link: visited[position.hashValue] = ordinal
+        }
+    }
+
+    /// The error for a page that names one in the wrong direction as the one after or before it.
+    private func circle(
+        of page: Page<Item>, from ordinal: Int, to place: Int, _ direction: String
+    ) -> NetworkError {
+        // Counted from the page that the list began with, which is page 1.
+        NetworkError(
+            .paging,
+            "page \(ordinal + 1) of the list names page \(place + 1), which is already loaded, as the \(direction) one",
+            request: page.response?.request)
     }
 
     /// Whether the failure of the next page means that there is none.
@@ -117,13 +175,31 @@ struct PageRun<Item: Sendable> {
     func expectedNext(after here: PagePosition) -> PagePosition? {
         guard let next = rule.expectedNext(here, latest), next != here else { return nil }
         guard let position else { return next }
-        let between = rule.itemsBefore(next).subtractingClamped(rule.itemsBefore(position))
+        let between = position.itemCount(to: next, pageSize: largestPage)
         return itemCount.addingClamped(between) < maxItems ? next : nil
     }
 
-    /// Adds the page before the first.
-    mutating func receivePrevious(_ page: Page<Item>) throws(NetworkError) {
-        guard let here = before else { return }
+    /// Adds the page before the first, up to where the first begins.
+    ///
+    /// - Returns: `false` if the page does not reach the first, because the server sends fewer items than
+    ///   requested. Nothing has been added then, and `previous` is the position of a page that does.
+    mutating func receivePrevious(_ page: Page<Item>) throws(NetworkError) -> Bool {
+        guard let here = before else { return true }
+        let sent = page.items.count
+        var page = page
+        if let first = pages.first?.position, let end = rule.itemsBefore(first),
+            let start = rule.itemsBefore(here)
+        {
+            let distance = max(0, end.subtractingClamped(start))
+            if sent > distance {
+                page.items.removeLast(sent - distance)
+            } else if sent > 0, sent < distance,
+                let closer = try rule.previous(arrival(of: page, at: first, largestPage: 0)), closer != here
+            {
+                before = closer
+                return false
+            }
+        }
         pageCount += 1
         total = page.total ?? total
         var isNew: Set<AnyHashable> = []
@@ -138,40 +214,47 @@ struct PageRun<Item: Sendable> {
         let shown = added.suffix(max(0, maxItems - items.count))
         items.insert(contentsOf: shown, at: 0)
         taken -= shown.count
-        takenPages -= 1
-        heldPages += 1
         if let identity = options.identity {
             for (index, item) in shown.enumerated() { places[identity(item)] = taken + index }
         }
-        if here.canComeAgain { visited.insert(here) }
-        if let window = options.window {
-            pages.insert(HeldPage(position: here, count: shown.count), at: 0)
-            while pages.count > max(1, window) { dropLast() }
+        let place = ordinalBefore
+        note(here, at: place)
+        ordinalBefore -= 1
+        if !page.items.isEmpty {
+            takenPages -= 1
+            pages.insert(
+                HeldPage(
+                    position: here, ordinal: place, count: shown.count, received: page.items.count),
+                at: 0)
+            if let window = options.window { while pages.count > max(1, window) { dropLast() } }
         }
         if isFull { hasMore = false }
         before = nil
-        let next = try rule.previous(arrival(of: page, at: here))
-        if let next, next == here || visited.contains(next) {
-            throw NetworkError(
-                .paging, "the previous page that the server names is already loaded",
-                request: page.response?.request)
+        largestPage = max(largestPage, sent)
+        let previous = try rule.previous(arrival(of: page, at: here))
+        if let previous {
+            if let other = previous == here ? place : visited[previous.hashValue], other >= place {
+                throw circle(of: page, from: place, to: other, "previous")
+            }
         }
-        before = page.items.isEmpty ? nil : next
+        before = page.items.isEmpty ? nil : previous
+        return true
     }
 
-    private func arrival(of page: Page<Item>, at here: PagePosition) -> PageArrival {
+    private func arrival(
+        of page: Page<Item>, at here: PagePosition, largestPage: Int? = nil
+    ) -> PageArrival {
         PageArrival(
-            position: here, itemCount: page.items.count, largestPage: largestPage, itemsSoFar: received,
+            position: here, itemCount: page.items.count, largestPage: largestPage ?? self.largestPage,
+            itemsSoFar: options.start == nil || options.start == rule.first ? received : nil,
             total: page.total,
             totalPages: page.totalPages, nextCursor: page.nextCursor, previousCursor: page.previousCursor,
             response: page.response)
     }
 
     private mutating func hold(_ page: HeldPage) {
-        heldPages += 1
-        guard let window = options.window else { return }
         pages.append(page)
-        while pages.count > max(1, window) { dropFirst() }
+        if let window = options.window { while pages.count > max(1, window) { dropFirst() } }
     }
 
     private mutating func dropFirst() {
@@ -180,19 +263,18 @@ struct PageRun<Item: Sendable> {
         items.removeFirst(page.count)
         taken += page.count
         takenPages += 1
-        heldPages -= 1
         before = page.position
-        visited.remove(page.position)
+        ordinalBefore = page.ordinal
     }
 
     private mutating func dropLast() {
         let page = pages.removeLast()
         forget(items.suffix(page.count))
         items.removeLast(page.count)
-        heldPages -= 1
-        received = page.position.canComeAgain ? received - page.count : rule.itemsBefore(page.position)
+        received = received.subtractingClamped(page.received)
         position = page.position
-        visited.remove(page.position)
+        ordinal = page.ordinal
+        emptyPages = 0
         hasMore = true
     }
 
@@ -208,7 +290,7 @@ struct PageRun<Item: Sendable> {
     private var surplus: Int { min(items.count, max(0, itemCount - maxItems)) }
 
     private var isFull: Bool {
-        max(0, takenPages) + heldPages >= maxPages || itemCount >= maxItems
+        max(0, takenPages) + pages.count >= maxPages || itemCount >= maxItems
     }
 
     private mutating func insert(_ item: Item) {
@@ -225,18 +307,23 @@ struct PageRun<Item: Sendable> {
     mutating func takeItems() -> [Item] {
         defer {
             taken += items.count
+            takenPages += pages.count
             items = []
+            pages = []
         }
         return items
     }
 }
 
 extension PagePosition {
-    /// Whether a server could name the position twice; numbers and offsets only grow.
-    fileprivate var canComeAgain: Bool {
-        switch self {
-        case .number, .offset: false
-        case .cursor, .link: true
+    /// The number of items from this position to another, in pages of `pageSize` if only their number is known.
+    fileprivate func itemCount(to other: PagePosition, pageSize: Int) -> Int {
+        switch (self, other) {
+        case (.number(let here), .number(let there)):
+            there.subtractingClamped(here).multipliedClamped(by: pageSize)
+        case (.page(_, let here), .page(_, let there)), (.offset(let here), .offset(let there)):
+            there.subtractingClamped(here)
+        default: 0
         }
     }
 }

@@ -35,6 +35,9 @@ final class PageWalk<Item: Sendable>: @unchecked Sendable {
     ) {
         ahead = max(0, options.ahead)
         maxPages = options.maxPages ?? .max
+        var options = options
+        // The items are passed on at once.
+        options.window = nil
         run = PageRun(rule, options)
         self.load = load
         self.observer = observer

@@ -114,12 +114,14 @@ final class Paging<Item: Sendable>: @unchecked Sendable {
         do throws(NetworkError) {
             switch side {
             case .after: try run.receive(page)
-            case .before: try run.receivePrevious(page)
+            case .before: if try !run.receivePrevious(page) { return load(.before) }
             }
             phase = run.hasMore ? .idle : .end
         } catch {
             phase = .failed(error)
         }
+        // A page without items that names a next one shows nothing new.
+        if side == .after, page.items.isEmpty, run.hasMore { return load(.after) }
         state.items = run.items
         state.page = run.pageCount
         state.total = run.total

@@ -12,44 +12,59 @@ extension PagingRule {
     ///   - first: the number of the first page. Default 1.
     ///   - pageKey: the name of the page number. Default `page`.
     ///   - sizeKey: the name of the size. Default `pageSize`.
-    ///   - startKey: the name of a parameter with the number of items before the page, such as `page_start`.
-    ///     Default `nil`: it is not sent.
+    ///   - startKey: the name of a parameter with the number of items before the page, such as `page_start`, counted
+    ///     from the pages received. Default `nil`: it is not sent.
     ///   - last: how to recognize the last page without totals. Default ``LastPage/short``: a page after the
     ///     first that is shorter than `size` and than a page before it.
     public static func numbered(
         size: Int, from first: Int = 1, pageKey: String = "page", sizeKey: String = "pageSize",
         startKey: String? = nil, last: LastPage = .short
     ) -> PagingRule {
-        let itemsBefore: @Sendable (PagePosition) -> Int = { position in
-            guard case .number(let number) = position else { return 0 }
-            return number.subtractingClamped(first).multipliedClamped(by: size)
+        /// The number of a position, and the number of items before it, which only a rule with `startKey` counts.
+        let place: @Sendable (PagePosition?) -> (number: Int, start: Int?)? = { position in
+            switch position {
+            case .number(let number):
+                // Given by the app, which cannot know it.
+                (number, startKey.map { _ in number.subtractingClamped(first).multipliedClamped(by: size) })
+            case .page(let number, let start): (number, start)
+            default: nil
+            }
         }
-        var rule = PagingRule(first: .number(first)) { position in
-            guard case .number(let number) = position else { return PagePlacement() }
-            var parameters: Parameters.Values = [pageKey: number, sizeKey: size]
-            if let startKey { parameters[startKey] = itemsBefore(position) }
+        let position: @Sendable (Int, Int?) -> PagePosition = { number, start in
+            start.map { .page(number, start: $0) } ?? .number(number)
+        }
+        var rule = PagingRule(first: position(first, startKey.map { _ in 0 })) { position in
+            guard let place = place(position) else { return PagePlacement() }
+            var parameters: Parameters.Values = [pageKey: place.number, sizeKey: size]
+            if let startKey { parameters[startKey] = place.start }
             return PagePlacement(parameters: parameters)
         } next: { arrival in
-            guard case .number(let number) = arrival.position else { return nil }
+            guard let place = place(arrival.position), arrival.itemCount > 0 else { return nil }
+            let pages = place.number.subtractingClamped(first).addingClamped(1)
+            // Never more than there are, so that no page is missed: pages before the last have the same length.
+            let itemsSoFar =
+                place.start?.addingClamped(arrival.itemCount) ?? arrival.itemsSoFar
+                ?? pages.subtractingClamped(1).multipliedClamped(by: arrival.pageSize)
+                .addingClamped(arrival.itemCount)
             let hasMore =
-                arrival.totalPages.map { number.subtractingClamped(first).addingClamped(1) < $0 }
-                ?? arrival.hasMore(last, size: size)
-            return hasMore ? .number(number.addingClamped(1)) : nil
+                arrival.totalPages.map { pages < $0 }
+                ?? arrival.hasMore(last, size: size, itemsSoFar: itemsSoFar)
+            guard hasMore else { return nil }
+            return position(place.number.addingClamped(1), place.start?.addingClamped(arrival.itemCount))
         }
         rule.previous = { arrival in
-            guard case .number(let number) = arrival.position, number > first else { return nil }
-            return .number(number - 1)
+            guard let place = place(arrival.position), place.number > first else { return nil }
+            let pages = place.number.subtractingClamped(first)
+            return position(place.number - 1, place.start.map { $0 / pages * (pages - 1) })
         }
-        rule.expectedNext = { position, latest in
-            guard case .number(let number) = position else { return nil }
-            let next = number.addingClamped(1)
-            let pagesBefore = next.subtractingClamped(first)
-            if let pages = latest?.totalPages, pagesBefore >= pages { return nil }
-            let before = pagesBefore.multipliedClamped(by: latest.pageSize(atMost: size))
-            if let total = latest?.total, before >= total { return nil }
-            return .number(next)
+        rule.expectedNext = { here, latest in
+            guard let place = place(here) else { return nil }
+            let pageSize = min(size, latest?.pageSize ?? size)
+            let pages = place.number.subtractingClamped(first).addingClamped(1)
+            if let known = latest?.totalPages, pages >= known { return nil }
+            if let total = latest?.total, pages.multipliedClamped(by: pageSize) >= total { return nil }
+            return position(place.number.addingClamped(1), place.start?.addingClamped(pageSize))
         }
-        rule.itemsBefore = itemsBefore
         return rule
     }
 
@@ -73,23 +88,24 @@ extension PagingRule {
             guard case .offset(let offset) = position else { return PagePlacement() }
             return PagePlacement(parameters: [offsetKey: offset, limitKey: size])
         } next: { arrival in
-            guard case .offset(let offset) = arrival.position, arrival.hasMore(last, size: size) else {
-                return nil
-            }
-            return .offset(offset.addingClamped(arrival.itemCount))
+            guard case .offset(let offset) = arrival.position, arrival.itemCount > 0 else { return nil }
+            let next = offset.addingClamped(arrival.itemCount)
+            return arrival.hasMore(last, size: size, itemsSoFar: next.subtractingClamped(first))
+                ? .offset(next) : nil
         }
         rule.previous = { arrival in
             guard case .offset(let offset) = arrival.position, offset > first else { return nil }
-            return .offset(max(first, offset.subtractingClamped(size)))
+            let pageSize = arrival.pageSize > 0 ? min(size, arrival.pageSize) : size
+            return .offset(max(first, offset.subtractingClamped(pageSize)))
         }
         rule.expectedNext = { position, latest in
             guard case .offset(let offset) = position else { return nil }
-            let next = offset.addingClamped(latest.pageSize(atMost: size))
+            let next = offset.addingClamped(min(size, latest?.pageSize ?? size))
             if let total = latest?.total, next.subtractingClamped(first) >= total { return nil }
             return .offset(next)
         }
         rule.itemsBefore = { position in
-            guard case .offset(let offset) = position else { return 0 }
+            guard case .offset(let offset) = position else { return nil }
             return offset.subtractingClamped(first)
         }
         return rule
@@ -97,17 +113,13 @@ extension PagingRule {
 }
 
 extension PageArrival {
-    fileprivate func hasMore(_ last: PagingRule.LastPage, size: Int) -> Bool {
+    /// The greatest number of items in a page so far.
+    fileprivate var pageSize: Int { max(largestPage, itemCount) }
+
+    fileprivate func hasMore(_ last: PagingRule.LastPage, size: Int, itemsSoFar: Int) -> Bool {
         if let totalPages { return itemsSoFar < totalPages.multipliedClamped(by: size) }
         if let total { return itemsSoFar < total }
         return last == .empty || itemCount >= min(size, largestPage)
-    }
-}
-
-extension PageArrival? {
-    /// The number of items per page that the server sends, as far as known.
-    fileprivate func pageSize(atMost size: Int) -> Int {
-        map { min(size, max($0.largestPage, $0.itemCount)) } ?? size
     }
 }
 

@@ -17,7 +17,7 @@ public struct PagingRule: Sendable {
     public var first: PagePosition?
     /// The placement of a position: how to request that page.
     public var placement: @Sendable (PagePosition) -> PagePlacement
-    /// The position after a page; `nil` after the last. Throws `paging` if the server names an invalid
+    /// The position after a page; `nil` after the last. An empty page may have one. Throws `paging` if the server names an invalid
     /// position.
     public var next: @Sendable (PageArrival) throws(NetworkError) -> PagePosition?
     /// The position before a page; `nil` before the first. Default: always `nil`.
@@ -28,8 +28,8 @@ public struct PagingRule: Sendable {
     /// The statuses that mean that a page after the first is beyond the end, such as 404. Default: empty, so
     /// that all of them are failures.
     public var endStatuses: Set<Int> = []
-    /// The number of items before a page, if known. Default 0.
-    public var itemsBefore: @Sendable (PagePosition) -> Int = { _ in 0 }
+    /// The number of items before a page, if its position tells, as an offset does. Default: always `nil`.
+    public var itemsBefore: @Sendable (PagePosition) -> Int? = { _ in nil }
 
     /// Creates a rule.
     public init(
