@@ -21,9 +21,9 @@ public protocol Endpoint<Output>: Sendable {
     associatedtype Output: Sendable
 
     /// The path below the client's base URL, or an absolute URL of the same origin. A placeholder such as
-    /// `{id}` stands for a value of ``pathValues``.
+    /// `{id}` stands for a value of ``pathValues``, and `{key...}` for one with slashes, such as an object's key.
     var path: String { get }
-    /// The values of the path's placeholders, one segment each. Default: empty.
+    /// The values of the path's placeholders: one segment each, or any number for `{key...}`. Default: empty.
     var pathValues: PathValues { get }
     /// The method. Default GET.
     var method: HTTPRequest.Method { get }

@@ -1,5 +1,22 @@
 import RxHTTP
 
+/// Percent-encoding of paths and queries, as requests use it.
+///
+/// Every byte is escaped as `%XX`, in upper case, except the unreserved characters of RFC 3986 §2.3: letters, digits,
+/// `-`, `.`, `_` and `~`. A `+` becomes `%2B`, which object stores and their signatures require.
+public enum PercentEncoding {
+    /// The text, with all other bytes escaped, slashes included: one segment of a path, or a name or value of a query.
+    public static func segment(_ text: String) -> String { text.percentEncoded }
+
+    /// The path, with each segment escaped and the slashes between them kept. Empty segments and dot segments stay as
+    /// they are.
+    ///
+    /// A request's path template does the same for a placeholder such as `{key...}`, and refuses dot segments.
+    public static func path(_ path: String) -> String {
+        path.encoded(keeping: { $0.isUnreserved || $0 == UInt8(ascii: "/") }, spaceAs: nil)
+    }
+}
+
 extension String {
     /// Escapes every byte except RFC 3986's unreserved ones as `%XX`.
     package var percentEncoded: String { encoded(keeping: { $0.isUnreserved }, spaceAs: nil) }
@@ -43,7 +60,7 @@ extension String {
         return output
     }
 
-    private func encoded(keeping isKept: (UInt8) -> Bool, spaceAs space: UInt8?) -> String {
+    fileprivate func encoded(keeping isKept: (UInt8) -> Bool, spaceAs space: UInt8?) -> String {
         guard !allBytes(isKept) else { return self }
         var output: [UInt8] = []
         output.reserveCapacity(utf8.count * 3)

@@ -61,7 +61,8 @@ import Testing
         "A mismatch of placeholders and values is an error before anything is sent",
         arguments: [
             ("/users/{id}", [:]), ("/users/{id}", ["id": ""]), ("/users/{id", ["id": 1]),
-            ("/users", ["id": 1]), ("/users/{id}", ["id": 1, "name": 2]),
+            ("/users", ["id": 1]), ("/users/{id}", ["id": 1, "name": 2]), ("/{key...}", [:]),
+            ("/{key...}", ["key": ""]), ("/{key...}", ["key...": "a"]), ("/{...}", ["key": "a"]),
         ] as [(String, PathValues)])
     func misfits(path: String, values: PathValues) {
         let error = #expect(throws: NetworkError.self) { try url(path, values) }
@@ -82,6 +83,55 @@ import Testing
         let error = #expect(throws: NetworkError.self) { try url(path, values) }
         #expect(error?.code == .invalidURL)
         #expect(throws: NetworkError.self) { try url("https://a.test" + path, values) }
+    }
+
+    @Test(
+        "A placeholder for several segments escapes each by itself, and keeps the slashes",
+        arguments: [
+            ("2026/tea.jpg", "2026/tea.jpg"), ("a", "a"), ("a b/c+d", "a%20b/c%2Bd"), ("?x/#y", "%3Fx/%23y"),
+            ("100%/%41", "100%25/%2541"), ("a%2Fb", "a%252Fb"), ("grün/tee", "gr%C3%BCn/tee"),
+            // Different keys of an object store.
+            ("a//b", "a//b"), ("a/b/", "a/b/"), ("/a", "/a"), ("/", "/"), ("//evil.test/x", "//evil.test/x"),
+            ("https://evil.test/x", "https%3A//evil.test/x"), ("a\\b", "a%5Cb"),
+            ("@evil.test:1", "%40evil.test%3A1"),
+            (".../a..b/.c/d.", ".../a..b/.c/d."), ("~-._/!$&'()*,;=", "~-._/%21%24%26%27%28%29%2A%2C%3B%3D"),
+        ])
+    func segments(value: String, escaped: String) throws {
+        #expect(try url("/photos/{key...}", ["key": value]) == "https://a.test/v1/photos/" + escaped)
+        #expect(try url("/{key...}/acl", ["key": value]) == "https://a.test/v1/\(escaped)/acl")
+        #expect(try url("/{key...}", ["key": value], base: "https://a.test") == "https://a.test/" + escaped)
+        #expect(PercentEncoding.path(value) == escaped)
+    }
+
+    @Test(
+        "Dot segments in several segments are refused, in every encoding",
+        arguments: [
+            ".", "..", "../a", "a/..", "a/../b", "a/./b", "./a", "a/%2e%2E/b", "a/.%2e", "a%2F../b",
+            "a\\..\\b",
+            "a%5c..", "a/%252e%252e/b", "a/..;x/b", "a/%2e%2e%3bx", "%2%46..", "a//../b",
+        ])
+    func dotSegments(value: String) {
+        let error = #expect(throws: NetworkError.self) { try url("/photos/{key...}", ["key": value]) }
+        #expect(error?.code == .invalidURL)
+        #expect(throws: NetworkError.self) { try url("https://a.test/{key...}", ["key": value]) }
+    }
+
+    @Test(
+        "Dots that become a dot segment beside a value are refused as well", arguments: [".", "./a", "b/."])
+    func dotsBesideSegments(value: String) {
+        #expect(throws: NetworkError.self) { try url("/a/.{key...}", ["key": value]) }
+        #expect(throws: NetworkError.self) { try url("/a/{key...}.", ["key": value]) }
+    }
+
+    @Test("Only the unreserved characters of RFC 3986 stay in a segment")
+    func encoder() {
+        let ascii = String(decoding: (0..<128).map { UInt8($0) }, as: UTF8.self)
+        let kept = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~"
+        let segment = PercentEncoding.segment(ascii)
+        #expect(segment.utf8.count == kept.utf8.count + (128 - kept.utf8.count) * 3)
+        #expect(PercentEncoding.segment(kept) == kept)
+        #expect(segment.percentDecoded == ascii)
+        #expect(PercentEncoding.segment("a+b/c d") == "a%2Bb%2Fc%20d")
     }
 
     @Test(

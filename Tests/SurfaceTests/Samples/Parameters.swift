@@ -37,6 +37,12 @@ func fillAPath(_ client: Client, userID: Int) -> Observable<Response, NetworkErr
     return orders
 }
 
+func fillSeveralSegments(_ client: Client, key: String) -> (Observable<Response, NetworkError>, String) {
+    let photo = client.get("/photos/{key...}", at: ["key": "2026/green tea+milk.jpg"])
+    let canonicalPath = PercentEncoding.path("/photos/" + key)
+    return (photo, canonicalPath)
+}
+
 func rewriteAndSign(
     _ configuration: inout ClientConfiguration, key: String, hash: @escaping @Sendable (String) -> String
 ) {
