@@ -11,13 +11,13 @@ public struct RetryPolicy<Failure: Error>: Sendable {
     /// The decision about `error`, given the attempts so far.
     public let decide: @Sendable (_ error: Failure, _ history: RetryHistory) -> Decision
 
-    /// Adds the number of attempts to the final error.
-    public let stamp: @Sendable (_ error: inout Failure, _ attempts: Int) -> Void
+    /// Adds to the final error what the history says about it, such as the number of attempts.
+    public let stamp: @Sendable (_ error: inout Failure, _ history: RetryHistory) -> Void
 
     /// Creates a policy from a rule.
     public init(
         _ decide: @escaping @Sendable (_ error: Failure, _ history: RetryHistory) -> Decision,
-        stamp: @escaping @Sendable (_ error: inout Failure, _ attempts: Int) -> Void = { _, _ in }
+        stamp: @escaping @Sendable (_ error: inout Failure, _ history: RetryHistory) -> Void = { _, _ in }
     ) {
         self.decide = decide
         self.stamp = stamp

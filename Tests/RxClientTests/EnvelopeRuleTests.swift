@@ -167,7 +167,7 @@ import Testing
 
     @Test("A delay over the policy's cap is not waited for")
     func longDelay() throws {
-        let (client, transport) = client([.json(#"{"code":503,"wait":31}"#)], envelope: Self.meaning)
+        let (client, transport) = client([.json(#"{"code":503,"wait":61}"#)], envelope: Self.meaning)
         let recorder = Recorder(client.get("/x"), on: clock)
         try clock.run()
         #expect(recorder.failure?.code == .retryLater)

@@ -26,7 +26,7 @@ struct RetryBench {
     }
 
     static func everySecond(
-        _ maxRetries: Int = 2, maxDelay: Duration = .seconds(30)
+        _ maxRetries: Int = 2, maxDelay: Duration = .seconds(60)
     ) -> RetryPolicy<NetworkError> {
         .exponentialBackoff(
             maxRetries: maxRetries, backoff: .constant(.seconds(1)), maxDelay: maxDelay,

@@ -15,7 +15,7 @@ import Testing
     @Test(
         "Retry-After as seconds or HTTP-date; in the past → now; invalid → the backoff; never below it",
         arguments: [
-            ("5", 5), ("005", 5), ("30", 30), ("Sun, 06 Nov 1994 08:49:57 GMT", 20),
+            ("5", 5), ("005", 5), ("31", 31), ("60", 60), ("Sun, 06 Nov 1994 08:49:57 GMT", 20),
             ("Sunday, 06-Nov-94 08:49:57 GMT", 20), ("Sun Nov  6 08:49:57 1994", 20),
             // The backoff of one second is longer.
             ("0", 1), ("Sun, 06 Nov 1994 08:49:37 GMT", 1), ("Thu, 01 Jan 1970 00:00:00 GMT", 1),
@@ -46,20 +46,60 @@ import Testing
     @Test(
         "Over the policy's cap → fail with the original error",
         arguments: [
-            "31", "99999999999999999999", "9223372036854775807", "Sun, 06 Nov 1994 08:50:08 GMT",
-            "Fri, 31 Dec 9999 23:59:59 GMT",
+            ("61", "61 s"), ("99999999999999999999", "2147483648 s"), ("9223372036854775807", "2147483648 s"),
+            ("Sun, 06 Nov 1994 08:50:38 GMT", "61 s"), ("Fri, 31 Dec 9999 23:59:59 GMT", "2147483648 s"),
         ])
-    func overTheCap(value: String) throws {
+    func overTheCap(value: String, asked: String) throws {
         let (client, transport) = bench([
             .json(#"{"message": "later"}"#, status: .serviceUnavailable, headers: [.retryAfter: value])
         ])
         let recorder = Recorder(client.get("/x"), on: clock)
         try clock.run()
         #expect(recorder.failure?.status == .serviceUnavailable)
-        #expect(recorder.failure?.message == "later")
+        #expect(
+            recorder.failure?.message
+                == "later; the server asks to wait \(asked), above the limit of 60 s")
         #expect(recorder.failure?.attempt == 1)
         #expect(transport.requests.count == 1)
         #expect(clock.now == .zero)
+    }
+
+    @Test(
+        "The error names the wait that the policy's limit forbids, by whatever way the server asks",
+        arguments: [(Duration.seconds(30), "30 s"), (.milliseconds(500), "0.5 s"), (.zero, "0 s")])
+    func forbiddenWait(limit: Duration, text: String) throws {
+        let said = "the server asks to wait 45 s, above the limit of \(text)"
+        let answer = ScriptedTransport.Reply.status(.tooManyRequests, headers: [.retryAfter: "45"])
+        let (client, transport) = bench([answer], retry: .exponentialBackoff(maxDelay: limit))
+        let recorder = Recorder(client.get("/x"), on: clock)
+        let once = Recorder(
+            client.get("/x", options: RequestOptions(retry: .exponentialBackoff(maxRetries: 0))), on: clock)
+        let posted = Recorder(client.post("/x"), on: clock)
+        try clock.run()
+        #expect(recorder.failure?.message == "Too Many Requests; " + said)
+        #expect(recorder.failure.map { "\($0)".hasSuffix(said) } == true)
+        #expect(once.failure?.message == "Too Many Requests", "it would not have been retried anyway")
+        #expect(posted.failure?.message == "Too Many Requests", "it would not have been retried anyway")
+        #expect(transport.requests.count == 3)
+
+        var later = try bench.transient()
+        later.retryDelay = .seconds(45)
+        let policy = RetryPolicy<NetworkError>.exponentialBackoff(maxDelay: limit)
+        #expect(policy.decide(later, RetryHistory(count: 1)) == .stop)
+        policy.stamp(&later, RetryHistory(count: 1))
+        #expect(later.message == said)
+        #expect(later.attempt == 2)
+    }
+
+    @Test("A limit for a minute is waited for by default")
+    func perMinute() throws {
+        let (client, transport) = bench(
+            [.status(.tooManyRequests, headers: [.retryAfter: "59"]), .json("1")],
+            retry: .exponentialBackoff(backoff: .constant(.zero)))
+        let recorder = Recorder(client.get("/x"), on: clock)
+        try clock.run()
+        #expect(recorder.isFinished)
+        #expect(transport.exchanges.map(\.startedAt) == [.zero, .seconds(59)])
     }
 
     @Test("Full jitter: random(0 … min(cap, base·2ⁿ)), base 300 ms, cap 30 s", arguments: 1...20)

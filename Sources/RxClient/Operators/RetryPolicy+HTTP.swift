@@ -19,25 +19,40 @@ extension RetryPolicy<NetworkError> {
     /// - Parameters:
     ///   - maxRetries: the number of attempts after the first. Default 2.
     ///   - backoff: the wait if the server gives none. Default: full jitter from 300 ms up to 30 s.
-    ///   - maxDelay: the longest acceptable wait; if the server asks for a longer one, there is no retry.
-    ///     Default 30 s.
+    ///   - maxDelay: the longest wait that a server may ask for. If it asks for a longer one, there is no retry, and
+    ///     the message of the error says so. Default 60 s, since limits for a minute ask for up to that.
     ///   - random: random numbers from 0 up to 1 for the jitter. Default: the system's.
     ///   - currentDate: the current date, for a `Retry-After` with a date. Default: the date of the retry's
     ///     clock.
     public static func exponentialBackoff(
-        maxRetries: Int = 2, backoff: Backoff = .fullJitter(), maxDelay: Duration = .seconds(30),
+        maxRetries: Int = 2, backoff: Backoff = .fullJitter(), maxDelay: Duration = .seconds(60),
         random: (@Sendable () -> Double)? = nil,
         currentDate: (@Sendable () -> Date)? = nil
     ) -> RetryPolicy {
-        RetryPolicy { error, history in
+        let date: @Sendable (RetryHistory) -> Date = { currentDate?() ?? $0.clock.currentDate }
+        return RetryPolicy { error, history in
             guard history.count < maxRetries, error.isTransient else { return .stop }
             let delay = backoff.delay(history, random ?? Chance.fraction)
-            let now = currentDate?() ?? history.clock.currentDate
-            guard let named = error.retryAfter(now: now) else { return .retry(after: delay) }
+            guard let named = error.retryAfter(now: date(history)) else { return .retry(after: delay) }
             return named <= maxDelay ? .retry(after: max(named, delay)) : .stop
-        } stamp: { error, attempts in
-            error.attempt = max(error.attempt, attempts)
+        } stamp: { error, history in
+            error.attempt = max(error.attempt, history.count + 1)
+            guard history.count < maxRetries, error.isTransient,
+                let named = error.retryAfter(now: date(history)), named > maxDelay
+            else { return }
+            let (asked, limit) = (named.inSeconds, maxDelay.inSeconds)
+            let refusal = "the server asks to wait \(asked), above the limit of \(limit)"
+            error.message += error.message.isEmpty ? refusal : "; " + refusal
         }
+    }
+}
+
+extension Duration {
+    /// The duration in seconds, such as `45 s` or `0.5 s`, with at most three digits after the point.
+    fileprivate var inSeconds: String {
+        let milliseconds = self / .milliseconds(1)
+        let seconds = milliseconds.rounded(.up) / 1000
+        return seconds == seconds.rounded() && seconds < 1e15 ? "\(Int(seconds)) s" : "\(seconds) s"
     }
 }
 

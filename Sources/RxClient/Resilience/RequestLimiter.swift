@@ -31,13 +31,13 @@ public final class RequestLimiter: Sendable {
     /// - Parameters:
     ///   - total: the limits of all hosts together.
     ///   - perHost: the limits of each host.
-    ///   - longestPause: the maximum time for which a 429 holds a host. Default 30 s.
+    ///   - longestPause: the maximum time for which a 429 holds a host. Default 60 s, as for retries.
     ///   - clock: the clock of the limiter. Default `nil`: the virtual clock of the first stream that it limits, or the
     ///     library's shared clock.
     ///   - currentDate: the current date, for a `Retry-After` with a date. Default: the date of the clock.
     public init(
         total: RequestLimits = RequestLimits(), perHost: RequestLimits = RequestLimits(),
-        longestPause: Duration = .seconds(30), clock: (any Scheduler)? = nil,
+        longestPause: Duration = .seconds(60), clock: (any Scheduler)? = nil,
         currentDate: (@Sendable () -> Date)? = nil
     ) {
         self.longestPause = longestPause

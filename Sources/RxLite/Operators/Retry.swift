@@ -107,7 +107,7 @@ final class Retrying<Element: Sendable, Failure: Error>: @unchecked Sendable {
         switch policy.decide(error, history) {
         case .stop:
             var error = error
-            policy.stamp(&error, history.count + 1)
+            policy.stamp(&error, history)
             observer.fail(error)
         case .retry(let delay):
             history.count += 1
