@@ -142,6 +142,7 @@ let package = Package(
 
         // Processes of their own, for tests that kill them.
         .program("download-probe", ["RxNetworking"], path: "Tests/DownloadProbe"),
+        .program("session-probe", ["RxNetworking"], path: "Tests/SessionProbe"),
 
         .program(
             "disk-cache-probe", ["RxCache", "RxDiskCache", "RxTesting", .httpTypes],
@@ -226,7 +227,7 @@ let package = Package(
         .target(
             name: "Swift5Chains", dependencies: ["RxNetworking"], path: "Tests/Swift5Chains",
             swiftSettings: [.swiftLanguageMode(.v5)]),
-        .tests("RxNetworkingTests", ["RxNetworking", "TestServers"]),
+        .tests("RxNetworkingTests", ["RxNetworking", "TestServers", "session-probe"]),
         // Drives the client by JSON lines, for suites that are written in other languages.
         .program("conformance-driver", ["RxNetworking"], path: "Tests/ConformanceDriver"),
         .tests("ConformanceDriverTests", ["conformance-driver", "TestServers"]),

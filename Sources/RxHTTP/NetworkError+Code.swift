@@ -20,6 +20,8 @@ extension NetworkError {
         /// The transport's configuration contains a value that it cannot use, or a sink is passed to a
         /// WebSocket while it sends on another.
         public static let invalidConfiguration = Code(rawValue: "invalidConfiguration")
+        /// Another process, or another part of this one, has locked the file.
+        public static let locked = Code(rawValue: "locked")
         /// A file could not be read or written.
         public static let file = Code(rawValue: "file")
         /// A file or folder that must belong to this user alone belongs to another user, is writable by

@@ -39,6 +39,26 @@ import Testing
         #expect(bench.eventTexts == ["renewed"])
     }
 
+    @Test("A renewed credential without a refresh token keeps the former one", arguments: [nil, "r1"])
+    func keepsTheRefreshToken(next: String?) throws {
+        let used = used
+        let bench = LoginBench(
+            credential: Credential(token: "old", refreshToken: "r0", account: "anna"),
+            renewal: { client, credential in
+                used.value = (used.value ?? []) + [credential.refreshToken ?? "-"]
+                return client.post("/login").decode(Login.self)
+                    .map { Credential(token: $0.token, refreshToken: next) }
+            })
+        for round in 1...3 {
+            let recorder = bench.get("/\(round)")
+            try bench.clock.run()
+            #expect(recorder.isFinished)
+            bench.server.contents.withLock { $0.token = "expired" }
+        }
+        #expect(used.value == ["r0", next ?? "r0", next ?? "r0"])
+        #expect(bench.session.credential?.account == "anna")
+    }
+
     @Test("If the renewal is refused, the login runs")
     func refused() throws {
         let bench = bench(answer: .status(.badRequest))

@@ -29,7 +29,11 @@ extension Observable where Failure == NetworkError {
             // Releases the path at the end, so that a subsequent download finds it free.
             scope.onClose(leave)
             let lock: Observable<@Sendable () -> Void, NetworkError> =
-                files.lock(Download.draft(of: path)).mapError { $0.naming(request) }
+                files.lock(Download.draft(of: path)).mapError { error in
+                    var error = error.naming(request)
+                    if error.code == .locked { error.code = .file }
+                    return error
+                }
             lock
                 .flatMap(.concat) { unlock -> Observable in
                     scope.onClose(unlock)

@@ -19,6 +19,11 @@ extension Observable where Failure == NetworkError {
             guard session.canRecover(from: error), !replay.isUsed else { return .fail(error) }
             trace?.tell(.relogin(because: error))
             return session.recover(from: error).flatMap(.concat) { stamp in
+                // The server may refuse the credential of another session, too; only then is this one renewed.
+                if session.isAdopted(stamp) {
+                    return self.handleEvents(onNext: { _ in session.noteSuccess(of: stamp) })
+                        .relogin(through: session, replay: replay, trace: trace)
+                }
                 guard replay.use() else { return .fail(error) }
                 return self.handleEvents(onNext: { _ in session.noteSuccess(of: stamp) })
             }

@@ -5,14 +5,18 @@ public import RxLite
 /// A file with a session's credential, with mode 0600. Each save replaces the file atomically and syncs it to
 /// the disk.
 ///
-/// Its folder must exist. Two sessions, or two processes, must not share one file: each would overwrite the
-/// changes of the other.
+/// Its folder must exist. Sessions of this process and of others may share the file: a lock on a file beside it, with
+/// the suffix `.lock`, lets one of them renew the credential at a time. They must name the file by the same path.
 public struct CredentialFile: CredentialStore {
     private let path: String
     private let files: any FileSystem
 
     /// A credential is much smaller; a larger file is something else.
     private static let limit = 1 << 20
+
+    /// How often, and how many times, a file locked elsewhere is tried again: for 30 s, the longest time that a renewal
+    /// should need.
+    private static let polling = (interval: Duration.milliseconds(50), count: 600)
 
     /// Creates a store.
     ///
@@ -41,6 +45,43 @@ public struct CredentialFile: CredentialStore {
         .deferred { [files, path] () throws(NetworkError) in
             files.replace(path, with: try SavedCredential(credential).bytes())
         }
+    }
+
+    /// Locks the file beside this one, against other sessions of the process and other processes. The lock ends with the
+    /// process.
+    ///
+    /// Waits up to 30 s while another session has the lock, then fails with `locked`. Fails at once with `file` if the
+    /// file system refuses to lock, and with `untrustedFile` for a symbolic link or a file of another user.
+    public func lease() -> Observable<Void, NetworkError> {
+        let lockPath = path + ".lock"
+        let lock = files.lock(lockPath)
+        let attempt = Observable<Void, NetworkError>(scheduler: lock.scheduler) { [files] observer in
+            // A lock of files does not exclude other sessions of this process.
+            guard let leave = BusyPaths.take(lockPath, in: files) else {
+                let error = NetworkError(.locked, "\(lockPath) is locked by another session")
+                return observer.scope.perform { observer.fail(error) }
+            }
+            let scope = observer.scope.child()
+            scope.onClose(leave)
+            lock
+                .flatMap(.concat) { unlock -> Observable<Void, NetworkError> in
+                    scope.onClose(unlock)
+                    return .concat([.just(()), .never()])
+                }
+                .subscribe(
+                    Observer(scope: scope, next: observer.next) { completion in
+                        scope.close()
+                        observer.end(completion)
+                    })
+        }
+        let policy = RetryPolicy<NetworkError> { error, history in
+            error.code == .locked && history.count < Self.polling.count
+                ? .retry(after: Self.polling.interval) : .stop
+        } stamp: { [path] error, _ in
+            guard error.code == .locked else { return }
+            error.message = "another session or process has been renewing the credential in \(path) for 30 s"
+        }
+        return attempt.retry(policy)
     }
 }
 

@@ -35,20 +35,14 @@ extension Session {
     }
 
     private func run(_ number: Int) -> Observable<Void, NetworkError> {
-        let attempt = Observable<Credential, NetworkError> { observer in
-            let isWanted = self.contents.withLock { contents in
-                let isWanted = contents.state.isRunning(number)
-                if isWanted { contents.loginLane = observer.scope.lane }
-                return isWanted
-            }
-            guard isWanted else { return Observable<Credential, NetworkError>.empty().subscribe(observer) }
-            let nothing = NetworkError(.noContent, "the login finished without a credential")
-            Observable.concat([self.newCredential(), .fail(nothing)]).subscribe(observer)
+        // The lease lasts until the new credential is saved.
+        let work = { @Sendable (refusal: NetworkError?) in
+            self.attempt(number, refusal).take(1)
+                .flatMap(.concat) { gained in self.saved(gained, from: number) }
         }
-        let renewal = attempt.take(1)
-            .flatMap(.concat) { credential in self.saved(credential, from: number) }
+        let renewal = (stored.map { $0.leased(work) } ?? work(nil))
             .take(until: accountChanged.observable)
-            .map { credential in self.adopt(credential, from: number) }
+            .map { gained in self.adopt(gained, from: number) }
             .catch { error in
                 self.noteFailure(error, of: number)
                 return .fail(error)
@@ -56,36 +50,102 @@ extension Session {
         return .concat([renewal, .just(())]).take(1)
     }
 
-    private func newCredential() -> Observable<Credential, NetworkError> {
-        guard let renewal, let credential else { return login() }
-        return renewal(credential).catch { error -> Observable<Credential, NetworkError> in
-            self.isRejection(error) ? self.login() : .fail(error)
+    /// A new credential, and whether another session has got it, and saved it in the store.
+    private struct Gain {
+        var credential: Credential
+        var isAdopted = false
+    }
+
+    private func attempt(_ number: Int, _ refusal: NetworkError?) -> Observable<Gain, NetworkError> {
+        Observable { observer in
+            let isWanted = self.contents.withLock { contents in
+                let isWanted = contents.state.isRunning(number)
+                if isWanted { contents.loginLane = observer.scope.lane }
+                return isWanted
+            }
+            guard isWanted else { return Observable<Gain, NetworkError>.empty().subscribe(observer) }
+            let nothing = NetworkError(.noContent, "the login finished without a credential")
+            Observable.concat([self.gain(refusal), .fail(nothing)]).subscribe(observer)
+        }
+    }
+
+    /// The credential that another session has got meanwhile, or a new one.
+    ///
+    /// - Parameter refusal: the reason why this session does not have the lease of the store.
+    private func gain(_ refusal: NetworkError?) -> Observable<Gain, NetworkError> {
+        guard let stored else { return renewed(from: credential) }
+        return stored.flush().catch { _ in .just(()) }
+            .flatMap(.concat) { () -> Observable<Gain, NetworkError> in
+                let current = self.credential
+                if let refusal, self.renewal != nil, current?.refreshToken != nil, !stored.hasUnsavedChange {
+                    // Another session may be sending the same refresh token.
+                    return .fail(refusal)
+                }
+                return stored.check().flatMap(.concat) { finding in
+                    switch finding {
+                    case .unchanged: self.renewed(from: current)
+                    case .none: self.login().map { Gain(credential: $0) }
+                    case .newer(let found):
+                        found.expires.map { $0 > self.clock.date } ?? true
+                            ? .just(Gain(credential: found, isAdopted: true)) : self.renewed(from: found)
+                    }
+                }
+            }
+            .catch { error in self.adopted(after: error) ?? .fail(error) }
+    }
+
+    private func renewed(from former: Credential?) -> Observable<Gain, NetworkError> {
+        guard let renewal, let former else { return login().map { Gain(credential: $0) } }
+        return renewal(former)
+            .map { credential in
+                // A renewal rarely names the account again, but the next process needs the name. Without a new
+                // refresh token the former one stays valid (RFC 6749 §6).
+                var credential = credential
+                credential.account = credential.account ?? former.account
+                credential.refreshToken = credential.refreshToken ?? former.refreshToken
+                return Gain(credential: credential)
+            }
+            .catch { error in
+                guard self.isRejection(error) else { return .fail(error) }
+                let login = self.login().map { Gain(credential: $0) }
+                return self.adopted(after: error).map { $0.catch { _ in login } } ?? login
+            }
+    }
+
+    /// The credential that another session has saved, if the server has refused this one with `error`. Fails with `error`
+    /// if there is none; `nil` if there cannot be one.
+    private func adopted(after error: NetworkError) -> Observable<Gain, NetworkError>? {
+        guard let stored, isRejection(error) else { return nil }
+        return stored.check().map { finding throws(NetworkError) in
+            guard case .newer(let found) = finding else { throw error }
+            return Gain(credential: found, isAdopted: true)
         }
     }
 
     /// The credential, once it is in the store: if the process ends here, the store must not be left with a
     /// refresh token that has already been used.
-    private func saved(
-        _ credential: Credential, from number: Int
-    ) -> Observable<Credential, NetworkError> {
-        guard let stored else { return .just(credential) }
-        let kept = contents.withLock { contents -> Credential? in
+    private func saved(_ gained: Gain, from number: Int) -> Observable<Gain, NetworkError> {
+        guard let stored, !gained.isAdopted else { return .just(gained) }
+        let kept = contents.withLock { contents -> Gain? in
             guard contents.state.isRunning(number) else { return nil }
-            // A renewal rarely names the account again, but the next process needs the name.
-            var credential = credential
-            credential.account = credential.account ?? contents.state.credential?.account
-            stored.note(credential)
-            return credential
+            var gained = gained
+            gained.credential.account = gained.credential.account ?? contents.state.credential?.account
+            stored.note(.save(gained.credential))
+            return gained
         }
-        guard let credential = kept else { return .empty() }
-        return stored.flush().map { credential }.catch { _ in .just(credential) }
+        guard let kept else { return .empty() }
+        return stored.flush().map { kept }.catch { _ in .just(kept) }
     }
 
-    private func adopt(_ credential: Credential, from number: Int) {
+    private func adopt(_ gained: Gain, from number: Int) {
         let date = clock.date
         let change = contents.withLock { contents -> Change? in
             let former = contents.state.credential
-            switch contents.state.loginSucceeded(number, credential, date: date) {
+            let credential = gained.credential
+            let arrival = contents.state.loginSucceeded(number, credential, date: date)
+            if case .unwanted = arrival { return nil }
+            contents.adopted = gained.isAdopted ? contents.state.stamp : nil
+            switch arrival {
             case .unwanted: return nil
             case .renewed: return Change(contents.endLogin(), .renewed)
             case .loggedIn:
@@ -102,7 +162,7 @@ extension Session {
             let former = contents.state.credential
             guard contents.state.loginFailed(number, error, isRejection: isRejection) else { return nil }
             guard isRejection else { return Change(contents.endLogin(), nil) }
-            stored?.note(nil)
+            stored?.note(.erasePrevious)
             let jars = contents.turnJars(from: former, to: nil, seed)
             return Change(contents.endLogin(), .loggedOut(error), jars)
         }

@@ -104,6 +104,10 @@ extension Session {
         }
     }
 
+    /// Whether the credential of `stamp` comes from another session, so that a refusal of it is not yet this session's
+    /// second.
+    func isAdopted(_ stamp: CredentialVersion) -> Bool { contents.withLock { $0.adopted == stamp } }
+
     func canRecover(from error: NetworkError) -> Bool {
         error.isReplayable && error.credentialVersion != nil && expiry.includes(error)
     }

@@ -50,6 +50,8 @@ public final class Session: Sendable {
         var isRestored: Bool
         /// The login in progress: one for all waiting requests; it keeps its outcome for late subscribers.
         var run: Observable<Void, NetworkError> = .never()
+        /// The version of the credential, if another session has got it and the server has not judged it yet.
+        var adopted: CredentialVersion?
         /// The lane of the login, which identifies its own requests.
         var loginLane: Lane?
         /// The cookie jars of the session's clients.
@@ -74,8 +76,8 @@ public final class Session: Sendable {
     /// - Parameters:
     ///   - credential: the credential from earlier. Without one, the first request that the server refuses
     ///     logs in.
-    ///   - store: the persistent storage of the credential. Its credential replaces `credential` before the
-    ///     first request is sent. Default `nil`: the credential is kept in memory.
+    ///   - store: the persistent storage of the credential, which several sessions may share. Its credential replaces
+    ///     `credential` before the first request is sent. Default `nil`: the credential is kept in memory.
     ///   - expiry: how to detect an expired login. Default: status 401.
     ///   - isRejection: whether a failed login means that the credentials are wrong, as opposed to a network
     ///     failure. Default: an envelope failure, or a status from 400 to 499 that is not transient.
@@ -90,7 +92,8 @@ public final class Session: Sendable {
     ///   - loginLimit: the limit of unsuccessful logins. Default: five in 30 s.
     ///   - clock: the clock for the login limit and expiry dates. Default: the virtual time of the session's
     ///     first client, if it has one, otherwise the system clock.
-    ///   - renewal: makes a new credential from the current one, for example by its refresh token. If the
+    ///   - renewal: makes a new credential from the current one, for example by its refresh token. A new credential
+    ///     without a refresh token keeps the former one. If the
     ///     server refuses that (see `isRejection`), or there is no credential, the session calls `login`.
     ///     Default `nil`: always `login`.
     ///   - login: gets a credential. Its first value counts.
@@ -157,7 +160,7 @@ public final class Session: Sendable {
             contents.state.change(to: credential, date: date)
             contents.isRestored = true
             countsLogins.store(false, ordering: .relaxed)
-            stored?.note(credential)
+            stored?.note(credential.map { .save($0) } ?? .erase(account: former?.account))
             return (contents.endLogin(), contents.turnJars(from: former, to: credential, seed))
         }
         for jar in jars { jar.finishTurn() }

@@ -4,32 +4,62 @@ import Synchronization
 
 /// A session's credential in its store: loaded once, and saved in the order of the changes. Of the waiting
 /// changes only the newest is saved.
+///
+/// Other sessions may use the same store. So every change is made under the store's lease, and a renewal reads the
+/// store again first.
 final class StoredCredential: Sendable {
+    /// A change of the store.
+    enum Change {
+        case save(Credential)
+        /// The account has been logged out by the app. A credential of another account stays.
+        case erase(account: String?)
+        /// The server has refused the credential that this session has loaded or saved. Another one stays.
+        case erasePrevious
+    }
+
+    /// The content of the store, compared with what this session has last loaded or saved.
+    enum Finding {
+        case unchanged
+        /// The credential of another session.
+        case newer(Credential)
+        /// Another session has erased the credential, or it cannot be read any more.
+        case none
+    }
+
     private struct Contents {
         var saving = WriteCoalescer()
-        var latest: Credential?
+        var latest = Change.erasePrevious
     }
 
     private let contents = Mutex(Contents())
     private let store: any CredentialStore
     private let events: Signal<SessionEvent>
+    /// The credential that this session has last loaded or saved.
+    private let previous: State<Credential?>
+    /// The store's lease: one for all work of this session that needs it at the same time.
+    private let lease: Observable<Void, NetworkError>
 
     /// The saved credential, loaded once for all subscribers; an error if it cannot be read.
     let loaded: Observable<Result<Credential?, NetworkError>, Never>
 
-    /// - Parameter events: receives the failures of saving.
+    /// - Parameter events: receives the failures of the store.
     init(in store: any CredentialStore, events: Signal<SessionEvent>) {
+        let previous = State<Credential?>(nil)
         self.store = store
         self.events = events
-        loaded = Observable.concat([store.load(), .just(nil)]).take(1).asResult()
+        self.previous = previous
+        lease = store.lease().share(replay: 1)
+        loaded = Observable.concat([store.load(), .just(nil)]).take(1)
+            .handleEvents(onNext: { previous.value = $0 })
+            .asResult()
             .share(replay: 1, reset: [])
     }
 
     /// Records a change; the caller must then call ``write()``. Calls no other code, so it is safe under a
     /// lock.
-    func note(_ credential: Credential?) {
+    func note(_ change: Change) {
         contents.withLock { contents in
-            contents.latest = credential
+            contents.latest = change
             contents.saving.noteChange(isUrgent: true)
         }
     }
@@ -45,18 +75,84 @@ final class StoredCredential: Sendable {
         }
     }
 
+    /// Whether the current credential could not be saved, so that no other session knows it.
+    var hasUnsavedChange: Bool { contents.withLock { $0.saving.isDue } }
+
+    /// The first value of `work`, while this session has the store's lease. If the lease is refused, `work` gets the
+    /// reason and runs without it.
+    func leased<Value: Sendable>(
+        _ work: @escaping @Sendable (_ refusal: NetworkError?) -> Observable<Value, NetworkError>
+    ) -> Observable<Value, NetworkError> {
+        lease.map { NetworkError?.none }.catch { .just($0) }
+            .flatMap(.concat) { refusal in
+                // The lease itself does not end.
+                Observable<Value?, NetworkError>.concat([work(refusal).map { $0 }, .just(nil)])
+            }
+            .take(1).compactMap { $0 }
+    }
+
+    /// Reads the store again. One value, then completion.
+    func check() -> Observable<Finding, NetworkError> {
+        guard !hasUnsavedChange else { return .just(.unchanged) }
+        return reread().map { [previous] result in
+            let former = previous.value
+            guard case .success(let found?) = result else { return former == nil ? .unchanged : .none }
+            guard found.hasOtherTokens(than: former) else { return .unchanged }
+            previous.value = found
+            return .newer(found)
+        }
+    }
+
+    private func reread() -> Observable<Result<Credential?, NetworkError>, NetworkError> {
+        loaded.setFailureType(to: NetworkError.self).flatMap(.concat) { [store, events, previous] _ in
+            Observable.concat([store.load(), .just(nil)]).take(1).asResult()
+                .handleEvents(onNext: { result in
+                    // A store that could not be read before has been reported.
+                    guard case .failure(let error) = result, previous.value != nil else { return }
+                    events.send(.storageFailed(error))
+                })
+                .setFailureType(to: NetworkError.self)
+        }
+    }
+
     /// Writes the latest change; a change during a write is written after it.
     func write() {
         let next = contents.withLock { contents in
-            contents.saving.beginWriting().map { (change: $0, credential: contents.latest) }
+            contents.saving.beginWriting().map { (number: $0, change: contents.latest) }
         }
         guard let next else { return }
         // Nothing is written before the store has been read.
-        loaded.flatMap(.concat) { [store] _ in
-            store.save(next.credential).ignoreElements(as: Void.self).asResult()
-                .ifEmpty(default: .success(()))
+        loaded.flatMap(.concat) { [self] _ in
+            leased { _ in self.make(next.change) }.asResult().ifEmpty(default: .success(()))
         }
-        .subscribe { outcome in self.endWriting(next.change, outcome) }
+        .subscribe { outcome in self.endWriting(next.number, outcome) }
+    }
+
+    private func make(_ change: Change) -> Observable<Void, NetworkError> {
+        switch change {
+        case .save(let credential): save(credential)
+        case .erase(let account):
+            reread().flatMap(.concat) { [self] result in
+                guard case .success(let found?) = result, let account, let other = found.account,
+                    other != account
+                else { return save(nil) }
+                return .just(())
+            }
+        case .erasePrevious:
+            reread().flatMap(.concat) { [self] result in
+                guard case .success(let found) = result, found?.hasOtherTokens(than: previous.value) != true
+                else { return .just(()) }
+                return save(nil)
+            }
+        }
+    }
+
+    private func save(_ credential: Credential?) -> Observable<Void, NetworkError> {
+        let done = Observable<Void, NetworkError>.deferred { [previous] in
+            previous.value = credential
+            return .just(())
+        }
+        return .concat([store.save(credential).ignoreElements(as: Void.self), done])
     }
 
     private func endWriting(_ change: Int, _ outcome: Result<Void, NetworkError>) {
@@ -75,5 +171,12 @@ final class StoredCredential: Sendable {
             for waiter in ready { waiter.fail(error) }
         }
         if isAwaited { write() }
+    }
+}
+
+extension Credential {
+    /// Whether a server would tell the credentials apart. A store may lose the rest, such as fractions of a second.
+    fileprivate func hasOtherTokens(than other: Credential?) -> Bool {
+        token != other?.token || refreshToken != other?.refreshToken
     }
 }

@@ -97,7 +97,7 @@ public struct LoopFileSystem: FileSystem {
             return { lock.release() }
         }.mapError { error in
             error == .tryAgain
-                ? NetworkError(.file, "\(path) is locked by another process") : Self.error(error, path)
+                ? NetworkError(.locked, "\(path) is locked by another process") : Self.error(error, path)
         }
     }
 

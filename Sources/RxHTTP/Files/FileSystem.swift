@@ -57,7 +57,7 @@ public protocol FileSystem: Sendable {
     func move(_ path: String, to target: String) -> Observable<Void, NetworkError>
 
     /// Locks the file against other processes that lock it, and creates it, empty, if it does not exist.
-    /// Emits one value, a closure that releases the lock, then ends. Fails with ``NetworkError/Code/file`` if
+    /// Emits one value, a closure that releases the lock, then ends. Fails with ``NetworkError/Code/locked`` if
     /// another process holds the lock, and with ``NetworkError/Code/untrustedFile`` for a symbolic link or a
     /// file of another user. The lock ends with the process that holds it. A file that is still empty when
     /// the lock is released is removed.

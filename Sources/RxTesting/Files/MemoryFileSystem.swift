@@ -216,7 +216,7 @@ public final class MemoryFileSystem: FileSystem {
         step(.lock, path) { [self] contents throws(NetworkError) in
             let lock = contents.locks[path] ?? (0, ObjectIdentifier(self))
             guard !contents.lockedElsewhere.contains(path), lock.view == ObjectIdentifier(self) else {
-                throw NetworkError(.file, "\(path) is locked by another process")
+                throw NetworkError(.locked, "\(path) is locked by another process")
             }
             if contents.files[path] == nil { contents.set(path, []) }
             contents.locks[path] = (lock.count + 1, lock.view)

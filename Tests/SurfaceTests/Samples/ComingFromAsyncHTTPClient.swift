@@ -46,12 +46,15 @@ private func configure(_ login: Client) {
 
     let session = Session(
         renewal: { credential in
-            login.post("/token", .form(["refresh_token": credential.refreshToken ?? ""]))
-                .decode(Login.self).map { Credential(token: $0.token) }
+            login.post(
+                "/token",
+                .form(["grant_type": "refresh_token", "refresh_token": credential.refreshToken ?? ""])
+            )
+            .decode(Tokens.self).map { $0.credential }
         },
         login: {
             login.post("/login", .form(["user": user, "password": password]))
-                .decode(Login.self).map { Credential(token: $0.token) }
+                .decode(Tokens.self).map { $0.credential }
         })
     configuration.session = session
 

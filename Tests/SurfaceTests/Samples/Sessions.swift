@@ -1,4 +1,21 @@
+import Foundation
 import RxNetworking
+
+struct Tokens: Decodable, Sendable {
+    enum CodingKeys: String, CodingKey {
+        case token = "access_token"
+        case refreshToken = "refresh_token"
+        case lifetime = "expires_in"
+    }
+
+    let token: String
+    let refreshToken: String?
+    let lifetime: Double?
+
+    var credential: Credential {
+        Credential(token: token, refreshToken: refreshToken, expires: lifetime.map { Date.now + $0 })
+    }
+}
 
 func keepASession() -> (Client, Session) {
     let login = Client(baseURL: "https://api.example.com/v1")
@@ -33,8 +50,11 @@ func logInFirst(_ logIn: Observable<Credential, NetworkError>) -> Session {
 func renew(_ login: Client, _ logIn: Observable<Credential, NetworkError>) -> Session {
     let refreshing = Session(
         renewal: { credential in
-            login.post("/token", .form(["refresh_token": credential.refreshToken ?? ""]))
-                .decode(Login.self).map { Credential(token: $0.token) }
+            login.post(
+                "/token",
+                .form(["grant_type": "refresh_token", "refresh_token": credential.refreshToken ?? ""])
+            )
+            .decode(Tokens.self).map { $0.credential }
         },
         login: { logIn })
     return refreshing

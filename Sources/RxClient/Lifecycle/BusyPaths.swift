@@ -1,7 +1,7 @@
 import RxHTTP
 import Synchronization
 
-/// The paths that this process is downloading to.
+/// The paths that one part of this process has to itself: the target of a download, the lock of a credential.
 ///
 /// The same path on different file systems counts as different; file systems that are not objects count as
 /// one per type.
@@ -19,6 +19,7 @@ enum BusyPaths {
         let system = type is AnyClass ? ObjectIdentifier(files as AnyObject) : ObjectIdentifier(type)
         let place = Place(system: system, path: path)
         guard places.withLock({ $0.insert(place).inserted }) else { return nil }
-        return { _ = places.withLock { $0.remove(place) } }
+        // Keeps the file system, so that no later one has the same identity while the path is reserved.
+        return { withExtendedLifetime(files) { _ = places.withLock { $0.remove(place) } } }
     }
 }
