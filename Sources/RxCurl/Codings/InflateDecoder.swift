@@ -29,7 +29,14 @@ final class InflateDecoder: ContentDecoder {
         unsafe stream.deallocate()
     }
 
-    var isComplete: Bool { place == .behindMember || place == .behindAll }
+    /// One byte behind a member begins no other one, even if it is the first of a magic number.
+    var isComplete: Bool {
+        switch place {
+        case .start: false
+        case .inside: unsafe !isFirstMember && stream.pointee.total_in <= 1
+        case .behindMember, .behindAll: true
+        }
+    }
 
     func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> DecodingStep {
         if place != .inside {

@@ -62,6 +62,7 @@ extension CodedBody {
             CodedBody(
                 "gzip with padding", "gzip", gzip + [UInt8](repeating: 0, count: 512), .body("whole")),
             CodedBody("gzip and a line feed", "gzip", gzip + [10], .body("whole")),
+            CodedBody("gzip and half a magic number", "gzip", gzip + [0x1F], .body("whole")),
             CodedBody(
                 "gzip and a tail that begins like a member", "gzip", gzip + [0x1F, 0x20, 0x20], .body("whole")
             ),
