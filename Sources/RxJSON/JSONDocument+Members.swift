@@ -34,7 +34,17 @@ extension JSONDocument {
                 key = next(after: key + 1)
             }
             return nil
+        } ?? (name.utf8.allSatisfy { $0 < 0x80 } ? nil : equalValue(of: name, in: place))
+    }
+
+    /// The place of the value whose key is equal as text: "\u{212A}", the sign of kelvin, equals "K".
+    private func equalValue(of name: String, in place: Int) -> Int? {
+        var key = content(of: place)
+        for _ in 0..<count(of: place) {
+            if text(at: key) == name { return key + 1 }
+            key = next(after: key + 1)
         }
+        return nil
     }
 
     /// - Parameter wanted: no longer than the text at `offset`.

@@ -49,7 +49,7 @@ extension JSONTape {
             return word.kind != .escaped
         }
         // Texts may be equal although their bytes differ.
-        guard word.kind != .ascii else { return false }
+        guard word.kind != .ascii || !name.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
         return text(at: place, in: bytes) == name
     }
 

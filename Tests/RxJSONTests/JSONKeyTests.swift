@@ -45,6 +45,32 @@ import Testing
         #expect(JSONComparison([String: Guess].self, text).agrees)
     }
 
+    private struct Signs: Decodable, Equatable {
+        let kelvin: Int?, both: Bool
+
+        private enum Key: String, CodingKey { case kelvin = "\u{212A}", question = "\u{37E}" }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            kelvin = try container.decodeIfPresent(Int.self, forKey: .kelvin)
+            both = container.contains(.kelvin) && container.contains(.question)
+        }
+    }
+
+    @Test(
+        "A type's key equals an ASCII key of the document canonically",
+        arguments: [
+            #"{"K":1}"#, #"{"k":1}"#, #"{"a":0,"K":1,";":2}"#, #"{"\u212A":1,"K":2}"#, "{}",
+            "{\(many),\"K\":1}",
+        ])
+    func canonicalKeys(text: String) throws {
+        let comparison = JSONComparison(Signs.self, text)
+        #expect(comparison.agrees)
+        #expect(comparison.isQuick)
+        let bytes = Array(text.utf8), tape = try JSONPart(wholeOf: bytes).tape
+        #expect((tape.values(at: [["\u{212A}"]], in: bytes)[0] != nil) == text.contains(/K|212A/))
+    }
+
     @Test("A key that is not valid text is an error where the object is opened, and only there")
     func invalidKeys() {
         for text in [#"{"\q":1,"a":2}"#, #"{"a":{"\q":1}}"#, #"{"a":1,"\ud83c":2}"#] {
