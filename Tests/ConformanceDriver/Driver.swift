@@ -61,10 +61,25 @@ struct Driver: Sendable {
 
     /// The URL, which the command must have.
     func url(of command: Command) throws(CommandError) -> URL {
-        guard let text = command.url, let url = URL(string: text) else {
+        // An invalid character would make `URL(string:)` escape valid escapes again.
+        guard let text = command.url,
+            let url = URL(string: text, encodingInvalidCharacters: false)
+                ?? URL(string: Self.escaping(text), encodingInvalidCharacters: false)
+        else {
             throw CommandError("invalidURL", "there must be a url")
         }
         return url
+    }
+
+    /// Escapes each character that a URL must not contain (RFC 3986 §2), and leaves escapes as they are.
+    private static func escaping(_ text: String) -> String {
+        let legal = Set("-._~:/?#[]@!$&'()*+,;=%".utf8)
+        return text.utf8.map { byte in
+            let isLegal =
+                legal.contains(byte) || UnicodeScalar(byte).properties.isAlphabetic && byte < 0x80
+                || (0x30...0x39).contains(byte)
+            return isLegal ? String(UnicodeScalar(byte)) : "%" + String(byte, radix: 16, uppercase: true)
+        }.joined()
     }
 
     private static func problem(_ error: any Error) -> String {

@@ -19,6 +19,17 @@ import Testing
         #expect(end.answers.isEmpty && end.ending == .exited(0))
     }
 
+    @Test(arguments: [
+        ("/?q=%7B%22", "/?q=%7B%22"), ("/?q=%7B%22|", "/?q=%7B%22%7C"), ("/a%2fb/./c", "/a%2fb/./c"),
+        ("/?a=b c", "/?a=b%20c"), ("/ü%C3%BC", "/%C3%BC%C3%BC"),
+    ])
+    func urlsAsGiven(path: String, target: String) async throws {
+        let server = try RawServer { _ in [.respond(200)] }
+        let driver = try DriverProcess()
+        #expect(try await driver.fetch(1, server.baseURL + path).status == 200)
+        #expect(server.record.requests.map(\.target) == [target])
+    }
+
     @Test func bodiesAndHeadersBothWays() async throws {
         let server = try RawServer { request in
             let echo = request.fields.filter { $0.name.hasPrefix("X-") }.map { "\($0.name): \($0.value)\r\n" }
