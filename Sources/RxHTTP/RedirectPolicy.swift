@@ -75,7 +75,7 @@ public struct RedirectPolicy: Sendable, Equatable {
         default: return nil
         }
         guard next.body.isReplayable else { return nil }
-        let locations = Set(head.headerFields[values: .location])
+        let locations = Set(head.escapedValues(of: .location))
         guard let location = locations.first, locations.count == 1,
             case let reference = request.upgrade == nil ? location : location.withHTTPScheme,
             let named = URL(reference: reference, base: request.url)?.inheritingFragment(of: request.url),

@@ -92,6 +92,22 @@ public struct ResponseHead: Sendable {
         }
     }
 
+    /// The values of a field whose content is a URL, with bytes that are not ASCII escaped: they need not be
+    /// text.
+    func escapedValues(of name: HTTPField.Name) -> [String] {
+        let wanted = name.canonicalName.utf8
+        return lines.filter { line in
+            line.name.count == wanted.count
+                && zip(line.name, wanted).allSatisfy { $0.lowercased == $1 }
+        }.map { line in
+            line.value.map { byte in
+                byte < 0x80
+                    ? String(UnicodeScalar(byte))
+                    : "%" + String(byte, radix: 16, uppercase: true)
+            }.joined()
+        }
+    }
+
     private var lines: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] {
         unfoldedLines.compactMap { line in
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }

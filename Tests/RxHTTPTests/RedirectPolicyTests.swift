@@ -146,6 +146,17 @@ import Testing
     }
 
     @Test(
+        "Bytes that are not text stay the same bytes",
+        arguments: [([0xE9], "%E9"), ([0xC3, 0xA9], "%C3%A9"), ([0x61, 0xFF, 0x2F, 0xFE], "a%FF/%FE")]
+            as [([UInt8], String)])
+    func bytes(location: [UInt8], path: String) throws {
+        let lines = Array("Location: /".utf8) + location + [0x0D, 0x0A]
+        let next = try RedirectPolicy().redirect(
+            request(), to: ResponseHead(status: .found, fieldLines: lines), count: 0)
+        #expect(next?.url.absoluteString == "https://a.test/\(path)")
+    }
+
+    @Test(
         "Missing, invalid and foreign targets are refused",
         arguments: [
             "http://", "https://[::1", "ftp://a.test/", "file:///etc/passwd", "javascript:alert(1)",
