@@ -255,6 +255,8 @@ final class EasyHandle {
     func note(_ code: CURLcode, _ option: CURLoption) {
         guard code != CURLE_OK, failure == nil else { return }
         let reason = CurlError(code).message
-        failure = CurlError(code, detail: "libcurl rejected option \(option.rawValue): \(reason)")
+        let name = unsafe curl_easy_option_by_id(option).map { unsafe String(cString: $0.pointee.name) }
+        let option = name.map { "CURLOPT_\($0)" } ?? "option \(option.rawValue)"
+        failure = CurlError(code, detail: "libcurl rejected \(option): \(reason)")
     }
 }

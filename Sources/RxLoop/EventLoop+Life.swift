@@ -31,7 +31,8 @@ extension EventLoop {
     /// work on the calling thread, and `ActorScheduler.shared` keeps the time. Streams of the loop therefore
     /// still end. Calling this again does nothing, or waits for the call in progress.
     ///
-    /// Call it from any thread except the loop's, also within subscriptions.
+    /// Call it from any thread except the loop's, also within subscriptions, but not within ``work(_:)``: it would wait
+    /// for the job that calls it.
     public func shutDown() {
         precondition(!ownsCurrentThread, "an event loop cannot be shut down on its own thread")
         let unused = life.withLock { life -> [UInt64: @Sendable () -> Void]? in

@@ -85,9 +85,10 @@ extension EventLoop {
         var opened: [Int32] = []
         defer { for descriptor in opened { close(descriptor) } }
         while opened.count < 8 {
-            var ends: [Int32] = [-1, -1]
-            guard unsafe pipe(&ends) == 0 else { throw UVError(rawValue: -errno) }
-            opened += ends
+            // Child processes that start meanwhile do not inherit it.
+            let descriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw UVError(rawValue: -errno) }
+            opened.append(descriptor)
         }
     }
 }
