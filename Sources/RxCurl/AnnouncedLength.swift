@@ -8,11 +8,18 @@ internal import Darwin
 /// number of more than 63 bits; but a response of uncertain length must be refused (RFC 9112 §6.3).
 struct AnnouncedLength {
     private(set) var value: Int?
+    /// Whether the last line determines the length of the body.
+    private var isFraming = false
 
     /// Checks a field line; false if it is an invalid length or contradicts the one before. A list of equal
-    /// numbers counts as one number.
+    /// numbers counts as one number. libcurl does not join folded lines, so a fold in one of the lines that
+    /// determine the length is refused, too (RFC 9112 §5.2).
     mutating func admit(_ line: UnsafeRawBufferPointer) -> Bool {
-        guard let start = unsafe Self.startOfValue(line) else { return true }
+        if isFraming, let first = unsafe line.first, first == 0x20 || first == 0x09 { return false }
+        isFraming = unsafe Self.begins(line, with: "transfer-encoding:")
+        guard unsafe Self.begins(line, with: "content-length:") else { return true }
+        isFraming = true
+        let start = "content-length:".utf8.count
         var number: Int?
         var isComplete = false
         for index in start..<line.count {
@@ -41,14 +48,15 @@ struct AnnouncedLength {
         return true
     }
 
-    /// The index where the value begins, if the line is a `Content-Length`.
-    private static func startOfValue(_ line: UnsafeRawBufferPointer) -> Int? {
-        let name = "content-length:"
-        let count = name.utf8.count
-        guard line.count >= count, let first = unsafe line.first, first | 0x20 == UInt8(ascii: "c"),
-            let start = unsafe line.assumingMemoryBound(to: CChar.self).baseAddress,
-            unsafe strncasecmp(start, name, count) == 0
-        else { return nil }
-        return count
+    /// Whether the line begins with a field's name and the colon, which are in lower case.
+    private static func begins(_ line: UnsafeRawBufferPointer, with name: StaticString) -> Bool {
+        let count = name.utf8CodeUnitCount
+        guard line.count >= count, let first = unsafe line.first,
+            unsafe first | 0x20 == name.utf8Start.pointee,
+            let start = unsafe line.assumingMemoryBound(to: CChar.self).baseAddress
+        else { return false }
+        return unsafe name.utf8Start.withMemoryRebound(to: CChar.self, capacity: count) {
+            unsafe strncasecmp(start, $0, count) == 0
+        }
     }
 }

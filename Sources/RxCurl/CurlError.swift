@@ -93,7 +93,7 @@ extension TransferState.Refusal {
         switch self {
         case .headTooLarge, .expanded, .backlogFull: .tooLarge
         case .tooManyInterimHeads, .malformedStatusLine, .uncertainLength, .switchedProtocols, .expectation,
-            .malformedContent, .tooManyCodings:
+            .malformedContent, .tooManyCodings, .malformedHead, .malformedChunk, .unknownTransferCoding:
             .invalidResponse
         case .brokenOff: .partialBody
         case .sentTwice: .connectionLost
@@ -105,6 +105,9 @@ extension TransferState.Refusal {
         case .headTooLarge: "the header section is larger than headerLimit"
         case .tooManyInterimHeads: "the server sent more informational responses than interimLimit"
         case .malformedStatusLine: "the response does not begin with a status line"
+        case .malformedHead: "the head has a NUL, another version than HTTP/1, or a line without a colon"
+        case .malformedChunk: "a chunk of the body does not begin with its size, or a trailer has no colon"
+        case .unknownTransferCoding: "the response has a transfer coding other than chunked"
         case .uncertainLength: "the response's Content-Length is not a number, or there are several"
         case .switchedProtocols: "the server switched protocols without being asked"
         case .expectation: "the server responded with 417"

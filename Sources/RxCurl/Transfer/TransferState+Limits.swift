@@ -19,6 +19,12 @@ extension TransferState {
         case malformedContent(ContentCoding)
         /// A body that ends in the middle of a coding.
         case brokenOff(ContentCoding)
+        /// A head that libcurl would refuse, on a connection that is to change its protocol.
+        case malformedHead
+        /// A chunk without its size there.
+        case malformedChunk
+        /// A transfer coding other than `chunked` there.
+        case unknownTransferCoding
         /// More codings than ``ContentCoding/limit``.
         case tooManyCodings
         /// The server does not support the expectation `100-continue` (417).

@@ -10,11 +10,13 @@ enum BodyFraming {
     case length(Int)
     case chunked(ChunkedBody)
 
+    /// `nil` for a transfer coding other than `chunked`, which the request has not offered.
+    ///
     /// - Parameter length: the value of `Content-Length`, if there is one.
-    init(of head: ResponseHead, length: Int?) {
+    init?(of head: ResponseHead, length: Int?) {
         if let coding = head[.transferEncoding] {
-            let isChunked = coding.split(separator: ",").last?.lowercased().contains("chunked") == true
-            self = isChunked ? .chunked(ChunkedBody()) : .untilEnd
+            guard coding.lowercased() == "chunked" else { return nil }
+            self = .chunked(ChunkedBody())
         } else if [204, 304].contains(head.status.code) {
             self = .length(0)
         } else {
@@ -51,6 +53,9 @@ enum BodyFraming {
         default: break
         }
     }
+
+    /// Whether bytes that are skipped belong to the trailers.
+    var isInTrailers: Bool { if case .chunked(let body) = self { body.isInTrailers } else { false } }
 
     /// Whether the body may end where the connection does.
     var endsWithConnection: Bool {

@@ -1,4 +1,4 @@
-/// The position in a body that is sent in chunks (RFC 9112 §7.1). Trailers are skipped.
+/// The position in a body that is sent in chunks (RFC 9112 §7.1). Trailers are checked, and skipped.
 struct ChunkedBody {
     private enum Place {
         /// In the digits of a chunk's size.
@@ -8,8 +8,8 @@ struct ChunkedBody {
         case content
         /// At the line end after the content.
         case endOfContent
-        /// In the trailers; `isEmpty` if the current line has no byte yet.
-        case trailers(isEmpty: Bool)
+        /// In the trailers; `isEmpty` if the current line has no byte yet, `hasColon` if it may end.
+        case trailers(isEmpty: Bool, hasColon: Bool)
         case end
     }
 
@@ -23,12 +23,16 @@ struct ChunkedBody {
         case .content: return .content(min(left, bytes.count))
         case .size(let digits):
             guard let byte = unsafe bytes.first else { return .skip(0) }
-            if Self.value(of: byte) != nil { return digits < 15 ? .skip(1) : .malformed }
+            // The size fits into 63 bits.
+            if Self.value(of: byte) != nil { return digits < 16 && left >> 59 == 0 ? .skip(1) : .malformed }
             return digits > 0 && [0x0A, 0x0D, 0x20, 0x09, 0x3B].contains(byte) ? .skip(1) : .malformed
         case .endOfContent:
             guard let byte = unsafe bytes.first else { return .skip(0) }
             return byte == 0x0D || byte == 0x0A ? .skip(1) : .malformed
-        case .restOfSize, .trailers: return .skip(min(1, bytes.count))
+        case .restOfSize: return .skip(min(1, bytes.count))
+        case .trailers(let isEmpty, let hasColon):
+            guard let byte = unsafe bytes.first else { return .skip(0) }
+            return byte == 0x0A && !isEmpty && !hasColon ? .malformed : .skip(1)
         }
     }
 
@@ -49,11 +53,11 @@ struct ChunkedBody {
             }
         case .restOfSize: endSize(byte)
         case .endOfContent: if byte == 0x0A { place = .size(digits: 0) }
-        case .trailers(let isEmpty):
+        case .trailers(let isEmpty, let hasColon):
             if byte == 0x0A {
-                place = isEmpty ? .end : .trailers(isEmpty: true)
+                place = isEmpty ? .end : .trailers(isEmpty: true, hasColon: false)
             } else if byte != 0x0D {
-                place = .trailers(isEmpty: false)
+                place = .trailers(isEmpty: false, hasColon: hasColon || byte == UInt8(ascii: ":"))
             }
         case .content, .end: break
         }
@@ -61,8 +65,11 @@ struct ChunkedBody {
 
     private mutating func endSize(_ byte: UInt8) {
         guard byte == 0x0A else { return place = .restOfSize }
-        place = left == 0 ? .trailers(isEmpty: true) : .content
+        place = left == 0 ? .trailers(isEmpty: true, hasColon: false) : .content
     }
+
+    /// Whether the end of the content has been reached, so that skipped bytes belong to trailers.
+    var isInTrailers: Bool { if case .trailers = place { true } else { false } }
 
     private static func value(of byte: UInt8) -> Int? {
         switch byte {

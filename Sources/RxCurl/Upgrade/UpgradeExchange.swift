@@ -23,6 +23,7 @@ final class UpgradeExchange {
     /// Received bytes that the consumer, who has paused, could not take.
     @safe @exclusivity(unchecked) private var held: [UInt8] = []
     @safe @exclusivity(unchecked) private var isHeld = false
+    @safe @exclusivity(unchecked) private var trailerBytes = 0
     /// The number of bytes received after the head.
     @safe @exclusivity(unchecked) private(set) var receivedBytes = 0
 
@@ -152,12 +153,13 @@ final class UpgradeExchange {
         var line = begun
         unsafe line += bytes.prefix(count)
         guard end != nil else {
-            if line.count > multi.configuration.headerLimit {
-                fail(.tooLarge, "the header section is larger than allowed")
+            guard line.count <= multi.configuration.headerLimit else {
+                return unsafe refuse(.headTooLarge, bytes)
             }
             phase = .head(line: line)
             return count
         }
+        guard isValid(line) else { return unsafe refuse(.malformedHead, bytes) }
         phase = .head(line: [])
         let isTaken = unsafe line.withUnsafeBytes { unsafe transfer.receiveLine($0) }
         guard isTaken else {
@@ -168,11 +170,32 @@ final class UpgradeExchange {
         return count
     }
 
+    /// Whether libcurl would accept a header line, as far as ``Transfer/receiveLine(_:)`` does not check it:
+    /// no NUL, a version of HTTP/1, and a colon in each field line (RFC 9112 §4, §5).
+    private func isValid(_ line: [UInt8]) -> Bool {
+        guard !line.contains(0) else { return false }
+        if transfer.state.awaitsStatusLine {
+            return line.starts(with: "HTTP/1.1".utf8) || line.starts(with: "HTTP/1.0".utf8)
+        }
+        let isEmpty = line == [0x0A] || line == [0x0D, 0x0A]
+        return isEmpty || line.first == 0x20 || line.first == 0x09 || line.contains(UInt8(ascii: ":"))
+    }
+
+    /// Ends the exchange; returns the number of bytes, which are not needed.
+    private func refuse(_ reason: TransferState.Refusal, _ bytes: UnsafeRawBufferPointer) -> Int {
+        transfer.state.refuse(reason)
+        complete(CURLE_WRITE_ERROR)
+        return bytes.count
+    }
+
     /// Begins with the part after the head.
     private func begin(_ head: ResponseHead) {
         guard case .head = phase else { return }
         guard head.status.code == 101 else {
-            let framing = BodyFraming(of: head, length: transfer.response.length.value)
+            guard let framing = BodyFraming(of: head, length: transfer.response.length.value) else {
+                transfer.state.refuse(.unknownTransferCoding)
+                return complete(CURLE_WRITE_ERROR)
+            }
             phase = .body(framing)
             if case .end = unsafe framing.step(in: UnsafeRawBufferPointer(start: nil, count: 0)) {
                 complete(CURLE_OK)
@@ -194,14 +217,19 @@ final class UpgradeExchange {
         let step = unsafe framing.step(in: bytes)
         var count: Int
         switch step {
-        case .skip(let skipped): count = skipped
+        case .skip(let skipped):
+            count = skipped
+            if framing.isInTrailers {
+                trailerBytes += count
+                let limit = multi.configuration.headerLimit - transfer.state.headBytes
+                guard trailerBytes <= limit else { return unsafe refuse(.headTooLarge, bytes) }
+            }
         case .content(let available):
             count = unsafe deliver(UnsafeRawBufferPointer(rebasing: bytes.prefix(available)))
             guard count > 0 else { return 0 }
         case .end: count = bytes.count
         case .malformed:
-            fail(.invalidResponse, "a chunk of the body does not begin with its size")
-            return bytes.count
+            return unsafe refuse(.malformedChunk, bytes)
         }
         unsafe framing.advance(by: step, in: bytes)
         guard case .body = phase else { return count }

@@ -169,6 +169,14 @@ extension Fault {
         sends(
             "a list of the same length", fields: ["Content-Length: 2, 2"], body: "ok", .answers(body: "ok")),
         sends("a list of lengths", fields: ["Content-Length: 2, 3"], body: "ok", .fails(.invalidResponse)),
+        sends(
+            "a folded length", fields: ["Content-Length: 2", " 3"], body: "ok", .fails(.invalidResponse)),
+        sends(
+            "a length on a line of its own", fields: ["Content-Length:", " 2"], body: "ok",
+            .fails(.invalidResponse)),
+        sends(
+            "a folded transfer coding", fields: ["Transfer-Encoding:", "\tchunked"],
+            body: "2\r\nok\r\n0\r\n\r\n", .fails(.invalidResponse)),
         sends("no length", fields: ["Content-Length:"], body: "ok", .fails(.invalidResponse)),
         sends("a length that is text", fields: ["Content-Length: two"], body: "ok", .fails(.invalidResponse)),
         sends(

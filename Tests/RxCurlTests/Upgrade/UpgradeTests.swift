@@ -114,6 +114,41 @@ import Testing
         }
     }
 
+    /// The responses that libcurl's parser and the one of upgrades read alike.
+    private static let bothParsers: [Fault] =
+        (Fault.broken + Fault.malformedHeads + Fault.oversized + Fault.lengths + Fault.chunked)
+        .filter { $0.method == .get && !$0.name.contains("unasked 101") }
+
+    @Test("Both parsers of HTTP/1 have the same results", arguments: bothParsers)
+    func parsers(fault: Fault) async throws {
+        let servers = [try RawServer([fault.steps]), try RawServer([fault.steps])]
+        try await withTransport { transport in
+            let requests = [
+                try Request.to(servers[0].baseURL), try Request.upgrading(servers[1].baseURL).0,
+            ]
+            var logs: [Recording.Log] = []
+            for request in requests { logs.append(try await Recording(transport.send(request)).ended()) }
+            #expect(logs[0].error?.code == logs[1].error?.code, "\(logs[1].error as Any)")
+            #expect(logs[0].head?.status == logs[1].head?.status || logs[0].error != nil)
+            #expect(logs[0].error != nil || logs[0].body == logs[1].body)
+        }
+    }
+
+    @Test(
+        "Heads and framing that libcurl refuses, and codings that were not offered, are refused",
+        arguments: [
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nok",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: notchunked\r\n\r\n0\r\n\r\n",
+            "HTTP/2 200\r\n\r\n", "HTTP/1.2 200 OK\r\n\r\n", "HTTP/1.1 200 O\0K\r\n\r\n",
+        ])
+    func refused(text: String) async throws {
+        let server = try RawServer([[.readHead, .send(text), .close]])
+        try await withTransport { transport in
+            let log = try await Recording(transport.send(Request.upgrading(server.baseURL).0)).ended()
+            #expect(log.error?.code == .invalidResponse)
+        }
+    }
+
     @Test func aLineWithoutEndIsTooLarge() async throws {
         let server = try RawServer([
             [
