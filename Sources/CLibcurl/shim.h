@@ -42,6 +42,12 @@ static inline CURLcode rxcurl_easy_setopt_prereq(CURL *easy, CURLoption option, 
     return curl_easy_setopt(easy, option, value);
 }
 
+// CURLOPT_RESOLVER_START_FUNCTION.
+static inline CURLcode rxcurl_easy_setopt_lookup(
+    CURL *easy, CURLoption option, curl_resolver_start_callback value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
 // CURLOPT_OPENSOCKETFUNCTION.
 static inline CURLcode rxcurl_easy_setopt_opensocket(
     CURL *easy, CURLoption option, curl_opensocket_callback value) {

@@ -8,6 +8,8 @@ struct CurlError: Error {
     let message: String
     /// The result of verifying the server's certificate (`CURLINFO_SSL_VERIFYRESULT`); 0 for success.
     let verifyResult: Int
+    /// The system's error number, if a call of the system failed.
+    let systemError: Int32?
     /// Whether ``verifyResult`` is a number of GnuTLS.
     let usesGnuTLS: Bool
 
@@ -17,12 +19,13 @@ struct CurlError: Error {
     /// - Parameter detail: the text of the error buffer; may be empty. Text that looks like user info is
     ///   removed.
     init(
-        _ code: CURLcode, detail: String = "", verifyResult: Int = 0,
+        _ code: CURLcode, detail: String = "", verifyResult: Int = 0, systemError: Int32? = nil,
         features: LibcurlFeatures = .running
     ) {
         self.code = code
         usesGnuTLS = features.usesGnuTLS
         self.verifyResult = verifyResult
+        self.systemError = systemError
         message =
             switch code {
             // curl has no error for a connection that ends inside a head.

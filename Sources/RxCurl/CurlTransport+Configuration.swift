@@ -54,8 +54,8 @@ extension CurlTransport {
         /// The URL of a DNS server that resolves names over HTTPS (RFC 8484, `CURLOPT_DOH_URL`), such as
         /// `https://dns.example/dns-query`. Its certificate is verified according to ``tls``. The system
         /// resolves the name of the DNS server, unless it is an address or in ``hostOverrides``. If the
-        /// server cannot be reached, requests fail with ``NetworkError/Code/resolve``. With libcurl before
-        /// 8.14, connecting takes at most five minutes. Default `nil`: the system resolves all names.
+        /// server cannot be reached, requests fail with ``NetworkError/Code/resolve``. Connecting takes at most
+        /// five minutes. Default `nil`: the system resolves all names.
         public var dnsOverHTTPS: String?
         /// The kind of addresses to use (`CURLOPT_IPRESOLVE`). Default both.
         public var addressFamily = AddressFamily.any

@@ -19,7 +19,7 @@ public final class CurlTransport: Transport {
     /// The default transport of clients, on the process-wide loop.
     ///
     /// If that loop cannot be started because the process has no free descriptors, requests fail with
-    /// ``NetworkError/Code/connect``, and each request tries to start it again.
+    /// ``NetworkError/Code/resources``, and each request tries to start it again.
     public static let shared = CurlTransport(loop: .shared)
 
     /// The loop of the transport, or the first of several.
@@ -69,7 +69,7 @@ public final class CurlTransport: Transport {
         multis = loops.enumerated().map { [hub] in
             Multi(
                 on: $1, at: $0, configuration: share, features: features, alternatives: alternatives,
-                reportingTo: hub)
+                of: loops.count, reportingTo: hub)
         }
         multi = multis[0]
         shares = loops.count > 1 ? LoopShares(loops: loops.count) : nil
@@ -251,7 +251,9 @@ public final class CurlTransport: Transport {
         let isPosted = multi.loop.post { multi.perform(.add(transfer)) }
         guard !isPosted else { return }
         if let error = multi.loop.startError {
-            transfer.end(.connect, "the event loop could not start: \(error)")
+            var failure = NetworkError(.resources, "the event loop could not start: \(error)")
+            failure.systemError = Int(-error.rawValue)
+            transfer.end(failure)
         } else {
             transfer.end(.shutDown, "the transport's event loop has been shut down")
         }

@@ -20,6 +20,10 @@ extension EasyHandle {
             rxcurl_easy_setopt_prereq(raw, CURLOPT_PREREQFUNCTION, onRequest), CURLOPT_PREREQFUNCTION)
         unsafe set(CURLOPT_PREREQDATA, me)
         unsafe note(
+            rxcurl_easy_setopt_lookup(raw, CURLOPT_RESOLVER_START_FUNCTION, onLookup),
+            CURLOPT_RESOLVER_START_FUNCTION)
+        unsafe set(CURLOPT_RESOLVER_START_DATA, me)
+        unsafe note(
             rxcurl_easy_setopt_opensocket(raw, CURLOPT_OPENSOCKETFUNCTION, onOpenSocket),
             CURLOPT_OPENSOCKETFUNCTION)
         unsafe set(CURLOPT_OPENSOCKETDATA, me)
@@ -46,6 +50,14 @@ extension EasyHandle {
         }
         guard let transfer = unsafe transfer else { return absent }
         return unsafe transfer._withUnsafeGuaranteedRef(body)
+    }
+
+    /// Notes that a name has been looked up for the handle behind a callback's context.
+    static func endLookup(_ context: UnsafeMutableRawPointer?) {
+        guard let context = unsafe context else { return }
+        unsafe Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { handle in
+            if handle.lookup != nil { handle.multi.endLookup(of: handle) }
+        }
     }
 }
 
@@ -89,6 +101,12 @@ private let onProgress: curl_xferinfo_callback = { context, _, _, _, sent in
     unsafe EasyHandle.callback(context, else: 0) { transfer in
         if sent > 0 { transfer.reportUpload() }
         return 0
+    }
+}
+
+private let onLookup: curl_resolver_start_callback = { _, _, context in
+    unsafe EasyHandle.callback(context, else: 1) { transfer in
+        transfer.multi.beginLookup(for: transfer) ? 0 : 1
     }
 }
 

@@ -21,9 +21,6 @@ extension EasyHandle {
     /// Whether curl has found no address for the transfer.
     var hasNoAddress: Bool { time(CURLINFO_NAMELOOKUP_TIME_T) == .zero }
 
-    /// Whether the name may be in a lookup now.
-    var isLookingUp: Bool { isInCurl && hasNoAddress }
-
     /// The socket of the last transfer's connection, if it is still open (`CURLINFO_ACTIVESOCKET`).
     var socket: curl_socket_t? {
         var value = curl_socket_t(-1)

@@ -13,6 +13,8 @@ internal import RxLoop
 final class EasyHandle {
     // Safe: `raw` and the buffers live from init to deinit, and everything happens on the loop of `multi`.
     let raw: UnsafeMutableRawPointer
+    /// Outlives the handle.
+    unowned let multi: Multi
     /// The running transfer.
     var transfer: Transfer? {
         didSet { unsafe carried = unsafe transfer.map { unsafe Unmanaged.passUnretained($0) } }
@@ -25,8 +27,8 @@ final class EasyHandle {
     var isHeld = false
     /// Whether the handle must not be used again.
     var isSpent = false
-    /// Whether libcurl has been given a transfer that it has not reported as done.
-    var isInCurl = false
+    /// The host whose name libcurl is looking up; see ``NameLookups``.
+    var lookup: String?
     /// Set for the next check of the transfer's limits; see ``TransferClock``. It stays in the heap of the
     /// loop between transfers.
     private(set) var limits: LoopTimer?
@@ -39,8 +41,8 @@ final class EasyHandle {
     private let isOneUse: Bool
     private var settings = Settings()
     private var failure: CurlError?
-    /// The value of `CURLOPT_CONNECTTIMEOUT_MS`.
-    private var connectTime = 0
+    /// When the connect timeout of the transfer has passed, in nanoseconds of the loop.
+    private(set) var connectEnd: UInt64 = 0
 
     /// All settings that can differ between two transfers on one handle.
     private struct Settings {
@@ -60,20 +62,23 @@ final class EasyHandle {
     }
 
     /// Creates a handle with the options that are the same for all transfers of `multi`.
-    init?(for multi: Multi) {
-        guard let raw = unsafe curl_easy_init() else { return nil }
+    ///
+    /// Throws the error of the first option that libcurl rejects, or `CURLE_OUT_OF_MEMORY`.
+    init(for multi: Multi) throws(CurlError) {
+        guard let raw = unsafe curl_easy_init() else { throw CurlError(CURLE_OUT_OF_MEMORY) }
         guard let address = unsafe curl_url() else {
             unsafe curl_easy_cleanup(raw)
-            return nil
+            throw CurlError(CURLE_OUT_OF_MEMORY)
         }
         unsafe self.raw = unsafe raw
         unsafe self.address = unsafe address
         unsafe errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        self.multi = multi
         isOneUse =
             multi.settings.httpVersion == .http2PriorKnowledge && multi.features.has(.breaksReusedPlainHTTP2)
         setConstants(multi)
-        if failure != nil { return nil }
+        if let failure { throw failure }
         limits = LoopTimer(on: multi.loop) { [unowned multi, unowned self] in
             if let transfer { multi.look(at: transfer, isSecond: false) }
         }
@@ -116,13 +121,13 @@ final class EasyHandle {
             settings.headers = headers
         }
         let connectTimeout = transfer.request.timeouts.connect
+        var connectTime = Self.milliseconds(connectTimeout)
+        // The queries of a lookup over HTTPS get this time.
+        if transfer.multi.configuration.dnsOverHTTPS != nil { connectTime = min(connectTime, 300_000) }
+        connectEnd = transfer.multi.loop.nanoseconds + UInt64(connectTime) * 1_000_000
         if settings.connectTimeout != .some(connectTimeout) {
-            connectTime = Self.milliseconds(connectTimeout)
-            // A handle that is kept for its lookup is kept for this time.
-            if transfer.multi.settings.keepsLookups {
-                connectTime = min(connectTime, UnfinishedLookups.connectLimit)
-            }
-            set(CURLOPT_CONNECTTIMEOUT_MS, connectTime)
+            // The transport's limit comes first, so that libcurl gives up no lookup.
+            set(CURLOPT_CONNECTTIMEOUT_MS, min(connectTime + Self.connectMargin, Int(Int32.max)))
             settings.connectTimeout = .some(connectTimeout)
         }
         setContent(transfer.content, method: transfer.request.method)
@@ -230,8 +235,14 @@ final class EasyHandle {
     /// Only for a handle that is not used again.
     func forbidReuse() { set(CURLOPT_FORBID_REUSE, 1) }
 
-    /// The connect timeout of the last transfer, in nanoseconds.
-    var connectLimit: UInt64 { UInt64(connectTime) * 1_000_000 }
+    /// The time after which libcurl ends an attempt to connect that the transport did not, in milliseconds.
+    private static let connectMargin = 1000
+
+    /// Makes libcurl wait for the lookup of a transfer whose connect timeout has passed.
+    func liftConnectLimit() {
+        settings.connectTimeout = nil
+        set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
+    }
 
     // MARK: Setting options
 

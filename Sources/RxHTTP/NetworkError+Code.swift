@@ -38,6 +38,11 @@ extension NetworkError {
         /// Too many requests to the host have failed: its circuit breaker is open; see ``NetworkError/openCircuit``.
         public static let circuitOpen = Code(rawValue: "circuitOpen")
 
+        /// This machine has no descriptors, threads or memory left, or too many names are being looked up; see
+        /// ``NetworkError/systemError``. The server is not the cause, so it counts neither for retries and
+        /// failover nor for circuit breakers.
+        public static let resources = Code(rawValue: "resources")
+
         // While sending and receiving
 
         /// The host name could not be resolved.

@@ -30,7 +30,7 @@ extension NetworkError.Code {
         case .proxy: [.otherServer, .staleResponse, .circuitBreaker]
         case .tls: [.otherServer, .circuitBreaker]
         case .invalidResponse: .circuitBreaker
-        case .queueTimeout: [.staleResponse, .reconnection]
+        case .queueTimeout, .resources: [.staleResponse, .reconnection]
         case .totalTimeout: .staleResponse
         case .circuitOpen: [.otherServer, .reconnection]
         case .unreachable: .reconnection

@@ -94,6 +94,12 @@ public struct NetworkError: Error, Sendable {
         get { parts.curlCode }
         _modify { yield &parts.curlCode }
     }
+    /// The error number of the system (`errno`), such as `EMFILE`, if a call of the system failed for
+    /// ``Code/resources``.
+    public var systemError: Int? {
+        get { parts.systemError }
+        _modify { yield &parts.systemError }
+    }
     /// Whether it is certain that no byte of the request reached a server; false after a redirect.
     public var isUnsent: Bool {
         get { parts.isUnsent }
@@ -134,6 +140,7 @@ public struct NetworkError: Error, Sendable {
         var codingPath: String?
         var tlsFailure: TLSFailure?
         var curlCode: Int?
+        var systemError: Int?
         var isUnsent = false
         var isReplayable = true
         var isIdempotent = false
@@ -186,6 +193,7 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, C
         if let status { line += " [\(status.code)]" }
         if let tlsFailure { line += " [\(tlsFailure.rawValue)]" }
         if let curlCode { line += " [curl \(curlCode)]" }
+        if let systemError { line += " [errno \(systemError)]" }
         return message.isEmpty ? line : line + ": " + message
     }
 

@@ -19,7 +19,8 @@ import Testing
             unsafe _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none)
             for _ in 0..<2 {
                 let log = try await Recording(CurlTransport.shared.send(request)).ended()
-                #expect(log.error?.code == .connect)
+                #expect(log.error?.code == .resources)
+                #expect(log.error?.systemError == Int(EMFILE))
                 #expect(log.error?.isUnsent == true)
                 #expect(log.error?.message.contains("EMFILE") == true)
             }
@@ -39,6 +40,8 @@ import Testing
                 none.rlim_cur = 3
                 unsafe _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none)
                 let log = try await Recording(transport.send(request)).ended()
+                #expect(log.error?.code == .resources)
+                #expect(log.error?.systemError == Int(EMFILE))
                 #expect(log.error?.isUnsent == true)
                 unsafe _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
                 #expect(try await transport.get(server.baseURL).text == "well")

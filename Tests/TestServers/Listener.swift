@@ -49,8 +49,8 @@ extension Descriptor {
         return try Descriptor(checking: raw, of: "socket")
     }
 
-    /// A datagram socket bound to a port of 127.0.0.1.
-    static func datagramSocket(port: UInt16) throws(SystemError) -> Descriptor {
+    /// A datagram socket bound to a port of 127.0.0.x.
+    static func datagramSocket(host: UInt8 = 1, port: UInt16) throws(SystemError) -> Descriptor {
         #if canImport(Glibc)
         let type = CInt(SOCK_DGRAM.rawValue)
         #else
@@ -62,7 +62,7 @@ extension Descriptor {
             return raw
         }
         let descriptor = try Descriptor(checking: raw, of: "socket")
-        var address = sockaddr_in.loopback(port: port)
+        var address = sockaddr_in.loopback(host: host, port: port)
         let length = socklen_t(MemoryLayout<sockaddr_in>.size)
         guard unsafe address.withSocketAddress({ unsafe bind(raw, $0, length) }) == 0 else {
             throw SystemError("bind")
@@ -93,7 +93,7 @@ extension Descriptor {
 }
 
 extension sockaddr_in {
-    fileprivate static func loopback(host: UInt8 = 1, port: UInt16) -> sockaddr_in {
+    static func loopback(host: UInt8 = 1, port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
@@ -101,7 +101,7 @@ extension sockaddr_in {
         return address
     }
 
-    fileprivate mutating func withSocketAddress<Result>(
+    mutating func withSocketAddress<Result>(
         _ body: (UnsafeMutablePointer<sockaddr>) -> Result
     ) -> Result {
         unsafe withUnsafeMutablePointer(to: &self) { pointer in

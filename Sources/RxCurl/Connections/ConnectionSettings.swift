@@ -13,6 +13,8 @@ struct ConnectionSettings {
     let proxy: String?
     /// Whether connections certainly use neither a proxy nor a Unix socket.
     let isDirect: Bool
+    /// Whether all connections lead to one proxy, so that libcurl looks up its name alone.
+    let isProxyCertain: Bool
     /// The version to ask for; never automatic.
     let httpVersion: CurlTransport.HTTPVersion
     /// When transfers ask for HTTP/3.
@@ -25,7 +27,8 @@ struct ConnectionSettings {
     let connectTo: StringList?
     /// The reason why the configuration is invalid; `nil` if it is valid. With a reason, no request is sent.
     let flaw: String?
-    /// Whether an easy handle is kept until its name lookup is over.
+    /// Whether an easy handle is kept if libcurl has given up its lookup
+    /// (``LibcurlFault/freesLookupsUnderWay``).
     let keepsLookups: Bool
     /// ``CurlTransport/Configuration/connectionDelay`` in nanoseconds.
     let connectionDelay: UInt64
@@ -37,6 +40,11 @@ struct ConnectionSettings {
         case .environment:
             let variables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
             proxy = variables.contains { unsafe getenv($0) != nil } ? nil : ""
+        }
+        if case .server = configuration.proxy.choice {
+            isProxyCertain = configuration.proxy.noProxy?.isEmpty == true
+        } else {
+            isProxyCertain = false
         }
         isDirect = proxy == "" && configuration.unixSocketPath == nil
         http3 = HTTP3Use(configuration, features, isDirect: isDirect)

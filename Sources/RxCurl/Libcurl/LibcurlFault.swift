@@ -28,7 +28,7 @@ enum LibcurlFault: CaseIterable {
     /// response (RFC 9113 §8.1). Therefore a complete response counts as a success. Not observed in 8.14.1.
     case losesResponsesToResets
     /// Frees the requests of a lookup over HTTPS together with its handle, while their HTTP/2 connection
-    /// still points to them. Therefore the handle is kept until they have ended: see ``UnfinishedLookups``.
+    /// still points to them. Therefore the handle stays in libcurl until they have ended: see ``NameLookups``.
     /// Not observed in 8.14.1.
     case freesLookupsUnderWay
     /// Gives up a request after six connections in a row have refused its HTTP/2 stream, which happens with

@@ -16,6 +16,8 @@ extension Multi {
         case feed(Transfer)
         case wrapUp(Transfer)
         case widenQueue
+        // Large and rare.
+        indirect case endWait([Transfer], CurlError?)
         case close
     }
 
@@ -76,7 +78,13 @@ extension Multi {
         case .resume(let transfer): transfer.resume()
         case .timeOut(let transfer, let code):
             guard !transfer.isOver else { return }
-            transfer.end(code, transfer.text(of: code))
+            if case .line = transfer.attempts.lookupPlace, code == .connectTimeout {
+                // Nothing has been asked about the host.
+                transfer.end(
+                    .resources, "the resolver does not answer: \(lookups.count) name lookups are under way")
+            } else {
+                transfer.end(code, transfer.text(of: code))
+            }
             drop(transfer)
         case .breakOff(let transfer, let error):
             transfer.end(error)
@@ -84,6 +92,7 @@ extension Multi {
         case .feed(let transfer): feed(transfer)
         case .wrapUp(let transfer): transfer.wrapUp()
         case .widenQueue: queue.widen()
+        case .endWait(let transfers, let failure): endWait(transfers, failure)
         case .close: close()
         }
     }

@@ -24,6 +24,7 @@ extension Multi {
         guard let raw = unsafe raw else { return }
         var running: Int32 = 0
         commands.begin()
+        if lookups.count > 0 { lookups.liftLimits(at: loop.nanoseconds) }
         let code = unsafe curl_multi_socket_action(raw, socket, events, &running)
         if code != CURLM_OK { breakDown(code) }
         nudgeConnecting()
@@ -41,8 +42,12 @@ extension Multi {
             guard let found = unsafe context else { continue }
             let handle = unsafe Unmanaged<EasyHandle>.fromOpaque(found).takeUnretainedValue()
             if result != CURLE_OK { handle.isSpent = true }
-            // Only a timeout does not wait for a lookup.
-            if result != CURLE_OPERATION_TIMEDOUT { handle.isInCurl = false }
+            if handle.lookup != nil {
+                let isFailure = [CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY].contains(result)
+                endLookup(of: handle, isFailure ? handle.error(result) : nil)
+                // The transport's limits end a transfer earlier, unless the loop was blocked.
+                if result == CURLE_OPERATION_TIMEDOUT, settings.keepsLookups { lookups.keep(handle) }
+            }
             if let transfer = handle.transfer { transfer.complete(handle, result) } else { release(handle) }
         }
     }

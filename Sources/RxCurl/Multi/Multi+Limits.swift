@@ -13,7 +13,8 @@ extension Multi {
             let needed = configuration.dnsOverHTTPS == nil ? 1 : 3
             let count = min(max(1, limit), Int(Int32.max) / needed / 2) * needed
             unsafe _ = rxcurl_multi_setopt_long(
-                raw, CURLMOPT_MAX_TOTAL_CONNECTIONS, count + upgrades.count)
+                raw, CURLMOPT_MAX_TOTAL_CONNECTIONS,
+                count + upgrades.count + lookups.detachedCount * needed)
         }
     }
 
@@ -22,7 +23,7 @@ extension Multi {
     /// when a connection becomes idle, while the transfer of that connection still counts as running.
     func limitConnections() {
         guard let raw = unsafe raw else { return }
-        let count = max(1, configuration.maxIdleConnections + running.count - 1)
+        let count = max(1, configuration.maxIdleConnections + running.count + lookups.detachedCount - 1)
         unsafe _ = rxcurl_multi_setopt_long(raw, CURLMOPT_MAXCONNECTS, count)
     }
 

@@ -23,11 +23,8 @@ extension Multi {
         transfer.decideToAsk()
         do throws(CurlError) {
             _ = try unsafe open()
-            try checkLookups()
             let kept = transfer.request.upgrade == nil ? pool.take() : nil
-            guard let handle = kept ?? EasyHandle(for: self) else {
-                throw CurlError(CURLE_FAILED_INIT)
-            }
+            let handle = if let kept { kept } else { try EasyHandle(for: self) }
             handle.transfer = transfer
             transfer.handle = handle
             running.add(handle)
@@ -46,9 +43,11 @@ extension Multi {
     /// Passes a transfer that has a handle to curl.
     func proceed(_ transfer: Transfer) {
         guard !transfer.isOver, let handle = transfer.handle, let raw = unsafe raw else { return }
-        let isStarted = transfer.awaitsContent
+        let isStarted = transfer.awaitsContent || transfer.attempts.hasWaited
         if isStarted { transfer.timing.clock.restart(at: loop.nanoseconds) }
-        if isStarted, transfer.content.source?.isEmpty == true { transfer.expectation.wait = nil }
+        if transfer.awaitsContent, transfer.content.source?.isEmpty == true {
+            transfer.expectation.wait = nil
+        }
         do throws(NetworkError) {
             let list = try recent.headers.list(for: transfer)
             let code: CURLMcode
@@ -56,7 +55,6 @@ extension Multi {
                 try handle.configure(for: transfer, headers: list)
                 code = unsafe curl_multi_add_handle(raw, handle.raw)
                 guard code == CURLM_OK else { throw CurlError(CURLE_FAILED_INIT, detail: Self.text(code)) }
-                handle.isInCurl = true
             } catch {
                 throw transfer.failure(error)
             }
@@ -78,17 +76,19 @@ extension Multi {
     /// Takes the handle from its transfer and keeps it for another one.
     func release(_ handle: EasyHandle) {
         loop.assertCurrent()
+        if removeDetached(handle) { return }
         running.release(handle)
         handle.limits?.stop()
         if let transfer = handle.transfer.take() {
             transfer.upgrade.take()?.close()
             if let connection = transfer.connection.take() { connections.leave(connection) }
             transfer.handle = nil
+            lookups.withdraw(transfer)
             queue.leave(transfer)
         }
         if handle.isSpent { handle.forbidReuse() }
+        if detach(handle) { return }
         if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }
-        if handle.isSpent { keepLookup(of: handle) }
         running.remove(handle)
         limitConnections()
         if !handle.isSpent { pool.give(handle) }

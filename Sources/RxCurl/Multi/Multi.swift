@@ -40,7 +40,7 @@ final class Multi: @unchecked Sendable {
     @safe @exclusivity(unchecked) var commands = CommandQueue()
     @safe @exclusivity(unchecked) var running = RunningHandles()
     @safe @exclusivity(unchecked) var pool: EasyHandlePool
-    @safe @exclusivity(unchecked) var lookups = UnfinishedLookups()
+    @safe @exclusivity(unchecked) var lookups: NameLookups
     @safe @exclusivity(unchecked) var overdue = OverdueTransfers()
     @safe @exclusivity(unchecked) var recent = RecentValues()
     @safe @exclusivity(unchecked) var upgrades = UpgradedConnections()
@@ -49,7 +49,7 @@ final class Multi: @unchecked Sendable {
     init(
         on loop: EventLoop, at index: Int, configuration: CurlTransport.Configuration,
         features: LibcurlFeatures, alternatives: AlternativeServices? = nil,
-        reportingTo hub: ConnectionHub = ConnectionHub()
+        of loops: Int = 1, reportingTo hub: ConnectionHub = ConnectionHub()
     ) {
         self.loop = loop
         self.index = index
@@ -59,6 +59,7 @@ final class Multi: @unchecked Sendable {
         self.settings = settings
         let usesAlternatives = settings.http3 == .whenNamed || settings.http3 == .always
         self.alternatives = usesAlternatives ? alternatives : nil
+        lookups = NameLookups(loops: loops)
         sockets = SocketTable(on: loop, features)
         pool = EasyHandlePool(for: features)
         queue = ConnectionQueue(on: loop, configuration, settings)
@@ -89,10 +90,9 @@ final class Multi: @unchecked Sendable {
             try overdue.open(on: loop) { [unowned self] in lookAgain() }
         } catch {
             closeTimers()
-            throw CurlError(CURLE_FAILED_INIT, detail: error.description)
+            throw CurlError(CURLE_FAILED_INIT, detail: error.description, systemError: -error.rawValue)
         }
         queue.open { [unowned self] in perform(.widenQueue) }
-        if settings.keepsLookups { lookups.open(on: loop) { [unowned self] in removeLookups() } }
         guard let made = unsafe curl_multi_init() else {
             closeTimers()
             throw CurlError(CURLE_FAILED_INIT, detail: "libcurl could not create a multi handle")
@@ -152,7 +152,6 @@ final class Multi: @unchecked Sendable {
         alarm.close()
         overdue.close()
         queue.close()
-        lookups.close()
     }
 
     /// `curl_global_init` must be called once, before anything else.

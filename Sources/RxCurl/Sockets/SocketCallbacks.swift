@@ -14,7 +14,8 @@ private let datagrams = SOCK_DGRAM
 #endif
 
 let onOpenSocket: curl_opensocket_callback = { context, _, address in
-    unsafe EasyHandle.callback(context, else: -1) { transfer in
+    unsafe EasyHandle.endLookup(context)
+    return unsafe EasyHandle.callback(context, else: -1) { transfer in
         guard let found = unsafe address, unsafe transfer.allows(found) else { return -1 }
         let address = unsafe found.pointee
         if address.socktype == datagrams, !transfer.allowsDatagrams() { return -1 }
@@ -27,6 +28,8 @@ let onOpenSocket: curl_opensocket_callback = { context, _, address in
         if descriptor >= 0 {
             transfer.multi.sockets.open(descriptor, for: transfer)
             if transfer.multi.connections.isObserved { transfer.sockets.append(descriptor) }
+        } else {
+            transfer.attempts.shortage = Shortage.number(errno)
         }
         return descriptor
     }

@@ -8,6 +8,15 @@ struct ConnectionAttempts {
     var datagramSockets = 0
     /// How often libcurl has given up the transfer because connections refused its stream.
     var refusals = 0
+    /// Whether the transfer waits for a lookup of its host by another one, and the place where it waits.
+    var sharesLookup = true
+    var lookupPlace: NameLookups.Place?
+    /// Whether a lookup has been refused, so that the transfer must wait.
+    var isLookupRefused = false
+    /// Whether the transfer has waited for a lookup.
+    var hasWaited = false
+    /// The system's error number if a socket could not be opened for lack of descriptors or memory.
+    var shortage: Int32?
     /// An address that was refused because connections to it are forbidden.
     var forbidden: IPAddress?
 }

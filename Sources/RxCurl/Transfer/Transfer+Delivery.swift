@@ -85,6 +85,7 @@ extension Transfer {
     func failure(_ error: CurlError) -> NetworkError {
         if let refusal = state.refusal { return self.error(refusal.kind, refusal.message, error) }
         if let forbidden = forbiddenAddress(error) { return forbidden }
+        if let shortage = shortage(behind: error) { return shortage }
         let isLookedUp = multi.configuration.dnsOverHTTPS != nil && handle?.hasNoAddress == true
         var kind = error.kind(isSent: state.isSent, isLookedUp: isLookedUp)
         // curl reports an HTTP/2 stream that was closed before the head like one that was closed in the body.

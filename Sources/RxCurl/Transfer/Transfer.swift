@@ -70,6 +70,7 @@ final class Transfer: @unchecked Sendable {
     // MARK: Events from curl
 
     func willSend(to endpoints: ConnectionEndpoints) -> Bool {
+        if let handle, handle.lookup != nil { multi.endLookup(of: handle) }
         guard allows(endpoints), state.willSend() else { return false }
         multi.queue.settle(self)
         handle?.forgetFailedAttempts()
@@ -128,6 +129,7 @@ final class Transfer: @unchecked Sendable {
     /// from it.
     func complete(_ handle: EasyHandle, _ result: CURLcode) {
         multi.loop.assertCurrent()
+        if attempts.isLookupRefused, !isOver { return multi.waitForLookup(self, handle) }
         if request.upgrade != nil, upgrade == nil, result == CURLE_OK { return beginUpgrade(handle) }
         if state.refusal == .expectation, !isOver { return sendWithoutAsking(handle) }
         if isRefusedTooOften(handle, result) { return sendAfterRefusals(handle) }

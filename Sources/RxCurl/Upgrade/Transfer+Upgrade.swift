@@ -24,7 +24,11 @@ extension Transfer {
             do throws(UVError) {
                 try upgrade.start(RequestHeadBytes.bytes(of: request, to: target, list))
             } catch {
-                throw NetworkError(.connect, "the socket cannot be watched: \(error)")
+                let shortage = Shortage.number(-error.rawValue)
+                var failure = NetworkError(
+                    shortage == nil ? .connect : .resources, "the socket cannot be watched: \(error)")
+                failure.systemError = Int(-error.rawValue)
+                throw failure
             }
         } catch {
             multi.perform(.breakOff(self, error))

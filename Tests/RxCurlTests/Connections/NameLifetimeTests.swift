@@ -9,28 +9,9 @@ import Testing
 
 /// The time for which the address of a name is cached, if the test can change it.
 @Suite(.timeLimit(.minutes(1))) struct NameLifetimeTests {
-    private static func canMount() async throws -> Bool {
-        try await ChildProcess("/usr/bin/env", ["unshare", "-m", "true"]).ended().ending == .exited(0)
-    }
-
-    /// Makes the loop's thread, and the threads that curl starts from it, use `hosts` as the system's.
-    private func replaceHosts(by hosts: String, on loop: EventLoop) async throws {
-        let mounting = try await withCheckedThrowingContinuation { continuation in
-            loop.schedule {
-                continuation.resume(
-                    with: Result {
-                        #expect(Namespace.mounts.enter())
-                        let script = "mount --make-rprivate / && mount --bind \"$0\" /etc/hosts"
-                        return try ChildProcess("/usr/bin/env", ["sh", "-c", script, hosts])
-                    })
-            }
-        }
-        #expect(try await mounting.ended().ending == .exited(0))
-    }
-
     @Test(
         "The new address of a name is found once the lifetime has passed",
-        .enabled("needs the right to mount") { try await canMount() },
+        .enabled("needs the right to mount") { try await MountedFile.isPossible() },
         arguments: [(Duration.seconds(3600), true), (.zero, false)])
     func lifetime(_ lifetime: Duration, staysAtOldAddress: Bool) async throws {
         let folder = try TemporaryFolder()
@@ -38,7 +19,7 @@ import Testing
         let server = try RawServer { _ in [.respond(200, ["Connection": "close"]), .close] }
         let loop = EventLoop(name: "names")
         defer { loop.shutDown() }
-        try await replaceHosts(by: hosts, on: loop)
+        try await MountedFile.mount(hosts, over: "/etc/hosts", on: loop)
         var configuration = CurlTransport.Configuration()
         configuration.proxy = .none
         configuration.nameLifetime = lifetime
