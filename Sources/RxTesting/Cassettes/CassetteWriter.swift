@@ -26,8 +26,7 @@ enum CassetteWriter {
             ("receive", .milliseconds(end - (headTime ?? end))),
         ])
         // The format cuts the fraction off, which a number just below a millisecond would lose.
-        let milliseconds = (exchange.startedAt.timeIntervalSince1970 * 1000).rounded()
-        let date = Date(timeIntervalSince1970: (milliseconds + 0.25) / 1000)
+        let date = Date(timeIntervalSince1970: (startMilliseconds(of: exchange) + 0.25) / 1000)
             .ISO8601Format(.init(includingFractionalSeconds: true))
         var entry: [(name: String, value: CassetteValue)] = [
             ("startedDateTime", .string(date)), ("time", .milliseconds(end)),
@@ -180,9 +179,16 @@ extension CassetteWriter {
         return messages
     }
 
-    /// The date of an event in seconds.
+    /// The start of an exchange in whole milliseconds since 1970, as the file has it. All dates are computed from it, so
+    /// that a cassette that is read and written again has the same bytes.
+    private static func startMilliseconds(of exchange: Cassette.Exchange) -> Double {
+        (exchange.startedAt.timeIntervalSince1970 * 1000).rounded()
+    }
+
+    /// The date of an event in seconds, with the time that the file has.
     private static func date(of event: Cassette.Event, in exchange: Cassette.Exchange) -> CassetteValue {
-        .literal("\(exchange.startedAt.timeIntervalSince1970 + event.time / .seconds(1))")
+        let nanoseconds = max(0, event.time.attoseconds / 1_000_000_000)
+        return .literal("\(startMilliseconds(of: exchange) / 1000 + Double(nanoseconds) / 1e9)")
     }
 
     private static func ending(of event: Cassette.Event?) -> CassetteValue {

@@ -55,6 +55,29 @@ import Testing
         #expect(document.log.entries[0].time == 2000)
     }
 
+    @Test("A cassette that is read and written again has the same bytes, whenever it was recorded")
+    func rewriting() throws {
+        var recorded = Self.full
+        for index in recorded.exchanges.indices {
+            recorded.exchanges[index].startedAt = Date(timeIntervalSince1970: 1_784_111_777.123_456_7)
+            for place in recorded.exchanges[index].events.indices {
+                recorded.exchanges[index].events[place].time += Duration(
+                    secondsComponent: 0, attosecondsComponent: 123_456_789_012_345)
+            }
+        }
+        let head = ResponseHead(status: .ok, headerFields: [.contentType: "text/event-stream"])
+        recorded.exchanges.append(
+            Cassette.Exchange(
+                startedAt: Date(timeIntervalSince1970: 1_784_111_777.999_9), url: "https://shop.test/events",
+                events: [
+                    Cassette.Event(.milliseconds(1), .head(head)),
+                    Cassette.Event(.nanoseconds(1_234_567), .chunk(Array("data: a\n\n".utf8))),
+                    Cassette.Event(.seconds(1), .finished),
+                ]))
+        let bytes = recorded.encoded
+        #expect(try Cassette(bytes: bytes).encoded == bytes)
+    }
+
     /// The members that the format requires.
     private struct Archive: Decodable {
         struct Pair: Decodable { let name, value: String }

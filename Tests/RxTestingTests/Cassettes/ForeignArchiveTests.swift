@@ -201,6 +201,8 @@ import Testing
         ] as [(String, [String])])
     func recordedArchives(name: String, outcomes: [String]) throws {
         let cassette = try Cassette(contentsOf: Self.recorded.appending(path: name).path)
+        let rewritten = cassette.encoded
+        #expect(try Cassette(bytes: rewritten).encoded == rewritten)
         let replay = ReplayTransport(cassette, on: clock)
         var found: [String] = []
         for exchange in cassette.exchanges {
