@@ -91,6 +91,33 @@ import Testing
         await inspector.stop()
     }
 
+    @Test(arguments: [nil, "", "0", "off", "OFF", "false", "no", "No"])
+    func theEnvironmentSwitchesTheInspectorOff(value: String?) async throws {
+        #expect(try await Inspector.start(ifAskedBy: value, [], settings: Inspector.Settings()) == nil)
+    }
+
+    @Test(arguments: ["true", "yes", "on", "2", "80", "00", "-1", "+8080", " 1", "65536", "off ", "http"])
+    func aMistypedEnvironmentStartsNothing(value: String) async throws {
+        await #expect(throws: Inspector.StartError.self) {
+            try await Inspector.start(ifAskedBy: value, [], settings: Inspector.Settings())
+        }
+    }
+
+    @Test func theEnvironmentNamesThePort() async throws {
+        let (client, _) = client([])
+        var settings = Inspector.Settings()
+        settings.port = 1
+        let first = try #require(
+            try await Inspector.start(ifAskedBy: "1", [client], settings: settings), "any free port")
+        let port = first.port
+        #expect(client.trafficHub.isObserved)
+        await first.stop()
+        let second = try #require(
+            try await Inspector.start(ifAskedBy: "\(port)", [], settings: Inspector.Settings()))
+        #expect(second.port == port)
+        await second.stop()
+    }
+
     @Test func printingForLogsHidesTheToken() async throws {
         let inspector = try await Inspector.start()
         #expect("\(inspector)".contains(inspector.site.token))
