@@ -26,7 +26,7 @@ final class InspectedClients: Sendable {
             }
             contents.list.append(
                 InspectedClient(client, client.traffic(sampling).subscribe(onNext: take)))
-            client.developerTools = contents.tools
+            client.apply(contents.tools, of: self)
         }
     }
 
@@ -35,7 +35,7 @@ final class InspectedClients: Sendable {
         contents.withLock { contents in
             guard !contents.isStopped else { return }
             contents.tools = tools
-            for inspected in contents.list { inspected.client?.developerTools = tools }
+            for inspected in contents.list { inspected.client?.apply(tools, of: self) }
         }
     }
 
@@ -47,7 +47,7 @@ final class InspectedClients: Sendable {
         contents.withLock { contents in
             for inspected in contents.list {
                 inspected.subscription.cancel()
-                inspected.client?.developerTools = DeveloperTools()
+                inspected.client?.apply(DeveloperTools(), of: self)
             }
             contents = Contents()
             contents.isStopped = true

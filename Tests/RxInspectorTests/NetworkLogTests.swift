@@ -145,7 +145,7 @@ import Testing
             .when(.get, "/a", .json("[7]", headers: [.cacheControl: "max-age=60"]), .json("[8]"))
         ]) { $0.options.cachePolicy = .http }
         try bench.run(bench.client.get("/a"))
-        bench.client.developerTools.isCacheDisabled = true
+        bench.client.apply(DeveloperTools(isCacheDisabled: true), of: bench)
         try bench.run(bench.client.get("/a"))
         #expect(bench.params("requestServedFromCache").isEmpty)
         #expect(bench.params("responseReceivedExtraInfo").count == 2)
@@ -170,7 +170,7 @@ import Testing
 
     @Test func anOfflineNetworkFails() throws {
         let bench = LogBench([]) { $0.reachability = nil }
-        bench.client.developerTools.network = EmulatedNetwork(isOffline: true)
+        bench.client.apply(DeveloperTools(network: EmulatedNetwork(isOffline: true)), of: bench)
         try bench.run(bench.client.get("/a"))
         let failure = try #require(bench.params("loadingFailed").first)
         #expect(failure["errorText"]?.string?.contains("unreachable") == true)
@@ -256,8 +256,10 @@ import Testing
 
     @Test func anEmulatedNetworkIsSlow() throws {
         let bench = LogBench([.when(.post, "/a", .bytes([UInt8](repeating: 65, count: 1000)))])
-        bench.client.developerTools.network = EmulatedNetwork(
-            latency: .milliseconds(100), downloadRate: 1000, uploadRate: 100)
+        bench.client.apply(
+            DeveloperTools(
+                network: EmulatedNetwork(latency: .milliseconds(100), downloadRate: 1000, uploadRate: 100)),
+            of: bench)
         let recorder = Recorder(
             bench.client.post("/a", .text(String(repeating: "a", count: 50))), on: bench.clock)
         try bench.clock.run()

@@ -3,10 +3,23 @@ package struct DeveloperTools: Sendable, Equatable {
     /// The network to emulate. Default `nil`: the real one.
     package var network: EmulatedNetwork?
     /// Whether requests go to the server although a stored response could be used. Default false.
-    package var isCacheDisabled = false
+    package var isCacheDisabled: Bool
 
-    /// Creates tools that change nothing.
-    package init() {}
+    /// Creates settings. The default ones change nothing.
+    package init(network: EmulatedNetwork? = nil, isCacheDisabled: Bool = false) {
+        self.network = network
+        self.isCacheDisabled = isCacheDisabled
+    }
+
+    /// Combines the settings of several tools: the last emulated network applies, and the cache is disabled if one of them
+    /// disables it.
+    package init(combining all: some Sequence<DeveloperTools>) {
+        self.init()
+        for tools in all {
+            network = tools.network ?? network
+            isCacheDisabled = isCacheDisabled || tools.isCacheDisabled
+        }
+    }
 }
 
 /// A network that is slower than the real one.
@@ -33,9 +46,14 @@ package struct EmulatedNetwork: Sendable, Equatable {
 }
 
 extension Client {
-    /// The settings of developer tools.
-    package var developerTools: DeveloperTools {
-        get { trafficHub.tools }
-        set { trafficHub.tools = newValue }
-    }
+    /// The settings of all developer tools together.
+    package var developerTools: DeveloperTools { trafficHub.tools }
+
+    /// Replaces the settings of one of the developer tools, and leaves those of the others. A change of the network
+    /// applies to running exchanges, too; disabling the cache, to requests that begin afterwards.
+    ///
+    /// - Parameters:
+    ///   - tools: the settings; the default ones withdraw the former settings.
+    ///   - owner: the developer tools.
+    package func apply(_ tools: DeveloperTools, of owner: AnyObject) { trafficHub.apply(tools, of: owner) }
 }

@@ -19,8 +19,10 @@ final class Trace: Sendable {
         var hasEnded = false
     }
 
-    /// The settings of developer tools at the beginning of the request.
-    let tools: DeveloperTools
+    /// Whether developer tools have disabled the cache at the beginning of the request.
+    let isCacheDisabled: Bool
+    /// Whether developer tools may change the network of the request.
+    private let isInspected: Bool
     private let hub: TrafficHub
     private let scheduler: any Scheduler
     private let servers: ServerPair
@@ -40,14 +42,16 @@ final class Trace: Sendable {
 
     fileprivate init(
         _ call: RecordedCall, of endpoint: (any Endpoint)?, in hub: TrafficHub,
-        at servers: ServerPair, for observers: TrafficHub.Observers, _ samplings: [RequestSampling]
+        at servers: ServerPair, for observers: TrafficHub.Observers, _ samplings: [RequestSampling],
+        _ tools: DeveloperTools
     ) {
         self.hub = hub
         scheduler = call.scheduler
         self.servers = servers
         isShown = observers.subscribers > 0 || !samplings.isEmpty
         self.samplings = samplings
-        tools = observers.tools
+        isCacheDisabled = tools.isCacheDisabled
+        isInspected = !samplings.isEmpty || tools.network != nil
         let instruments = observers.instruments
         origin = isShown ? CallOrigin(call.kind, endpoint) : nil
         watchesCall = instruments.contains { $0.watchesCalls }
@@ -136,7 +140,7 @@ final class Trace: Sendable {
     private func emulated(
         _ request: Request, _ events: Observable<TransferEvent, NetworkError>
     ) -> Observable<TransferEvent, NetworkError> {
-        tools.network.map { events.emulating($0, for: request, on: scheduler) } ?? events
+        isInspected ? events.emulating(hub, for: request, on: scheduler) : events
     }
 
     private func shown(
@@ -228,18 +232,18 @@ extension Client {
         page: PagePlacement?, on scheduler: any Scheduler
     ) -> Trace? {
         guard trafficHub.isObserved else { return nil }
-        let observers = trafficHub.observers
+        let (observers, tools) = (trafficHub.observers, trafficHub.tools)
         // Each one counts the requests.
         let samplings = observers.samplings.filter { $0.admits() }
         guard
             observers.subscribers > 0 || !samplings.isEmpty || !observers.instruments.isEmpty
-                || observers.tools != DeveloperTools()
+                || tools != DeveloperTools()
         else { return nil }
         return Trace(
             RecordedCall(
                 kind: kind, request: request, pathTemplate: endpoint?.path,
                 basePath: servers.main.basePath, isPage: page != nil, scheduler: scheduler),
-            of: endpoint, in: trafficHub, at: servers, for: observers, samplings)
+            of: endpoint, in: trafficHub, at: servers, for: observers, samplings, tools)
     }
 }
 

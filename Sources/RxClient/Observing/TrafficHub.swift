@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Without observers, the cost of a request is one read of ``isObserved``.
 final class TrafficHub: Sendable {
-    /// The observers of a client's requests, and the developer tools that change them.
+    /// The observers of a client's requests.
     struct Observers: Sendable {
         /// The number of subscribers that are shown all requests.
         var subscribers = 0
@@ -13,8 +13,6 @@ final class TrafficHub: Sendable {
         var samplings: [RequestSampling] = []
         /// The instruments that watch the client's calls.
         var instruments: [any CallInstrument] = []
-        /// The settings of developer tools.
-        var tools = DeveloperTools()
     }
 
     private let signal = Signal<TrafficEvent>()
@@ -22,6 +20,8 @@ final class TrafficHub: Sendable {
     /// The number of subscribers and instruments.
     private let count = Atomic<Int>(0)
     private let contents = Mutex(Observers())
+    /// The settings of developer tools, the latest last.
+    private let settings = State<[(owner: ObjectIdentifier, tools: DeveloperTools)]>([])
 
     /// Whether there is a subscriber or an instrument.
     var isObserved: Bool { count.load(ordering: .relaxed) > 0 }
@@ -70,10 +70,21 @@ final class TrafficHub: Sendable {
         }
     }
 
-    /// The settings of developer tools. They apply to observed requests only.
-    var tools: DeveloperTools {
-        get { contents.withLock { $0.tools } }
-        set { contents.withLock { $0.tools = newValue } }
+    /// The settings of all developer tools together. They apply to observed requests only.
+    var tools: DeveloperTools { DeveloperTools(combining: settings.value.map(\.tools)) }
+
+    /// The network to emulate, now and after each change.
+    var networks: Observable<EmulatedNetwork?, Never> {
+        settings.observable.map { DeveloperTools(combining: $0.map(\.tools)).network }.distinctUntilChanged()
+    }
+
+    /// Replaces the settings of one of the developer tools.
+    func apply(_ tools: DeveloperTools, of owner: AnyObject) {
+        let owner = ObjectIdentifier(owner)
+        settings.update { settings in
+            settings.removeAll { $0.owner == owner }
+            if tools != DeveloperTools() { settings.append((owner, tools)) }
+        }
     }
 
     func send(_ event: TrafficEvent) { signal.send(event) }

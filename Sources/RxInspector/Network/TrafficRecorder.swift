@@ -9,8 +9,7 @@ actor TrafficRecorder {
     private struct Listener {
         let frontEnd: FrontEnd
         var isEnabled = false
-        var network: EmulatedNetwork?
-        var isCacheDisabled = false
+        var tools = DeveloperTools()
     }
 
     /// The time between two batches of messages, too short to be seen.
@@ -103,17 +102,17 @@ actor TrafficRecorder {
         case "getRequestPostData": return try postData(of: row(params))
         case "emulateNetworkConditions":
             let network = try EmulatedNetwork(params)
-            change(frontEnd) { $0.network = network }
+            change(frontEnd) { $0.tools.network = network }
         case "emulateNetworkConditionsByRule":
             let network = try EmulatedNetwork(rules: params)
-            change(frontEnd) { $0.network = network }
+            change(frontEnd) { $0.tools.network = network }
             let rules = params["matchedNetworkConditions"]?.elements ?? []
             return ["ruleIds": .array(rules.indices.map { .string("\($0)") })]
         case "setCacheDisabled":
             guard let isDisabled = params["cacheDisabled"]?.bool else {
                 throw .invalidParameters("cacheDisabled: boolean value expected")
             }
-            change(frontEnd) { $0.isCacheDisabled = isDisabled }
+            change(frontEnd) { $0.tools.isCacheDisabled = isDisabled }
         case "canEmulateNetworkConditions": return ["result": true]
         case "canClearBrowserCache", "canClearBrowserCookies": return ["result": false]
         case "getCookies", "getAllCookies": return ["cookies": []]
@@ -148,13 +147,7 @@ actor TrafficRecorder {
         applySettings()
     }
 
-    /// Sets the network of the front end that came last and has one, and disables the cache if one has asked for that.
-    private func applySettings() {
-        var tools = DeveloperTools()
-        tools.network = listeners.last { $0.network != nil }?.network
-        tools.isCacheDisabled = listeners.contains(where: \.isCacheDisabled)
-        clients.apply(tools)
-    }
+    private func applySettings() { clients.apply(DeveloperTools(combining: listeners.map(\.tools))) }
 
     // MARK: Bodies
 

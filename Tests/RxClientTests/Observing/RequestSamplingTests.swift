@@ -102,7 +102,7 @@ import Testing
     @Test func theDeveloperToolsApplyToRequestsThatAreNotShown() throws {
         let subscription = client.traffic(RequestSampling(.perSecond(0, burst: 1))).subscribe()
         try load(1)
-        client.developerTools.network = EmulatedNetwork(isOffline: true)
+        client.apply(DeveloperTools(network: EmulatedNetwork(isOffline: true)), of: clock)
         let recorder = Recorder(client.get("/goods"), on: clock)
         try clock.run()
         #expect(recorder.failure?.code == .unreachable)

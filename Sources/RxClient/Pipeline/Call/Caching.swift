@@ -50,7 +50,7 @@ extension CallContext {
         }
         asker.jar = cookies
         asker.servers = prepared.servers
-        let mode = trace?.tools.isCacheDisabled == true ? .reload : options.cacheMode ?? .standard
+        let mode = trace?.isCacheDisabled == true ? .reload : options.cacheMode ?? .standard
         cached = CachedRequest(
             request, in: client.configuration.cache, options.cachePolicy ?? .never,
             settings.isRefresh ? .noCache : mode, asker: asker, tags: options.tags,
