@@ -102,6 +102,31 @@ import Darwin
         await inspector.stop()
     }
 
+    /// A connection that a test keeps.
+    private final class HeldClient {
+        let client: PlainClient
+        init(port: UInt16) throws { client = try PlainClient(port: port) }
+    }
+
+    @Test func connectionsWithoutTheTokenKeepNobodyOut() async throws {
+        let inspector = try await start()
+        let panel = FrontEndProbe(inspector)
+        try await panel.call("Network.enable")
+        var held: [HeldClient] = []
+        for number in 0..<2 * InspectorServer.connectionLimit {
+            held.append(try HeldClient(port: inspector.port))
+            // Some have sent a part of a request.
+            if number.isMultiple(of: 3) {
+                try held[number].client.send("GET / HTTP/1.1\r\nHost: localhost\r\n")
+            }
+        }
+        #expect(try await isServing(inspector))
+        #expect(try await panel.call("Page.enable")["result"] == [:], "an open panel stays connected")
+        #expect(try held[0].client.receive().isEmpty, "the oldest is closed")
+        _ = held.last
+        await inspector.stop()
+    }
+
     /// With little room the messages do not fit; with more, the connection takes none of them in time.
     @Test(arguments: [1 << 18, 1 << 30])
     func aBrowserThatDoesNotReadIsDisconnected(outboxLimit: Int) async throws {

@@ -14,7 +14,8 @@ import Darwin
 final class InspectorServer: Sendable {
     /// The maximum number of bytes of a request's head.
     static let headLimit = 64 << 10
-    /// The maximum number of connections; further ones are closed at once.
+    /// The maximum number of connections with the token, which are refused beyond it; and of those without, of which the
+    /// oldest is closed for a further one.
     static let connectionLimit = 100
 
     /// The port it listens on.
@@ -59,17 +60,60 @@ final class InspectorServer: Sendable {
         _ = await running.result
     }
 
+    /// The open connections.
+    private final class Connections: Sendable {
+        private struct Contents {
+            /// Those that have not shown the token, the oldest first.
+            var strangers: [AsyncSocket] = []
+            var knownCount = 0
+        }
+
+        private let contents = Mutex(Contents())
+
+        /// Notes a connection, and ends the oldest without the token if there are too many.
+        func add(_ socket: AsyncSocket) {
+            contents.withLock { contents in
+                if contents.strangers.count >= connectionLimit {
+                    // Its descriptor is open as long as it is in the list; whoever waits for it reads the end.
+                    shutdown(contents.strangers.removeFirst().socket.file.rawValue, Int32(SHUT_RDWR))
+                }
+                contents.strangers.append(socket)
+            }
+        }
+
+        /// Notes that a connection has shown the token. Returns false if there are too many of them.
+        func know(_ socket: AsyncSocket) -> Bool {
+            contents.withLock { contents in
+                contents.strangers.removeAll { $0.socket == socket.socket }
+                contents.knownCount += 1
+                return contents.knownCount <= connectionLimit
+            }
+        }
+
+        /// Forgets a connection, before it is closed.
+        ///
+        /// - Parameter isKnown: whether it has shown the token.
+        func remove(_ socket: AsyncSocket, isKnown: Bool) {
+            contents.withLock { contents in
+                if isKnown { contents.knownCount -= 1 }
+                contents.strangers.removeAll { $0.socket == socket.socket }
+            }
+        }
+    }
+
     private static func run(
         _ listener: AsyncSocket, _ pool: PatientPool, _ site: InspectorSite
     ) async throws {
         // Nothing can be done about a descriptor that does not close.
         defer { try? listener.close() }
+        let connections = Connections()
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { try await pool.run() }
             while !Task.isCancelled {
                 do {
                     let socket = try await listener.accept()
-                    group.addTask { await serve(socket, site) }
+                    connections.add(socket)
+                    group.addTask { await serve(socket, site, connections) }
                 } catch {
                     // The process has no descriptor left, or the peer is gone already.
                     try await Task.sleep(for: .milliseconds(100))
@@ -79,12 +123,14 @@ final class InspectorServer: Sendable {
         }
     }
 
-    private static func serve(_ socket: AsyncSocket, _ site: InspectorSite) async {
+    private static func serve(
+        _ socket: AsyncSocket, _ site: InspectorSite, _ connections: Connections
+    ) async {
+        var isKnown = false
         defer {
-            site.connections.subtract(1, ordering: .relaxed)
+            connections.remove(socket, isKnown: isKnown)
             try? socket.close()
         }
-        guard site.connections.add(1, ordering: .relaxed).newValue <= connectionLimit else { return }
         do {
             // Small messages that follow each other would wait for acknowledgements (RFC 9293 §3.7.4).
             try socket.socket.setValue(
@@ -92,7 +138,10 @@ final class InspectorServer: Sendable {
             let read = try await within(site.limits.patience) {
                 try await RequestHead.read(from: socket, limit: headLimit)
             }
-            let response = await respond(to: read?.head, site)
+            let response = await respond(to: read?.head, site) {
+                isKnown = true
+                return connections.know(socket)
+            }
             try await socket.write(Data(response.bytes))
             guard let session = response.session, let rest = read?.rest else { return }
             let outbox = MessageOutbox(byteLimit: site.limits.outbox)
@@ -102,9 +151,11 @@ final class InspectorServer: Sendable {
         }
     }
 
-    /// - Parameter head: the bytes of the head; `nil` if there are too many.
+    /// - Parameters:
+    ///   - head: the bytes of the head; `nil` if there are too many.
+    ///   - admit: notes that the request has the token, and returns whether it is answered.
     private static func respond(
-        to head: ArraySlice<UInt8>?, _ site: InspectorSite
+        to head: ArraySlice<UInt8>?, _ site: InspectorSite, _ admit: () -> Bool
     ) async -> InspectorResponse {
         guard let head else { return .text(.requestHeaderFieldsTooLarge, "the head is too large") }
         guard let request = RequestHead(head) else { return .text(.badRequest, "malformed") }
@@ -114,7 +165,9 @@ final class InspectorServer: Sendable {
         let routes: [InspectorRoute]
         let path: String
         switch verdict {
-        case .open(let rest): (routes, path) = (InspectorRoute.all(site), rest)
+        case .open(let rest):
+            guard admit() else { return .text(.serviceUnavailable, "too many connections") }
+            (routes, path) = (InspectorRoute.all(site), rest)
         case .unlisted(let rest) where site.settings.isListed: (routes, path) = (InspectorRoute.listing, rest)
         case .forbidden: return .text(.forbidden, "only for this machine and its browser's developer tools")
         case .unlisted, .unknown: return .text(.notFound, "not found")

@@ -13,8 +13,6 @@ final class InspectorSite: Sendable {
     let targetID = InspectorSite.randomName()
     let recorder: TrafficRecorder
     let streams: StreamFeed
-    /// The number of open connections of the server.
-    let connections = Atomic<Int>(0)
     private let clients: InspectedClients
     private let place = Mutex("")
 
