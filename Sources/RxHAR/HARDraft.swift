@@ -16,21 +16,40 @@ package struct HARDraft {
     private var respondedAt: Duration?
     private var body: [UInt8] = []
     private var bodyCount = 0
-    private var messages: [HAR.WebSocketMessage] = []
+    private var messages: [Message] = []
+    private var messageByteCount = 0
     private var bodyLimit: Int
+    private let messageByteLimit: Int
+    /// The bytes that the draft takes, approximately.
+    package private(set) var byteCount: Int
+
+    /// A message of a WebSocket, which becomes text in the entry.
+    private struct Message {
+        let isSent: Bool
+        let date: Date
+        let opcode: Int
+        /// `nil` if the limit was reached before.
+        let content: WebSocketMessage?
+    }
 
     /// - Parameters:
     ///   - request: the request as sent.
     ///   - date: the time when it is sent.
     ///   - start: the same time on the clock that measures the exchange.
     ///   - bodyLimit: the maximum number of bytes that are recorded of each body.
-    package init(_ request: Request, number: Int, date: Date, start: Duration, bodyLimit: Int) {
+    ///   - messageByteLimit: the maximum number of bytes of a WebSocket's messages; by default that of a body.
+    package init(
+        _ request: Request, number: Int, date: Date, start: Duration, bodyLimit: Int,
+        messageByteLimit: Int? = nil
+    ) {
         self.request = request.keepingBody(upTo: bodyLimit)
         requestSize = request.body.count
         self.number = number
         self.date = date
         self.start = start
         self.bodyLimit = bodyLimit
+        self.messageByteLimit = messageByteLimit ?? bodyLimit
+        byteCount = 512 + self.request.byteCount
     }
 
     /// Adds bodies that were kept elsewhere.
@@ -47,40 +66,44 @@ package struct HARDraft {
     package mutating func take(_ transfer: TransferEvent, at time: Duration) {
         switch transfer {
         case .head(let head):
+            byteCount += head.fieldLines.count
             self.head = head
             respondedAt = time
         // The frames of a WebSocket; its messages are recorded instead.
         case .chunk where head?.status == .switchingProtocols: break
         case .chunk(let bytes):
             bodyCount += bytes.count
-            body += bytes.prefix(max(0, bodyLimit - body.count))
+            let part = bytes.prefix(max(0, bodyLimit - body.count))
+            body += part
+            byteCount += part.count
         default: break
         }
     }
 
-    /// Takes a message of a WebSocket. Messages together hold at most as many bytes as a body, and the oldest are
+    /// Takes a message of a WebSocket. Messages together hold at most as many bytes as the limit, and the oldest are
     /// kept; later ones are recorded without their data.
     package mutating func take(_ message: WebSocketMessage, isSent: Bool, date: Date) {
         guard messages.count < Self.messageLimit else { return }
-        let (opcode, bytes) =
-            switch message {
-            case .text(let text): (1, Array(text.utf8))
-            case .binary(let bytes): (2, bytes)
-            }
-        bodyCount += bytes.count
-        let isRecorded = bodyCount <= bodyLimit
-        // Most texts are JSON; in other texts nothing looks like a secret member.
-        let shown = isRecorded && opcode == 1 ? request.redaction.shown(json: bytes) : bytes
-        let data =
-            switch opcode {
-            case _ where !isRecorded: ""
-            case 1: String(decoding: shown, as: UTF8.self)
-            default: Data(shown).base64EncodedString()
-            }
+        messageByteCount += message.count
+        let isRecorded = messageByteCount <= messageByteLimit
+        let opcode = if case .text = message { 1 } else { 2 }
         messages.append(
-            HAR.WebSocketMessage(
-                type: isSent ? .send : .receive, time: date.timeIntervalSince1970, opcode: opcode, data: data)
-        )
+            Message(isSent: isSent, date: date, opcode: opcode, content: isRecorded ? message : nil))
+        byteCount += 64 + (isRecorded ? message.count : 0)
+    }
+
+    private func shown(_ message: Message) -> HAR.WebSocketMessage {
+        let data =
+            switch message.content {
+            // Most texts are JSON; in other texts nothing looks like a secret member.
+            case .text(let text):
+                String(decoding: request.redaction.shown(json: Array(text.utf8)), as: UTF8.self)
+            case .binary(let bytes): Data(bytes).base64EncodedString()
+            case nil: ""
+            }
+        return HAR.WebSocketMessage(
+            type: message.isSent ? .send : .receive, time: message.date.timeIntervalSince1970,
+            opcode: message.opcode, data: data)
     }
 
     /// The maximum number of messages of one WebSocket.
@@ -102,7 +125,7 @@ package struct HARDraft {
             connection: metrics.flatMap { $0.localPort > 0 ? String($0.localPort) : nil },
             requestID: "\(request.id)", attempt: request.attempt, error: error,
             resourceType: request.upgrade == nil ? nil : "websocket",
-            webSocketMessages: messages.isEmpty ? nil : messages)
+            webSocketMessages: messages.isEmpty ? nil : messages.map(shown))
     }
 
     private func request(_ version: String) -> HAR.Request {

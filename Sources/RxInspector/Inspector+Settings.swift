@@ -16,9 +16,15 @@ extension Inspector {
         public var requestsPerSecond: Int? = 500
         /// The maximum number of bytes that are kept of each body. Default 1 MiB.
         public var bodyLimit = 1 << 20
-        /// The approximate maximum number of bytes that are kept of all requests together; beyond it, the oldest are
-        /// dropped. Default 64 MiB.
+        /// The approximate maximum number of bytes that are kept of all requests together: bodies, heads, redirects and
+        /// messages, for the panel three quarters of them, for the page and its archive the rest. Beyond it, the oldest
+        /// are dropped. Default 64 MiB.
         public var memoryLimit = 64 << 20
+
+        /// The part for the page of streams.
+        var rowMemoryLimit: Int { memoryLimit / 4 }
+        /// The part for the panel.
+        var logMemoryLimit: Int { memoryLimit - rowMemoryLimit }
         /// Creates the default settings.
         public init() {}
     }

@@ -1,5 +1,6 @@
 #if Inspector
 import Foundation
+import HTTPTypes
 import RxNetworking
 import RxTesting
 import Testing
@@ -22,6 +23,55 @@ import Testing
         #expect(bench.row(ids[19])?.body.count == 20_000)
         #expect(kept.reduce(0) { $0 + $1.byteCount } <= 100_000)
         #expect(LogBench.names(bench.replay()).filter { $0 == "requestWillBeSent" }.count == kept.count)
+    }
+
+    /// Rules for redirects from /0 to /9, and then to a response, each with a head of 100 kB.
+    static var longWay: [ScriptedTransport.Rule] {
+        let long = String(repeating: "h", count: 100_000)
+        return (0..<9).map { number in
+            .when(
+                .get, "/\(number)",
+                .status(
+                    .found, headers: [.location: "/\(number + 1)", HTTPField.Name("X-Long")!: long]))
+        } + [.when(.get, "/9", .status(.ok, headers: [HTTPField.Name("X-Long")!: long]))]
+    }
+
+    @Test func headsAndRedirectsCountAsMemory() throws {
+        var settings = Inspector.Settings()
+        settings.memoryLimit = 20_000_000
+        let bench = LogBench(Self.longWay, settings: settings)
+        for _ in 0..<20 { try bench.run(bench.client.get("/0")) }
+        let ids = bench.params("requestWillBeSent").compactMap { $0["requestId"]?.string }
+        let kept = Set(ids).compactMap { bench.row($0) }
+        #expect(!kept.isEmpty && kept.count < 20)
+        let bytes = kept.reduce(0) { sum, row in
+            sum + (row.head?.fieldLines.count ?? 0) + row.responseHeaders.textCount
+                + row.replay.reduce(0) { $0 + $1.count }
+        }
+        #expect(bytes <= settings.memoryLimit)
+        #expect(bytes > settings.memoryLimit / 4)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func thePageKeepsAsMuchAsTheLimitAllows() async throws {
+        var settings = Inspector.Settings()
+        settings.memoryLimit = 20_000_000
+        let clock = VirtualScheduler()
+        let client = Client(
+            baseURL: "https://a.test", transport: ScriptedTransport(on: clock, Self.longWay))
+        let inspector = try await Inspector.start(client, settings: settings)
+        for _ in 0..<20 {
+            let recorder = Recorder(client.get("/0"), on: clock)
+            try clock.run()
+            #expect(recorder.values.count == 1)
+        }
+        let text = try await Client(baseURL: inspector.pageURL).get("har").value().body
+        let entries = try JSONDecoder().decode(HAR.self, from: Data(text)).log.entries
+        let bytes = entries.reduce(0) { sum, entry in
+            sum + entry.response.headers.reduce(0) { $0 + $1.value.utf8.count }
+        }
+        #expect(bytes > settings.rowMemoryLimit / 2)
+        #expect(bytes <= settings.rowMemoryLimit)
+        await inspector.stop()
     }
 
     @Test func aLargeUploadKeepsItsRow() throws {

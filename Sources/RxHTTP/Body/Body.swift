@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// The content of a request.
 ///
 /// Two bodies are equal only if they certainly send the same bytes: a streamed body equals only copies of
@@ -46,5 +48,13 @@ extension Request {
         case .streamed: kept.body = .empty
         }
         return kept
+    }
+
+    /// The bytes that a record of the request takes, approximately: the URL, the fields, and a body in memory.
+    package var byteCount: Int {
+        var count = urlText.utf8.count
+        for field in headerFields { count += field.name.rawName.utf8.count + field.value.utf8.count + 64 }
+        if case .bytes(let bytes) = body { count += bytes.count }
+        return count
     }
 }

@@ -279,9 +279,9 @@ struct NetworkLog {
 
     /// Drops the oldest rows, first of all those that have ended.
     private mutating func trim() {
-        guard byteCount > settings.memoryLimit else { return }
+        guard byteCount > settings.logMemoryLimit else { return }
         // Less than the limit, so that the next batches need no trimming.
-        let goal = settings.memoryLimit / 10 * 9
+        let goal = settings.logMemoryLimit / 10 * 9
         let ended = order.filter { rows[$0]?.hasEnded == true }
         let running = order.filter { rows[$0]?.hasEnded == false }
         var dropped: Set<String> = []

@@ -43,8 +43,8 @@ struct NetworkRow {
     private(set) var stream: [[UInt8]] = []
     private var streamByteCount = 0
     var closing: [[UInt8]] = []
-    /// The bytes that the row takes, approximately.
-    private(set) var byteCount = 1024
+    /// The number of bytes of the kept messages.
+    private var messageByteCount = 0
 
     enum HeldEnd {
         case finished(TransferMetrics, Duration)
@@ -72,7 +72,12 @@ struct NetworkRow {
         self.type = type
         self.initiator = initiator
         self.sentAt = sentAt
-        byteCount += shown.keptCount
+    }
+
+    /// The bytes that the row takes, approximately.
+    var byteCount: Int {
+        1024 + messageByteCount + shown.byteCount + body.count + (head?.fieldLines.count ?? 0)
+            + responseHeaders.textCount
     }
 
     /// Whether the response would be followed by another request.
@@ -85,7 +90,7 @@ struct NetworkRow {
 
     /// Keeps a message.
     mutating func keep(_ message: [UInt8], _ phase: Phase) {
-        byteCount += message.count
+        messageByteCount += message.count
         switch phase {
         case .opening: opening.append(message)
         case .closing: closing.append(message)
@@ -95,7 +100,7 @@ struct NetworkRow {
             guard stream.count > Self.streamLimit || streamByteCount > Self.streamByteLimit else { return }
             let dropped = stream.prefix((stream.count + 1) / 2)
             let count = dropped.reduce(0) { $0 + $1.count }
-            byteCount -= count
+            messageByteCount -= count
             streamByteCount -= count
             stream.removeFirst(dropped.count)
         }
@@ -105,9 +110,7 @@ struct NetworkRow {
     mutating func keep(body bytes: [UInt8], limit: Int) {
         bodyCount += bytes.count
         guard !isBodyCut else { return }
-        let part = bytes.prefix(max(0, limit - body.count))
-        body += part
-        byteCount += part.count
+        body += bytes.prefix(max(0, limit - body.count))
     }
 
     /// Counts bytes of the body, or of messages, that are not known. The events of the stream end with them.
@@ -122,13 +125,13 @@ struct NetworkRow {
 
     /// Begins the next hop.
     mutating func redirect(to hop: ShownExchange, exchange: TrafficEvent.ExchangeID, at time: Duration) {
-        byteCount += hop.keptCount - shown.keptCount - body.count
         (shown, self.exchange) = (hop, exchange)
         sentAt = time
         head = nil
         hasNewHead = false
         heldEnd = nil
         body = []
+        responseHeaders = [:]
         bodyCount = 0
         isBodyCut = false
         untoldCount = 0

@@ -21,10 +21,11 @@ struct ShownExchange {
         showsSecrets = settings.showsSecrets
         url = showsSecrets ? request.urlText : request.shownURL
         requestHeaders = Self.headers(request.headerFields, of: request, showsSecrets: showsSecrets)
+        byteCount = self.request.byteCount + url.utf8.count + requestHeaders.textCount
     }
 
-    /// The number of bytes of the body that are kept.
-    var keptCount: Int { Int(clamping: request.body.count ?? 0) }
+    /// The bytes that the request takes, approximately: its fields and their text, the URL, and the kept part of the body.
+    let byteCount: Int
 
     /// The header fields of a response, as a `Network.Headers` object.
     func headers(of head: ResponseHead) -> JSON {

@@ -7,7 +7,7 @@ import Synchronization
 /// Hands the traffic of clients over from their threads to the recorder, in batches.
 ///
 /// Clients never wait for the recorder. While it is behind, the bytes of bodies and messages beyond a limit are not
-/// handed over, only their number; and with too many events, no more requests are shown.
+/// handed over, only their number; and with too many events or heads, no more requests are shown.
 final class TrafficInbox: Sendable {
     enum Item: Sendable {
         case event(TrafficEvent)
@@ -29,9 +29,12 @@ final class TrafficInbox: Sendable {
             return items
         }
 
-        /// - Parameter size: the number of bytes that the event carries; `nil` for an event that is never left out.
-        mutating func add(_ event: TrafficEvent, _ size: Int?, isFull: Bool) {
-            guard let size else { return items.append(.event(event)) }
+        mutating func add(_ event: TrafficEvent, isFull: Bool) {
+            let size = event.byteCount
+            guard event.isOptional else {
+                byteCount += size
+                return items.append(.event(event))
+            }
             let id = event.exchangeID
             if let index = omissions[id], case .omission(_, let count, _) = items[index] {
                 items[index] = .omission(id, count: count + size, time: event.time)
@@ -60,12 +63,11 @@ final class TrafficInbox: Sendable {
 
     /// Adds an event. Safe from any thread.
     func append(_ event: TrafficEvent) {
-        let size = event.byteCount
         let reader = contents.withLock { contents -> CheckedContinuation<Bool, Never>? in
             guard !contents.isFinished else { return nil }
-            let isFull = contents.byteCount + (size ?? 0) > byteLimit || contents.items.count >= itemLimit
-            contents.add(event, size, isFull: isFull)
-            if contents.items.count == itemLimit { sampling.isSuspended = true }
+            let isFull = contents.byteCount + event.byteCount > byteLimit || contents.items.count >= itemLimit
+            contents.add(event, isFull: isFull)
+            if isOverfull(contents) { sampling.isSuspended = true }
             return contents.reader.take()
         }
         reader?.resume(returning: true)
@@ -74,9 +76,14 @@ final class TrafficInbox: Sendable {
     /// Takes the events since the last batch, of which there may be none.
     func takeAll() -> [Item] {
         contents.withLock { contents in
-            if contents.items.count >= itemLimit { sampling.isSuspended = false }
+            if isOverfull(contents) { sampling.isSuspended = false }
             return contents.takeAll()
         }
+    }
+
+    /// Whether no more requests are shown. Bodies and messages alone end at the limit, and heads may go beyond it.
+    private func isOverfull(_ contents: Contents) -> Bool {
+        contents.items.count >= itemLimit || contents.byteCount > 2 * byteLimit
     }
 
     /// Ends the batches.
@@ -104,12 +111,21 @@ final class TrafficInbox: Sendable {
 }
 
 extension TrafficEvent {
-    /// The bytes of a body or of a message that the event carries; `nil` for other events, which are never left out.
-    fileprivate var byteCount: Int? {
+    /// The bytes of a body, of a message or of a head that the event carries.
+    fileprivate var byteCount: Int {
         switch kind {
         case .transfer(.chunk(let bytes)): bytes.count
+        case .transfer(.head(let head)), .transfer(.redirected(_, by: let head)): head.fieldLines.count
         case .webSocket(_, let message): message.count
-        default: nil
+        default: 0
+        }
+    }
+
+    /// Whether the event may be left out, if its size is noted.
+    fileprivate var isOptional: Bool {
+        switch kind {
+        case .transfer(.chunk), .webSocket: true
+        default: false
         }
     }
 }

@@ -59,6 +59,9 @@ extension JSON {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
+    /// The number of bytes of a value that is kept as text; 0 for others.
+    var textCount: Int { if case .text(let text) = self { text.count } else { 0 } }
+
     /// The object with more members; members without a value are left out.
     func adding(_ more: (String, JSON?)...) -> JSON {
         guard case .object(let members) = self else { return self }

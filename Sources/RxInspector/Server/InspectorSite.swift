@@ -23,7 +23,7 @@ final class InspectorSite: Sendable {
             settings.requestsPerSecond.map { .perSecond(Double(max(1, $0)), burst: $0) })
         clients = InspectedClients(sampling)
         recorder = TrafficRecorder(settings, limits, clients, sampling)
-        streams = StreamFeed(clients, sampling, textLimit: limits.textTime)
+        streams = StreamFeed(clients, sampling, settings, textLimit: limits.textTime)
     }
 
     /// Shows the client's requests from now on.

@@ -18,8 +18,11 @@ struct RequestRow {
         var metrics: TransferMetrics?
         /// The content, which becomes text only for an export.
         var draft: HARDraft
-        /// The end on the clock of the transport.
-        var draftEnd: Duration?
+        /// The time of its last event on the clock of the transport.
+        var draftEnd: Duration
+
+        /// Whether an archive has it: at its end, and a WebSocket when it has been opened.
+        var isArchived: Bool { end != nil || status == 101 }
     }
 
     /// The most exchanges and events of one row; further ones are not shown.
@@ -33,11 +36,17 @@ struct RequestRow {
     private var cached: String?
     private var summary: TrafficEvent.Summary?
     private var end: Duration?
+    private let messageByteLimit: Int
+    /// The bytes that the row takes, approximately.
+    private(set) var byteCount: Int
 
-    init(_ event: TrafficEvent, at now: Duration) {
+    /// - Parameter messageByteLimit: the maximum number of bytes that are kept of a WebSocket's messages.
+    init(_ event: TrafficEvent, at now: Duration, messageByteLimit: Int) {
         request = event.request.keepingBody(upTo: 0)
         start = now
         cause = event.cause
+        self.messageByteLimit = messageByteLimit
+        byteCount = 1024 + request.byteCount
     }
 
     var isEnded: Bool { end != nil }
@@ -46,11 +55,16 @@ struct RequestRow {
         switch event.kind {
         case .started: break
         case .sent:
+            byteCount -= request.byteCount
             request = event.request.keepingBody(upTo: 0)
+            byteCount += request.byteCount
             guard exchanges.count < Self.partLimit else { return }
             let draft = HARDraft(
-                event.request, number: event.exchange, date: event.date, start: event.time, bodyLimit: 0)
-            exchanges.append(Exchange(id: event.exchangeID, start: now, draft: draft))
+                event.request, number: event.exchange, date: event.date, start: event.time, bodyLimit: 0,
+                messageByteLimit: messageByteLimit)
+            byteCount += draft.byteCount
+            exchanges.append(
+                Exchange(id: event.exchangeID, start: now, draft: draft, draftEnd: event.time))
         case .transfer(.head(let head)):
             change(event) {
                 $0.status = head.status.code
@@ -59,21 +73,20 @@ struct RequestRow {
         case .transfer(.finished(let metrics)):
             change(event) {
                 $0.end = now
-                $0.draftEnd = event.time
                 $0.metrics = metrics
             }
         case .transfer(.redirected(let next, by: _)): mark("redirected to \(next.shownURL)", now)
-        case .transfer, .webSocket: break
+        case .webSocket(let direction, let message):
+            change(event) { $0.draft.take(message, isSent: direction == .sent, date: event.date) }
+        case .transfer: break
         case .broken(let error):
             change(event) {
                 $0.end = now
-                $0.draftEnd = event.time
                 $0.error = error.shown
             }
         case .abandoned:
             change(event) {
                 $0.end = now
-                $0.draftEnd = event.time
                 if $0.status == nil { $0.error = "abandoned" }
             }
         case .relogin(let error): mark("logging in again after \(error.shown)", now)
@@ -94,11 +107,16 @@ struct RequestRow {
 
     private mutating func change(_ event: TrafficEvent, _ change: (inout Exchange) -> Void) {
         guard let index = exchanges.lastIndex(where: { $0.id == event.exchangeID }) else { return }
+        byteCount -= exchanges[index].draft.byteCount
         change(&exchanges[index])
+        exchanges[index].draftEnd = event.time
+        byteCount += exchanges[index].draft.byteCount
     }
 
     private mutating func mark(_ text: String, _ now: Duration) {
-        if marks.count < Self.partLimit { marks.append((now, text)) }
+        guard marks.count < Self.partLimit else { return }
+        marks.append((now, text))
+        byteCount += text.utf8.count
     }
 }
 
@@ -132,7 +150,7 @@ extension RequestRow {
         return .object(members)
     }
 
-    /// An exchange that has ended.
+    /// An exchange for an archive.
     struct Exchanged {
         let id: TrafficEvent.ExchangeID
         fileprivate var draft: HARDraft
@@ -144,20 +162,19 @@ extension RequestRow {
         func entry(_ row: NetworkRow?, bodyLimit: Int) -> HAR.Entry {
             var draft = draft
             if let row {
-                draft.fill(row.shown.request, row.body, count: row.bodyCount, limit: bodyLimit)
+                let count = row.head?.status == .switchingProtocols ? 0 : row.bodyCount
+                draft.fill(row.shown.request, row.body, count: count, limit: bodyLimit)
             }
             return draft.entry(metrics: metrics, error: error, end: end)
         }
     }
 
-    /// The exchanges that have ended.
+    /// The exchanges that have ended, and the open WebSockets.
     var exchanged: [Exchanged] {
-        exchanges.compactMap { exchange in
-            exchange.draftEnd.map {
-                Exchanged(
-                    id: exchange.id, draft: exchange.draft, metrics: exchange.metrics, error: exchange.error,
-                    end: $0)
-            }
+        exchanges.filter(\.isArchived).map { exchange in
+            Exchanged(
+                id: exchange.id, draft: exchange.draft, metrics: exchange.metrics, error: exchange.error,
+                end: exchange.draftEnd)
         }
     }
 

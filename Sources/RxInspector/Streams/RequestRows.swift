@@ -2,7 +2,7 @@
 import RxClient
 import RxHTTP
 
-/// The last requests of all clients, for the page's waterfall: a bounded number of rows of bounded size.
+/// The last requests of all clients, for the page's waterfall: a bounded number of rows and of bytes.
 struct RequestRows {
     /// The most rows.
     static let limit = 200
@@ -11,6 +11,10 @@ struct RequestRows {
     /// In the order in which the requests began.
     private var order: [RequestID] = []
     private var changed: Set<RequestID> = []
+    private var byteCount = 0
+    private let settings: Inspector.Settings
+
+    init(_ settings: Inspector.Settings) { self.settings = settings }
 
     /// All rows.
     var all: [RequestRow] { order.compactMap { rows[$0] } }
@@ -25,23 +29,38 @@ struct RequestRows {
     mutating func take(_ event: TrafficEvent, at now: Duration) {
         let id = event.request.id
         if case .started = event.kind {
-            if order.count >= Self.limit { forgetOldest() }
-            if rows.updateValue(RequestRow(event, at: now), forKey: id) == nil { order.append(id) }
+            let row = RequestRow(event, at: now, messageByteLimit: settings.bodyLimit)
+            byteCount += row.byteCount
+            if let former = rows.updateValue(row, forKey: id) {
+                byteCount -= former.byteCount
+            } else {
+                order.append(id)
+            }
         } else {
             // A request that began before the inspector, or is forgotten, has no row.
             guard let index = rows.index(forKey: id) else { return }
+            byteCount -= rows.values[index].byteCount
             rows.values[index].take(event, at: now)
+            byteCount += rows.values[index].byteCount
         }
         changed.insert(id)
+        let byteLimit = settings.rowMemoryLimit
+        // Less than the limit, so that the next requests need no trimming.
+        if order.count > Self.limit || byteCount > byteLimit {
+            forgetOldest(count: Self.limit / 10 * 9, byteCount: byteLimit / 10 * 9)
+        }
     }
 
-    /// Drops a tenth of the rows, the oldest ones that have ended first.
-    private mutating func forgetOldest() {
-        let count = Self.limit / 10
-        var dropped = Set(order.filter { rows[$0]?.isEnded ?? true }.prefix(count))
-        if dropped.isEmpty { dropped = Set(order.prefix(count)) }
+    /// Drops rows until there are few enough, the oldest ones that have ended first.
+    private mutating func forgetOldest(count: Int, byteCount limit: Int) {
+        let ended = order.filter { rows[$0]?.isEnded == true }
+        let running = order.filter { rows[$0]?.isEnded == false }
+        var dropped: Set<RequestID> = []
+        for id in ended + running where rows.count > count || byteCount > limit {
+            byteCount -= rows.removeValue(forKey: id)?.byteCount ?? 0
+            dropped.insert(id)
+        }
         order.removeAll { dropped.contains($0) }
-        for id in dropped { rows[id] = nil }
         changed.subtract(dropped)
     }
 }

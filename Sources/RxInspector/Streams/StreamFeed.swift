@@ -30,7 +30,7 @@ final class StreamFeed: Sendable {
     private let sampling: RequestSampling
     private let contents = Mutex(Contents())
     /// Has a lock of its own, because clients wait for it.
-    private let requests = Mutex(RequestRows())
+    private let requests: Mutex<RequestRows>
     private let isAttached = Atomic<Bool>(true)
 
     private let textLimit: Duration?
@@ -38,7 +38,11 @@ final class StreamFeed: Sendable {
     /// Attaches to the streams of the process that are subscribed to from now on.
     ///
     /// - Parameter textLimit: see ``StreamLog``.
-    init(_ clients: InspectedClients, _ sampling: RequestSampling, textLimit: Duration? = nil) {
+    init(
+        _ clients: InspectedClients, _ sampling: RequestSampling, _ settings: Inspector.Settings,
+        textLimit: Duration? = nil
+    ) {
+        requests = Mutex(RequestRows(settings))
         self.clients = clients
         self.sampling = sampling
         self.textLimit = textLimit

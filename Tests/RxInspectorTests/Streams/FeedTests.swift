@@ -80,10 +80,43 @@ extension StreamTests {
             await inspector.stop()
         }
 
+        @Test func theArchiveHasTheMessagesOfWebSockets() async throws {
+            let clock = VirtualScheduler()
+            let script = ScriptedWebSocket([
+                .receive, .send(.text(#"{"token":"canary7","ok":1}"#)), .send(.binary([1])),
+            ])
+            let client = Client(
+                baseURL: "https://a.test",
+                transport: ScriptedTransport(on: clock, [.when(.get, "/live", .webSocket(script))]))
+            let inspector = try await Inspector.startForTests(client)
+            let sink = WebSocketSink()
+            let recorder = Recorder(client.webSocket("/live", sending: sink), on: clock)
+            let sent = Recorder(sink.send("hi"), on: clock)
+            try clock.advance(by: .seconds(1))
+            // The same while it is open, and when it has ended.
+            for _ in 0..<2 {
+                let text = try await Client(baseURL: inspector.pageURL).get("har").value().text
+                #expect(!text.contains("canary7"))
+                let entry = try #require(
+                    try JSONDecoder().decode(HAR.self, from: Data(text.utf8)).log.entries.first)
+                #expect(entry.resourceType == "websocket")
+                #expect(entry.response.status == 101)
+                #expect(entry.response.content.size == 0)
+                let messages = entry.webSocketMessages ?? []
+                #expect(messages.map(\.type) == [.send, .receive, .receive])
+                #expect(messages.map(\.opcode) == [1, 1, 2])
+                #expect(messages.map(\.data) == ["hi", #"{"token":"…","ok":1}"#, "AQ=="])
+                recorder.cancel()
+                sent.cancel()
+                try clock.advance(by: .seconds(30))
+            }
+            await inspector.stop()
+        }
+
         @Test func aPageThatHasSkippedMessagesBeginsAgain() async throws {
             let outbox = MessageOutbox(byteLimit: 1 << 30)
             let sampling = RequestSampling(nil)
-            let feed = StreamFeed(InspectedClients(sampling), sampling)
+            let feed = StreamFeed(InspectedClients(sampling), sampling, Inspector.Settings())
             let viewer = Viewer(outbox, feed)
             let long = JSON.string(String(repeating: "a", count: StreamFeed.backlog))
             viewer.send(["text": long]) { "nothing was skipped" }
@@ -100,7 +133,8 @@ extension StreamTests {
         @Test func aPageThatBeginsAgainIsSentTheStates() async throws {
             let outbox = MessageOutbox(byteLimit: 1 << 30)
             let sampling = RequestSampling(nil)
-            let feed = StreamFeed(InspectedClients(sampling), sampling, textLimit: .seconds(60))
+            let feed = StreamFeed(
+                InspectedClients(sampling), sampling, Inspector.Settings(), textLimit: .seconds(60))
             let count = State(4711).inspected("count")
             let viewer = Viewer(outbox, feed)
             feed.add(viewer)
