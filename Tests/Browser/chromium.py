@@ -17,7 +17,7 @@ def chromium(width, height):
     size = f"--window-size={width},{height}"
     for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", size):
         options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"performance": "ALL"})
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
     try:
         yield driver

@@ -209,6 +209,10 @@ def check(url, folder, pipe):
             driver.get(url)
             read_requests(panel, folder)
             operate(panel, load_offers)
+            # What the panel's own code finds wrong with the inspector's messages.
+            lines = [entry["message"] for entry in driver.get_log("browser")]
+            found = [line for line in lines if "mismatch" in line or "Assertion failed" in line]
+            assert not found, found
             (folder / "session.jsonl").write_text(session(driver), encoding="utf-8")
         except Exception:
             driver.save_screenshot(str(folder / "failure.png"))

@@ -13,12 +13,11 @@ import Testing
         let bench = LogBench(
             [.when(.post, "/goods", .json("[1, 2]", after: .milliseconds(30)))], isBatched: isBatched)
         try bench.run(bench.client.post("/goods", ["name": "tea"], query: ["page": 2]))
-        let expected =
-            [
+        #expect(
+            bench.names == [
                 "requestWillBeSent", "requestWillBeSentExtraInfo", "responseReceivedExtraInfo",
-                "responseReceived", "dataReceived",
-            ] + (isBatched ? [] : ["responseReceived"]) + ["loadingFinished"]
-        #expect(bench.names == expected)
+                "responseReceived", "dataReceived", "loadingFinished",
+            ])
         let request = try #require(bench.params("requestWillBeSent").first)
         #expect(request["request"]?["url"] == "https://a.test/goods?page=2")
         #expect(request["request"]?["method"] == "POST")
@@ -35,6 +34,27 @@ import Testing
         #expect(bench.params("dataReceived").first?["dataLength"] == 6)
         let id = try #require(request["requestId"]?.string)
         #expect(bench.row(id)?.body == Array("[1, 2]".utf8))
+    }
+
+    /// The panel asserts that each request has one response.
+    @Test func aResponseIsToldOnce() throws {
+        let chunks = (0..<30).map { _ in ScriptedTransport.Step.chunk([65]) }
+        let bench = LogBench([
+            .when(
+                .get, "/a", ScriptedTransport.Reply([.head(ResponseHead(status: .ok))] + chunks + [.finish])),
+            .when(.get, "/moved", .status(.found, headers: [.location: "/a"])),
+            .when(
+                .get, "/broken",
+                .steps(.head(ResponseHead(status: .ok)), .fail(NetworkError(.partialBody, "x")))),
+        ])
+        for path in ["/a", "/moved", "/broken"] { try bench.run(bench.client.get(path)) }
+        let told = bench.params("responseReceived").compactMap { $0["requestId"]?.string }
+        #expect(told.count == 3)
+        #expect(Set(told).count == 3)
+        // A response that takes long is not held back until its end.
+        let first = try #require(bench.names.firstIndex(of: "responseReceived"))
+        #expect(first < bench.names.firstIndex(of: "loadingFinished") ?? 0)
+        #expect(bench.names[first...].filter { $0 == "dataReceived" }.count > 10)
     }
 
     @Test func thePhasesFollowEachOther() throws {

@@ -31,8 +31,8 @@ struct NetworkLog {
     /// The ids of all rows, the oldest first.
     private var order: [String] = []
     private var byteCount = 0
-    /// The rows with a response that the front ends have not been told of.
-    private var fresh: Set<String> = []
+    /// The rows with a response that the front ends have not been told of, and the number of batches since it came.
+    private var fresh: [String: Int] = [:]
     private var outgoing: Messages = []
 
     /// The maximum number of bytes of a request's body in the event; longer ones are asked for.
@@ -40,9 +40,16 @@ struct NetworkLog {
     /// The maximum number of bytes of a message of a stream.
     private static let messageLimit = 1 << 20
 
+    /// The number of batches that a response waits for its end: about a quarter of a second. The phases are known only
+    /// then, and the panel takes one message of each response.
+    private static let patience = 12
+
     init(_ settings: Inspector.Settings) { self.settings = settings }
 
     // MARK: - Asking
+
+    /// Whether there are responses that further batches tell of, even if nothing happens.
+    var isHolding: Bool { fresh.keys.contains { rows[$0]?.isRedirecting == false } }
 
     /// The messages of the newest kept rows, the oldest first.
     ///
@@ -80,9 +87,12 @@ struct NetworkLog {
                 }
             }
         }
-        // Responses that ended within the batch have been told with their timings.
-        for id in fresh { update(id) { $0.isRedirecting ? [] : $0.tellHead(nil) } }
-        fresh = fresh.filter { rows[$0]?.hasNewHead == true }
+        // Responses that have ended have been told with their timings.
+        for (id, age) in fresh {
+            fresh[id] = age + 1
+            update(id) { $0.isRedirecting || $0.isShort && age < Self.patience ? [] : $0.tellHead(nil) }
+        }
+        fresh = fresh.filter { rows[$0.key]?.hasNewHead == true }
         trim()
         defer { outgoing = [] }
         return outgoing
@@ -133,7 +143,7 @@ struct NetworkLog {
         let shown = ShownExchange(event.request, settings)
         if let head = call.redirect.take(), let id = call.latestRow, rows[id] != nil {
             call.rows[event.exchange] = id
-            fresh.remove(id)
+            fresh[id] = nil
             update(id) { row in
                 if row.head == nil { row.receive(head, at: event.time, event.date) }
                 let extra: NetworkRow.Told = (NetworkMessage.responseExtraInfo(row), .opening)
@@ -169,7 +179,7 @@ struct NetworkLog {
         switch transfer {
         case .head(let head):
             guard let id = rowID(of: event) else { return }
-            fresh.insert(id)
+            fresh[id] = 0
             update(id) { row in
                 row.receive(head, at: time, event.date)
                 return []

@@ -99,10 +99,8 @@ extension NetworkRow {
 
     mutating func tellEnd(_ metrics: TransferMetrics, at time: Duration) -> [Told] {
         defer { hasEnded = true }
-        var told = tellHead(metrics)
+        let told = tellHead(metrics)
         guard !isWebSocket else { return told + [(NetworkMessage.webSocketClosed(self, at: time), .closing)] }
-        // The phases are known only now; the panel replaces those of the first message.
-        if told.isEmpty { told.append((NetworkMessage.responseReceived(self, metrics), .closing)) }
         let count = metrics.headBytesReceived + metrics.bodyBytesReceived
         return told + [(NetworkMessage.finished(self, encodedCount: count, at: time), .closing)]
     }

@@ -88,6 +88,9 @@ struct NetworkRow {
 
     var isWebSocket: Bool { type == .webSocket }
 
+    /// Whether the response may end soon: it is no stream.
+    var isShort: Bool { !isWebSocket && type != .eventSource }
+
     /// Keeps a message.
     mutating func keep(_ message: [UInt8], _ phase: Phase) {
         messageByteCount += message.count
@@ -128,10 +131,10 @@ struct NetworkRow {
         (shown, self.exchange) = (hop, exchange)
         sentAt = time
         head = nil
+        responseHeaders = [:]
         hasNewHead = false
         heldEnd = nil
         body = []
-        responseHeaders = [:]
         bodyCount = 0
         isBodyCut = false
         untoldCount = 0

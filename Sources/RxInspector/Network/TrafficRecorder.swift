@@ -45,9 +45,11 @@ actor TrafficRecorder {
 
     private func run() async {
         while await inbox.isFilled() {
-            takeEvents()
-            // One switch of threads for many events; nobody cancels it.
-            try? await Task.sleep(for: Self.pause)
+            repeat {
+                takeEvents()
+                // One switch of threads for many events; nobody cancels it.
+                try? await Task.sleep(for: Self.pause)
+            } while log.isHolding
         }
     }
 

@@ -66,7 +66,7 @@ final class Browser: Sendable {
         self.folder = folder
     }
 
-    /// Errors of scripts and violations of the page's security policy so far.
+    /// Errors of scripts, failed assertions, and violations of the page's security policy so far.
     var problems: [String] { contents.withLock { $0.problems } }
 
     /// Ends the browser.
@@ -188,6 +188,9 @@ final class Browser: Sendable {
             case "Runtime.exceptionThrown": message["params"]?["exceptionDetails"]
             case "Log.entryAdded" where message["params"]?["entry"]?["level"]?.string == "error":
                 message["params"]?["entry"]
+            case "Runtime.consoleAPICalled"
+            where ["assert", "error"].contains(message["params"]?["type"]?.string):
+                message["params"]?["args"]
             default: nil as JSON?
             }
         if let details {
