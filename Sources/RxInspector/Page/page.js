@@ -9,6 +9,8 @@ const make = (tag, name, text) => {
   return element;
 };
 const HISTORY = 300_000, ROWS = 120, REQUESTS = 200, MARBLES = 2000, LAG = 120;
+/** The characters of messages that are kept while the picture is frozen. */
+const HELD = 32_000_000;
 // The room to the right of the present, for the marbles that have just come.
 const EDGE = 84;
 const PHASES = [["queue", "queued"], ["dns", "DNS"], ["connect", "connect"], ["tls", "TLS"], ["wait", "wait"],
@@ -21,8 +23,12 @@ let clients = [], process = "", epoch = 0, offset = null, base = 0, span = 15_00
 let selected = null, hidden = { values: 0, streams: 0, older: 0, requests: 0, lost: 0, missed: 0 }, lastSampled = -1e9, isLost = true;
 /** Whether the loss of the connection has frozen the picture, which then goes on with the next one. */
 let isHalted = false;
+/** The time of the freeze; what came after it, as long as it is little enough to keep; and whether it was too much. */
+let frozenAt = 0, held = [], heldSize = 0, isStale = false;
 
 const serverNow = () => offset === null ? 0 : performance.now() + offset;
+/** The time up to which the picture is drawn. */
+const present = () => frozen === null ? serverNow() : frozenAt;
 const viewEnd = () => frozen ?? serverNow() - LAG;
 const scale = () => (width - EDGE) / span;
 const place = time => (time - base) * scale();
@@ -105,7 +111,7 @@ function label(row) {
   const drawn = row.tracks.reduce((sum, track) => sum + track.items.length, 0);
   const running = row.tracks.filter(track => track.end === null).length;
   row.count.textContent = total.toLocaleString("en");
-  row.count.classList.toggle("warn", row.sampledAt > serverNow() - 2000);
+  row.count.classList.toggle("warn", row.sampledAt > present() - 2000);
   row.count.title = `${plural(total, "value")}, ${drawn.toLocaleString("en")} drawn`;
   row.element.setAttribute("aria-label", `${row.text.textContent}, ${plural(total, "value")}, ${running ? "running" : "ended"}`);
 }
@@ -125,7 +131,7 @@ function drawTrack(track) {
 
 /** Draws the line of a track up to its end, or to the present. */
 function extend(track) {
-  const now = frozen === null ? serverNow() : Math.max(frozen, serverNow());
+  const now = present();
   track.thread.style.width = `${Math.max(2, place(track.end ?? now) - place(track.t))}px`;
   const pause = track.pauses.at(-1);
   if (pause && pause.to === null && pause.element) pause.element.style.width = `${Math.max(2, place(now) - place(pause.from))}px`;
@@ -135,7 +141,7 @@ function drawPause(track, pause) {
   pause.element = make("div", "pause");
   pause.element.title = "paused";
   pause.element.style.left = `${place(pause.from)}px`;
-  pause.element.style.width = `${Math.max(2, place(pause.to ?? serverNow()) - place(pause.from))}px`;
+  pause.element.style.width = `${Math.max(2, place(pause.to ?? present()) - place(pause.from))}px`;
   track.row.plane.prepend(pause.element);
 }
 
@@ -333,7 +339,7 @@ const outcome = request => request.state === "running" ? [request.mark ?? "…",
   : [`${request.status ?? "ok"}${request.cached ? ` ${request.cached}` : ""}`, "good"];
 
 function drawRequest(request) {
-  const now = serverNow();
+  const now = present();
   request.plane.replaceChildren();
   const end = request.end ?? now;
   const line = make("div", "span");
@@ -355,7 +361,8 @@ function drawRequest(request) {
         part.style.width = `${exchange.phases[name] / Math.max(0.001, until - from) * 100}%`;
         bar.append(part);
       }
-      if (!known.length) bar.style.background = "var(--wait)";
+      // The phases of a WebSocket are those of its handshake.
+      bar.style.background = `var(--${known.length || exchange.status === 101 ? "receive" : "wait"})`;
     }
     request.plane.append(bar);
   }
@@ -595,8 +602,10 @@ function ticks() {
 
 function setFrozen(time, byLoss = false) {
   const was = frozen;
+  if (was === null && time !== null) frozenAt = serverNow();
   frozen = time;
   isHalted = byLoss;
+  if (time === null) release();
   $("freeze").setAttribute("aria-pressed", String(time !== null));
   if ((was === null) !== (time === null)) {
     say(time === null ? "Live" : "Frozen");
@@ -616,6 +625,7 @@ function showState() {
 const say = text => { $("say").textContent = text; };
 
 function tidy() {
+  if (frozen !== null) return;
   const now = serverNow(), old = now - HISTORY;
   if (base < viewEnd() - 1_000_000 / scale()) layout();
   for (const track of [...tracks.values()]) {
@@ -632,12 +642,10 @@ function tidy() {
   for (const request of requests.values()) {
     if (request.end !== null && (request.end < old || requests.size > REQUESTS)) { request.row.remove(); requests.delete(request.id); }
   }
-  if (frozen === null) {
-    const left = viewEnd() - span * 2;
-    for (const row of rows) {
-      for (const element of [...row.plane.children]) if (element.time < left) element.remove();
-      label(row);
-    }
+  const left = viewEnd() - span * 2;
+  for (const row of rows) {
+    for (const element of [...row.plane.children]) if (element.time < left) element.remove();
+    label(row);
   }
   filter();
   sampling();
@@ -865,7 +873,7 @@ $("scroll").addEventListener("wheel", event => {
   pan(event.deltaX / scale());
 }, { passive: false });
 function pan(by) {
-  frozen = Math.max(span, Math.min(serverNow() - LAG, frozen + by));
+  frozen = Math.max(span, Math.min(frozenAt - LAG, frozen + by));
   isHalted = false;
   filter();
 }
@@ -888,10 +896,10 @@ for (const [name, text] of PHASES) {
 }
 
 // ---- The feed.
-let waits = 500;
+let waits = 500, socket = null;
 function connect() {
-  const socket = new WebSocket(new URL("streams", location.href).href.replace(/^http/, "ws"));
-  socket.addEventListener("message", event => receive(JSON.parse(event.data)));
+  socket = new WebSocket(new URL("streams", location.href).href.replace(/^http/, "ws"));
+  socket.addEventListener("message", event => receive(JSON.parse(event.data), event.data.length));
   socket.addEventListener("close", () => {
     isLost = true;
     if (frozen === null && offset !== null) setFrozen(viewEnd(), true);
@@ -928,15 +936,42 @@ function goOn({ tracks: open, requests: known, t: now }) {
   }
 }
 
-let lastBatch = 0;
-function receive(message) {
+/** Takes a message, or keeps it until the picture goes on. */
+function receive(message, size) {
   const arrival = message.t - performance.now();
   if (message.type === "hello") {
     waits = 500;
     isLost = false;
-    ({ process, epoch } = message);
-    const isFirst = offset === null;
     offset = arrival;
+    if (isHalted) setFrozen(null);
+  } else if (message.type !== "values") {
+    // The smallest delay so far says best how the clocks differ.
+    offset = Math.max(offset - 0.05, arrival);
+  }
+  if (frozen === null) apply(message);
+  else if (!isStale) {
+    held.push(message);
+    heldSize += size;
+    if (heldSize > HELD) { held = []; isStale = true; }
+  }
+  showState();
+}
+
+/** Takes what has been kept; or asks for the present state, if it was too much. */
+function release() {
+  const messages = held, wasStale = isStale;
+  held = [];
+  heldSize = 0;
+  isStale = false;
+  for (const message of messages) apply(message);
+  if (wasStale) socket.close();
+}
+
+let lastBatch = 0;
+function apply(message) {
+  if (message.type === "hello") {
+    const isFirst = epoch === 0;
+    ({ process, epoch } = message);
     // The address belongs to one run of the program, so the tracks are the same.
     if (isFirst) {
       $("process").textContent = process;
@@ -945,15 +980,12 @@ function receive(message) {
       for (const track of message.tracks) beginBefore(track, message.t);
     } else goOn(message);
     lastBatch = message.t;
-    if (isHalted) setFrozen(null);
     layout();
     hidden.missed += message.missed;
     hidden.older = message.untracked;
   } else if (message.type === "values") {
     for (const event of message.events) take(event);
   } else {
-    // The smallest delay so far says best how the clocks differ.
-    offset = Math.max(offset - 0.05, arrival);
     for (const event of message.events) take(event);
     count(message.counts, lastBatch, message.t);
     lastBatch = message.t;
@@ -963,7 +995,6 @@ function receive(message) {
   hidden.requests = message.omitted ?? hidden.requests;
   for (const request of message.requests ?? []) takeRequest(request);
   if (message.clients) { clients = message.clients; drawCards(); }
-  showState();
   filter();
 }
 
