@@ -252,7 +252,8 @@ import Testing
         ]
         for (answer, name) in answers {
             let bench = Bench([answer])
-            let request = try bench.client().serialized(Self.get)
+            var request = try bench.client().serialized(Self.get)
+            request.timeouts = .unlimited
             let recorder = Recorder(
                 bench.client().exchange(request).response(to: request)
                     .accompanied(by: [bench.log.accessory], as: request), on: bench.clock)

@@ -116,7 +116,8 @@ import Testing
     @Test("Cancelling closes the transfer")
     func cancel() throws {
         let (client, transport) = client(.when(.get, "/log", .steps(Self.ok, .chunk([0x61, 0x0A]), .stall)))
-        let recorder = try lines(client)
+        let recorder = Recorder(client.stream(.get("/log")).lines(), on: clock)
+        try clock.advance(by: .seconds(1))
         recorder.cancel()
         #expect(recorder.values == ["a"])
         #expect(transport.exchanges.map(\.outcome) == [.cancelled])

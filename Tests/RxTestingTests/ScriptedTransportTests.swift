@@ -145,11 +145,13 @@ import Testing
         #expect(log.entries == ["head 200", "a", "b", "finished 5.0 seconds", "|"])
     }
 
-    @Test func aStallIsForEverAndAScriptWithoutAnEndIsAnError() throws {
+    @Test func aStallWithoutLimitsIsForEverAndAScriptWithoutAnEndIsAnError() throws {
         let transport = ScriptedTransport(
             on: clock,
             [.when(nil, "/stall"), .when(nil, "/short", .steps(.head(ResponseHead(status: .ok))))])
-        start(transport, try request("http://a.test/stall"))
+        var stalled = try request("http://a.test/stall")
+        stalled.timeouts = .unlimited
+        start(transport, stalled)
         start(transport, try request("http://a.test/short"))
         try clock.run()
         #expect(transport.exchanges.map(\.outcome) == [.running, .failed(.unscripted)])

@@ -46,6 +46,7 @@ struct ReplayScript {
         var steps: [ScriptedWebSocket.Step] = []
         var now = Duration.zero
         var isClosing = false
+        var delay = Duration.zero
         for event in exchange.events {
             if event.time > now, factor > 0, event.isOfServer { steps.append(.wait(wait(event.time - now))) }
             now = max(now, event.time)
@@ -60,10 +61,15 @@ struct ReplayScript {
                 isClosing = true
             case .failed(let failure): steps.append(.fail(failure.error))
             case .finished: if !isClosing { steps.append(.end) }
-            case .uploaded, .interim, .head, .chunk, .trailers, .cancelled: break
+            case .head:
+                // The handshake has no steps.
+                delay = factor > 0 ? wait(event.time) : .zero
+                steps = []
+            case .uploaded, .interim, .chunk, .trailers, .cancelled: break
             }
         }
         var script = ScriptedWebSocket(steps)
+        script.delay = delay
         let offered = (request.headerFields[.secWebSocketProtocol] ?? "").split(separator: ",").map {
             String($0.filter { $0 != " " })
         }

@@ -17,7 +17,7 @@ import Synchronization
 ///
 /// It keeps the contract of `Transport`, as ``ScriptedTransport`` does. Each subscription selects an exchange by the
 /// ``ReplayRules``; its events come at the recorded times, measured on the scheduler. An exchange that was cancelled
-/// while it was recorded stays open after its last event.
+/// while it was recorded stays open after its last event. The time limits of the request apply, as on a network.
 ///
 /// Secrets are compared only with those of the cassette: a request with any password matches the exchange that was
 /// recorded with another one, but a placeholder that the cassette contains, such as the token of its login, matches

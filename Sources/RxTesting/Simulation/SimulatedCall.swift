@@ -26,7 +26,7 @@ final class SimulatedCall: @unchecked Sendable {
     private var playback: Playback?
     private var webSocket: WebSocketPlayback?
     private var timers: [any Cancellable] = []
-    private var limit: SilenceLimit?
+    private var limits: ExchangeLimits?
     private var isKilled = false
 
     init(
@@ -53,9 +53,8 @@ final class SimulatedCall: @unchecked Sendable {
     func start() {
         simulation.contents.withLock { $0.calls[index] = self }
         observer.scope.onClose { self.close() }
-        limit = SilenceLimit(request.timeouts, on: scheduler, in: observer.scope) {
-            [weak self] code, message in
-            self?.fail(code, message)
+        limits = ExchangeLimits(request.timeouts, on: scheduler, in: observer.scope) { [weak self] error in
+            self?.fail(error)
         }
         wait(Self.latency) { self.connect() }
     }
@@ -87,7 +86,7 @@ final class SimulatedCall: @unchecked Sendable {
 
     private func uploaded() {
         if strikes(.reset(.duringUpload)) { return lose() }
-        limit?.awaitHead()
+        limits?.enter(.waiting)
         var delay = Self.latency
         for case .requestDelay(let more) in faults {
             simulation.note(place, .fault(.requestDelay(more)))
@@ -148,7 +147,7 @@ final class SimulatedCall: @unchecked Sendable {
 
     private func play(_ script: ScriptedWebSocket) {
         let index = index
-        webSocket = WebSocketPlayback(script, of: request, to: observed, on: scheduler) {
+        webSocket = WebSocketPlayback(script, of: request, to: observed, on: scheduler, limits: limits) {
             [simulation] report in
             switch report {
             case .message(let message):
@@ -164,7 +163,9 @@ final class SimulatedCall: @unchecked Sendable {
     private func end(_ steps: [ScriptedTransport.Step]) {
         guard observer.scope.isOpen else { return }
         if let playback { return playback.replaceRest(by: steps) }
-        playback = Playback(steps, of: request, to: observed, on: scheduler) { self.outcome = $0 }
+        playback = Playback(steps, of: request, to: observed, on: scheduler, limits: limits) {
+            self.outcome = $0
+        }
         playback?.start()
     }
 
@@ -172,8 +173,7 @@ final class SimulatedCall: @unchecked Sendable {
     private var observed: Observer<TransferEvent, NetworkError> {
         Observer(
             scope: observer.scope,
-            next: { [observer, simulation, place, limit] event in
-                limit?.note(event)
+            next: { [observer, simulation, place] event in
                 if case .head(let head) = event { simulation.note(place, .head(head.status.code)) }
                 observer.next(event)
             }, end: observer.end)
@@ -205,6 +205,10 @@ final class SimulatedCall: @unchecked Sendable {
     private func fail(_ code: NetworkError.Code, _ message: String, isUnsent: Bool = false) {
         var error = NetworkError(code, message)
         error.isUnsent = isUnsent
+        fail(error)
+    }
+
+    private func fail(_ error: NetworkError) {
         // A broken connection stays broken, also while its reader pauses.
         stopTimers()
         if let webSocket { return webSocket.fail(with: error) }
@@ -214,7 +218,7 @@ final class SimulatedCall: @unchecked Sendable {
     private func close() {
         stopTimers()
         // Their reports refer to the call.
-        (playback, webSocket) = (nil, nil)
+        (playback, webSocket, limits) = (nil, nil, nil)
         guard !isKilled else { return }
         // After the report of the playback, whose teardown runs first.
         let event: SimulationEvent.Kind =

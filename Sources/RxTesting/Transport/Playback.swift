@@ -1,3 +1,4 @@
+import HTTPTypes
 import RxHTTP
 import RxLite
 
@@ -10,22 +11,30 @@ final class Playback: @unchecked Sendable {
     private let clock: any Scheduler
     private let begun: Duration
     private let report: @Sendable (ScriptedTransport.Exchange.Outcome) -> Void
+    private var limits: ExchangeLimits?
     private var next = 0
     private var firstByte: Duration?
+    /// Whether a part of the request is left to send.
+    private var isSending = false
+    /// Whether the connection has another protocol.
+    private var isUpgraded = false
     private var outcome: ScriptedTransport.Exchange.Outcome = .cancelled
     private var timer: (any Cancellable)?
     private var isRunning = false
     private var isStalled = false
 
+    /// - Parameter limits: the time limits of the exchange, if it has begun before. Default those of the request.
     init(
         _ steps: [ScriptedTransport.Step], of request: Request,
         to observer: Observer<TransferEvent, NetworkError>, on clock: any Scheduler,
+        limits: ExchangeLimits? = nil,
         report: @escaping @Sendable (ScriptedTransport.Exchange.Outcome) -> Void
     ) {
         self.steps = steps
         self.request = request
         self.observer = observer
         self.clock = clock
+        self.limits = limits
         self.report = report
         begun = clock.now
     }
@@ -37,6 +46,13 @@ final class Playback: @unchecked Sendable {
             self.report(self.outcome)
         }
         observer.scope.onResume { self.run() }
+        let limits =
+            limits
+            ?? ExchangeLimits(request.timeouts, on: clock, in: observer.scope) { [weak self] error in
+                self?.replaceRest(by: [.fail(error)])
+            }
+        self.limits = limits
+        limits.enter(phase)
         wait(.zero)
     }
 
@@ -77,15 +93,22 @@ final class Playback: @unchecked Sendable {
         case .wait(let delay):
             if delay > .zero { wait(delay) }
         case .uploaded(let bytes, let total):
+            isSending = total.map { bytes < $0 } ?? false
+            limits?.note(phase)
             observer.next(.uploaded(bytes: bytes, of: total))
         case .interim(let head):
+            limits?.note(phase)
             observer.next(.interim(head))
         case .head(let head):
             firstByte = clock.now - begun
+            isUpgraded = head.status == .switchingProtocols
+            limits?.note(phase)
             observer.next(.head(head))
         case .chunk(let bytes):
+            limits?.note(phase)
             observer.next(.chunk(bytes))
         case .trailers(let fields):
+            limits?.note(phase)
             observer.next(.trailers(fields))
         case .finish:
             let total = clock.now - begun
@@ -96,6 +119,17 @@ final class Playback: @unchecked Sendable {
             fail(error)
         case .stall:
             isStalled = true
+        }
+    }
+
+    /// The phase until the next event of the script.
+    private var phase: ExchangeLimits.Phase {
+        if firstByte != nil { return isUpgraded ? .open : .receiving }
+        let event = steps[next...].first { if case .wait = $0 { false } else { true } }
+        return switch event {
+        case .uploaded: .sending
+        case .fail(let error) where error.isUnsent: .connecting
+        default: isSending ? .sending : .waiting
         }
     }
 

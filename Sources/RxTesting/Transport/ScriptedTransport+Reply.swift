@@ -18,9 +18,11 @@ extension ScriptedTransport {
         case trailers(HTTPFields)
         /// The end of the response.
         case finish
-        /// The exchange fails. An `error` without a request is attributed to the request of the exchange.
+        /// The exchange fails. Until then a request whose `error` says that it is unsent counts as connecting. An `error`
+        /// without a request is attributed to the request of the exchange.
         case fail(NetworkError)
-        /// Neither another event nor an end; the exchange runs until it is cancelled.
+        /// Neither another event nor an end; the exchange runs until a time limit of its request passes (`Timeouts`), or
+        /// until it is cancelled.
         case stall
     }
 
@@ -82,7 +84,7 @@ extension ScriptedTransport.Reply {
         return Self([.wait(delay), .fail(error)])
     }
 
-    /// No response, ever.
+    /// No response. The exchange ends by a time limit of its request; with `Timeouts.unlimited`, never.
     public static let stall = Self([.stall])
 }
 

@@ -16,6 +16,10 @@ import Synchronization
 /// exchange, cancelling closes it, and while the subscription is paused no event is delivered. No response
 /// arrives within the subscribing call: advance the clock.
 ///
+/// The `timeouts` of a request apply on the clock, as on a network: `connect` before a failure that leaves the request
+/// unsent, `idle` between the steps of an upload and of a response, `firstByte` before the response, and `attempt`. Set
+/// them to `nil` for responses that take longer.
+///
 /// A request that no rule matches fails with `NetworkError.Code.unscripted`. The trait `.usesEveryRule` of
 /// RxTestingSupport fails a test that leaves a rule without a request.
 public final class ScriptedTransport: Transport {

@@ -48,6 +48,8 @@ public struct ScriptedWebSocket: Sendable {
     public var subprotocols: [String]
     /// The compression that the server accepts.
     public var compression: WebSocketCompression
+    /// The time before the response to the handshake.
+    var delay = Duration.zero
 
     /// Creates a script.
     ///

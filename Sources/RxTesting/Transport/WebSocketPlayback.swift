@@ -19,6 +19,7 @@ final class WebSocketPlayback: @unchecked Sendable {
     private let observer: Observer<TransferEvent, NetworkError>
     private let clock: any Scheduler
     private let report: @Sendable (Report) -> Void
+    private var limits: ExchangeLimits?
     private var state: WebSocketConnectionState?
     private var next = 0
     private var timer: (any Cancellable)?
@@ -32,15 +33,18 @@ final class WebSocketPlayback: @unchecked Sendable {
     /// The failure that ends the connection as soon as the client reads.
     private var breakage: NetworkError?
 
+    /// - Parameter limits: the time limits of the exchange, if it has begun before. Default those of the request.
     init(
         _ script: ScriptedWebSocket, of request: Request,
         to observer: Observer<TransferEvent, NetworkError>, on clock: any Scheduler,
+        limits: ExchangeLimits? = nil,
         report: @escaping @Sendable (Report) -> Void
     ) {
         self.script = script
         self.request = request
         self.observer = observer
         self.clock = clock
+        self.limits = limits
         self.report = report
     }
 
@@ -50,7 +54,14 @@ final class WebSocketPlayback: @unchecked Sendable {
             self.report(.end(self.outcome))
         }
         observer.scope.onResume { self.run() }
-        wait(.zero)
+        let limits =
+            limits
+            ?? ExchangeLimits(request.timeouts, on: clock, in: observer.scope) { [weak self] error in
+                self?.fail(with: error)
+            }
+        self.limits = limits
+        limits.enter(.waiting)
+        wait(script.delay)
     }
 
     /// Breaks the connection. Called inside the lane.
@@ -81,6 +92,7 @@ final class WebSocketPlayback: @unchecked Sendable {
             let (fields, agreement) = try WebSocketHandshake.answer(
                 to: request.headerFields, subprotocols: script.subprotocols, compression: script.compression)
             state = WebSocketConnectionState(role: .server, deflate: agreement.deflate)
+            limits?.note(.open)
             emit(.head(ResponseHead(status: .switchingProtocols, headerFields: fields)))
         } catch {
             return fail(NetworkError(.unscripted, "\(error)"))

@@ -79,13 +79,13 @@ import Testing
         try clock.advance(by: .seconds(1))
         recorders[0].cancel()
         recorders[2].cancel()
-        try clock.run()
+        try clock.advance(by: .seconds(1))
         #expect(transport.runningCount == 1)
         recorders[1].cancel()
-        try clock.run()
+        try clock.advance(by: .seconds(1))
         #expect(transport.cancelled.count == 1)
         client.request(.get("/x")).subscribe()
-        try clock.run()
+        try clock.advance(by: .seconds(1))
         #expect(transport.exchanges.count == 2)
     }
 

@@ -58,7 +58,8 @@ import Testing
             client.post("/form", .json(["a": 1])),
             client.post("/form", .text("long enough to be cut off")),
         ]
-        let recorders = calls.map { Recorder($0, on: clock) } + [Recorder(client.get("/wait"), on: clock)]
+        let waiting = client.get("/wait", options: RequestOptions(timeouts: .unlimited))
+        let recorders = (calls + [waiting]).map { Recorder($0, on: clock) }
         try clock.run()
         recorders.last?.cancel()
         let document = try recording.archive.encoded()

@@ -63,7 +63,8 @@ import Testing
         let client = client([.when(.get, "/no", .status(.notFound)), .when(.get, "/wait", .stall)])
         client.traffic.log(to: logger(.debug))
         _ = Recorder(client.get("/no"), on: clock)
-        let waiting = Recorder(client.get("/wait"), on: clock)
+        let unlimited = RequestOptions(timeouts: .unlimited)
+        let waiting = Recorder(client.get("/wait", options: unlimited), on: clock)
         try clock.run()
         waiting.cancel()
         let ends = lines.filter { $0.contains(" failed ") || $0.contains(" cancelled ") }

@@ -178,7 +178,7 @@ import Testing
 
     @Test("A request that began before a change of servers does not affect the present state")
     func late() throws {
-        health["main.test"] = .failure(.connect, after: .seconds(20))
+        health["main.test"] = .failure(.connect, after: .seconds(9))
         let (client, _) = servers.client(probeInterval: .seconds(1))
         let slow = Recorder(client.get("/slow"), on: clock)
         health["main.test"] = .failure(.connect)

@@ -20,6 +20,7 @@ import Testing
         bench(
             {
                 $0.options.hedging = hedging
+                $0.options.timeouts = .unlimited
                 configure(&$0)
             }, answers)
     }

@@ -14,7 +14,8 @@ import Testing
         -> [String]
     {
         let replay = ReplayTransport(try Cassette(bytes: Array(archive.utf8)), on: clock, rules: rules)
-        let request = Request(url: try #require(URL(string: "https://a.test\(path)")))
+        let request = Request(
+            url: try #require(URL(string: "https://a.test\(path)")), timeouts: .unlimited)
         return try RecordedShop.events(of: request, by: replay, on: clock)
     }
 
@@ -209,7 +210,7 @@ import Testing
             let request = Request(
                 method: exchange.method, url: try #require(URL(string: exchange.url)),
                 headerFields: exchange.headerFields,
-                body: exchange.body.isEmpty ? .empty : .bytes(exchange.body))
+                body: exchange.body.isEmpty ? .empty : .bytes(exchange.body), timeouts: .unlimited)
             let recorder = Recorder(replay.send(request), on: clock)
             try clock.run()
             var (status, size) = ("", 0)

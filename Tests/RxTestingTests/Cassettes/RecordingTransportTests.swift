@@ -75,7 +75,8 @@ import Testing
                     .chunk(Array("data: a\n\n".utf8)), .wait(.seconds(5)), .chunk(Array("data: b\n\n".utf8)),
                     .stall))
         ])
-        let request = Request(url: try #require(URL(string: "https://shop.test/events")))
+        let url = try #require(URL(string: "https://shop.test/events"))
+        let request = Request(url: url, timeouts: .unlimited)
         let live = Recorder(shop.recording.send(request), on: shop.clock)
         try shop.clock.advance(by: .seconds(8))
         live.cancel()
@@ -99,7 +100,7 @@ import Testing
         let shop = RecordedShop([
             .when(.get, "/a", .steps(.head(ResponseHead(status: .ok)), .chunk([65]), .stall))
         ])
-        let request = Request(url: try #require(URL(string: "https://shop.test/a")))
+        let request = Request(url: try #require(URL(string: "https://shop.test/a")), timeouts: .unlimited)
         let live = Recorder(shop.recording.send(request), on: shop.clock)
         try shop.clock.run()
         #expect(try shop.cassette().exchanges.map(\.content) == [[65]])
