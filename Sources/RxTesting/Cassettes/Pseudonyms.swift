@@ -44,6 +44,17 @@ struct Pseudonyms {
         return output + text[start...]
     }
 
+    /// The parts of a masked text between its placeholders; one if it has none.
+    static func pieces(of text: [UInt8]) -> [[UInt8]] {
+        var pieces: [[UInt8]] = []
+        var start = 0
+        while let found = text.firstOffset(of: Array(mask.utf8), from: start) {
+            pieces.append(Array(text[start..<found]))
+            start = found + mask.utf8.count
+        }
+        return pieces + [Array(text[start...])]
+    }
+
     /// The highest number of a placeholder in the text; 0 if there is none.
     static func highestNumber(in text: [UInt8]) -> Int {
         var (highest, start) = (0, 0)

@@ -2,29 +2,27 @@ import HTTPTypes
 import RxHTTP
 import RxJSON
 
-/// The differences between a sent and a recorded request.
+/// The differences between a sent and a recorded request, or between two messages.
 struct ReplayDifference {
     private static let lineLimit = 8
     private static let textLimit = 120
 
-    private let sent: Cassette.Exchange
-    private let recorded: Cassette.Exchange
-    private let rules: ReplayRules
     private var lines: [String] = []
+    /// Whether any secret fits a recorded placeholder.
+    private var acceptsSecrets = false
 
     static func lines(
         sent: Cassette.Exchange, recorded: Cassette.Exchange, _ rules: ReplayRules
     ) -> [String] {
-        var difference = ReplayDifference(sent: sent, recorded: recorded, rules: rules)
-        difference.compare()
-        let rest = difference.lines.count - lineLimit
-        return difference.lines.prefix(lineLimit) + (rest > 0 ? ["and \(rest) more differences"] : [])
+        var difference = ReplayDifference()
+        difference.compare(sent, recorded, rules)
+        return difference.shortened
     }
 
-    private init(sent: Cassette.Exchange, recorded: Cassette.Exchange, rules: ReplayRules) {
-        self.sent = sent
-        self.recorded = recorded
-        self.rules = rules
+    /// The first lines, and the number of the others.
+    var shortened: [String] {
+        let rest = lines.count - Self.lineLimit
+        return lines.prefix(Self.lineLimit) + (rest > 0 ? ["and \(rest) more differences"] : [])
     }
 
     /// A measure of how much two fingerprints have in common.
@@ -36,25 +34,38 @@ struct ReplayDifference {
             + (one.body == other.body ? 2 : 0) + (one.fields == other.fields ? 1 : 0)
     }
 
-    private mutating func add(_ place: String, _ recorded: String?, _ sent: String?) {
+    /// Adds a line unless the texts are equal.
+    mutating func add(_ place: String, _ recorded: String?, _ sent: String?) {
         guard recorded != sent else { return }
+        if acceptsSecrets, let recorded, let sent, Self.fits(Array(sent.utf8), Array(recorded.utf8)) {
+            return
+        }
+        let common = zip(recorded ?? "", sent ?? "").prefix { $0 == $1 }.count
+        let start = common > Self.textLimit / 2 ? common - Self.textLimit / 4 : 0
         func shown(_ text: String?) -> String {
             guard let text else { return "nothing" }
-            return text.count > Self.textLimit ? "\(text.prefix(Self.textLimit))…" : text
+            let rest = text.dropFirst(start)
+            return (start > 0 ? "…" : "") + rest.prefix(Self.textLimit)
+                + (rest.count > Self.textLimit ? "…" : "")
         }
         lines.append("\(place): recorded \(shown(recorded)), sent \(shown(sent))")
     }
 
-    private mutating func compare() {
+    private mutating func compare(
+        _ sent: Cassette.Exchange, _ recorded: Cassette.Exchange, _ rules: ReplayRules
+    ) {
         add("method", recorded.method.rawValue, sent.method.rawValue)
-        compareURLs()
+        compareURLs(sent, recorded, rules)
         for name in rules.comparedFields.sorted(by: { $0.canonicalName < $1.canonicalName }) {
             add(name.rawName, recorded.headerFields[name], sent.headerFields[name])
         }
-        if rules.comparesBodies { compareBodies() }
+        guard rules.comparesBodies, !Fingerprint.areContentsEqual(sent, recorded) else { return }
+        compare("body", recorded.body, sent.body)
     }
 
-    private mutating func compareURLs() {
+    private mutating func compareURLs(
+        _ sent: Cassette.Exchange, _ recorded: Cassette.Exchange, _ rules: ReplayRules
+    ) {
         func parts(_ url: String) -> (place: String, query: [String: String]) {
             let parts = url.prefix { $0 != "#" }.split(
                 separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -80,14 +91,52 @@ struct ReplayDifference {
         }
     }
 
-    private mutating func compareBodies() {
-        guard !Fingerprint.areContentsEqual(sent, recorded) else { return }
-        if let one = try? JSONPart(wholeOf: recorded.body), let other = try? JSONPart(wholeOf: sent.body) {
+    /// Compares two texts of messages, JSON by its values.
+    mutating func compare(_ place: String, recorded: [UInt8], sent: [UInt8]) {
+        acceptsSecrets = true
+        if recorded != sent { compare(place, recorded, sent) }
+    }
+
+    private mutating func compare(_ place: String, _ recorded: [UInt8], _ sent: [UInt8]) {
+        if let one = try? JSONPart(wholeOf: recorded), let other = try? JSONPart(wholeOf: sent) {
             return compare(
-                "body", Place(one.tape, JSONTape.root, recorded.body),
-                Place(other.tape, JSONTape.root, sent.body))
+                place, Place(one.tape, JSONTape.root, recorded), Place(other.tape, JSONTape.root, sent))
         }
-        add("body", describe(recorded.body), describe(sent.body))
+        add(place, describe(recorded), describe(sent))
+    }
+
+    /// Adds the lengths of binary messages, and the first byte that differs.
+    mutating func addBytes(_ place: String, recorded: [UInt8], sent: [UInt8]) {
+        let index = zip(recorded, sent).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+        func shown(_ bytes: [UInt8]) -> String {
+            let size = "\(bytes.count) bytes"
+            guard let index else { return size }
+            let digits = String(bytes[index], radix: 16, uppercase: true)
+            return "\(size), at \(index) 0x\(digits.count < 2 ? "0" : "")\(digits)"
+        }
+        add(place, shown(recorded), shown(sent))
+    }
+
+    /// Whether the bytes are the recorded ones, where each placeholder stands for a secret: a text without blanks and
+    /// quotes.
+    static func fits(_ sent: [UInt8], _ recorded: [UInt8]) -> Bool {
+        var pieces = Pseudonyms.pieces(of: recorded)[...]
+        guard let first = pieces.popFirst(), let last = pieces.popLast() else { return sent == recorded }
+        guard sent.starts(with: first) else { return false }
+        var place = first.count
+        func isSecret(to end: Int) -> Bool {
+            place < end && sent[place..<end].allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "\"") }
+        }
+        for piece in pieces {
+            // The first occurrence leaves the most to the rest.
+            let found =
+                piece.isEmpty
+                ? place + 1 : place < sent.count ? sent.firstOffset(of: piece, from: place + 1) : nil
+            guard let found, found < sent.count, isSecret(to: found) else { return false }
+            place = found + piece.count
+        }
+        let end = sent.count - last.count
+        return end > place && sent[end...].elementsEqual(last) && isSecret(to: end)
     }
 
     private func describe(_ body: [UInt8]) -> String? {
@@ -134,6 +183,9 @@ struct ReplayDifference {
                     "\(path)[\(index)]", index < elements.count ? elements[index] : nil,
                     index < others.count ? others[index] : nil)
             }
+        } else if kinds.0.isNumber, kinds.1.isNumber, kinds.0 != kinds.1 || kinds.0 == .number {
+            // 1, 1.0 and 1e0 are one value.
+            if Double(one.literal) != Double(other.literal) { add(path, one.literal, other.literal) }
         } else if one.canonical != other.canonical {
             add(path, one.literal, other.literal)
         }

@@ -1,4 +1,4 @@
-/// The reason why a cassette does not fit the requests, with the nearest exchange.
+/// The reason why a cassette does not fit the requests or messages, with the nearest exchange.
 ///
 /// ```
 /// login.har has no exchange for POST https://shop.test/login
@@ -6,7 +6,7 @@
 ///   body.user: recorded "ann", sent "bob"
 /// ```
 public struct ReplayMismatch: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The request, as method and URL without secrets; `nil` if exchanges stayed unused.
+    /// The request, as method and URL without secrets; `nil` if exchanges stayed unused. For a message, its handshake.
     public let request: String?
     /// The number of the nearest exchange, from 1, if there is one.
     public let nearest: Int?

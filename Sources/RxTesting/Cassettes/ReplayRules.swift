@@ -23,7 +23,8 @@ public struct ReplayRules: Sendable {
     /// Whether scheme, host and port of the URLs are compared. Default true.
     public var comparesOrigins = true
     /// Whether the contents are compared: JSON with its members in any order, forms with their pairs in any order,
-    /// multipart with any boundary, other content byte by byte. Default true.
+    /// multipart with any boundary, other content byte by byte. It applies to the client's messages of WebSockets as well,
+    /// whose number is always compared. Default true.
     public var comparesBodies = true
     /// The header fields that are compared. Default none.
     public var comparedFields: Set<HTTPField.Name> = []
@@ -31,8 +32,8 @@ public struct ReplayRules: Sendable {
     public var order = Order.free
     /// The times of the events. Default as recorded.
     public var timing = Timing.recorded
-    /// Whether each exchange answers once and all of them must be used. If it is false, the last one of several that
-    /// match repeats, and exchanges may stay unused. Default true.
+    /// Whether each exchange answers once, and all of them must be used, to the client's last message. If it is false, the
+    /// last one of several that match repeats, and exchanges may stay unused or end early. Default true.
     public var isStrict = true
 
     /// Creates the default rules.

@@ -19,6 +19,10 @@ import Synchronization
 /// ``ReplayRules``; its events come at the recorded times, measured on the scheduler. An exchange that was cancelled
 /// while it was recorded stays open after its last event. The time limits of the request apply, as on a network.
 ///
+/// A WebSocket compares the client's messages and the code of its close frame with the recorded ones, in their order:
+/// text exactly or as JSON by its values, binary messages by their bytes. The first that differs breaks the connection
+/// with `NetworkError.Code.unrecorded`.
+///
 /// Secrets are compared only with those of the cassette: a request with any password matches the exchange that was
 /// recorded with another one, but a placeholder that the cassette contains, such as the token of its login, matches
 /// only itself.
@@ -34,6 +38,7 @@ public final class ReplayTransport: Transport {
     private let files: (any FileSystem)?
     private let library: Mutex<ReplayLibrary>
     private let mismatches = Mutex<[ReplayMismatch]>([])
+    private let conversations = Mutex<[ReplayConversation]>([])
 
     /// Creates a transport that answers from a cassette.
     ///
@@ -53,7 +58,8 @@ public final class ReplayTransport: Transport {
         library = Mutex(ReplayLibrary(cassette.exchanges, rules))
     }
 
-    /// The requests so far that matched no exchange, each with the differences to the nearest one.
+    /// The requests so far that matched no exchange, each with the differences to the nearest one, and the messages of
+    /// WebSockets that differ from the recorded ones.
     public var unmatched: [ReplayMismatch] { mismatches.withLock { $0 } }
 
     /// The numbers, from 1, of the exchanges that no request has used.
@@ -61,16 +67,20 @@ public final class ReplayTransport: Transport {
 
     /// Checks that everything fitted.
     ///
-    /// - Throws: the first ``ReplayMismatch`` of a request, or, by strict rules, one that lists the unused exchanges.
+    /// - Throws: the first ``ReplayMismatch`` of a request or a message; or, by strict rules, one that lists the messages
+    ///   that the client has not sent, or the unused exchanges.
     public func verify() throws(ReplayMismatch) {
         if let mismatch = unmatched.first { throw mismatch }
+        guard rules.isStrict else { return }
+        for conversation in conversations.withLock({ $0 }) {
+            if let mismatch = conversation.unsent(from: name) { throw mismatch }
+        }
         let unused = unused
-        guard rules.isStrict, !unused.isEmpty else { return }
+        guard !unused.isEmpty else { return }
         let lines = unused.map { number in
             let exchange = cassette.exchanges[number - 1]
             return "\(number): \(exchange.method.rawValue) \(exchange.url)"
         }
-        let name = cassette.file ?? "the cassette"
         throw ReplayMismatch(
             "\(unused.count) of \(cassette.exchanges.count) exchanges of \(name) stayed unused",
             differences: lines)
@@ -105,7 +115,7 @@ public final class ReplayTransport: Transport {
         guard let index = take(Cassette.Exchange(request, body: body), request, body: body) else {
             return false
         }
-        play(cassette.exchanges[index], request, to: observer)
+        play(index, request, to: observer)
         return true
     }
 
@@ -114,6 +124,8 @@ public final class ReplayTransport: Transport {
         let sent = Cassette.Exchange(request, body: request.body.known)
         return library.withLock { $0.placeholders(in: sent, request.redaction) }.sorted()
     }
+
+    private var name: String { cassette.file ?? "the cassette" }
 
     private func take(_ sent: Cassette.Exchange, _ request: Request, body: [UInt8]?) -> Int? {
         library.withLock { $0.take(sent, request.redaction, ignoringBody: body == nil) }
@@ -128,23 +140,31 @@ public final class ReplayTransport: Transport {
             let error = NetworkError(.unrecorded, "\(mismatch)", request: request)
             return Playback([.fail(error)], of: request, to: observer, on: scheduler) { _ in }.start()
         }
-        play(cassette.exchanges[index], request, to: observer)
+        play(index, request, to: observer)
     }
 
     private func play(
-        _ exchange: Cassette.Exchange, _ request: Request, to observer: Observer<TransferEvent, NetworkError>
+        _ index: Int, _ request: Request, to observer: Observer<TransferEvent, NetworkError>
     ) {
+        let exchange = cassette.exchanges[index]
         let script = ReplayScript(exchange, rules.timing)
         guard exchange.isWebSocket, exchange.head?.status == .switchingProtocols else {
             return Playback(script.steps, of: request, to: observer, on: scheduler) { _ in }.start()
         }
-        WebSocketPlayback(script.webSocket(for: request), of: request, to: observer, on: scheduler) { _ in }
-            .start()
+        let conversation = ReplayConversation(exchange, number: index + 1, of: request, rules)
+        if rules.isStrict { conversations.withLock { $0.append(conversation) } }
+        WebSocketPlayback(script.webSocket(for: request), of: request, to: observer, on: scheduler) {
+            report in
+            guard let mismatch = conversation.take(report, from: self.name) else { return nil }
+            self.mismatches.withLock { $0.append(mismatch) }
+            return NetworkError(.unrecorded, "\(mismatch)", request: request)
+        }
+        .start()
     }
 
     private func mismatch(_ request: Request, _ sent: Cassette.Exchange) -> ReplayMismatch {
         let asked = "\(request.method.rawValue) \(request.shownURL)"
-        let heading = "\(cassette.file ?? "the cassette") has no exchange for \(asked)"
+        let heading = "\(name) has no exchange for \(asked)"
         guard let nearest = library.withLock({ $0.nearest(to: sent, request.redaction) }) else {
             return ReplayMismatch(heading, request: asked, differences: ["it has no exchanges at all"])
         }

@@ -155,6 +155,7 @@ final class SimulatedCall: @unchecked Sendable {
             case .closing: break
             case .end(let outcome): self.outcome = outcome
             }
+            return nil
         }
         webSocket?.start()
     }

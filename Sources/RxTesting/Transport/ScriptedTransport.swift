@@ -65,6 +65,7 @@ public final class ScriptedTransport: Transport {
             if let webSocket = reply.webSocket {
                 return WebSocketPlayback(webSocket, of: request, to: observer, on: self.clock) { report in
                     self.note(report, at: index)
+                    return nil
                 }
                 .start()
             }

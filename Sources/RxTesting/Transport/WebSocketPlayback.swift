@@ -18,7 +18,7 @@ final class WebSocketPlayback: @unchecked Sendable {
     private let request: Request
     private let observer: Observer<TransferEvent, NetworkError>
     private let clock: any Scheduler
-    private let report: @Sendable (Report) -> Void
+    private let report: @Sendable (Report) -> NetworkError?
     private var limits: ExchangeLimits?
     private var state: WebSocketConnectionState?
     private var next = 0
@@ -34,11 +34,12 @@ final class WebSocketPlayback: @unchecked Sendable {
     private var breakage: NetworkError?
 
     /// - Parameter limits: the time limits of the exchange, if it has begun before. Default those of the request.
+    /// - Parameter report: takes what the client does; an error breaks the connection.
     init(
         _ script: ScriptedWebSocket, of request: Request,
         to observer: Observer<TransferEvent, NetworkError>, on clock: any Scheduler,
         limits: ExchangeLimits? = nil,
-        report: @escaping @Sendable (Report) -> Void
+        report: @escaping @Sendable (Report) -> NetworkError?
     ) {
         self.script = script
         self.request = request
@@ -51,7 +52,7 @@ final class WebSocketPlayback: @unchecked Sendable {
     func start() {
         observer.scope.onClose {
             self.timer?.cancel()
-            self.report(.end(self.outcome))
+            _ = self.report(.end(self.outcome))
         }
         observer.scope.onResume { self.run() }
         let limits =
@@ -115,20 +116,21 @@ final class WebSocketPlayback: @unchecked Sendable {
         var replies: [UInt8] = []
         var inputs: [WebSocketInput] = []
         state?.receive(bytes, replies: &replies) { inputs.append($0) }
-        send(replies)
+        var isOver = false
         for input in inputs {
             switch input {
             case .message(let message):
-                report(.message(message))
+                if let error = report(.message(message)) { return fail(with: error) }
                 received.append(message)
             case .close(let code, reason: _):
-                report(.closing(code ?? .noStatus))
-                return end()
-            case .violation: return end()
+                if let error = report(.closing(code ?? .noStatus)) { return fail(with: error) }
+                isOver = true
+            case .violation: isOver = true
             case .ping, .pong: break
             }
         }
-        run()
+        send(replies)
+        if isOver { end() } else { run() }
     }
 
     // MARK: The steps
