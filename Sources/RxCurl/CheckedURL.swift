@@ -43,9 +43,14 @@ struct CheckedURL {
     private enum Flaw: String, Error {
         case scheme = "the URL is not an absolute http or https URL"
         case host = "the URL has no host"
+        case longHost = "the URL's host is longer than 255 bytes"
         case port = "the URL's port is not a number from 1 to 65535"
         case byte = "the URL contains a character that must be percent-encoded"
     }
+
+    /// The maximum length of a host in bytes: that of SOCKS5 (RFC 1928 §5); a name of DNS has 253. libcurl before
+    /// 8.4 writes a longer one past the end of a buffer (``LibcurlFault/overflowsSOCKSNames``).
+    private static let longestHost = 255
 
     /// Checks the scheme, the authority (RFC 3986 §3.2) and every byte; returns whether there is user info
     /// and where the authority ends. It runs for every request, hence the plain loops.
@@ -77,6 +82,7 @@ struct CheckedURL {
             end += 1
         }
         guard colon ?? end > host else { return .failure(.host) }
+        guard (colon ?? end) - host <= longestHost else { return .failure(.longHost) }
         if let colon {
             var port = 0
             for index in colon + 1..<end {

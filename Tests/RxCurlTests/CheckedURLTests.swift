@@ -6,9 +6,13 @@ import Testing
 @testable import RxCurl
 
 @Suite struct CheckedURLTests {
+    /// The longest host.
+    private static let longHost = String(repeating: "a", count: 255)
+
     @Test(arguments: [
         "http://example.com", "HTTPS://example.com/a?b#c", "http://example.com:8080/", "http://example.com:",
         "http://[::1]:80/", "http://[::1]", "http://user:password@example.com/",
+        "http://\(longHost):80/",
     ])
     func isAccepted(text: String) throws {
         let url = try #require(URL(string: text))
@@ -20,7 +24,7 @@ import Testing
     @Test(arguments: [
         "ftp://example.com", "/relative", "example.com", "http:///path", "http://:80/", "http://@/",
         "http://example.com:0/", "http://example.com:65536/", "http://example.com:999999999999999999999/",
-        "mailto:a@example.com", "httpx://example.com",
+        "mailto:a@example.com", "httpx://example.com", "http://\(longHost)a/", "https://u@\(longHost)a:80",
     ])
     func isRefused(text: String) throws {
         let url = try #require(URL(string: text))

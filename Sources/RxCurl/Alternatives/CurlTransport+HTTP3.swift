@@ -11,7 +11,7 @@ extension CurlTransport {
             if !features.hasHTTP3 {
                 "\(features) does not support HTTP/3"
             } else if !features.usesHTTP3 {
-                "HTTP/3 requires libcurl 8.4 or later with HTTP/2, and this is \(features)"
+                "HTTP/3 requires libcurl 8.5 or later with HTTP/2, and this is \(features)"
             } else if !multi.settings.isDirect {
                 "HTTP/3 cannot use a proxy, not even the environment's, or a Unix socket"
             } else {

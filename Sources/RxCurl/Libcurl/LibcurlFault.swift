@@ -1,4 +1,4 @@
-/// A fault of libcurl that the transport works around.
+/// A fault of libcurl in reach of the transport, and how the transport avoids it.
 enum LibcurlFault: CaseIterable {
     /// Keeps a pointer to the last header of a transfer, frees that header when the next one begins on the same easy
     /// handle, and then reads and reallocates it if the response begins with a folded line
@@ -6,7 +6,8 @@ enum LibcurlFault: CaseIterable {
     /// once: see ``EasyHandlePool``.
     case readsFreedHeaders
     /// Reuses an idle connection that has unread bytes or was reset, so that a late 408 counts as the next
-    /// response. See ``ConnectedSocket/retire()``.
+    /// response: before 8.0, and after 8.21 for a second after it has last checked the connection
+    /// (`Curl_cpool_conn_seems_healthy`). The guard is harmless in between. See ``ConnectedSocket/retire()``.
     case reusesUncleanConnections
     /// Treats an HTTP/2 body without a length as complete if it is reset before its end, and has other HTTP/2
     /// faults. Therefore ``CurlTransport/HTTPVersion/automatic`` means HTTP/1.1.
@@ -31,6 +32,22 @@ enum LibcurlFault: CaseIterable {
     /// still points to them. Therefore the handle stays in libcurl until they have ended: see ``NameLookups``.
     /// Not observed in 8.14.1.
     case freesLookupsUnderWay
+    /// Writes the host of a URL past the end of a buffer if a SOCKS5 proxy resolves it, the host is longer than
+    /// 255 bytes, and the proxy is slow (CVE-2023-38545; distributions have patched older versions). Therefore
+    /// such hosts are refused, with any version: see ``CheckedURL``.
+    case overflowsSOCKSNames
+    /// Uses a freed request when an HTTP/3 connection closes (curl issue 12356). Therefore HTTP/3 is not used.
+    case freesHTTP3Streams
+    /// Reads the freed data of a name lookup if the lookup ends in the same moment as its request
+    /// (`Curl_thread_destroy` without the lock, curl issue 17256). There is no guard against it: a request that
+    /// is cancelled or times out ends its lookup.
+    case detachesLookupsUnlocked
+    /// Hands out only the part of an HTTP/2 head that fits into the receive buffer, and the rest when another frame
+    /// arrives. Therefore the buffer has room for the longest head that this libcurl accepts, 128 KiB.
+    case stallsLongHTTP2Heads
+    /// Treats an HTTP/2 body without a length as complete if the stream is reset with `NO_ERROR` in its middle. There
+    /// is no guard against it, since libcurl does not tell. Still present in 8.23.0.
+    case trustsResetHTTP2Bodies
     /// Gives up a request after six connections in a row have refused its HTTP/2 stream, which happens with
     /// servers that allow few streams and announce this late. Therefore the transport sends the request
     /// again. Still present in 8.14.1.
@@ -43,13 +60,17 @@ enum LibcurlFault: CaseIterable {
     /// The first version without the fault; `nil` if there is none so far.
     var end: LibcurlFeatures.Version? {
         switch self {
-        case .reusesUncleanConnections: .init(8, 0)
-        case .readsFreedHeaders: .init(8, 1)
-        case .endsHTTP2BodiesEarly, .stallsPausedHTTP2, .spinsOnHTTP2Uploads, .breaksReusedPlainHTTP2:
+        case .readsFreedHeaders, .stallsLongHTTP2Heads: .init(8, 1)
+        case .endsHTTP2BodiesEarly, .stallsPausedHTTP2, .spinsOnHTTP2Uploads, .breaksReusedPlainHTTP2,
+            .overflowsSOCKSNames:
             .init(8, 4)
+        case .freesHTTP3Streams: .init(8, 5)
         case .keepsTLSSessionsPerHandle: .init(8, 12)
-        case .waitsAfterRefusals, .losesResponsesToResets, .freesLookupsUnderWay: .init(8, 14)
-        case .givesUpRefusedStreams, .delaysHTTP2Resets: nil
+        case .waitsAfterRefusals, .losesResponsesToResets, .freesLookupsUnderWay, .detachesLookupsUnlocked:
+            .init(8, 14)
+        case .reusesUncleanConnections, .givesUpRefusedStreams, .delaysHTTP2Resets,
+            .trustsResetHTTP2Bodies:
+            nil
         }
     }
 }

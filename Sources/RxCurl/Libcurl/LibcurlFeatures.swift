@@ -22,10 +22,10 @@ public struct LibcurlFeatures: Sendable, Equatable {
     /// `CURL_VERSION_ZSTD`). The transport does not use them; it decodes bodies itself.
     public var codings: Set<String>
 
-    /// Whether the transport uses the HTTP/3 of this libcurl: from 8.4 on, if it also supports HTTP/2, to
+    /// Whether the transport uses the HTTP/3 of this libcurl: from 8.5 on, if it also supports HTTP/2, to
     /// which requests fall back. Otherwise requests with ``CurlTransport/HTTPVersion/http3Only`` fail, and
     /// others use lower versions.
-    public var usesHTTP3: Bool { hasHTTP3 && hasHTTP2 && !has(.endsHTTP2BodiesEarly) }
+    public var usesHTTP3: Bool { hasHTTP3 && hasHTTP2 && !has(.freesHTTP3Streams) }
 
     /// Whether it supports WebSocket (`ws` among the protocols).
     public var hasWebSockets: Bool { protocols.contains("ws") }

@@ -39,8 +39,7 @@ extension Multi {
     /// Whether an idle connection on which bytes have arrived is lost. curl also waits for nothing on the
     /// connection of a paused transfer for which it keeps bytes.
     private func isUnclean(_ socket: curl_socket_t) -> Bool {
-        guard features.has(.reusesUncleanConnections) else { return false }
-        return running.heldCount == 0 || !running.isHeld(on: ConnectedSocket(descriptor: socket).localPort)
+        running.heldCount == 0 || !running.isHeld(on: ConnectedSocket(descriptor: socket).localPort)
     }
 
     /// Tells curl that a socket is ready.
