@@ -63,6 +63,10 @@ struct CurlError: Error {
         where ["unexpected eof", "non-properly terminated", "recv error (-9)"].contains(
             where: message.contains):
             .partialBody
+        // nghttp2 limits the frames of a head, in its newer versions to nine, and libcurl before 8.1 their size to
+        // 128 KiB, which it reports as a failure of its callback. The code is `CURLE_HTTP2` or `CURLE_RECV_ERROR`.
+        case _ where ["CONTINUATION frames", "mem_recv() returned -902"].contains(where: message.contains):
+            .tooLarge
         // There is no separate code: "… in chunked-encoding", in 8.x also "chunk hex-length …", "invalid
         // chunk size …".
         case CURLE_RECV_ERROR where message.contains("chunk"): .invalidResponse

@@ -15,7 +15,7 @@ extension EasyHandle {
         set(CURLOPT_HTTP09_ALLOWED, 0)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_NOPROGRESS, 1)
-        set(CURLOPT_BUFFERSIZE, multi.configuration.receiveBufferSize)
+        set(CURLOPT_BUFFERSIZE, multi.settings.receiveBufferSize)
         setVersion(multi)
         setConnections(multi)
         setTLS(multi.configuration.tls)

@@ -30,6 +30,9 @@ struct ConnectionSettings {
     /// Whether an easy handle is kept if libcurl has given up its lookup
     /// (``LibcurlFault/freesLookupsUnderWay``).
     let keepsLookups: Bool
+    /// The size of the receive buffer in bytes, with room for a whole HTTP/2 head where this is needed
+    /// (``LibcurlFault/stallsLongHTTP2Heads``).
+    let receiveBufferSize: Int
     /// ``CurlTransport/Configuration/connectionDelay`` in nanoseconds.
     let connectionDelay: UInt64
 
@@ -49,6 +52,8 @@ struct ConnectionSettings {
         isDirect = proxy == "" && configuration.unixSocketPath == nil
         http3 = HTTP3Use(configuration, features, isDirect: isDirect)
         httpVersion = Self.version(configuration.httpVersion, with: features)
+        let takesWholeHeads = httpVersion != .http1 && features.has(.stallsLongHTTP2Heads)
+        receiveBufferSize = max(configuration.receiveBufferSize, takesWholeHeads ? 136 << 10 : 0)
         pausesHTTP2 = configuration.pausesHTTP2 ?? !features.has(.stallsPausedHTTP2)
         keepsLookups = configuration.dnsOverHTTPS != nil && features.has(.freesLookupsUnderWay)
         connectionDelay = Timeouts.Limit(configuration.connectionDelay).nanoseconds
