@@ -206,8 +206,8 @@ let package = Package(
         .tests(
             "FuzzTests",
             [
-                "RxClient", "RxCache", "RxCurl", "RxHAR", "RxHTTP", "RxJSON", "RxTesting", "RxWebSocket",
-                .httpTypes,
+                "RxClient", "RxCache", "RxCurl", "RxHAR", "RxHTTP", "RxJSON", "RxLite", "RxLoop", "RxTesting",
+                "RxWebSocket", "TestServers", .httpTypes,
             ]),
         .tests("RxMarblesTests", ["RxLite", "RxTesting"]),
         .tests("ArchitectureTests"),
