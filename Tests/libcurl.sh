@@ -7,7 +7,8 @@
 #   system, 7.88.1   the one that is installed; 7.88.1 is Debian 12's
 #   8.14.1           with OpenSSL, from Debian's backports
 #   8.14.1-gnutls    with GnuTLS and HTTP/3, from there
-#   all              the three of them
+#   8.23.0           with OpenSSL, from the wheel of pycurl on PyPI; newer than the supported range
+#   all              those of the supported range
 #
 # The tests are told the version and compare it with what runs (RunningLibcurlTests). The packages are unpacked, and the
 # build is made, in .build-libcurl-VERSION; remove that to look for a newer package. Works on Debian 12.
@@ -33,7 +34,7 @@ all)
     exit
     ;;
 system) version=$(pkg-config --modversion libcurl) ;;
-7.88.1 | 8.14.1 | 8.14.1-gnutls) ;;
+7.88.1 | 8.14.1 | 8.14.1-gnutls | 8.23.0) ;;
 *) usage ;;
 esac
 
@@ -44,7 +45,7 @@ need_trait_libraries
 need_command nginx nginx-light nginx
 need_command openssl openssl openssl
 need_command caddy caddy caddy
-[ "$version" != 8.14.1-gnutls ] || need_python
+case "$version" in 8.14.1-gnutls | 8.23.0) need_python ;; esac
 install_missing
 if [ "$version" = 8.14.1-gnutls ]; then
     virtual_environment "$PWD/.build-services-quic" Tests/Services/quic-requirements.txt
