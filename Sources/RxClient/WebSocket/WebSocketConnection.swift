@@ -20,11 +20,14 @@ final class WebSocketConnection: @unchecked Sendable {
 
     /// Set once the server has agreed.
     @safe @exclusivity(unchecked) private var channel: WebSocketChannel?
-    /// Whether parsing waits for the subscriber, or for the network to take replies.
+    /// The events that the subscriber, who has paused, has not taken.
+    @safe @exclusivity(unchecked) private var backlog = WebSocketBacklog()
+    /// Whether parsing waits for the subscriber, because the backlog is full, or for the network to take replies.
     @safe @exclusivity(unchecked) private var isHeld = false
     @safe @exclusivity(unchecked) private var isParsing = false
+    @safe @exclusivity(unchecked) private var isDraining = false
     @safe @exclusivity(unchecked) private var watchesResumption = false
-    /// Whether the subscriber has got its end, or has left.
+    /// Whether the end of the stream is known, or the subscriber has left.
     @safe @exclusivity(unchecked) private var isOver = false
     /// Whether the sink has sent a close frame.
     @safe @exclusivity(unchecked) private var isClosing = false
@@ -129,7 +132,7 @@ final class WebSocketConnection: @unchecked Sendable {
     private func keepAlive() {
         guard !isOver, !isClosing else { return }
         heartbeat?.start(
-            isWaived: { self.observer.scope.isPaused }, ping: { self.channel?.ping() },
+            isWaived: { self.backlog.isFull }, ping: { self.channel?.ping() },
             onLoss: {
                 let timeout = self.settings.pongTimeout
                 let error = NetworkError(
@@ -200,8 +203,20 @@ final class WebSocketConnection: @unchecked Sendable {
 
     // MARK: The subscriber
 
+    /// Delivers an event, or keeps it for a subscriber that has paused. Frames are parsed all the same, so that pings
+    /// and close frames among them are answered.
     private func emit(_ event: WebSocketEvent) {
         guard !isOver else { return }
+        guard backlog.isEmpty, !observer.scope.isPaused else {
+            backlog.append(event)
+            watchResumption()
+            if backlog.isFull { hold() }
+            return
+        }
+        deliver(event)
+    }
+
+    private func deliver(_ event: WebSocketEvent) {
         let scope = observer.scope
         if scope.lane.tryEnter() {
             if scope.isOpen { observer.next(.output(event)) }
@@ -209,29 +224,52 @@ final class WebSocketConnection: @unchecked Sendable {
         } else {
             scope.lane.enqueue { [observer] in if observer.scope.isOpen { observer.next(.output(event)) } }
         }
-        if scope.isPaused { hold() }
     }
+
+    /// Delivers what waits, as far as the subscriber takes it.
+    private func drain() {
+        isDraining = true
+        while !observer.scope.isPaused, let event = backlog.popFirst() {
+            if let channel { outbox?.noteWaking(of: channel) }
+            deliver(event)
+            pump()
+        }
+        isDraining = false
+        deliverEnd()
+        resume()
+    }
+
+    /// Delivers the end, if it is known and no event waits.
+    private func deliverEnd() {
+        guard let completion = backlog.completion else { return }
+        guard backlog.isEmpty else { return }
+        backlog.completion = nil
+        observer.scope.enter { [observer] in observer.end(completion) }
+    }
+
+    private func watchResumption() {
+        guard !watchesResumption else { return }
+        watchesResumption = true
+        observer.scope.lane.enter { [observer] in
+            observer.scope.onResume { self.drainLater() }
+            // It may have resumed before this was registered.
+            if !observer.scope.isPaused { self.drainLater() }
+        }
+    }
+
+    /// Delivers outside the subscriber's lane: inside it, events could only be queued, and a subscriber that pauses again
+    /// would get them all.
+    private func drainLater() { call.scheduler.schedule { self.lane.enter { self.drain() } } }
 
     /// Stops reading until the subscriber, or the network, takes more.
     private func hold() {
         guard !isHeld, exchange.isOpen, !isOver else { return }
         isHeld = true
         exchange.pause()
-        guard !watchesResumption else { return }
-        watchesResumption = true
-        observer.scope.lane.enter { [observer] in
-            observer.scope.onResume { self.resumeLater() }
-            // It may have resumed before this was registered.
-            if !observer.scope.isPaused { self.resumeLater() }
-        }
     }
 
-    /// Resumes outside the subscriber's lane: inside it, events could only be queued, and a subscriber that pauses again
-    /// would get them all.
-    private func resumeLater() { call.scheduler.schedule { self.lane.enter { self.resume() } } }
-
     private func resume() {
-        guard isHeld, isOver || !observer.scope.isPaused && channel?.isChoked != true else { return }
+        guard isHeld, !isDraining, isOver || !backlog.isFull && channel?.isChoked != true else { return }
         isHeld = false
         if !isParsing { parse() }
         // Undoes the pause before; a new one keeps the exchange paused.
@@ -251,10 +289,11 @@ final class WebSocketConnection: @unchecked Sendable {
         finish(.failed(call.attributed(error)))
     }
 
-    /// Delivers the end; the exchange goes on.
+    /// Ends the stream after the events that wait; the exchange continues.
     private func finish(_ completion: Completion<NetworkError>) {
         guard depart() else { return }
-        observer.scope.enter { [observer] in observer.end(completion) }
+        backlog.completion = completion
+        deliverEnd()
     }
 
     /// Delivers the end, and lets the server end the connection for a while (RFC 6455 §7.1.1).
@@ -265,6 +304,7 @@ final class WebSocketConnection: @unchecked Sendable {
 
     /// Ends because the subscriber has left.
     private func leave() {
+        backlog = WebSocketBacklog()
         guard depart() else { return }
         guard exchange.isOpen, let channel else { return exchange.close() }
         // The sink may have sent a close frame; what waits before it goes out as well.
@@ -273,7 +313,7 @@ final class WebSocketConnection: @unchecked Sendable {
         linger()
     }
 
-    /// Notes that nothing more is delivered; false if that was so before.
+    /// Notes that no more events follow; false if that was so before.
     private func depart() -> Bool {
         guard !isOver else { return false }
         isOver = true

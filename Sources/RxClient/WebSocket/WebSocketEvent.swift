@@ -12,7 +12,8 @@ public enum WebSocketEvent: Sendable {
     case text(String)
     /// A binary message.
     case binary([UInt8])
-    /// A ping of the server; it has been answered.
+    /// A ping of the server; it has been answered. Pings and pongs may be omitted while many events wait for a paused
+    /// subscriber.
     case ping([UInt8])
     /// A pong of the server.
     case pong([UInt8])

@@ -106,6 +106,35 @@ import Testing
         }
     }
 
+    /// The server sends the next ping when it has the pong.
+    @Test func pingsAreAnsweredWhileTheSubscriberIsPaused() async throws {
+        let gates = try (0..<20).map { _ in try Gate() }
+        let server = try RawServer { request in
+            let rounds = gates.enumerated().flatMap { number, gate in
+                [.wait(gate), .send([0x81, 1, 0x61, 0x89, 1, UInt8(number)]), .drop(7)] as [RawServer.Step]
+            }
+            return [.send(request.webSocketResponse())] + rounds + [.send([0x88, 0]), .keep]
+        }
+        try await withTransport { transport in
+            let client = Client(baseURL: server.baseURL, transport: transport)
+            let recording = SocketRecording(client.webSocket("/"), on: transport.loop, pausesAt: "opened")
+            try await recording.event("opened")
+            for gate in gates { gate.open() }
+            // The server has read a pong in each round, and then the answer to its close frame.
+            _ = try await server.until { record in
+                record.connections.first.map { $0.webSocketCloseCodes == [1005] } == true ? () : nil
+            }
+            #expect(recording.log.events == ["opened"])
+            recording.resume()
+            let log = try await recording.ended()
+            #expect(log.end == "finished")
+            #expect(
+                log.events == ["opened"]
+                    + [[String]](repeating: ["a", "ping 1"], count: gates.count).joined()
+                    + ["closing 1005 "])
+        }
+    }
+
     /// All messages arrive at once.
     @Test func aSubscriberThatPausesAtEachMessageGetsOneAtATime() async throws {
         let texts = (0..<60).map { "\($0)" }

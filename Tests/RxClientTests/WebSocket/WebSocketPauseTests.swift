@@ -1,0 +1,87 @@
+import RxClient
+import RxHTTP
+import RxLite
+import RxTesting
+import RxWebSocket
+import Testing
+
+/// Control frames are never held back by a paused subscriber; data is, within a bound.
+@Suite struct WebSocketPauseTests {
+    @Test func aPausedSubscriberHoldsNoControlFrameBack() throws {
+        let bench = WebSocketBench(
+            .webSocket(.send(.text("a")), .ping([7]), .send(.text("b")), .close(.normalClosure)))
+        let recorder = bench.open()
+        recorder.pause()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.values.count <= 1 && recorder.completion == nil)
+        #expect(bench.transport.exchanges[0].closeCode == .normalClosure)
+        #expect(bench.transport.runningCount == 0)
+        recorder.resume()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.values == ["opened", "a", "ping [7]", "b", "closing 1000 "])
+        #expect(recorder.isFinished)
+    }
+
+    /// The pings are larger than the backlog.
+    @Test func pingsAloneNeverStopTheReading() throws {
+        let pings = [ScriptedWebSocket.Step](
+            repeating: .ping([UInt8](repeating: 7, count: 125)), count: 10_000)
+        let bench = WebSocketBench(
+            .webSocket(ScriptedWebSocket(pings + [.send(.text("last")), .close(.normalClosure)])))
+        let recorder = bench.open()
+        recorder.pause()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(bench.transport.exchanges[0].closeCode == .normalClosure)
+        recorder.resume()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.values.suffix(2) == ["last", "closing 1000 "])
+        #expect((1000..<10_000).contains(recorder.values.count))
+    }
+
+    @Test func messagesStopTheReadingFromOneMebibyteOn() throws {
+        let messages = (0..<20).map { number in
+            ScriptedWebSocket.Step.send(
+                .text("\(number) " + String(repeating: "x", count: 64 << 10)))
+        }
+        let bench = WebSocketBench(
+            .webSocket(ScriptedWebSocket(messages + [.ping([]), .close(.normalClosure)])))
+        let recorder = bench.open()
+        recorder.pause()
+        // Nothing is read, so silence means nothing.
+        try bench.clock.advance(by: .seconds(600))
+        #expect(bench.transport.exchanges[0].closeCode == nil)
+        #expect(recorder.completion == nil)
+        recorder.resume()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(
+            recorder.values.map { $0.prefix { $0 != " " } }
+                == ["opened"] + (0..<20).map { "\($0)" } + ["ping", "closing"])
+        #expect(recorder.isFinished)
+    }
+
+    @Test func aLossIsNoticedWhileTheSubscriberIsPaused() throws {
+        let bench = WebSocketBench(.webSocket(.send(.text("a")), .ignore))
+        let recorder = bench.open()
+        recorder.pause()
+        try bench.clock.advance(by: .seconds(100))
+        #expect(bench.transport.runningCount == 0)
+        #expect(recorder.completion == nil)
+        recorder.resume()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.values == ["opened", "a"])
+        #expect(recorder.failure?.code == .idleTimeout)
+    }
+
+    @Test func aSubscriberThatLeavesWhilePausedGetsNothing() throws {
+        let bench = WebSocketBench(.webSocket(.send(.text("a")), .close(.normalClosure)), .webSocket(.echo))
+        let recorder = bench.open()
+        recorder.pause()
+        try bench.clock.advance(by: .seconds(1))
+        recorder.cancel()
+        recorder.resume()
+        let next = bench.open()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(!recorder.values.contains("a") && recorder.completion == nil)
+        #expect(next.values == ["opened"])
+    }
+}
