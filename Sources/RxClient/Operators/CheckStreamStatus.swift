@@ -13,7 +13,16 @@ extension Observable where Element == TransferEvent, Failure == NetworkError {
     public func checkStatus(
         of request: Request, accepting accepted: Set<Int> = [], envelope: Envelope? = nil
     ) -> Observable<TransferEvent, NetworkError> {
-        lift { observer in StatusGate(request, accepted, envelope, into: observer).input }
+        checkStatus(of: request, accepting: accepted, envelope: envelope, keeping: .max)
+    }
+
+    /// The check with a bounded body of the error.
+    ///
+    /// - Parameter limit: the maximum number of bytes of that body. The rest of a longer one is not received.
+    func checkStatus(
+        of request: Request, accepting accepted: Set<Int>, envelope: Envelope?, keeping limit: Int
+    ) -> Observable<TransferEvent, NetworkError> {
+        lift { observer in StatusGate(request, accepted, envelope, limit, into: observer).input }
     }
 }
 
@@ -23,18 +32,22 @@ private final class StatusGate: @unchecked Sendable {
     private var request: Request
     private let accepted: Set<Int>
     private let envelope: Envelope?
+    private let limit: Int
     private let observer: Observer<TransferEvent, NetworkError>
     private let source: Scope
     /// Gathers the body of an error response.
     private var refusal: Observer<TransferEvent, NetworkError>?
+    /// The number of bytes of that body so far.
+    private var count = 0
 
     init(
-        _ request: Request, _ accepted: Set<Int>, _ envelope: Envelope?,
+        _ request: Request, _ accepted: Set<Int>, _ envelope: Envelope?, _ limit: Int,
         into observer: Observer<TransferEvent, NetworkError>
     ) {
         self.request = request
         self.accepted = accepted
         self.envelope = envelope
+        self.limit = limit
         self.observer = observer
         source = observer.scope.child()
     }
@@ -60,7 +73,13 @@ private final class StatusGate: @unchecked Sendable {
             beginRefusal()
         default: break
         }
-        if let refusal { refusal.next(event) } else { observer.next(event) }
+        guard let refusal else { return observer.next(event) }
+        guard case .chunk(let bytes) = event, bytes.count > limit - count else {
+            if case .chunk(let bytes) = event { count += bytes.count }
+            return refusal.next(event)
+        }
+        refusal.next(.chunk(Array(bytes.prefix(limit - count))))
+        refusal.next(.finished(TransferMetrics()))
     }
 
     private func beginRefusal() {

@@ -268,6 +268,24 @@ import Testing
         #expect(recorder.completion == nil)
     }
 
+    /// The status and the fields of the response decide, whatever its body.
+    @Test func theBodyOfARefusalIsLimited() throws {
+        let head = ResponseHead(status: .serviceUnavailable, headerFields: [.retryAfter: "7"])
+        let chunk = ScriptedTransport.Step.chunk([UInt8](repeating: 7, count: 700_000))
+        let reply = ScriptedTransport.Reply.steps(.head(head), chunk, chunk, .stall)
+        let bench = WebSocketBench(reply, reply)
+        let recorder = bench.open()
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.failure?.code == .status)
+        #expect(recorder.failure?.body.count == 1 << 20)
+        #expect(bench.transport.runningCount == 0)
+        let events = Recorder(bench.client.events(.get("/events")), on: bench.clock)
+        try bench.clock.advance(by: .seconds(1))
+        #expect(events.failure?.code == .status)
+        #expect(events.failure?.body.count == 1 << 20)
+        #expect(bench.transport.runningCount == 0)
+    }
+
     /// The sink's messages go out before its close frame, even if the subscriber leaves.
     @Test func cancellingAfterCloseStillCloses() throws {
         let bench = WebSocketBench(.webSocket(.wait(.seconds(1)), .receive, .echo))

@@ -135,6 +135,31 @@ import Testing
         }
     }
 
+    /// A server that refuses with an error page that never ends.
+    @Test(arguments: [true, false]) func anEndlessRefusalEnds(isSocket: Bool) async throws {
+        let times = 4096
+        let server = try RawServer { _ in
+            [
+                .send("HTTP/1.1 503 Busy\r\nContent-Type: text/html\r\n\r\n"),
+                .sendRepeatedly([UInt8](repeating: 0x61, count: 64 << 10), times: times), .close,
+            ]
+        }
+        try await withTransport { transport in
+            let client = Client(baseURL: server.baseURL, transport: transport)
+            let error = await #expect(throws: NetworkError.self) {
+                if isSocket {
+                    for try await _ in client.webSocket("/") {}
+                } else {
+                    for try await _ in client.events(.get("/")) {}
+                }
+            }
+            #expect(error?.code == .status)
+            #expect(error?.body.count == 1 << 20)
+            _ = try await server.connectionEnded(0)
+            #expect(server.record.connections[0].bytesSent < times * 64 << 10)
+        }
+    }
+
     /// All messages arrive at once.
     @Test func aSubscriberThatPausesAtEachMessageGetsOneAtATime() async throws {
         let texts = (0..<60).map { "\($0)" }

@@ -11,8 +11,14 @@ struct StatusCheck: ResponseStage, TransferStage {
         guard !call.kind.isWhole || call.looksAtAttempts else { return next.transfers(request) }
         return next.transfers(request)
             .checkStatus(
-                of: request, accepting: Self.accepted(by: call.kind), envelope: call.validation.envelope)
+                of: request, accepting: Self.accepted(by: call.kind), envelope: call.validation.envelope,
+                keeping: call.kind == .events || call.kind == .webSocket
+                    ? min(Self.refusalLimit, request.bodyLimit) : .max)
     }
+
+    /// The limit of the body with which a server refuses an event stream or a WebSocket. The status decides, and a larger
+    /// body must not replace it by another error.
+    private static let refusalLimit = 1 << 20
 
     // Made once, not for each request.
     private static let rangeNotSatisfiable: Set = [416]
