@@ -8,7 +8,7 @@ final class WebSocketOutbox: Sendable {
     enum Content: Sendable {
         case message(WebSocketMessage)
         case ping([UInt8])
-        case close(WebSocketCloseCode, reason: String)
+        case close(WebSocketCloseCode?, reason: String)
 
         var isClose: Bool { if case .close = self { true } else { false } }
     }

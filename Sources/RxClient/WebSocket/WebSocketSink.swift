@@ -89,14 +89,18 @@ public final class WebSocketSink: Sendable {
     /// connection. Without a connection and without queued messages, the stream finishes at once.
     ///
     /// - Parameters:
-    ///   - code: the code. Codes that must not be sent, such as 1005 and 1006, fail with
-    ///     ``NetworkError/Code/invalidParameters``. Default 1000.
-    ///   - reason: a text for logs; of more than 123 bytes, the first are sent.
+    ///   - code: the code; `nil` for a frame without code and reason (RFC 6455 §5.5.1). Codes that must not be sent,
+    ///     such as 1005 and 1006, fail with ``NetworkError/Code/invalidParameters``. Default 1000.
+    ///   - reason: a text for logs; of more than 123 bytes, the first are sent. A reason without a code fails with
+    ///     ``NetworkError/Code/invalidParameters``.
     public func close(
-        _ code: WebSocketCloseCode = .normalClosure, reason: String = ""
+        _ code: WebSocketCloseCode? = .normalClosure, reason: String = ""
     ) -> Observable<Void, NetworkError> {
-        guard code.isSendable else {
+        if let code, !code.isSendable {
             return .fail(NetworkError(.invalidParameters, "a close frame must not have the code \(code)"))
+        }
+        guard code != nil || reason.isEmpty else {
+            return .fail(NetworkError(.invalidParameters, "a close frame without a code has no reason"))
         }
         return outbox.send(.close(code, reason: reason))
     }

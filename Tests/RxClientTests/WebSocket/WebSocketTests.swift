@@ -268,6 +268,18 @@ import Testing
         #expect(recorder.completion == nil)
     }
 
+    @Test func theSinkClosesWithoutACode() throws {
+        let bench = WebSocketBench(.webSocket(.echo))
+        let recorder = bench.open()
+        try bench.clock.advance(by: .seconds(1))
+        let refused = Recorder(bench.sink.close(nil, reason: "bye"), on: bench.clock)
+        #expect(refused.failure?.code == .invalidParameters)
+        #expect(Recorder(bench.sink.close(nil), on: bench.clock).isFinished)
+        try bench.clock.advance(by: .seconds(1))
+        #expect(recorder.isFinished)
+        #expect(bench.transport.exchanges[0].closeCode == .noStatus)
+    }
+
     /// The status and the fields of the response decide, whatever its body.
     @Test func theBodyOfARefusalIsLimited() throws {
         let head = ResponseHead(status: .serviceUnavailable, headerFields: [.retryAfter: "7"])

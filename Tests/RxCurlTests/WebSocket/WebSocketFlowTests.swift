@@ -135,6 +135,22 @@ import Testing
         }
     }
 
+    @Test func aCloseFrameWithoutACodeIsSent() async throws {
+        let server = try RawServer { request in [.send(request.webSocketResponse()), .keep] }
+        try await withTransport { transport in
+            let sink = WebSocketSink()
+            let client = Client(baseURL: server.baseURL, transport: transport)
+            let recording = SocketRecording(client.webSocket("/", sending: sink), on: transport.loop)
+            try await recording.event("opened")
+            try await sink.close(nil).value()
+            _ = try await server.until { record in
+                let frames = record.connections.first?.webSocketFrames ?? []
+                return frames.map(\.opcode) == [8] && frames[0].payload.isEmpty ? () : nil
+            }
+            recording.cancel()
+        }
+    }
+
     /// A server that refuses with an error page that never ends.
     @Test(arguments: [true, false]) func anEndlessRefusalEnds(isSocket: Bool) async throws {
         let times = 4096
