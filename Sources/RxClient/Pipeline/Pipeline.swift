@@ -51,6 +51,7 @@ struct Pipeline: Sendable {
         Entry(CookieHandling(), for: .all, if: { $0.cookies != nil }),
         // The app's interceptors around each exchange.
         Entry(.exchange, for: .all),
+        Entry(HandshakeOrder(), for: [.webSocket]),
         Entry(ExchangeTracing(), for: .all),
         Entry(Sending(), for: .all),
     ]

@@ -10,6 +10,8 @@ final class HostRegistry: Sendable {
 
     /// The limiter of requests, if they are limited.
     let limiter: RequestLimiter?
+    /// Admits one opening handshake of a WebSocket to each host at a time.
+    let handshakes: RequestLimiter
     private let budget: RetryBudget?
     private let circuitBreaker: CircuitBreaker.Policy?
     private let clock: any Scheduler
@@ -21,6 +23,7 @@ final class HostRegistry: Sendable {
         let (total, perHost) = (configuration.limits, configuration.hostLimits)
         let isUnlimited = total.isNone && perHost.isNone
         limiter = isUnlimited ? nil : RequestLimiter(total: total, perHost: perHost, clock: clock)
+        handshakes = RequestLimiter(perHost: RequestLimits(concurrency: 1), clock: clock)
         self.clock = clock
     }
 

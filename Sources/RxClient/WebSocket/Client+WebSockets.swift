@@ -13,7 +13,8 @@ extension Client {
     /// The connection is opened by a request that goes through the pipeline like any other: base URL, credential,
     /// relogin, cookies, proxies, TLS, interceptors, timeouts. No timeout applies to the open connection. The
     /// retry policy and the limits of requests do not apply. While a subscriber is paused, pings are answered, and
-    /// messages wait, up to 1 MiB; then the client stops reading, which pauses the server.
+    /// messages wait, up to 1 MiB; then the client stops reading, which pauses the server. Handshakes to one host and
+    /// port follow one another (RFC 6455 §4.1).
     ///
     /// The stream finishes when the server closes with 1000 or 1001, or without a code. It fails with
     /// ``NetworkError/Code/webSocketClosed`` for any other code, with ``NetworkError/Code/webSocketProtocol``

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HTTPTypes
 import RxClient
 import RxHTTP
@@ -296,6 +297,37 @@ import Testing
         #expect(events.failure?.code == .status)
         #expect(events.failure?.body.count == 1 << 20)
         #expect(bench.transport.runningCount == 0)
+    }
+
+    /// RFC 6455 §4.1; the second request goes to another host by its redirect.
+    @Test func handshakesToOneHostFollowOneAnother() throws {
+        let clock = VirtualScheduler()
+        let transport = ScriptedTransport(on: clock) { request in
+            switch request.url.path() {
+            case "/slow": .stall
+            case "/moved": .status(.found, headers: [.location: "http://other.test/slow"])
+            default: .webSocket(.echo)
+            }
+        }
+        let client = Client(baseURL: "http://shop.test", transport: transport)
+        @discardableResult func open(_ path: String) -> Recorder<WebSocketEvent, NetworkError> {
+            let options = RequestOptions(timeouts: Timeouts(attempt: .seconds(1)))
+            return Recorder(client.webSocket(path, options: options), on: clock)
+        }
+        open("/moved")
+        try clock.advance(by: .milliseconds(500))
+        let slow = open("/slow")
+        let waiting = open("/waiting")
+        let left = open("/left")
+        let last = open("/last")
+        try clock.advance(by: .milliseconds(100))
+        left.cancel()
+        #expect(transport.requests.map { $0.url.path() } == ["/moved", "/slow", "/slow"])
+        slow.cancel()
+        try clock.advance(by: .milliseconds(100))
+        #expect(waiting.values.count == 1 && last.values.count == 1)
+        #expect(
+            transport.requests.map { $0.url.path() } == ["/moved", "/slow", "/slow", "/waiting", "/last"])
     }
 
     /// The sink's messages go out before its close frame, even if the subscriber leaves.

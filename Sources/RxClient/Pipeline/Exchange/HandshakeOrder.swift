@@ -1,0 +1,68 @@
+import RxHTTP
+import RxLite
+
+/// Lets the opening handshakes of WebSockets to one host and port follow one another (RFC 6455 §4.1): one begins when
+/// the server has answered the one before, or that one has failed.
+///
+/// Hosts are compared by name. Their addresses are not known here, and a proxy hides them.
+struct HandshakeOrder: TransferStage {
+    func transfers(
+        _ request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<TransferEvent, NetworkError> {
+        guard let origin = Origin(request.url) else { return next.transfers(request) }
+        let limiter = call.client.hosts.handshakes
+        let place = limiter.place(of: "\(origin.host):\(origin.port)")
+        return Observable(scheduler: call.scheduler) { observer in
+            HandshakeTurn(limiter, place, into: observer).start(next.transfers(request))
+        }
+    }
+}
+
+/// One handshake, first in the queue and then under way.
+private final class HandshakeTurn: @unchecked Sendable {
+    // Unchecked: runs only inside the subscription's lane, which is serial; the limiter admits it through that lane.
+    private let limiter: RequestLimiter
+    private let place: RequestLimiter.Place
+    private let observer: Observer<TransferEvent, NetworkError>
+    private let scope: Scope
+    private var waiter: RequestLimiter.Waiter?
+
+    init(
+        _ limiter: RequestLimiter, _ place: RequestLimiter.Place,
+        into observer: Observer<TransferEvent, NetworkError>
+    ) {
+        self.limiter = limiter
+        self.place = place
+        self.observer = observer
+        scope = observer.scope.child()
+    }
+
+    func start(_ exchange: Observable<TransferEvent, NetworkError>) {
+        let waiter = RequestLimiter.Waiter(at: place) {
+            self.scope.enter { if self.scope.isOpen { self.begin(exchange) } }
+        }
+        self.waiter = waiter
+        let isIn = limiter.enter(waiter)
+        scope.onClose { self.leave() }
+        if isIn { begin(exchange) }
+    }
+
+    private func begin(_ exchange: Observable<TransferEvent, NetworkError>) {
+        exchange.subscribe(
+            Observer(
+                scope: scope,
+                next: { event in
+                    if case .head = event { self.leave() }
+                    self.observer.next(event)
+                },
+                end: { completion in
+                    self.scope.close()
+                    self.observer.end(completion)
+                }))
+    }
+
+    private func leave() {
+        guard let waiter = waiter.take() else { return }
+        limiter.leave(waiter)
+    }
+}
