@@ -99,15 +99,7 @@ public final class DiskCacheStore: CacheStore {
         Observable { observer in
             self.thread.run { [cache = self.cache] refusal in
                 let result = refusal.map(Result.failure) ?? work(cache)
-                observer.scope.enter {
-                    guard observer.scope.isOpen else { return }
-                    switch result {
-                    case .success(let value):
-                        observer.next(value)
-                        if observer.scope.isOpen { observer.finish() }
-                    case .failure(let error): observer.fail(error)
-                    }
-                }
+                observer.scope.enter { observer.emitOnly(result) }
             }
         }
     }

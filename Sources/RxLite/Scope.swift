@@ -116,6 +116,24 @@ public final class Scope: Cancellable, @unchecked Sendable {
         if isOpen { ownReactions.resumptions.append(resumption) }
     }
 
+    /// Runs `work` once, as soon as the scope is open and not paused: now, or at the end of the pause. For events that
+    /// were under way when the pause came.
+    @inlinable
+    package func whenRunning(_ work: @escaping @Sendable () -> Void) {
+        guard isOpen else { return }
+        if isPaused { afterPause(work) } else { work() }
+    }
+
+    /// Runs `work` once, at the end of the pause.
+    @usableFromInline
+    func afterPause(_ work: @escaping @Sendable () -> Void) {
+        let wait = child()
+        wait.onResume {
+            wait.close()
+            work()
+        }
+    }
+
     /// Runs `brake` each time the scope goes from running to paused. For sources in a separate lane; others
     /// check ``isPaused``.
     @usableFromInline

@@ -7,7 +7,8 @@ extension EventLoop {
     ///
     /// Each subscription runs it once. Four run at a time in the whole process, unless the environment
     /// variable `UV_THREADPOOL_SIZE` says otherwise. Cancelling drops work that has not begun; work that has
-    /// begun runs to its end, and its result is discarded. ``shutDown()`` waits for running work. Work that
+    /// begun runs to its end, and its result is discarded. While the subscriber is paused the result waits.
+    /// ``shutDown()`` waits for running work. Work that
     /// is subscribed to later fails with ``UVError/canceled``, or with ``startError`` if the loop could not
     /// be started.
     public func work<T: Sendable>(
@@ -19,7 +20,7 @@ extension EventLoop {
             if ownsCurrentThread { return start() }
             if !post(start) {
                 let error = startError ?? .canceled
-                observer.scope.perform { observer.fail(error) }
+                observer.scope.perform { observer.emitOnly(.failure(error)) }
             }
         }
     }
@@ -37,21 +38,10 @@ extension EventLoop {
             // Without a result the job was dropped before it began.
             let result = outcome.result ?? .failure(.canceled)
             outcome.result = nil
-            observer.scope.enter { observer.send(result) }
+            observer.scope.enter { observer.emitOnly(result) }
         }
-        guard job.start() else { return observer.scope.enter { observer.fail(.canceled) } }
+        guard job.start() else { return observer.scope.enter { observer.emitOnly(.failure(.canceled)) } }
         observer.scope.lane.enter { observer.scope.onClose { job.cancel() } }
-    }
-}
-
-extension Observer where Failure == UVError {
-    fileprivate func send(_ result: Result<Element, UVError>) {
-        switch result {
-        case .success(let value):
-            next(value)
-            if scope.isOpen { finish() }
-        case .failure(let error): fail(error)
-        }
     }
 }
 

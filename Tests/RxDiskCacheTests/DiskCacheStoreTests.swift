@@ -51,6 +51,22 @@ import Testing
         for name in names { #expect(try mode(path + "/" + name) == 0o600, "\(name)") }
     }
 
+    /// The store's thread works in order, so the result of the second call proves that of the first has arrived.
+    @Test("A result that arrives while its subscriber is paused waits")
+    func paused() async throws {
+        let store = DiskCacheStore(patient: folder)
+        let counts = Log()
+        let start = Signal<Void>()
+        let running = start.observable.flatMap { store.entries(for: SampleEntry.key(1)) }
+            .subscribe(onNext: { counts.add($0.count) })
+        running.pause()
+        start.send()
+        #expect(try await store.found(SampleEntry.key(2)).isEmpty)
+        #expect(counts.values == [])
+        running.resume()
+        #expect(counts.values == [0])
+    }
+
     private func mode(_ path: String) throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }

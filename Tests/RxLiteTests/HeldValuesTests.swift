@@ -50,6 +50,8 @@ import Testing
         try clock.advance(by: .seconds(60))
         #expect(log.entries == [1])
         new.resume()
+        #expect(log.entries == [1, 2])
+        new.resume()
         #expect(log.entries == [1, 2, 0])
     }
 

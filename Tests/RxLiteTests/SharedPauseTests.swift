@@ -106,13 +106,15 @@ import Testing
         #expect(late.entries == [1, 2, 3])
     }
 
-    @Test func anEndWithNothingBeforeItDoesNotWait() {
+    @Test func anEndWithNothingBeforeItWaitsToo() {
         let signal = Signal<Int>()
         let shared = signal.observable.take(1).ignoreElements(as: Int.self).share()
         let log = Log<String>()
         let subscription = shared.subscribe(onNext: { _ in }, onFinish: { log.add("end") })
         subscription.pause()
         signal.send(1)
+        #expect(log.entries.isEmpty)
+        subscription.resume()
         #expect(log.entries == ["end"])
     }
 

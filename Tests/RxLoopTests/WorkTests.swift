@@ -47,6 +47,28 @@ import Darwin
         #expect(log.withLock { $0 } == ["hook", "true"])
     }
 
+    /// The end of the loop proves that the result has arrived.
+    @Test(arguments: [false, true]) func aResultThatArrivesDuringAPauseWaits(isFailing: Bool) throws {
+        let loop = EventLoop(name: "work")
+        let log = Mutex<[String]>([])
+        let barrier = try Barrier()
+        let running = loop.work { () throws(UVError) -> Int in
+            barrier.pass()
+            if isFailing { throw .notFound }
+            return 7
+        }
+        .subscribe(
+            onNext: { number in log.withLock { $0.append("\(number)") } },
+            onFailure: { error in log.withLock { $0.append("\(error == .notFound)") } },
+            onFinish: { log.withLock { $0.append("end") } })
+        running.pause()
+        barrier.open()
+        loop.shutDown()
+        #expect(log.withLock { $0 } == [])
+        running.resume()
+        #expect(log.withLock { $0 } == (isFailing ? ["true"] : ["7", "end"]))
+    }
+
     @Test func workAfterTheEndFails() async {
         let loop = EventLoop(name: "work")
         loop.shutDown()

@@ -12,8 +12,8 @@ extension Observable {
     /// ```
     ///
     /// Cancelling the stream cancels the task; what it returns or throws after that goes nowhere. While the
-    /// subscriber is paused the value waits. It
-    /// arrives on the thread that the closure ends on, unless the stream is part of one with a scheduler.
+    /// subscriber is paused the value, or the error, waits. It arrives on the thread that the closure ends on, unless
+    /// the stream is part of one with a scheduler.
     @inlinable
     public static func async(
         _ work: @escaping @Sendable () async throws(Failure) -> Element
@@ -22,12 +22,11 @@ extension Observable {
             guard observer.scope.isOpen else { return }
             observer.scope.lane.serve {
                 let task = Task {
-                    do throws(Failure) {
-                        let value = try await work()
-                        observer.scope.enter { observer.emitOnly(value) }
-                    } catch {
-                        observer.scope.enter { observer.fail(error) }
+                    let result: Result<Element, Failure>
+                    do throws(Failure) { result = .success(try await work()) } catch {
+                        result = .failure(error)
                     }
+                    observer.scope.enter { observer.emitOnly(result) }
                 }
                 observer.scope.onClose { task.cancel() }
             }

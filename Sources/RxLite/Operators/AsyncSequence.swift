@@ -14,8 +14,9 @@ extension Observable {
     ///                      --1---2-3--|     as they come
     /// ```
     ///
-    /// The next element is requested when the previous one has been delivered and the subscription is not paused.
-    /// Cancelling the stream cancels the task.
+    /// The next element is requested when the previous one has been delivered and the subscription is not paused. An
+    /// element, end or error that arrives during a pause waits until the subscription resumes. Cancelling the stream
+    /// cancels the task.
     public init<Elements: AsyncSequence & Sendable>(_ elements: Elements)
     where Elements.Element == Element, Elements.Failure == Failure {
         self.init { observer in
@@ -56,16 +57,21 @@ private final class AsyncPump<Element: Sendable, Failure: Error>: @unchecked Sen
                     continue
                 }
                 guard let element = try await iterator.next(isolation: nil) else {
-                    return scope.enter { self.observer.finish() }
+                    return deliver { self.observer.finish() }
                 }
-                scope.enter {
+                deliver {
                     self.observer.next(element)
                     self.pulled()
                 }
             }
         } catch {
-            scope.enter { self.observer.fail(error) }
+            deliver { self.observer.fail(error) }
         }
+    }
+
+    /// Delivers an event, which waits if the pause came while it was awaited.
+    private func deliver(_ event: @escaping @Sendable () -> Void) {
+        observer.scope.enter { self.observer.scope.whenRunning(event) }
     }
 
     private func pulled() {

@@ -7,7 +7,7 @@ extension Observable {
     ///             ----1--2-|
     /// ```
     ///
-    /// All delayed values are kept (``BufferPolicy/unbounded``). While the subscriber is paused they wait,
+    /// All delayed values are kept (``BufferPolicy/unbounded``). While the subscriber is paused they and the end wait,
     /// and the source is paused as well.
     ///
     /// - Parameter scheduler: the clock. Default: the stream's scheduler, otherwise ``ActorScheduler/shared``.
@@ -28,7 +28,7 @@ final class DelayLine<Element: Sendable, Failure: Error>: @unchecked Sendable {
     private let scope: Scope
     private var line = FIFO<(due: Duration, value: Element?)>()
     private var timer: (any Cancellable)?
-    /// Whether a value is due and the subscriber is paused.
+    /// Whether an event is due and the subscriber is paused.
     private var isHeldUp = false
 
     @usableFromInline
@@ -71,7 +71,7 @@ final class DelayLine<Element: Sendable, Failure: Error>: @unchecked Sendable {
         var turn = Turn(in: observer.scope.lane)
         while let first = line.first, first.due <= clock.now {
             guard turn.step() else { return arm(after: .zero) }
-            if observer.scope.isPaused && first.value != nil { return isHeldUp = true }
+            if observer.scope.isPaused { return isHeldUp = true }
             _ = line.popFirst()
             guard let value = first.value else { return observer.finish() }
             observer.next(value)

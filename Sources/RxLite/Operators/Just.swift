@@ -29,12 +29,15 @@ extension Observer {
         emitOnly(value)
     }
 
-    /// Waits while the subscriber is paused.
+    /// Sends one value and the end. Each waits while the subscriber is paused.
     @inlinable
-    func emitOnly(_ value: Element) {
+    package func emitOnly(_ value: Element) {
         guard scope.isOpen else { return }
-        guard !scope.isPaused else { return scope.onResume { [self] in finish(with: value) } }
-        finish(with: value)
+        guard !scope.isPaused else { return scope.afterPause { [self] in emitOnly(value) } }
+        next(value)
+        guard scope.isOpen else { return }
+        guard !scope.isPaused else { return scope.afterPause { [self] in finish() } }
+        finish()
     }
 
     /// Sends a value and ends, unless the subscriber cancels on the value.
@@ -42,5 +45,15 @@ extension Observer {
     func finish(with value: Element) {
         next(value)
         if scope.isOpen { finish() }
+    }
+
+    /// Sends the only event of a source that produced it elsewhere, from inside the lane. It waits while the subscriber
+    /// is paused.
+    @inlinable
+    package func emitOnly(_ result: Result<Element, Failure>) {
+        switch result {
+        case .success(let value): emitOnly(value)
+        case .failure(let error): scope.whenRunning { [self] in fail(error) }
+        }
     }
 }

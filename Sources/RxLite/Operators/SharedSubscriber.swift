@@ -191,11 +191,12 @@ final class SharedSubscriber<Element: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// Ends after the waiting values. Only from inside the observer's lane.
+    /// Ends after the waiting values, and after a pause of the observer. Only from inside its lane.
     @usableFromInline
     func end(_ completion: Completion<Failure>) {
+        let isPaused = observer.scope.isPaused
         let mustWait = queue.withLock { queue in
-            guard !queue.waiting.values.isEmpty else { return false }
+            guard isPaused || !queue.waiting.values.isEmpty else { return false }
             queue.completion = completion
             return true
         }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import RxCurl
 import RxHTTP
@@ -24,6 +25,36 @@ import Testing
             let expected = content.dropFirst(offset).prefix(count ?? .max)
             #expect(pieces.flatMap { $0 } == Array(expected))
         }
+    }
+
+    /// The end of the loop proves that the result has arrived.
+    @Test func whatArrivesDuringAPauseWaits() throws {
+        let loop = EventLoop(name: "paused")
+        let directory = try TemporaryFolder()
+        let path = try directory.file("a", Self.content(1000))
+        let files = LoopFileSystem(loop: loop)
+        let log = Mutex<[String]>([])
+        // Nothing begins before the pauses.
+        let pauses = DispatchSemaphore(value: 0)
+        loop.schedule { pauses.wait() }
+        let running = [
+            files.read(path, from: 0, count: nil, expecting: nil)
+                .subscribe(
+                    onNext: { bytes in log.withLock { $0.append("\(bytes.count)") } },
+                    onFinish: { log.withLock { $0.append("end") } }),
+            files.contents(of: path, limit: 2000)
+                .subscribe(
+                    onNext: { bytes in log.withLock { $0.append("\(bytes?.count ?? 0)") } },
+                    onFinish: { log.withLock { $0.append("end") } }),
+            files.read(directory.file("none"), from: 0, count: nil, expecting: nil)
+                .subscribe(onFailure: { error in log.withLock { $0.append(error.code.rawValue) } }),
+        ]
+        for subscription in running { subscription.pause() }
+        pauses.signal()
+        loop.shutDown()
+        #expect(log.withLock { $0 } == [])
+        for subscription in running { subscription.resume() }
+        #expect(log.withLock { $0.filter { $0 != "end" } } == ["1000", "1000", "file"])
     }
 
     /// Bytes that take long to produce do not block the loop.
