@@ -76,6 +76,18 @@ import Testing
                     end: { if observer.scope.isOpen { observer.end($0) } })
             }
         },
+        Broken(.brake, "delivers the end later, without looking for a pause") { source, clock in
+            adapt(source) { observer in
+                let scope = observer.scope.child()
+                let timer = OperatorTimer(clock, in: observer.scope)
+                return Observer(
+                    scope: scope, next: observer.next,
+                    end: { completion in
+                        scope.close()
+                        timer.set(after: .milliseconds(20)) { observer.end(completion) }
+                    })
+            }
+        },
         Broken(.noTimersLeft, "forgets its timer") { source, clock in
             adapt(source) { observer in
                 _ = clock.schedule(after: .seconds(1_000_000)) {}

@@ -124,6 +124,52 @@ extension ContractChecker {
         }
     }
 
+    /// A value or an end that is under way when a pause comes must wait until the end of the pause, and nothing may be
+    /// lost. The pauses begin shortly before each event of the source, and shortly after it.
+    static func pauseInFlight<Output, Failure>(
+        _ apply: @escaping Application<Output, Failure>
+    ) -> [ContractViolation] {
+        let count = 3
+        let ends: [Completion<ContractFailure>] = [.finished, .failed(ContractFailure())]
+        return ends.flatMap { end -> [ContractViolation] in
+            func run(_ situation: String, pausedAt time: Duration?) -> ContractProbe {
+                let probe = ContractProbe(situation)
+                let clock = VirtualScheduler()
+                let consumer = Consumer(apply(flying(count, end, probe, clock), clock), probe)
+                consumer.start()
+                do {
+                    if let time {
+                        try clock.advance(to: time)
+                        consumer.pause()
+                        let before = probe.outcome
+                        try clock.advance(by: .milliseconds(90))
+                        if probe.outcome != before {
+                            probe.report(
+                                .brake, "\(probe.outcome) at the end of a pause, \(before) before it")
+                        }
+                        consumer.resume()
+                    }
+                    try clock.advance(by: patience)
+                } catch {
+                    probe.report(.endsInVirtualTime, "\(error)")
+                }
+                consumer.leave()
+                return probe
+            }
+            let plain = run("source in flight, \(end)", pausedAt: nil)
+            return (1...count + 1).flatMap { number in
+                [Duration.milliseconds(-50), .milliseconds(5)].flatMap { offset -> [ContractViolation] in
+                    let time = flight * number + offset
+                    let paused = run("source in flight, \(end), paused at \(time)", pausedAt: time)
+                    if paused.outcome != plain.outcome {
+                        paused.report(.sameAfterPause, "\(paused.outcome) instead of \(plain.outcome)")
+                    }
+                    return paused.violations
+                }
+            }
+        }
+    }
+
     /// After a source that sends regardless of pauses, an operator with a limit must not begin streams while
     /// the subscriber is paused.
     static func hotSourceBeforeALimit<Output, Failure>(

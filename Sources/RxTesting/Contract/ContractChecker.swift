@@ -11,9 +11,9 @@ public import RxLite
 ///
 /// It applies the operator to sources that send at once, over time, without end, not at all, from several
 /// threads, and on another scheduler than the subscriber's. It lets them end; cancels them at once, within
-/// each value, and between values; and pauses and resumes them. Each time it looks for events that overlap,
-/// or that come after the end or after the cancel, for sources that were not stopped or not torn down exactly
-/// once, and for timers, values and callbacks that are left behind.
+/// each value, and between values; and pauses and resumes them, also while a value or the end is under way. Each time
+/// it looks for events that overlap, or that come after the end or after the cancel, for sources that were not stopped
+/// or not torn down exactly once, and for timers, values and callbacks that are left behind.
 public enum ContractChecker {
     /// Applies an operator to a source and a clock.
     public typealias Application<Output: Sendable, Failure: Error> =
@@ -47,6 +47,7 @@ public enum ContractChecker {
             violations += earlyStop(apply, isDeferred: isDeferred, place)
             violations += lastingPause(apply, isEager: isEager, place)
         }
+        if !isEager && !isDeferred { violations += pauseInFlight(apply) }
         if isLimited { violations += hotSourceBeforeALimit(apply) }
         violations += await threads(apply)
         return violations

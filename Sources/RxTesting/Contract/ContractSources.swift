@@ -18,6 +18,8 @@ extension ContractChecker {
             ("failing source", immediate(3, .failed(ContractFailure()), probe), true),
             ("timed source", timed(6, .finished, probe, clock), false),
             ("timed failing source", timed(3, .failed(ContractFailure()), probe, clock), false),
+            ("source in flight", flying(3, .finished, probe, clock), true),
+            ("failing source in flight", flying(3, .failed(ContractFailure()), probe, clock), true),
             ("silent source", Observable { probe.open($0.scope) }, true),
         ]
     }
@@ -46,6 +48,33 @@ extension ContractChecker {
             }
             observer.scope.onResume(run)
             observer.scope.perform(run)
+        }
+    }
+
+    /// The time that an event of a source in flight is under way. Its multiples differ from the times of usual timers.
+    static var flight: Duration { .milliseconds(1100) }
+
+    /// Sends as a source does whose events come from another thread: the next event is under way once the previous one
+    /// has been delivered, also during a pause, and waits if it arrives in one.
+    static func flying(
+        _ count: Int, _ completion: Completion<ContractFailure>, _ probe: ContractProbe,
+        _ clock: VirtualScheduler
+    ) -> Source {
+        Observable(scheduler: clock) { observer in
+            guard observer.scope.isOpen else { return }
+            probe.open(observer.scope)
+            let timer = OperatorTimer(clock, in: observer.scope)
+            @Sendable func begin(_ number: Int) {
+                timer.set(after: flight) {
+                    observer.scope.whenRunning {
+                        guard number < count else { return observer.end(completion) }
+                        probe.send()
+                        observer.next(ContractElement(number, probe))
+                        if observer.scope.isOpen { begin(number + 1) }
+                    }
+                }
+            }
+            begin(0)
         }
     }
 
