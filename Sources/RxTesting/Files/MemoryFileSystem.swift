@@ -238,14 +238,14 @@ public final class MemoryFileSystem: FileSystem {
         step(.remove, path) { contents in contents.files[path] = nil }
     }
 
-    /// Performs one operation at one moment of virtual time, unless it was made to fail.
+    /// Performs one operation at one moment of virtual time, unless it was made to fail. While the subscriber is paused
+    /// the result waits.
     private func step<T>(
         _ operation: Operation, _ path: String,
         _ body: @escaping @Sendable (inout Contents) throws(NetworkError) -> T
     ) -> Observable<T, NetworkError> {
-        Observable<Void, Never>.timer(latency, on: scheduler)
-            .setFailureType(to: NetworkError.self)
-            .map { [self] _ throws(NetworkError) in
+        Observable(scheduler: scheduler) { [self] observer in
+            OperatorTimer(scheduler, in: observer.scope).set(after: latency) { [self] in
                 let result = disk.contents.withLock { contents in
                     Result { () throws(NetworkError) in
                         if let message = contents.takeFailure(of: operation, path) {
@@ -254,8 +254,9 @@ public final class MemoryFileSystem: FileSystem {
                         return try body(&contents)
                     }
                 }
-                return try result.get()
+                observer.emitOnly(result)
             }
+        }
     }
 }
 
