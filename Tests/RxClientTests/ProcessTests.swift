@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 import HTTPTypes
 import RxHTTP
@@ -92,5 +93,52 @@ import Testing
             _ = try await source.process { $0.body.count }.collect().value()
         }
         #expect(error?.code == .partialBody)
+    }
+
+    @Test("A response that has been processed while the subscriber was paused waits")
+    func pausedSubscriber() async {
+        let (place, pause) = (HandScheduler(), DispatchSemaphore(value: 0))
+        let counts = Mutex<[Int]>([])
+        let subscription = Observable<Response, NetworkError>.just(Self.response(Self.large))
+            .process { response in
+                pause.wait()
+                return response.body.count
+            }
+            .subscribe(on: place)
+            .subscribe(onNext: { count in counts.withLock { $0.append(count) } })
+        place.run()
+        subscription.pause()
+        place.run()
+        pause.signal()
+        while !place.hasWork { await Task.yield() }
+        place.run()
+        #expect(counts.withLock { $0 } == [])
+        subscription.resume()
+        place.run()
+        #expect(counts.withLock { $0 } == [Self.large])
+        #expect(!subscription.isActive)
+    }
+}
+
+/// A scheduler whose work runs when the test says so.
+private final class HandScheduler: Scheduler {
+    private let works = Mutex<[@Sendable () -> Void]>([])
+    private let isRunning = Mutex(false)
+
+    var now: Duration { .zero }
+    var isCurrent: Bool { isRunning.withLock { $0 } }
+    var hasWork: Bool { works.withLock { !$0.isEmpty } }
+
+    func schedule(_ work: @escaping @Sendable () -> Void) { works.withLock { $0.append(work) } }
+
+    func schedule(after _: Duration, _ work: @escaping @Sendable () -> Void) -> any Cancellable {
+        Issue.record("nothing here has a timer")
+        return SubscriptionBag()
+    }
+
+    func run() {
+        isRunning.withLock { $0 = true }
+        while let work = works.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { work() }
+        isRunning.withLock { $0 = false }
     }
 }

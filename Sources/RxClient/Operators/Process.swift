@@ -9,7 +9,7 @@ extension Observable where Element == Response, Failure == NetworkError {
         lift { observer in
             let processing = Processing(transform, into: observer)
             return Observer(
-                scope: observer.scope, target: processing,
+                scope: processing.source, target: processing,
                 receive: { response, processing in
                     // Guard: the target given above.
                     unsafe unsafeDowncast(processing, to: Processing<T>.self).receive(response)
@@ -27,7 +27,7 @@ extension Observable where Element == CallEvent, Failure == NetworkError {
             let processing = Processing(transform, into: observer)
             subscribe(
                 Observer(
-                    scope: observer.scope, target: processing,
+                    scope: processing.source, target: processing,
                     receive: { event, processing in
                         // Guard: the target given above.
                         let processing = unsafe unsafeDowncast(processing, to: Processing<CallEvent>.self)
@@ -54,7 +54,9 @@ private final class Processing<T: Sendable>: @unchecked Sendable {
     // Unchecked, and without exclusivity checks: runs only inside the subscription's lane, which is serial.
     private let transform: @Sendable (Response) throws(NetworkError) -> T
     let observer: Observer<T, NetworkError>
-    /// Whether a large response is being transformed elsewhere; the source is paused meanwhile.
+    /// The scope of the responses, which is paused while one is transformed elsewhere.
+    let source: Scope
+    /// Whether a large response is being transformed elsewhere, or waits for a paused subscriber.
     @safe @exclusivity(unchecked) private var isBusy = false
     /// The responses that arrived despite the pause.
     @safe @exclusivity(unchecked) private var waiting: [Response] = []
@@ -66,6 +68,7 @@ private final class Processing<T: Sendable>: @unchecked Sendable {
     ) {
         self.transform = transform
         self.observer = observer
+        source = observer.scope.child()
     }
 
     func receive(_ response: Response) {
@@ -74,11 +77,12 @@ private final class Processing<T: Sendable>: @unchecked Sendable {
             return deliver { () throws(NetworkError) in try transform(response) }
         }
         isBusy = true
-        observer.scope.pause()
+        source.pause()
         transformElsewhere(response)
     }
 
     func end(_ completion: Completion<NetworkError>) {
+        source.close()
         if case .finished = completion, isBusy { return hasEnded = true }
         observer.end(completion)
     }
@@ -93,7 +97,7 @@ private final class Processing<T: Sendable>: @unchecked Sendable {
             } catch {
                 result = .failure(error)
             }
-            self.observer.scope.enter { self.resume(with: result) }
+            self.observer.scope.enter { self.observer.scope.whenRunning { self.resume(with: result) } }
         }
     }
 
@@ -106,7 +110,7 @@ private final class Processing<T: Sendable>: @unchecked Sendable {
         }
         guard observer.scope.isOpen else { return }
         isBusy = false
-        if hasEnded { observer.finish() } else { observer.scope.resume() }
+        if hasEnded { observer.finish() } else { source.resume() }
     }
 
     private func deliver(_ make: () throws(NetworkError) -> T) {
