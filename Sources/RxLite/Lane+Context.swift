@@ -21,16 +21,4 @@ extension Lane {
         guard isCapturing.load(ordering: .acquiring) else { return nil }
         return capture.withLock { $0 }?()
     }
-
-    /// The context of the subscription, or of the one it works for. Without a call of ``captureContext(_:)`` it costs
-    /// one read.
-    package var context: (any AnyObject & Sendable)? {
-        guard isCapturing.load(ordering: .acquiring) else { return nil }
-        var lane = self
-        while true {
-            if let context = lane.ownContext { return context }
-            guard let next = lane.downstream else { return nil }
-            lane = next
-        }
-    }
 }

@@ -2,10 +2,13 @@ extension Lane {
     /// The lane that the current task works for, if a stream has started the task.
     @TaskLocal private static var served: Lane?
 
-    /// The lane of a subscription that begins here. It feeds the lane that the current task works for.
+    /// The lane of a subscription that begins here. It feeds the lane that the current task works for, or, if
+    /// that subscription is over, the first one it worked for that is not.
     @usableFromInline
     static func forSubscription(on scheduler: (any Scheduler)?) -> Lane {
-        Lane(scheduler: scheduler, feeding: served, context: currentContext)
+        guard let served else { return Lane(scheduler: scheduler, feeding: nil, context: currentContext) }
+        return Lane(
+            scheduler: scheduler, feeding: served.firstActive, context: currentContext ?? served.context)
     }
 
     /// The lane of a stream that subscribers share: with the context of the one that starts it, but for none of them.

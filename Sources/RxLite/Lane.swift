@@ -14,10 +14,12 @@ public final class Lane: Sendable {
     /// The scheduler that runs this lane; `nil` if callers run it themselves.
     public let scheduler: (any Scheduler)?
 
-    /// The lane of the subscription that this one feeds from another scheduler, if any.
-    let downstream: Lane?
-    /// See ``context``.
-    let ownContext: Context?
+    /// The lane of the subscription that this one works for. Once the subscription of this lane is over, lanes whose
+    /// subscriptions are over as well are left out.
+    private let downstream: Mutex<Lane?>
+    private let hasDownstream: Bool
+    /// The context of the subscription, or of the one it works for; `nil` without a call of ``captureContext(_:)``.
+    package let context: (any AnyObject & Sendable)?
 
     @usableFromInline let occupancy = Atomic<UInt8>(Occupancy.free)
     private let waiting = Mutex(FIFO<Callback>())
@@ -28,6 +30,8 @@ public final class Lane: Sendable {
     #endif
     @usableFromInline let hasOutside = Atomic<Bool>(false)
     @usableFromInline let cancelled = Atomic<Bool>(false)
+    /// Whether the root scope has closed.
+    private let ended = Atomic<Bool>(false)
     @usableFromInline let pausing = Atomic<Int>(0)
     /// The current depth of nested calls. Changed only from inside the lane.
     @usableFromInline let depth = Atomic<Int>(0)
@@ -54,22 +58,59 @@ public final class Lane: Sendable {
     /// Creates a free lane.
     ///
     /// - Parameter downstream: the lane of the subscription that this lane works for.
-    public init(scheduler: (any Scheduler)? = nil, feeding downstream: Lane? = nil) {
-        self.scheduler = scheduler
-        self.downstream = downstream
-        ownContext = nil
+    public convenience init(scheduler: (any Scheduler)? = nil, feeding downstream: Lane? = nil) {
+        self.init(scheduler: scheduler, feeding: downstream, context: downstream?.context)
     }
 
     /// Creates a free lane for a subscription with a context.
     init(scheduler: (any Scheduler)?, feeding downstream: Lane?, context: Context?) {
         self.scheduler = scheduler
-        self.downstream = downstream
-        ownContext = context
+        self.downstream = Mutex(downstream)
+        hasDownstream = downstream != nil
+        self.context = context
+    }
+
+    /// Releases the lanes that it feeds in a loop: any number of subscriptions may run within each other.
+    deinit {
+        guard hasDownstream else { return }
+        var next = downstream.withLock { $0.take() }
+        while isKnownUniquelyReferenced(&next) { next = next?.downstream.withLock { $0.take() } }
     }
 
     /// Whether work in this lane is for the subscription of `lane`, through any schedulers in between.
     public func feeds(_ lane: Lane) -> Bool {
-        self === lane || downstream?.feeds(lane) == true
+        var next: Lane? = self
+        while let current = next {
+            if current === lane { return true }
+            next = current.fed
+        }
+        return false
+    }
+
+    private var fed: Lane? { hasDownstream ? downstream.withLock { $0 } : nil }
+
+    /// The first lane, of this one and those it works for, whose subscription is not over.
+    var firstActive: Lane? {
+        var next: Lane? = self
+        while let current = next, current.isCancelled || current.ended.load(ordering: .relaxed) {
+            next = current.fed
+        }
+        return next
+    }
+
+    /// Notes the end of the subscription. From now on this lane works only for those subscriptions that are not over,
+    /// so that streams which start each other one after the other keep no chain of lanes.
+    @usableFromInline
+    func noteEnd() {
+        ended.store(true, ordering: .relaxed)
+        guard hasDownstream else { return }
+        let active = firstActive
+        // The former lane is released outside the lock.
+        let former = downstream.withLock { fed in
+            defer { fed = active }
+            return fed
+        }
+        _ = former
     }
 
     /// Runs `work` now if the lane is free and may be run here; otherwise the caller inside, or the

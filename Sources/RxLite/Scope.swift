@@ -19,7 +19,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
 
     @usableFromInline let phase = Atomic<UInt8>(Phase.open)
     /// Whether this is the root, whose cancel is that of the whole subscription.
-    private let isRoot: Bool
+    @usableFromInline let isRoot: Bool
     @usableFromInline let pauses = Atomic<Int>(0)
     @safe @exclusivity(unchecked) private var teardowns = Callbacks()
     /// `nil` without any, because most scopes have none.
@@ -166,6 +166,7 @@ public final class Scope: Cancellable, @unchecked Sendable {
         // No exchange is needed: only a cancel may come in between, which does not affect a closed scope.
         guard phase.load(ordering: .relaxed) != Phase.closed else { return false }
         phase.store(Phase.closed, ordering: .relaxed)
+        if isRoot { lane.noteEnd() }
         return true
     }
 

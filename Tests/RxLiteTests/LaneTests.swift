@@ -1,9 +1,10 @@
 import RxLite
 import RxTesting
+import Synchronization
 import Testing
 
 /// Debug builds trap if state that only a lane's order protects is accessed from outside.
-@Suite struct LaneTests {
+@Suite(.timeLimit(.minutes(1))) struct LaneTests {
     @Test func insideItIsAllowed() {
         let scope = Scope()
         scope.lane.enter {
@@ -17,6 +18,58 @@ import Testing
         let signal = Signal<Int>()
         signal.observable.subscribe { _ in scope.lane.enter { scope.lane.assertInside() } }
         signal.send(1)
+    }
+
+    enum Restart: CaseIterable { case atTheEnd, atTheValue, atTheValueElsewhere }
+
+    /// A stream that starts the next one is over by then, or soon after, so that at most a few lanes live at a time.
+    @Test(arguments: Restart.allCases) func manySelfRestartsKeepNoLane(_ restart: Restart) async {
+        let poller = Poller(restart, rounds: 20_000)
+        await withCheckedContinuation { continuation in poller.start { continuation.resume() } }
+        #expect(poller.peak <= 16)
+        await until { poller.living == 0 }
+    }
+
+    /// A subscription made within the end of an inner stream still works for the stream around it.
+    @Test func aStreamStartedAtAnEndFeedsWhatTheEndedOneFed() async {
+        let lanes = Log<Lane>()
+        @Sendable func noted(_ number: Int) -> Observable<Int, Never> {
+            Observable { observer in
+                lanes.add(observer.scope.lane)
+                Observable<Int, Never>.async { number }.subscribe(observer)
+            }
+        }
+        await withCheckedContinuation { continuation in
+            let around = Observable<Int, Never> { observer in
+                lanes.add(observer.scope.lane)
+                Observable<Int, Never>.async {
+                    await withCheckedContinuation { inner in
+                        noted(1).subscribe(onFinish: {
+                            noted(2).subscribe(onFinish: { inner.resume() })
+                        })
+                    }
+                    return 0
+                }
+                .subscribe(observer)
+            }
+            around.subscribe(onFinish: { continuation.resume() })
+        }
+        let (around, first, second) = (lanes.entries[0], lanes.entries[1], lanes.entries[2])
+        #expect(first.feeds(around))
+        #expect(second.feeds(around))
+        #expect(!second.feeds(first))
+        #expect(!around.feeds(second))
+    }
+
+    /// A user decides how many subscriptions run within each other.
+    @Test func aMillionLanesThatFeedEachOtherNeedNoStack() {
+        runWithSmallStack {
+            let first = Lane()
+            var last = Lane(feeding: first)
+            for _ in 0..<1_000_000 { last = Lane(feeding: last) }
+            #expect(last.feeds(first))
+            #expect(!last.feeds(Lane()))
+        }
     }
 
     #if DEBUG
@@ -44,4 +97,52 @@ import Testing
         }
     }
     #endif
+}
+
+/// A stream that starts the next one, and the number of lanes that live meanwhile.
+private final class Poller: Sendable {
+    private struct Weak { weak var lane: Lane? }
+
+    private struct Contents {
+        var lanes: [Weak] = []
+        var peak = 0
+    }
+
+    private let restart: LaneTests.Restart
+    private let rounds: Int
+    private let contents = Mutex(Contents())
+    private let clock = ActorScheduler.background()
+
+    init(_ restart: LaneTests.Restart, rounds: Int) {
+        self.restart = restart
+        self.rounds = rounds
+    }
+
+    var peak: Int { contents.withLock { $0.peak } }
+
+    var living: Int {
+        contents.withLock { contents in
+            contents.lanes.removeAll { $0.lane == nil }
+            contents.peak = max(contents.peak, contents.lanes.count)
+            return contents.lanes.count
+        }
+    }
+
+    func start(_ done: @escaping @Sendable () -> Void) { poll(1, done) }
+
+    private func poll(_ round: Int, _ done: @escaping @Sendable () -> Void) {
+        // A poller that keeps its lanes fails before it becomes slow.
+        if round.isMultiple(of: 1000), living > 1000 { return done() }
+        let answer = Observable<Int, Never> { [self] observer in
+            contents.withLock { $0.lanes.append(Weak(lane: observer.scope.lane)) }
+            Observable<Int, Never>.async { round }.subscribe(observer)
+        }
+        let next: @Sendable () -> Void = { [self] in round < rounds ? poll(round + 1, done) : done() }
+        switch restart {
+        case .atTheEnd: answer.subscribe(onFinish: next)
+        case .atTheValue: answer.subscribe { _ in next() }
+        case .atTheValueElsewhere:
+            answer.subscribe(on: clock).flatMap { Observable<Int, Never>.just($0) }.subscribe { _ in next() }
+        }
+    }
 }
