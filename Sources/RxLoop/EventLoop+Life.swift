@@ -31,10 +31,13 @@ extension EventLoop {
     /// work on the calling thread, and `ActorScheduler.shared` keeps the time. Streams of the loop therefore
     /// still end. Calling this again does nothing, or waits for the call in progress.
     ///
-    /// Call it from any thread except the loop's, also within subscriptions, but not within ``work(_:)``: it would wait
-    /// for the job that calls it.
+    /// Call it from any thread except the loop's, also within subscriptions, but not from within a job of ``work(_:)``
+    /// on this loop, which it would wait for. Both stop the process.
     public func shutDown() {
         precondition(!ownsCurrentThread, "an event loop cannot be shut down on its own thread")
+        precondition(
+            !jobThreads.withLock { $0.contains(Self.currentThread) },
+            "an event loop cannot be shut down from within its own work, which it waits for")
         let unused = life.withLock { life -> [UInt64: @Sendable () -> Void]? in
             defer {
                 life = .ended

@@ -15,7 +15,7 @@ import Synchronization
 /// ```
 ///
 /// Threads: `schedule`, `now`, `isCurrent`, ``ownsCurrentThread``, ``onShutdown(_:)`` and ``work(_:)`` from
-/// any; ``shutDown()`` from any except the loop's.
+/// any; ``shutDown()`` from any except the loop's and those that run its ``work(_:)``.
 @safe
 public final class EventLoop: Scheduler, @unchecked Sendable {
     // Unchecked: everything that is not constant, atomic or under a Mutex is accessed only on the loop's
@@ -47,6 +47,8 @@ public final class EventLoop: Scheduler, @unchecked Sendable {
     var isEnding = false
     /// The number of jobs in the thread pool or on their way back from it. Accessed only on the loop.
     var jobCount = 0
+    /// The threads of the pool that are running a job of the loop.
+    let jobThreads = Mutex<Set<UInt>>([])
     /// Whether work posted by the loop's work is dropped. Accessed only on the loop.
     var dropsOwnWork = false
     let lateWork = LateWork()

@@ -1,4 +1,5 @@
 internal import CLibuv
+import Synchronization
 
 /// One piece of work in libuv's thread pool (`uv_work_t`).
 @safe
@@ -31,7 +32,7 @@ final class PoolJob: @unchecked Sendable {
         let base = unsafe UnsafeMutableRawPointer(request).assumingMemoryBound(to: uv_req_t.self)
         unsafe uv_req_set_data(base, Unmanaged.passRetained(self).toOpaque())
         let status = unsafe uv_queue_work(loop.raw, request) { request in
-            unsafe PoolJob.behind(request)?.takeUnretainedValue().body()
+            unsafe PoolJob.behind(request)?.takeUnretainedValue().run()
         } _: { request, _ in
             guard let job = unsafe PoolJob.behind(request)?.takeRetainedValue() else { return }
             job.end()
@@ -41,6 +42,14 @@ final class PoolJob: @unchecked Sendable {
         isRunning = true
         loop.jobCount += 1
         return true
+    }
+
+    /// On a thread of the pool.
+    private func run() {
+        let thread = EventLoop.currentThread
+        _ = loop.jobThreads.withLock { $0.insert(thread) }
+        body()
+        _ = loop.jobThreads.withLock { $0.remove(thread) }
     }
 
     /// Drops the work if it has not begun (`uv_cancel`). From any thread.

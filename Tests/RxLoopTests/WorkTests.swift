@@ -69,6 +69,21 @@ import Darwin
         #expect(log.withLock { $0 } == (isFailing ? ["true"] : ["7", "end"]))
     }
 
+    /// It would wait for itself.
+    @Test func shuttingDownFromWithinWorkStopsTheProcess() async {
+        await #expect(processExitsWith: .failure) {
+            let loop = EventLoop(name: "work")
+            _ = try await loop.work { () throws(UVError) in loop.shutDown() }.value()
+        }
+    }
+
+    @Test func workMayShutDownAnotherLoop() async throws {
+        let (loop, other) = (EventLoop(name: "work"), EventLoop(name: "other"))
+        defer { loop.shutDown() }
+        try await loop.work { () throws(UVError) in other.shutDown() }.value()
+        #expect(!other.post {})
+    }
+
     @Test func workAfterTheEndFails() async {
         let loop = EventLoop(name: "work")
         loop.shutDown()
