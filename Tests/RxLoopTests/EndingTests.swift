@@ -70,12 +70,13 @@ import Darwin
         private var poll: Poll?
         private var immediate: Immediate?
         private var timer: LoopTimer?
-        private var ends: [Int32] = [0, 0]
+        private var ends: [Int32] = []
 
         var isOpened: Bool { poll != nil && immediate != nil && timer != nil }
 
         func open(on loop: EventLoop) {
-            unsafe _ = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)
+            guard let pair = try? connectedSockets() else { return }
+            ends = [pair.reading, pair.writing]
             poll = try? Poll(on: loop, descriptor: ends[0]) { _, _ in Issue.record("nothing is there") }
             poll?.start(.readable)
             immediate = try? Immediate(on: loop) { Issue.record("the loop has ended") }
@@ -90,7 +91,7 @@ import Darwin
             timer?.close()
         }
 
-        deinit { for end in ends where end > 0 { shut(end) } }
+        deinit { for end in ends { shut(end) } }
     }
 }
 

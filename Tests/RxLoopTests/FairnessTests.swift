@@ -199,9 +199,7 @@ private final class Pair: Sendable {
     private let writing: Int32
 
     init() throws {
-        var ends: [Int32] = [0, 0]
-        try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
-        (reading, writing) = (ends[0], ends[1])
+        (reading, writing) = try connectedSockets()
     }
 
     deinit {

@@ -12,9 +12,7 @@ import Darwin
     @Test func aPollReportsAndTheDescriptorCanBeWatchedAgainAtOnce() async throws {
         let loop = EventLoop(name: "poll")
         defer { loop.shutDown() }
-        var ends: [Int32] = [0, 0]
-        try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
-        let (reading, writing) = (ends[0], ends[1])
+        let (reading, writing) = try connectedSockets()
         let reports: [String] = await withCheckedContinuation { continuation in
             loop.schedule {
                 let log = Log()
@@ -116,4 +114,13 @@ import Darwin
         var timer: LoopTimer?
         var immediate: Immediate?
     }
+}
+
+/// Two connected sockets with close-on-exec: the child process of an exit test that inherited one would keep its reader
+/// waiting.
+func connectedSockets() throws -> (reading: Int32, writing: Int32) {
+    var ends: [Int32] = [-1, -1]
+    let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    try #require(unsafe socketpair(AF_UNIX, type, 0, &ends) == 0)
+    return (ends[0], ends[1])
 }

@@ -137,9 +137,7 @@ private final class Barrier: Sendable {
     private let ends: (reading: Int32, writing: Int32)
 
     init() throws {
-        var ends: [Int32] = [0, 0]
-        try #require(unsafe pipe(&ends) == 0)
-        self.ends = (ends[0], ends[1])
+        ends = try connectedSockets()
     }
 
     deinit { close(ends.reading) }
