@@ -95,10 +95,10 @@ package struct HARDraft {
     private func shown(_ message: Message) -> HAR.WebSocketMessage {
         let data =
             switch message.content {
-            // Most texts are JSON; in other texts nothing looks like a secret member.
             case .text(let text):
-                String(decoding: request.redaction.shown(json: Array(text.utf8)), as: UTF8.self)
-            case .binary(let bytes): Data(bytes).base64EncodedString()
+                String(decoding: request.redaction.shown(Array(text.utf8), type: nil), as: UTF8.self)
+            case .binary(let bytes):
+                Data(request.redaction.shown(bytes, type: "application/octet-stream")).base64EncodedString()
             case nil: ""
             }
         return HAR.WebSocketMessage(

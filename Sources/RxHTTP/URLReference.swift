@@ -135,7 +135,6 @@ extension Substring {
 
 extension UInt8 {
     fileprivate var isLetter: Bool { (0x61...0x7A).contains(self | 0x20) }
-    fileprivate var isDigit: Bool { (0x30...0x39).contains(self) }
     fileprivate var isHexDigit: Bool { isDigit || (0x61...0x66).contains(self | 0x20) }
 
     /// `pchar` of RFC 3986 §3.3, without `%`.

@@ -110,21 +110,49 @@ extension Parser {
         },
         Parser(
             "shown JSON",
-            [#"{"user":{"pin":"7","x":[1,{"pin":{"a":"b"}}]},"\u0070in":1e5}"#, #"[{"pin":[]},"pin"]"#]
+            [
+                #"{"user":{"pin":"7","x":[1,{"pin":{"a":"b"}}]},"\u0070in":1e5}"#, #"[{"pin":[]},"pin"]"#,
+                #"{"a":"{\"pin\":\"7\",\"b\":\"eyJhfQ.c.d\"}","u":"https:\/\/a.test?pin=1%20","code":"1234"}"#,
+                #"{"code":"1234","error":{"code":"1234"},"errors":[{"code":"1234"}],"refresh":"a"}"#,
+            ]
         ) { bytes in
             let redaction = Redaction(parameters: ["pin"])
             let shown = redaction.shown(json: bytes)
             if let document = try? JSONDecoder().decode([String: String].self, from: Data(bytes)) {
                 let again = try? JSONDecoder().decode([String: String].self, from: Data(shown))
                 try demand(again != nil, "what was a document is none any more")
-                for (name, value) in document where name.lowercased() != "pin" {
-                    try demand(again?[name] == value, "\(name) is not what it was")
+                for (name, value) in document where !redaction.hides(name) {
+                    let isPlain = !value.contains { "\"\\?&#/".contains($0) } && !value.contains("eyJ")
+                    try demand(again?[name] == value || !isPlain, "\(name) is not what it was")
                 }
                 for (name, value) in again ?? [:] where name.lowercased() == "pin" {
                     try demand(value == Redaction.mark, "\(name) is shown")
                 }
             }
             return String(decoding: shown, as: UTF8.self)
+        },
+        Parser(
+            "shown content",
+            [
+                "data: {\"pin\":\ndata: \"7\",\r\nid: 7\ndata:\"a\":\"eyJhfQ.b.c\"}\n\n",
+                "a=%7B%22pin%22%3A1%7D&pin=7&u=https%3A%2F%2Fu:p@a.test%2F%3Fpin=1&t=eyJhfQ.b.c",
+                "--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\n\r\n{\"pin\":1}\r\n--c--\r\n--b--",
+                "v1_eyJhfQ..b.c.d {\"a\":\"\\\"pin\\\":1\"}",
+            ]
+        ) { bytes in
+            let redaction = Redaction(parameters: ["pin"])
+            let types = [
+                nil, "application/json", "application/x-www-form-urlencoded", "text/event-stream",
+                "multipart/form-data; boundary=b", "image/png",
+            ]
+            for type in types {
+                let shown = redaction.shown(bytes, type: type)
+                let text = String(decoding: shown, as: UTF8.self)
+                let isText = String(validating: bytes, as: UTF8.self) != nil
+                try demand(
+                    !isText || !text.contains("eyJhfQ.b.c"), "a token is shown as \(type ?? "untyped")")
+            }
+            return String(decoding: redaction.shown(bytes, type: nil), as: UTF8.self)
         },
     ]
 }

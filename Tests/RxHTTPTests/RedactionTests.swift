@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HTTPTypes
 import RxHTTP
 import RxTesting
@@ -44,7 +45,13 @@ import Testing
         arguments: [
             ("pin=1", "pin=…"), ("a=b&pin=1&&pin", "a=b&pin=…&&pin"),
             ("a+b=1&user[pin]=2", "a+b=…&user[pin]=…"),
-            ("x=?pin=1", "x=?pin=1"), ("", ""),
+            ("x=?pin=1", "x=?pin=…"), ("x=%3Fpin%3D1%26y=2", "x=%3Fpin%3D…%26y=2"), ("", ""),
+            ("code=Spl/xlOB&access=a&refresh=b&a=c", "code=…&access=…&refresh=…&a=c"),
+            ("code=DE&code=200&refresh=true&access=30", "code=DE&code=200&refresh=true&access=30"),
+            (
+                "payload=%7B%22pin%22%3A%221%22%2C%22a%22%3A%22b+c%22%7D&d=e+f",
+                "payload=%7B%22pin%22%3A%22…%22%2C%22a%22%3A%22b+c%22%7D&d=e+f"
+            ), ("a=%zz%", "a=%zz%"),
         ])
     func forms(text: String, shown: String) {
         let type = "Application/X-WWW-form-urlencoded; charset=utf-8"
@@ -55,14 +62,27 @@ import Testing
         arguments: [
             (#"{"pin":"1"}"#, #"{"pin":"…"}"#), (#"{ "pin" : 12 , "a":1}"#, #"{ "pin" : "…" , "a":1}"#),
             (#"{"pin":{"a":[1,"}"]},"b":2}"#, #"{"pin":"…","b":2}"#),
-            (#"[{"a":{"PIN":null}},{"pin":[true]}]"#, #"[{"a":{"PIN":"…"}},{"pin":"…"}]"#),
-            (#"{"a":"pin","b":"\"pin\":1"}"#, #"{"a":"pin","b":"\"pin\":1"}"#),
+            (#"[{"a":{"PIN":null}},{"pin":[true]}]"#, #"[{"a":{"PIN":null}},{"pin":"…"}]"#),
+            (#"{"a":"pin","b":"\"pin\":1"}"#, #"{"a":"pin","b":"\"pin\":\"…\""}"#),
+            (
+                #"{"a":"{\"pin\":\"1\",\u0022é\/\\\"c","d":1}"#,
+                #"{"a":"{\"pin\":\"…\",\u0022é\/\\\"c","d":1}"#
+            ),
+            (
+                #"{"a":"{\"b\":\"{\\\"pin\\\":\\\"1\\\"}\"}"}"#,
+                #"{"a":"{\"b\":\"{\\\"pin\\\":\\\"…\\\"}\"}"}"#
+            ),
+            (
+                #"{"u":"https:\/\/u:p@a.test\/?pin=1\u0026b=2"}"#,
+                #"{"u":"https:\/\/…@a.test\/?pin=…\u0026b=2"}"#
+            ),
             (#"{"\u0070in":"1"}"#, #"{"\u0070in":"…"}"#), (#"{"pin":"a\"b","c":1}"#, #"{"pin":"…","c":1}"#),
             (#"{"pin":-1.5e3}"#, #"{"pin":"…"}"#), (#"{"gRÖßE":1}"#, #"{"gRÖßE":"…"}"#),
             (#"{"pin":"cut of"#, #"{"pin":"…""#), (#"{"pin":{"cut":[1"#, #"{"pin":"…""#),
             (#"{"pin"#, #"{"pin"#),
             (#"{"pin":"#, #"{"pin":"#), (#"{"pin" 1}"#, #"{"pin" 1}"#), ("", ""), ("\"", "\""),
-            (#"{"pin":}"#, #"{"pin":"…"}"#), ("{\"pin\":1}\n{\"pin\":2}", "{\"pin\":\"…\"}\n{\"pin\":\"…\"}"),
+            (#"{"pin":}"#, #"{"pin":}"#), (#"{"pin":bad,"a":1}"#, #"{"pin":"…","a":1}"#),
+            ("{\"pin\":1}\n{\"pin\":2}", "{\"pin\":\"…\"}\n{\"pin\":\"…\"}"),
         ])
     func documents(text: String, shown: String) {
         for type in ["application/json", "application/problem+json;charset=utf-8", "text/json"] {
@@ -70,21 +90,136 @@ import Testing
         }
     }
 
-    @Test func contentOfOtherTypesStays() {
-        let content = Array(#"pin=1&{"pin":1}"#.utf8)
-        for type in [nil, "", "text/plain", "application/octet-stream"] {
-            #expect(redaction.shown(content, type: type) == content)
+    @Test("Texts are searched whatever their type is; binary content is not")
+    func contentOfOtherTypes() {
+        let (content, shown) = (
+            Array(#"pin=1 {"pin":1} ?pin=1"#.utf8), Array(#"pin=1 {"pin":"…"} ?pin=…"#.utf8)
+        )
+        for type in [nil, "", "text/plain", "application/octet-stream", "multipart/mixed", "text/html"] {
+            #expect(redaction.shown(content, type: type) == shown, "\(type ?? "none")")
         }
+        let cut = content + [0x20, 0xF0, 0x9F]
+        #expect(redaction.shown(cut, type: "a/b") == shown + [0x20, 0xF0, 0x9F])
+        let binary = [0xFF, 0xD8] + content
+        #expect(redaction.shown(binary, type: "image/jpeg") == binary)
+    }
+
+    private static let head = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9"
+
+    @Test(
+        "A JSON Web Token is hidden wherever it stands",
+        arguments: [
+            ("\(head).eyJzdWIiOiIxIn0.c2ln", "…"), ("a \(head).b.c, d", "a …, d"),
+            ("Bearer \(head).b.c.", "Bearer …."), ("\(head)..iv.text.tag", "…"), ("\(head).b.", "…"),
+            ("v1_\(head).b.c", "v1_…"), ("/verify/\(head).b.c/now", "/verify/…/now"),
+            // Neither three parts nor, within a word, a JSON object.
+            (head, head), ("\(head).b c", "\(head).b c"),
+            ("surveyJson.pages.count", "surveyJson.pages.count"),
+            ("eyJeyJeyJ", "eyJeyJeyJ"), ("x\(head)\(head).b.c", "x…"),
+        ])
+    func tokens(text: String, shown: String) throws {
+        let redaction = Redaction()
+        func content(_ text: String, _ type: String?) -> String {
+            String(decoding: redaction.shown(Array(text.utf8), type: type), as: UTF8.self)
+        }
+        for type in [nil, "text/html", "application/pdf", "text/event-stream"] {
+            #expect(content(text, type) == shown)
+        }
+        #expect(
+            content("a=\(text)&b=\(text)".replacing(" ", with: "+"), "application/x-www-form-urlencoded")
+                == "a=\(shown)&b=\(shown)".replacing(" ", with: "+"))
+        #expect(content(#"{"a":"\#(text)"}"#, "application/json") == #"{"a":"\#(shown)"}"#)
+        #expect(content(#"{"a":"{\"b\":\"\#(text)\"}"}"#, nil) == #"{"a":"{\"b\":\"\#(shown)\"}"}"#)
+        #expect(redaction.shown([.accept: text]).first?.value == shown)
+        let plain = text.replacing(" ", with: "%20")
+        #expect(
+            redaction.shown(url: "https://a.test/\(plain)") == "https://a.test/"
+                + shown.replacing(" ", with: "%20"))
+    }
+
+    @Test("The end of a text may cut off a token")
+    func cutTokens() {
+        for type in [nil, "application/json"] {
+            let text = Array(#"{"a":"\#(Self.head).eyJzd"#.utf8)
+            #expect(redaction.shown(text, type: type) == Array(#"{"a":"…"#.utf8))
+        }
+    }
+
+    @Test(
+        "Numbers and flags, and the codes of errors and envelopes, stay",
+        arguments: [
+            (#"{"access":"a","refresh":"b","code":"1234"}"#, #"{"access":"…","refresh":"…","code":"…"}"#),
+            (#"{"code":123456,"refresh":true,"access":30}"#, #"{"code":123456,"refresh":true,"access":30}"#),
+            (#"{"access":{"refresh":"b"}}"#, #"{"access":{"refresh":"…"}}"#),
+            (
+                #"[{"code":"DE"},{"code":"EUR"},{"code":"200"}]"#,
+                #"[{"code":"DE"},{"code":"EUR"},{"code":"200"}]"#
+            ),
+            (#"{"code":"A0400","message":"no"}"#, #"{"code":"A0400","message":"no"}"#),
+            (#"{"data":{"code":"s3cret"},"code":"00000"}"#, #"{"data":{"code":"…"},"code":"00000"}"#),
+            (
+                #"{"errors":[{"a":[],"code":"NOT_FOUND"},{"extensions":{"code":"NOT_FOUND"}}]}"#,
+                #"{"errors":[{"a":[],"code":"NOT_FOUND"},{"extensions":{"code":"NOT_FOUND"}}]}"#
+            ),
+            (
+                #"{"error":{"code":"NOT_FOUND"},"code":"s3cret"}"#,
+                #"{"error":{"code":"NOT_FOUND"},"code":"s3cret"}"#
+            ),
+            (
+                #"{"status":{"code":"A0400"},"login":{"code":"s3cret"}}"#,
+                #"{"status":{"code":"A0400"},"login":{"code":"…"}}"#
+            ),
+            (#"{"message":"cut","code":"A0400"#, #"{"message":"cut","code":"A0400"#),
+            (
+                #"{"statusCode":"abcd","country_code":"abcd","accessory":"a"}"#,
+                #"{"statusCode":"abcd","country_code":"abcd","accessory":"a"}"#
+            ),
+        ])
+    func codes(text: String, shown: String) {
+        #expect(String(decoding: Redaction().shown(json: Array(text.utf8)), as: UTF8.self) == shown)
+    }
+
+    @Test("A text that is nested deeper than any real one is hidden")
+    func deepTexts() throws {
+        var text = #"{"a":"canary"}"#
+        for _ in 0..<9 {
+            text = #"{"a":"\#(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))"}"#
+        }
+        let shown = redaction.shown(json: Array(text.utf8))
+        #expect(!String(decoding: shown, as: UTF8.self).contains("canary"))
+        _ = try JSONDecoder().decode([String: String].self, from: Data(shown))
+    }
+
+    @Test(
+        "Long texts made to be searched again and again are searched a few times",
+        arguments: [
+            "\"", "\\\"", "{\"code\":\"", "\"code\":\"abcd", "{\"error\":[", "[", "//", "/", "//a@", "?a=%25",
+            "&", "eyJ", "eyJ.",
+            "eyJhfQ.", ".eyJhfQ", "\"pin\":", "{\"a\":\"\\\"", "%", "\"a\\n", "\n\"", "data:\"\n",
+            "data:{\"pin\":\n", "--b\r\n",
+            "[{\"\":", "e", "\"\\u0022", "pin_", "pin.",
+        ])
+    func hostileTexts(piece: String) {
+        let text = Array(String(repeating: piece, count: 60_000 / piece.utf8.count).utf8)
+        for type in [
+            nil, "application/x-www-form-urlencoded", "text/event-stream", "multipart/mixed; boundary=b",
+        ] {
+            #expect(redaction.shown(text, type: type).isEmpty == false)
+        }
+        let name = Array("{\"".utf8) + text + Array("\":\"a\"}".utf8)
+        _ = redaction.shown(name, type: "application/json")
+        _ = redaction.shown(url: "https://a.test/?" + String(decoding: text, as: UTF8.self))
     }
 
     @Test(arguments: [
         ("data: {\"pin\":1}\n\n", "data: {\"pin\":\"…\"}\n\n"),
         (
             "id: 7\r\ndata:{\"pin\":1}\r\n\r\ndata: a\r\n\r\n",
-            "data:{\"pin\":\"…\"}\nid: 7\r\n\r\ndata: a\r\n\r\n"
+            "id: 7\r\ndata:{\"pin\":\"…\"}\r\n\r\ndata: a\r\n\r\n"
         ),
-        ("data: {\"pin\":\nid: 7\ndata: \"s7\"}\n\n", "data: {\"pin\":\ndata: \"…\"}\nid: 7\n\n"),
-        ("data: \"\n\ndata: {\"pin\":1}", "data: \"\n\ndata: {\"pin\":\"…\"}\n"),
+        ("data: {\"pin\":\nid: 7\ndata: \"s7\"}\n\n", "data: {\"pin\":\nid: 7\ndata: \"…\"}\n\n"),
+        ("data:{\"pin\":[\nid: 7\ndata:1],\"a\":2}\n\n", "data:{\"pin\":\"…\"\nid: 7\ndata:,\"a\":2}\n\n"),
+        ("data: \"\n\ndata: {\"pin\":1}", "data: \"\n\ndata: {\"pin\":\"…\"}"),
         ("\u{FEFF}data: {\"pin\":1}\n\n", "\u{FEFF}data: {\"pin\":\"…\"}\n\n"),
         (": pin\rdata: {\"a\":1}\r\r", ": pin\rdata: {\"a\":1}\r\r"), ("data: pin=1", "data: pin=1"),
         ("", ""),
@@ -102,6 +237,8 @@ import Testing
             "CLIENT-SECRET", "apiKey", "API_KEY", "X-Amz-Signature", "xAmzSignature", "idToken",
             "newPassword", "P-I-N",
             "user[accessToken]", "user.client_secret", "password[0]", "token[a][b]",
+            "device_code", "userPassword", "githubAccessToken", "APIKey", "user-PIN", "smsOTP", "sid",
+            "userAPIKey",
         ])
     func spellings(name: String) {
         #expect(redaction.hides(name))
@@ -116,7 +253,11 @@ import Testing
 
     @Test(
         "Names that merely contain such a word are not secret",
-        arguments: ["tokens", "spin", "keyword", "signatures", "pinned", "accessTokens"])
+        arguments: [
+            "tokens", "spin", "keyword", "signatures", "pinned", "accessTokens", "barcode", "accessory",
+            "pinCount",
+            "passwordLength", "nextPageToken", "countryCode", "statusCode", "refreshInterval", "asid", "OTPs",
+        ])
     func otherNames(name: String) { #expect(!redaction.hides(name)) }
 
     @Test(
@@ -153,7 +294,7 @@ import Testing
         #expect(shown.hasSuffix("--b--\r\n"))
     }
 
-    @Test("A part that is a form itself is hidden completely")
+    @Test("Parts of a part that is a form itself are hidden by their names")
     func nestedMultipart() {
         let form = [
             "--b", "Content-Disposition: form-data; name=\"files\"",
@@ -164,7 +305,7 @@ import Testing
             decoding: redaction.shown(Array(form.utf8), type: "multipart/form-data; boundary=b"),
             as: UTF8.self)
         #expect(!shown.contains("s7"))
-        #expect(shown.contains("\r\n\r\n…\r\n--b--"))
+        #expect(shown.contains("\r\n\r\n…\r\n--c--\r\n--b--"))
     }
 
     @Test(

@@ -258,6 +258,10 @@ import Testing
         let row = try #require(bench.row(id))
         let body = row.shown.body(row.body, type: "application/json")
         #expect(body["body"]?.string?.contains(canary) == showsSecrets)
+        for type in ["text/plain", nil] {
+            let untyped = row.shown.body(row.body, type: type)
+            #expect(untyped["body"]?.string?.contains(canary) == showsSecrets)
+        }
         #expect(row.shown.postData(limit: 1000)?.contains(canary) == showsSecrets)
         let cookies = bench.params("requestWillBeSentExtraInfo").first?["associatedCookies"]?.elements ?? []
         #expect(cookies.map { $0["cookie"]?["name"] } == ["a", "b"])

@@ -7,9 +7,15 @@ public import HTTPTypes
 /// request or its response; apply them to what you print of a ``TrafficEvent`` yourself.
 ///
 /// A parameter is identified by its name, wherever it occurs: in a query, a fragment, a form, a part of a
-/// multipart form, or at any depth of a JSON document. Case, `-`, `_` and spaces are ignored: `access_token`
-/// matches `accessToken` and `ACCESS-TOKEN`. `user[password]`, `user.password` and `password[0]` match
-/// `password`.
+/// multipart form, or at any depth of JSON, also of JSON in a string. Case, `-`, `_` and spaces are ignored:
+/// `access_token` matches `accessToken` and `ACCESS-TOKEN`. `user[password]`, `user.password`, `password[0]` and
+/// `userPassword` match `password`.
+///
+/// Of `access`, `refresh` and `code`, only texts are hidden: numbers and flags of these names are settings and the codes
+/// of envelopes. A text named `code` stays if it is shorter than four characters, and in an object that describes an
+/// error or a response, for example beside `message` or below `errors`.
+///
+/// A JSON Web Token (RFC 7519) is hidden wherever it stands.
 public struct Redaction: Sendable, Equatable {
     /// The text that replaces a secret.
     public static let mark = "…"
@@ -41,23 +47,107 @@ public struct Redaction: Sendable, Equatable {
         self.parameters = Set(parameters.map { Self.spelling($0) })
     }
 
-    /// Whether the value of the parameter is hidden.
-    public func hides(_ parameter: some StringProtocol) -> Bool {
-        if isSecret(Self.spelling(parameter)) { return true }
-        guard parameter.utf8.contains(where: Self.isBetweenNames) else { return false }
-        return parameter.utf8.split(whereSeparator: Self.isBetweenNames).contains {
-            isSecret(Self.spelling(String(decoding: $0, as: UTF8.self)))
-        }
-    }
+    /// Whether the value of the parameter is hidden. Of some names, only texts are: `access`, `refresh` and `code` are
+    /// names of numbers and flags, too.
+    public func hides(_ parameter: some StringProtocol) -> Bool { secrecy(of: parameter) != .none }
 
     /// Whether the value of the header field is hidden.
     public func hides(_ field: HTTPField.Name) -> Bool {
         if fields.contains(field) { return true }
         let name = field.canonicalName
-        return hides(name) || name.hasPrefix("x-") && hides(name.dropFirst(2))
+        return secrecy(of: name) == .all || name.hasPrefix("x-") && secrecy(of: name.dropFirst(2)) == .all
     }
 
-    private func isSecret(_ name: String) -> Bool { Self.usual.contains(name) || parameters.contains(name) }
+    /// Whether this value of a pair, or part of a form, is hidden.
+    func hides(_ text: some Collection<UInt8>, of parameter: some StringProtocol) -> Bool {
+        switch secrecy(of: parameter) {
+        case .none: false
+        case .all: true
+        // Forms have no other type, so that numbers and flags are texts.
+        case .text: !text.allSatisfy(\.isDigit) && !SecretFinder.isLiteral(text)
+        case .code: text.count >= Self.shortestCode
+        }
+    }
+
+    /// A shorter text named `code` is a country, a currency or a status.
+    static let shortestCode = 4
+
+    /// What is hidden of a value.
+    enum Secrecy {
+        case none
+        /// A text, but no number or flag.
+        case text
+        /// A text, but no number, and no code of an error.
+        case code
+        case all
+    }
+
+    /// The secrecy of a parameter. Of `user[code]` and `user.code`, the last part counts, and any that is secret in
+    /// each value.
+    func secrecy(of parameter: some StringProtocol) -> Secrecy {
+        let whole = secrecy(ofName: parameter)
+        guard whole == .none, parameter.utf8.contains(where: Self.isBetweenNames) else { return whole }
+        let parts = parameter.utf8.split(whereSeparator: Self.isBetweenNames)
+            .map { secrecy(ofName: String(decoding: $0, as: UTF8.self)) }
+        return parts.contains(.all) ? .all : parts.last ?? .none
+    }
+
+    private func secrecy(ofName name: some StringProtocol) -> Secrecy {
+        let spelling = Self.spelling(name)
+        if Self.usual.contains(spelling) || parameters.contains(spelling) { return .all }
+        switch spelling {
+        case "access", "refresh": return .text
+        case "code": return .code
+        default: return Self.endsInSecretWords(name) ? .all : .none
+        }
+    }
+
+    /// Whether the last words are a name that is secret whatever stands before it: `github_access_token`,
+    /// `walletPin`.
+    private static func endsInSecretWords(_ name: some StringProtocol) -> Bool {
+        var words: [Substring.UTF8View] = []
+        let text = String(decoding: name.utf8.suffix(64), as: UTF8.self)
+        var rest = text.utf8[...]
+        while let last = rest.last, words.count < 4 {
+            guard !isSeparator(last) else {
+                rest = rest.dropLast()
+                continue
+            }
+            let start = startOfLastWord(rest)
+            words.insert(rest[start...], at: 0)
+            rest = rest[..<start]
+            let joined = words.map { String($0) ?? "" }.joined().lowercased()
+            if words.count == 1 ? lastWords.contains(joined) : usual.contains(joined) { return true }
+        }
+        return false
+    }
+
+    /// Words begin after separators, at a capital letter after a small one or a digit, and at the last of several
+    /// capital letters in front of a small one: `user`, `API`, `Key` in `userAPIKey`.
+    private static func startOfLastWord(_ text: Substring.UTF8View) -> Substring.UTF8View.Index {
+        var start = text.index(before: text.endIndex)
+        while start > text.startIndex {
+            let before = text[text.index(before: start)]
+            if isSeparator(before) || text[start].isCapital && !before.isCapital { return start }
+            let after = text.index(after: start)
+            if text[start].isCapital, before.isCapital, after < text.endIndex, !text[after].isCapital,
+                !text[after].isDigit
+            {
+                return start
+            }
+            start = text.index(before: start)
+        }
+        return start
+    }
+
+    private static func isSeparator(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: " ")
+    }
+
+    /// Single words that are secret at the end of a name as well.
+    private static let lastWords: Set<String> = [
+        "password", "passwd", "pwd", "passphrase", "passcode", "secret", "jwt", "otp", "totp", "pin",
+    ]
 
     private static func isBetweenNames(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]") || byte == UInt8(ascii: ".")
@@ -67,21 +157,12 @@ public struct Redaction: Sendable, Equatable {
     private static func spelling(_ name: some StringProtocol) -> String {
         name.lowercased().filter { $0 != "_" && $0 != "-" && $0 != " " }
     }
+}
 
-    /// The fields in order, with secret values replaced. In fields that contain URLs, the secrets in these
-    /// are replaced.
-    public func shown(_ fields: HTTPFields) -> [(name: String, value: String)] {
-        fields.map { field in (field.name.rawName, shown(field)) }
-    }
+extension UInt8 {
+    fileprivate var isCapital: Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) }
 
-    private func shown(_ field: HTTPField) -> String {
-        guard !hides(field.name) else { return Self.mark }
-        return Self.fieldsWithURLs.contains(field.name) ? shown(url: field.value) : field.value
-    }
-
-    private static let fieldsWithURLs: Set<HTTPField.Name> = [
-        .location, .contentLocation, .referer, HTTPField.Name("Link")!, HTTPField.Name("Refresh")!,
-    ]
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }
 
 extension Redaction: CustomReflectable {
@@ -90,8 +171,8 @@ extension Redaction: CustomReflectable {
 }
 
 extension Request {
-    /// Names that usually stand for secrets: of OAuth (RFC 6749, RFC 6750 §2.3), of logins, and of signed
-    /// URLs. They match in any spelling; see ``Redaction``.
+    /// Names that usually stand for secrets: of OAuth (RFC 6749, RFC 6750 §2.3, RFC 8628, RFC 8693), of logins, and of
+    /// signed URLs. They match in any spelling; see ``Redaction``.
     public static let usualSecretParameters: Set<String> = [
         "access_token", "refresh_token", "id_token", "auth_token", "session_token", "csrf_token",
         "xsrf_token", "token", "jwt",
@@ -100,6 +181,10 @@ extension Request {
         "confirm_password", "password_confirmation",
         "secret", "secret_key", "private_key", "api_key", "api_secret", "api_token", "signature", "sig",
         "authorization",
+        "otp", "totp", "pin", "sid", "session_id", "passcode", "one_time_password",
+        "device_code", "user_code", "auth_code", "authorization_code", "verification_code", "otp_code",
+        "mfa_code", "sms_code", "security_code", "recovery_code", "backup_code",
+        "subject_token", "actor_token", "id_token_hint", "authenticity_token", "csrfmiddlewaretoken",
         "x-amz-signature", "x-amz-credential", "x-amz-security-token", "x-goog-signature",
         "x-goog-credential",
     ]
@@ -118,26 +203,29 @@ extension Request {
     /// The URL as text, without user info, query and fragment, and without a credential in the path.
     package var shownPlace: String {
         var text = urlText
-        let (place, hasUserInfo) = text.withUTF8 { bytes in
+        let (place, mayHaveSecret) = text.withUTF8 { bytes in
             // It runs for each traced request, hence the plain loop.
-            var (end, hasUserInfo) = (0, false)
+            var (end, mayHaveSecret) = (0, false)
             while end < bytes.count {
                 let byte = unsafe bytes[end]
                 if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
-                hasUserInfo = hasUserInfo || byte == UInt8(ascii: "@")
+                // User info, or the beginning of a token.
+                let isToken =
+                    unsafe byte == UInt8(ascii: "J") && end > 0 && bytes[end - 1] == UInt8(ascii: "y")
+                mayHaveSecret = mayHaveSecret || isToken || byte == UInt8(ascii: "@")
                 end += 1
             }
-            return (unsafe String(decoding: bytes[..<end], as: UTF8.self), hasUserInfo)
+            return (unsafe String(decoding: bytes[..<end], as: UTF8.self), mayHaveSecret)
         }
-        guard hasUserInfo || secretAdditionsIfAny?.texts.isEmpty == false else { return place }
+        guard mayHaveSecret || secretAdditionsIfAny?.texts.isEmpty == false else { return place }
         return redaction.shown(url: place)
     }
 
     /// The URL without user info, query and fragment, and without a credential in the path.
     var redactedURL: URL? {
-        guard let redacted = url.redacted, secretAdditionsIfAny?.texts.isEmpty == false else {
-            return url.redacted
-        }
-        return URL(string: redaction.shown(url: redacted.absoluteString))
+        guard let redacted = url.redacted else { return nil }
+        let text = redacted.absoluteString
+        let shown = redaction.shown(url: text)
+        return shown == text ? redacted : URL(string: shown)
     }
 }

@@ -106,11 +106,15 @@ struct ShownExchange {
         return String(decoding: request.redaction.shown(json: Array(text.utf8)), as: UTF8.self)
     }
 
+    private func shown(binary bytes: [UInt8]) -> [UInt8] {
+        showsSecrets ? bytes : request.redaction.shown(bytes, type: "application/octet-stream")
+    }
+
     /// The payload of a frame, and its opcode (RFC 6455 §5.2).
     func payload(_ message: WebSocketMessage) -> (data: String, opcode: Int) {
         switch message {
         case .text(let text): (self.text(text), 1)
-        case .binary(let bytes): (Data(bytes).base64EncodedString(), 2)
+        case .binary(let bytes): (Data(shown(binary: bytes)).base64EncodedString(), 2)
         }
     }
 }

@@ -161,6 +161,10 @@ final class ExchangeDraft: Sendable {
             isWebSocket: isWebSocket)
         exchange.replaceChunks { bytes, type in names.edits(in: bytes, type: type, redaction) }
         for index in exchange.events.indices {
+            if case .message(.binary(let bytes), let sender) = exchange.events[index].kind {
+                let edits = names.edits(in: bytes, type: "application/octet-stream", redaction)
+                exchange.events[index].kind = .message(.binary(edits.applied(to: bytes)), sender)
+            }
             exchange.events[index].kind.replace(
                 fields: { names.replaced($0, redaction) },
                 text: { text in

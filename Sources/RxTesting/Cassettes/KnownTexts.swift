@@ -1,3 +1,5 @@
+import RxHTTP
+
 /// Texts to be replaced wherever they occur. Each byte of a text is looked up once, by the eight bytes that it ends.
 struct KnownTexts {
     /// The shortest text that is looked for, in bytes.

@@ -3,7 +3,7 @@ import RxHTTP
 
 /// The placeholders of secrets: the same secret has the same placeholder everywhere, so that a token that a login
 /// returned is the token that the next request sends.
-struct Pseudonyms {
+struct Pseudonyms: SecretReplacement {
     private static let prefix = "secret-"
     /// A placeholder, so that it masks numbers, too.
     private static let mask = prefix + "0"
@@ -67,6 +67,8 @@ struct Pseudonyms {
         }
         return highest
     }
+
+    var keepsShape: Bool { true }
 
     mutating func placeholder(for secret: String) -> String {
         if masked != nil {
@@ -132,7 +134,11 @@ extension Pseudonyms {
 
     private mutating func replaced(_ value: String, _ redaction: Redaction, in name: HTTPField.Name) -> String
     {
-        guard redaction.hides(name) else { return replaced(url: value, redaction) }
+        guard redaction.hides(name) else {
+            let bytes = Array(value.utf8)
+            let edits = SecretFinder(bytes, redaction).text(&self, isInText: false)
+            return String(decoding: edits.applied(to: bytes), as: UTF8.self)
+        }
         switch name {
         case .cookie: return value.split(separator: ";").map { replaced(cookie: $0) }.joined(separator: ";")
         case .setCookie:
@@ -162,17 +168,14 @@ extension Pseudonyms {
     /// A URL, or a text that contains URLs, with placeholders for secrets.
     mutating func replaced(url: String, _ redaction: Redaction) -> String {
         let bytes = Array(url.utf8)
-        return String(decoding: SecretFinder(bytes, redaction).url(&self).applied(to: bytes), as: UTF8.self)
+        let finder = SecretFinder(bytes, redaction)
+        return String(
+            decoding: finder.url(&self).merging(finder.tokens(&self)).applied(to: bytes), as: UTF8.self)
     }
 
     /// The replacements in content of a type.
     mutating func edits(in content: [UInt8], type: String?, _ redaction: Redaction) -> TextEdits {
-        let media = MediaType(type)
-        let finder = SecretFinder(content, redaction)
-        if media.isForm { return finder.form(&self) }
-        if media.isMultipart { return finder.multipart(type: type, &self) }
-        guard media.isText || media.name.isEmpty else { return TextEdits() }
-        return finder.json(&self).merging(finder.url(&self, isInText: true))
+        SecretFinder(content, redaction).content(type: type, &self)
     }
 }
 

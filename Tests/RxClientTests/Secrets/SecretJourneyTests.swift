@@ -123,6 +123,48 @@ import Testing
     private func holds(_ request: Request) -> Bool { wire(request).contains(Self.canary) }
 
     @Test(
+        "Logins of Django simplejwt and of devices are neither in a cassette nor in an archive",
+        arguments: ["application/json", "text/plain", "application/octet-stream", nil])
+    func loginsInExports(type: String?) throws {
+        let secrets = [
+            "opaque-access-token", "opaque-refresh-token", "d3vice-c0de-of-a-device", "one-time-482913",
+            "eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.c2ln",
+        ]
+        let json = """
+            {"access": "\(secrets[0])", "refresh": "\(secrets[1])", "device_code": "\(secrets[2])", "interval": 5,
+            "raw": "{\\"otp\\": \\"\(secrets[3])\\"}", "note": "\(secrets[4])"}
+            """
+        let clock = VirtualScheduler()
+        let headers: HTTPFields = type.map { [.contentType: $0] } ?? [:]
+        let network = ScriptedTransport(
+            on: clock, [.when(.post, "/token", .bytes(Array(json.utf8), headers: headers))])
+        let transport = RecordingTransport(network)
+        let client = Client(baseURL: "https://a.test", transport: transport)
+        let recording = HARRecording(of: client.traffic, bodyLimit: 10_000)
+        let recorder = Recorder(
+            client.post("/token", .text(json), headers: ["X-Note": "by \(secrets[4])"]), on: clock)
+        try clock.run()
+        #expect(recorder.isFinished)
+        let content = try #require(recording.archive.log.entries.first?.response.content)
+        var body = content.text ?? ""
+        if content.encoding != nil, let bytes = Data(base64Encoded: body) {
+            body = String(decoding: bytes, as: UTF8.self)
+        }
+        let recorded = transport.cassette
+        for text in [
+            body, String(decoding: try recording.archive.encoded(), as: UTF8.self),
+            String(decoding: recorded.encoded, as: UTF8.self),
+            String(decoding: recorded.exchanges[0].content, as: UTF8.self),
+        ] {
+            for secret in secrets { #expect(!text.contains(secret), "\(secret)") }
+        }
+        #expect(body.contains("\"interval\": 5"))
+        for request in network.requests {
+            for secret in secrets { #expect(!request.curlCommand().contains(secret), "\(secret)") }
+        }
+    }
+
+    @Test(
         "No redirect takes it to another origin, not even one that repeats path and query",
         arguments: additions)
     func redirects(_ addition: Addition) throws {

@@ -194,14 +194,23 @@ import Testing
             (
                 "application/json",
                 #"{"u":"https://a.test/?X-Amz-Signature=s1&b=2\u0026token=t1","token":"t1"}"#,
-                #"{"u":"https://a.test/?X-Amz-Signature=secret-2&b=2\u0026token=secret-1","token":"secret-1"}"#
+                #"{"u":"https://a.test/?X-Amz-Signature=secret-1&b=2\u0026token=secret-2","token":"secret-2"}"#
             ),
             (
                 "text/html", "<a href='https://u:p@a.test/?a=1&amp;sig=s1'>",
                 "<a href='https://secret-1:secret-2@a.test/?a=1&amp;sig=secret-3'>"
             ),
             ("text/plain", "?token=<b>", "?token=<b>"),
-            ("image/png", #"{"password":"p1"}"#, #"{"password":"p1"}"#),
+            ("image/png", #"{"password":"p1"}"#, #"{"password":"secret-1"}"#),
+            (
+                "application/json", #"{"access":"a1","refresh":"r1","device_code":"d1","code":4711}"#,
+                #"{"access":"secret-1","refresh":"secret-2","device_code":"secret-3","code":4711}"#
+            ),
+            (
+                "application/json", #"{"log":"{\"otp\":123456,\"a\":\"eyJhfQ.b.c\"}"}"#,
+                #"{"log":"{\"otp\":1,\"a\":\"secret-2\"}"}"#
+            ),
+            ("text/plain", "signed in by eyJhfQ.b.c", "signed in by secret-1"),
         ])
     func kindsOfContent(type: String, content: String, recorded: String) throws {
         let shop = RecordedShop([

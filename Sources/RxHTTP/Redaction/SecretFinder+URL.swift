@@ -1,0 +1,137 @@
+extension SecretFinder {
+    /// The secrets of a URL, or of all URLs in a text: user info, secret parameters, and secret texts of the path.
+    ///
+    /// - Parameter isInText: whether a URL ends before what does not belong to it in documents: quotes and tags of HTML
+    ///   and escapes of JSON.
+    package func url(_ names: inout some SecretReplacement, isInText: Bool = false) -> TextEdits {
+        var edits = TextEdits()
+        var inner = TextEdits()
+        var place = 0
+        while place < bytes.count {
+            let byte = bytes[place]
+            place += 1
+            switch byte {
+            case UInt8(ascii: "/") where place >= 2 && bytes[place - 2] == UInt8(ascii: "/"):
+                if let at = userInfo(from: place, isInText) {
+                    edits.replace(place..<at, by: shown(userInfo: place..<at, &names))
+                    place = at
+                } else {
+                    place = segment(from: place, isInText, &edits, &names)
+                }
+            case UInt8(ascii: "/"): place = segment(from: place, isInText, &edits, &names)
+            case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: "#"):
+                if isInText, bytes[place...].starts(with: "amp;".utf8) { place += 4 }
+                place = pair(from: place, isInText, &edits, &inner, &names)
+            case UInt8(ascii: "\\") where isInText && bytes[place...].starts(with: "u0026".utf8):
+                place = pair(from: place + 5, isInText, &edits, &inner, &names)
+            default: break
+            }
+        }
+        return edits.merging(inner)
+    }
+
+    /// The secrets of `application/x-www-form-urlencoded` content.
+    package func form(_ names: inout some SecretReplacement) -> TextEdits {
+        var edits = TextEdits()
+        var place = 0
+        while place < bytes.count {
+            let end = bytes[place...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
+            if let equals = bytes[place..<end].firstIndex(of: UInt8(ascii: "=")) {
+                let name = text(place..<equals).decodedAsForm
+                if hides(equals + 1..<end, of: name) {
+                    replace(equals + 1..<end, &edits, &names)
+                } else {
+                    look(into: equals + 1..<end, &edits, &names)
+                }
+            } else {
+                let name = text(place..<end).decodedAsForm
+                if redaction.texts.contains(name) { replace(place..<end, &edits, &names) }
+            }
+            place = end + 1
+        }
+        return edits.merging(tokens(&names))
+    }
+
+    private func hides(_ value: Range<Int>, of name: String) -> Bool {
+        redaction.hides(text(value).decodedAsForm.utf8, of: name)
+    }
+
+    private func replace(
+        _ value: Range<Int>, _ edits: inout TextEdits, _ names: inout some SecretReplacement
+    ) {
+        edits.replace(value, by: names.placeholder(for: text(value).decodedAsForm))
+    }
+
+    /// The index of the `@` after the user info, in a text that begins with an authority (RFC 3986 §3.2).
+    private func userInfo(from start: Int, _ isInText: Bool) -> Int? {
+        bytes[start...].prefix {
+            $0 != UInt8(ascii: "/") && ($0 == UInt8(ascii: "&") || !Self.isEnd($0, isInText))
+        }.lastIndex(of: UInt8(ascii: "@"))
+    }
+
+    private func shown(userInfo range: Range<Int>, _ names: inout some SecretReplacement) -> String {
+        guard names.keepsShape else { return names.placeholder(for: text(range)) }
+        return text(range).split(separator: ":", maxSplits: 1)
+            .map { names.placeholder(for: $0.decodedAsForm) }.joined(separator: ":")
+    }
+
+    /// Replaces the path segment at `start` if it is a secret itself; returns where to continue.
+    private func segment(
+        from start: Int, _ isInText: Bool, _ edits: inout TextEdits, _ names: inout some SecretReplacement
+    ) -> Int {
+        guard !redaction.texts.isEmpty else { return start }
+        let segment = bytes[start...].prefix { $0 != UInt8(ascii: "/") && !Self.isEnd($0, isInText) }.indices
+        guard redaction.texts.contains(text(segment)) else { return start }
+        edits.replace(segment, by: names.placeholder(for: text(segment)))
+        return segment.upperBound
+    }
+
+    /// Replaces the value of a pair of a query if it is secret; returns where to continue.
+    ///
+    /// - Parameter inner: receives the secrets within a value that is not secret itself.
+    private func pair(
+        from start: Int, _ isInText: Bool, _ edits: inout TextEdits, _ inner: inout TextEdits,
+        _ names: inout some SecretReplacement
+    ) -> Int {
+        let pair = bytes[start...].prefix { !Self.isEnd($0, isInText) }
+        guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else {
+            guard !redaction.texts.isEmpty, redaction.texts.contains(text(pair.indices).decodedAsForm)
+            else { return start }
+            replace(pair.indices, &edits, &names)
+            return pair.endIndex
+        }
+        let value = equals + 1..<pair.endIndex
+        let name = text(start..<equals).decodedAsForm
+        if redaction.texts.contains(name) { edits.replace(start..<equals, by: names.placeholder(for: name)) }
+        guard hides(value, of: name) else {
+            if bytes[value].contains(UInt8(ascii: "%")) { look(into: value, &inner, &names) }
+            return equals + 1
+        }
+        replace(value, &edits, &names)
+        return value.upperBound
+    }
+
+    /// One of these is in each escape, URL and JSON text with a secret.
+    private static let marksOfTexts = Set("%{?\"/".utf8)
+
+    /// Replaces the secrets of a value that is a text itself, such as a URL or JSON.
+    private func look(
+        into value: Range<Int>, _ edits: inout TextEdits, _ names: inout some SecretReplacement
+    ) {
+        guard bytes[value].contains(where: Self.marksOfTexts.contains) else { return }
+        guard depth > 0 else { return replace(value, &edits, &names) }
+        let plain = UnescapedText(form: bytes[value])
+        let finder = SecretFinder(plain.bytes, redaction, depth: depth - 1)
+        edits.add(finder.text(&names), in: plain)
+    }
+
+    /// Whether a URL, or a part of its query, ends at this byte.
+    private static func isEnd(_ byte: UInt8, _ isInText: Bool) -> Bool {
+        switch byte {
+        case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: "#"), UInt8(ascii: ">"), UInt8(ascii: "\""):
+            true
+        case UInt8(ascii: "\\"), UInt8(ascii: "'"), UInt8(ascii: "<"), UInt8(ascii: "`"): isInText
+        default: byte <= 0x20
+        }
+    }
+}

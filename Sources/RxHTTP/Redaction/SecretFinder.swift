@@ -1,0 +1,179 @@
+import HTTPTypes
+
+/// Chooses the texts that replace secrets.
+package protocol SecretReplacement {
+    /// Whether the strings and numbers of a secret value are replaced one by one, so that a document still decodes;
+    /// otherwise the value is replaced as a whole.
+    var keepsShape: Bool { get }
+
+    mutating func placeholder(for secret: String) -> String
+}
+
+/// Finds the secrets of a text: by the names of members, pairs and parts, and tokens by their shape.
+///
+/// The texts are untrusted. Each function takes a time in proportion to the length of the text, and none recurses over
+/// more levels than ``depth``.
+package struct SecretFinder {
+    let bytes: [UInt8]
+    let redaction: Redaction
+    /// The number of levels of texts within texts that are looked into. A value that contains more is hidden.
+    let depth: Int
+
+    /// - Parameter depth: the number of levels of texts within texts, such as JSON in a JSON string in a form.
+    package init(_ bytes: [UInt8], _ redaction: Redaction, depth: Int = 4) {
+        self.bytes = bytes
+        self.redaction = redaction
+        self.depth = depth
+    }
+
+    func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+    /// The secrets of content.
+    ///
+    /// - Parameter type: the `Content-Type`. Texts are searched whatever it is, and content without a type is taken
+    ///   for text.
+    package func content(type: String?, _ names: inout some SecretReplacement) -> TextEdits {
+        let media = MediaType(type)
+        if media.isForm { return form(&names) }
+        if let form = MultipartText(bytes, type: type) { return multipart(form, &names) }
+        if media.name == "text/event-stream" { return eventStream(&names) }
+        guard media.isText || media.name.isEmpty || isUnicode else { return TextEdits() }
+        return text(&names)
+    }
+
+    /// The secrets of a text: of JSON, complete, truncated or in lines, of URLs, and tokens.
+    ///
+    /// - Parameter isInText: whether a URL ends before what does not belong to it in documents.
+    package func text(_ names: inout some SecretReplacement, isInText: Bool = true) -> TextEdits {
+        json(&names).merging(url(&names, isInText: isInText)).merging(tokens(&names))
+    }
+
+    /// Whether the content is UTF-8, perhaps cut off within a character.
+    private var isUnicode: Bool {
+        let start = bytes.suffix(3).lastIndex { $0 >= 0xC0 } ?? bytes.endIndex
+        return String(validating: bytes, as: UTF8.self) != nil
+            || String(validating: bytes[..<start], as: UTF8.self) != nil
+    }
+
+    // MARK: Tokens
+
+    /// The JSON Web Tokens (RFC 7519 §3), signed or encrypted: base64url texts with points between them, of which the
+    /// first is a JSON object. The end of the text may cut off a token after the first point.
+    package func tokens(_ names: inout some SecretReplacement) -> TextEdits {
+        var edits = TextEdits()
+        var (place, headEnd) = (0, 0)
+        var tokenEnd: (place: Int, isWhole: Bool)?
+        while let start = bytes[place...].firstIndex(of: UInt8(ascii: "e")) {
+            place = start + 1
+            // Base64url of `{"`.
+            guard bytes[start...].starts(with: "eyJ".utf8) else { continue }
+            if start >= headEnd {
+                headEnd = endOfBase64(from: start)
+                tokenEnd = endOfToken(headEnd)
+            }
+            let isWord = start == 0 || !Self.isBase64(bytes[start - 1])
+            guard let end = tokenEnd, isWord && end.isWhole || isObject(start..<headEnd) else { continue }
+            edits.replace(start..<end.place, by: names.placeholder(for: text(start..<end.place)))
+            place = end.place
+            headEnd = place
+        }
+        return edits
+    }
+
+    private func endOfBase64(from start: Int) -> Int {
+        bytes[start...].firstIndex { !Self.isBase64($0) } ?? bytes.count
+    }
+
+    /// The end of the parts after the first: two, or the four of an encrypted token, whose key may be empty
+    /// (RFC 7516 §4.5). A signature may be empty (RFC 7519 §6).
+    private func endOfToken(_ headEnd: Int) -> (place: Int, isWhole: Bool)? {
+        var ends = [headEnd]
+        while ends.count < 5, let end = ends.last, end < bytes.count, bytes[end] == UInt8(ascii: ".") {
+            ends.append(endOfBase64(from: end + 1))
+        }
+        func isEmpty(_ part: Int) -> Bool { ends[part] == ends[part - 1] + 1 }
+        switch ends.count {
+        case 5 where !isEmpty(2) && !isEmpty(3) && !isEmpty(4): return (ends[4], true)
+        case 3... where !isEmpty(1): return (ends[2], true)
+        case 2 where ends[1] == bytes.count && !isEmpty(1): return (ends[1], false)
+        default: return nil
+        }
+    }
+
+    /// Whether base64url that begins with an object's brace also ends with one.
+    private func isObject(_ range: Range<Int>) -> Bool {
+        let last = range.count % 4 == 0 ? 4 : range.count % 4
+        guard range.count > 4, last > 1 else { return false }
+        let bits = bytes[range].suffix(last).reduce(UInt32(0)) { $0 << 6 | Self.value($1) }
+        let unused = [2: 4, 3: 2, 4: 0][last] ?? 0
+        return UInt8(truncatingIfNeeded: bits >> UInt32(unused)) == UInt8(ascii: "}")
+    }
+
+    private static func isBase64(_ byte: UInt8) -> Bool {
+        byte.isDigit || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+            || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+    }
+
+    private static func value(_ byte: UInt8) -> UInt32 {
+        switch byte {
+        case 0x41...0x5A: UInt32(byte - 0x41)
+        case 0x61...0x7A: UInt32(byte - 0x61 + 26)
+        case 0x30...0x39: UInt32(byte - 0x30 + 52)
+        case UInt8(ascii: "-"): 62
+        default: 63
+        }
+    }
+
+    // MARK: Parts
+
+    private func multipart(_ form: MultipartText, _ names: inout some SecretReplacement) -> TextEdits {
+        var edits = TextEdits()
+        for part in form.parts {
+            head(part.head, &edits, &names)
+            let content = bytes[part.content]
+            if depth == 0 || part.name.map({ redaction.hides(content, of: $0) }) == true {
+                edits.replace(part.content, by: names.placeholder(for: text(part.content)))
+            } else {
+                let finder = SecretFinder(Array(content), redaction, depth: depth - 1)
+                edits.add(finder.content(type: part.type, &names), at: part.content.lowerBound)
+            }
+        }
+        return edits.merging(tokens(&names))
+    }
+
+    /// Replaces the secrets of the header fields of a part.
+    private func head(_ range: Range<Int>, _ edits: inout TextEdits, _ names: inout some SecretReplacement) {
+        for line in bytes[range].split(whereSeparator: { $0 == 0x0D || $0 == 0x0A }) {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+            let start = line[(colon + 1)...].firstIndex { $0 != 0x20 && $0 != 0x09 } ?? line.endIndex
+            let value = start..<line.endIndex
+            if let name = HTTPField.Name(text(line.startIndex..<colon)), redaction.hides(name) {
+                edits.replace(value, by: names.placeholder(for: text(value)))
+            } else {
+                let finder = SecretFinder(Array(bytes[value]), redaction, depth: depth)
+                edits.add(finder.text(&names, isInText: false), at: start)
+            }
+        }
+    }
+
+    // MARK: Event streams
+
+    /// The secrets of the data of events, most of which are JSON, and of the other lines. The lines of one event's data
+    /// are one text.
+    private func eventStream(_ names: inout some SecretReplacement) -> TextEdits {
+        var edits = TextEdits()
+        var data = UnescapedText()
+        var place = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        while place < bytes.count {
+            let end = bytes[place...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? bytes.count
+            if bytes[place..<end].starts(with: "data:".utf8) { data.append(line: bytes[place + 5..<end]) }
+            place = bytes[end...].starts(with: [0x0D, 0x0A]) ? end + 2 : end + 1
+            let endsEvent = place < bytes.count && (bytes[place] == 0x0A || bytes[place] == 0x0D)
+            guard endsEvent || place >= bytes.count else { continue }
+            let event = SecretFinder(data.bytes, redaction, depth: depth)
+            edits.add(event.text(&names), in: data)
+            data = UnescapedText()
+        }
+        return edits.merging(url(&names, isInText: true)).merging(tokens(&names))
+    }
+}
