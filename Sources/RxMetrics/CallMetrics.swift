@@ -41,8 +41,9 @@ final class CallMetrics: CallRecord {
         _ request: inout Request, to destination: ExchangeDestination
     ) -> any ExchangeRecord {
         let key = MetricsTarget.Key(
-            method: request.method, origin: destination.origin, path: call.pathTemplate,
-            basePath: destination.basePath)
+            method: request.method, origin: destination.origin,
+            path: destination.basePath == nil ? nil : call.pathTemplate,
+            basePath: destination.basePath ?? "")
         return ExchangeMetrics(instrument.target(key, through: destination.breaker), in: self)
     }
 

@@ -11,7 +11,7 @@
 /// |---|---|
 /// | `http.request.method` | the method; `_OTHER` if neither RFC 9110 nor RFC 5789 defines it |
 /// | `server.address`, `server.port`, `url.scheme` | of the request's origin; missing beyond 500 different ones |
-/// | `url.template` | the path of the base URL and the endpoint's, with its placeholders, without query; missing for requests without an endpoint |
+/// | `url.template` | the path of the base URL and the endpoint's, with its placeholders, without query; missing for requests without an endpoint, and for redirects to other services |
 ///
 /// With the outcome, there are also `http.response.status_code` if there was a response,
 /// `network.protocol.version` if it was complete, and `error.type` if there was an error: the status from 400 on, the

@@ -23,14 +23,14 @@ final class ExchangeMetrics: ExchangeRecord, @unchecked Sendable {
 
     func take(_ event: TransferEvent) {
         switch event {
-        case .head(let head):
-            status = head.status.code
-            // The bytes after it are of another protocol.
-            if status == 101 { record(nil, nil) }
+        case .head(let head): status = head.status.code
         case .finished(let metrics): record(metrics, nil)
         default: break
         }
     }
+
+    /// The bytes after the head are of another protocol.
+    func noteUpgrade() { record(nil, nil) }
 
     func end(_ error: NetworkError?) {
         record(nil, error?.conventionalType ?? (call.call.mayBeLeft(after: status) ? nil : "cancelled"))

@@ -42,6 +42,9 @@ final class ExchangeSpan: ExchangeRecord, @unchecked Sendable {
         }
     }
 
+    /// The span lasts as long as the connection.
+    func noteUpgrade() {}
+
     func end(_ error: NetworkError?) {
         let type = error?.conventionalType ?? (call.call.mayBeLeft(after: status) ? nil : "cancelled")
         finish(nil, type, error)

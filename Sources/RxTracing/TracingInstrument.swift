@@ -38,11 +38,13 @@ final class TracingInstrument: CallInstrument {
         CallSpan(of: call, by: plan(of: call, below: call.basePath), self)
     }
 
-    /// The plan of spans of the call at a server with this base path. A lookup of the same plan as before compares without
+    /// The plan of spans of the call at a server with this base path; `nil` for a server to which the path does not
+    /// belong. A lookup of the same plan as before compares without
     /// hashing.
-    func plan(of call: RecordedCall, below basePath: String) -> SpanPlan {
+    func plan(of call: RecordedCall, below basePath: String?) -> SpanPlan {
         let key = SpanPlan.Key(
-            kind: call.kind, method: call.request.method, path: call.pathTemplate, basePath: basePath)
+            kind: call.kind, method: call.request.method,
+            path: basePath == nil ? nil : call.pathTemplate, basePath: basePath ?? "")
         return known.withLock { known in
             if let latest = known.latest, latest.key == key { return latest }
             let plan = known.plans[key] ?? SpanPlan(key)

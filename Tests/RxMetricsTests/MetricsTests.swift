@@ -117,6 +117,62 @@ import Testing
             ).values == [7_000_000])
     }
 
+    @Test func aTimeLimitOfTheCallIsItsOwnError() throws {
+        let client = client([.when(.get, "/v1/goods", .stall), .when(.get, "/v1/chat", .stall)]) {
+            $0.options.timeouts = Timeouts(total: .seconds(2))
+        }
+        let answer = Recorder(client.get("/goods"), on: clock)
+        let chat = Recorder(client.webSocket(.get("/chat")).take(1), on: clock)
+        try clock.advance(by: .seconds(3))
+        _ = (answer, chat)
+        for path in ["/goods", "/chat"] {
+            #expect(
+                try metrics.expectTimer(
+                    "http.client.request.duration",
+                    attributes("GET", path, ("error.type", "totalTimeout"))
+                ).values.first == 2_000_000_000)
+            #expect(
+                metrics.timers(
+                    label: "http.client.request.duration",
+                    dimensions: attributes("GET", path, ("error.type", "cancelled"))
+                ).isEmpty)
+        }
+    }
+
+    @Test func aHandshakeThatTheClientRejectsIsNoSuccess() throws {
+        let client = client([
+            .when(
+                .get, "/v1/chat",
+                .status(
+                    .switchingProtocols,
+                    headers: [
+                        .upgrade: "websocket", .connection: "Upgrade", .secWebSocketAccept: "bad",
+                    ]))
+        ])
+        let chat = Recorder(client.webSocket(.get("/chat")), on: clock)
+        try clock.run()
+        _ = chat
+        #expect(
+            try metrics.expectTimer(
+                "http.client.request.duration",
+                attributes(
+                    "GET", "/chat", ("http.response.status_code", "101"), ("error.type", "invalidResponse"))
+            ).values.count == 1)
+    }
+
+    @Test func aRedirectToAnotherServiceHasNoTemplate() throws {
+        let client = client([
+            .when(.get, "/v1/old", .status(.found, headers: [.location: "https://other.test/files/7"])),
+            .when(.get, "/files/7", .json("[]")),
+        ])
+        _ = Recorder(client.get("/old"), on: clock)
+        try clock.run()
+        let templates = metrics.timers(label: "http.client.request.duration").map { timer in
+            timer.dimensions.first { $0.0 == "url.template" }?.1
+        }
+        #expect(Set(templates) == ["/v1/old", nil])
+    }
+
     @Test func leavingAStreamIsNoError() throws {
         let client = client([
             .when(

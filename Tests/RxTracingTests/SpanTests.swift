@@ -220,6 +220,47 @@ import Tracing
         #expect(bench.openCount == 0)
     }
 
+    @Test func aTimeLimitOfTheCallIsTheErrorOfBothSpans() throws {
+        for path in ["/goods", "/chat"] {
+            let bench = TracingBench([.when(.get, "/v1" + path, .stall)]) {
+                $0.options.timeouts = Timeouts(total: .seconds(2))
+            }
+            if path == "/goods" {
+                _ = Recorder(bench.client.get("/goods"), on: bench.clock)
+            } else {
+                _ = Recorder(bench.client.webSocket(.get("/chat")).take(1), on: bench.clock)
+            }
+            try bench.clock.advance(by: .seconds(2))
+            #expect(bench.exchanges.first?["error.type"] == "totalTimeout")
+        }
+    }
+
+    @Test func aHandshakeThatTheClientRejectsIsNoSuccess() throws {
+        let bench = TracingBench([
+            .when(
+                .get, "/v1/chat",
+                .status(
+                    .switchingProtocols,
+                    headers: [
+                        .upgrade: "websocket", .connection: "Upgrade", .secWebSocketAccept: "bad",
+                    ]))
+        ])
+        _ = Recorder(bench.client.webSocket(.get("/chat")), on: bench.clock)
+        try bench.clock.run()
+        #expect(bench.exchanges.map { $0["error.type"] } == ["invalidResponse"])
+        #expect(bench.openCount == 0)
+    }
+
+    @Test func aRedirectToAnotherServiceHasNoTemplate() throws {
+        let bench = TracingBench([
+            .when(.get, "/v1/old", .status(.found, headers: [.location: "https://other.test/files/7"])),
+            .when(.get, "/files/7", .json("[]")),
+        ])
+        _ = Recorder(bench.client.get("/old"), on: bench.clock)
+        try bench.clock.run()
+        #expect(bench.exchanges.map { $0["url.template"] } == ["/v1/old", nil])
+    }
+
     @Test func aWebSocketIsACall() throws {
         let bench = TracingBench([
             .when(.get, "/v1/chat", .webSocket(.send(.text("hello")), .close(.normalClosure)))

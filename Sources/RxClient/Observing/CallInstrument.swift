@@ -35,8 +35,8 @@ package struct RecordedCall: Sendable {
 /// Where an exchange goes.
 package struct ExchangeDestination: Sendable {
     package let origin: Origin?
-    /// The path of the base URL of the server, or of the main one if the request is to neither.
-    package let basePath: String
+    /// The path of the base URL of the server; `nil` for a redirect that leads to neither.
+    package let basePath: String?
     /// The circuit breaker of the host, if there is one; `nil` for a redirect that leads to another host.
     package let breaker: CircuitBreaker?
 }
@@ -66,6 +66,10 @@ package protocol ExchangeRecord: AnyObject, Sendable {
     /// An event of the exchange. `finished` is the last one, and the exchange has ended with it.
     func take(_ event: TransferEvent)
 
-    /// The exchange has ended without `finished`: it failed, or was abandoned if there is no error.
+    /// The server has switched protocols, and the client agrees: the handshake has succeeded.
+    func noteUpgrade()
+
+    /// The exchange has ended without `finished`: it failed, or was abandoned if there is no error. An exchange that is
+    /// abandoned because the call fails, by a time limit for example, ends with the error of the call.
     func end(_ error: NetworkError?)
 }

@@ -30,5 +30,6 @@ private final class ExchangeRecords: ExchangeRecord {
     init(_ records: [any ExchangeRecord]) { self.records = records }
 
     func take(_ event: TransferEvent) { for record in records { record.take(event) } }
+    func noteUpgrade() { for record in records { record.noteUpgrade() } }
     func end(_ error: NetworkError?) { for record in records { record.end(error) } }
 }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import RxHTTP
 import RxLite
 
@@ -5,17 +6,21 @@ import RxLite
 final class RecordedExchange: @unchecked Sendable {
     // Unchecked, without exclusivity checks: runs only inside the subscription's lane, which is serial.
     private let record: any ExchangeRecord
+    private let trace: Trace
     private let observer: Observer<TransferEvent, NetworkError>
     @safe @exclusivity(unchecked) private var hasEnded = false
 
-    init(_ record: any ExchangeRecord, into observer: Observer<TransferEvent, NetworkError>) {
+    init(
+        _ record: any ExchangeRecord, of trace: Trace, into observer: Observer<TransferEvent, NetworkError>
+    ) {
         self.record = record
+        self.trace = trace
         self.observer = observer
     }
 
     func start(_ events: Observable<TransferEvent, NetworkError>) {
         // A subscriber that has the complete response may cancel before the stream completes.
-        observer.scope.onClose { self.end(nil) }
+        observer.scope.onClose { self.end(self.trace.failure) }
         events.subscribe(
             Observer(
                 scope: observer.scope, target: self,
@@ -35,6 +40,10 @@ final class RecordedExchange: @unchecked Sendable {
             record.take(event)
         }
         observer.next(event)
+        // The client has checked the handshake, unless it has ended the exchange.
+        if !hasEnded, case .head(let head) = event, head.status == .switchingProtocols {
+            record.noteUpgrade()
+        }
     }
 
     private func end(_ error: NetworkError?) {

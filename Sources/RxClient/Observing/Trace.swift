@@ -15,6 +15,8 @@ final class Trace: Sendable {
         var bytesReceived: Int64 = 0
         var start: Duration
         var hasResult = false
+        /// The failure of the call because of which its exchanges are abandoned.
+        var failure: NetworkError?
         /// Whether reporting has ended. Exchanges that continue for other waiting requests belong to those.
         var hasEnded = false
     }
@@ -118,7 +120,7 @@ final class Trace: Sendable {
             var request = request
             let exchange = record.exchange(&request, to: self.destination(of: request, server, host))
             let events = self.shown(request, self.emulated(request, send(request)))
-            RecordedExchange(exchange, into: observer).start(events)
+            RecordedExchange(exchange, of: self, into: observer).start(events)
         }
     }
 
@@ -133,7 +135,7 @@ final class Trace: Sendable {
         let origin = found.map(\.origin) ?? Origin(request.url)
         let isAtHost = found === server || origin == server?.origin
         return ExchangeDestination(
-            origin: origin, basePath: (found ?? servers.main).basePath,
+            origin: origin, basePath: found?.basePath,
             breaker: isAtHost ? host?.breaker : nil)
     }
 
@@ -186,6 +188,12 @@ final class Trace: Sendable {
         default: break
         }
     }
+
+    /// Records why the exchanges that have not ended are about to be abandoned: not because the subscriber leaves.
+    func noteFailure(_ error: NetworkError) { progress.withLock { $0.failure = error } }
+
+    /// The reason why exchanges are abandoned; `nil` if nobody waits for them.
+    var failure: NetworkError? { progress.withLock { $0.failure } }
 
     /// Records that the subscriber has received the result; leaving is not a cancellation from now on.
     func noteResult() { progress.withLock { $0.hasResult = true } }

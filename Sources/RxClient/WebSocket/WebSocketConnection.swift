@@ -86,8 +86,7 @@ final class WebSocketConnection: @unchecked Sendable {
         guard let (limit, code) = limits.min(by: { $0.limit < $1.limit }) else { return }
         timer.set(after: limit) {
             let error = NetworkError(code, "\(code.rawValue): no WebSocket within \(limit)")
-            self.finish(.failed(self.call.attributed(error)))
-            self.exchange.close()
+            self.refuse(self.call.attributed(error))
         }
     }
 
@@ -109,8 +108,7 @@ final class WebSocketConnection: @unchecked Sendable {
         } catch {
             var failure = call.attributed(NetworkError(.invalidResponse, "no WebSocket: \(error)"))
             failure.head = head
-            finish(.failed(failure))
-            return exchange.close()
+            return refuse(failure)
         }
         let channel = WebSocketChannel(agreement, settings, output, call.trace)
         self.channel = channel
@@ -127,6 +125,13 @@ final class WebSocketConnection: @unchecked Sendable {
         emit(.opened(opening))
         pump()
         keepAlive()
+    }
+
+    /// Ends the exchange, since there will be no WebSocket.
+    private func refuse(_ error: NetworkError) {
+        call.trace?.noteFailure(error)
+        finish(.failed(error))
+        exchange.close()
     }
 
     private func keepAlive() {

@@ -86,7 +86,9 @@ final class TimeoutWatch<Element: Sendable, Failure: Error>: @unchecked Sendable
     func check() {
         let remaining = deadline - timer.clock.now
         guard remaining <= .zero else { return timer.set(after: remaining) { self.check() } }
+        // The source may ask for the reason when it is stopped.
+        let error = error()
         scope.close()
-        observer.fail(error())
+        observer.fail(error)
     }
 }

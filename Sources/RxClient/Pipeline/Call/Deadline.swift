@@ -9,7 +9,10 @@ struct Deadline: Interceptor {
         guard let limit = request.timeouts.total else { return next(request) }
         call.limit(to: limit)
         return next(request).timeout(limit, on: call.scheduler) {
-            call.attributed(NetworkError(.totalTimeout, "total timeout: no response within \(limit)"))
+            let error = call.attributed(
+                NetworkError(.totalTimeout, "total timeout: no response within \(limit)"))
+            call.trace?.noteFailure(error)
+            return error
         }
     }
 }
