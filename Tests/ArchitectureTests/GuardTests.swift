@@ -66,8 +66,8 @@ import Testing
     @Test func filesAreShort() throws {
         let files = try SourceFile.all(in: "Sources")
         #expect(!files.isEmpty)
-        for file in files where file.lines.count > 301 {
-            Issue.record("\(file.path) has \(file.lines.count - 1) lines; 300 are the most")
+        for file in files where file.lines.count > 601 {
+            Issue.record("\(file.path) has \(file.lines.count - 1) lines; 600 are the most")
         }
     }
 
