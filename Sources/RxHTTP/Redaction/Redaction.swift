@@ -72,7 +72,7 @@ public struct Redaction: Sendable, Equatable {
     /// A shorter text named `code` is a country, a currency or a status.
     static let shortestCode = 4
 
-    /// What is hidden of a value.
+    /// The parts of a value that are hidden.
     enum Secrecy {
         case none
         /// A text, but no number or flag.

@@ -76,7 +76,7 @@ import Testing
             isWebSocket: true)
     }
 
-    /// What a client does over its WebSocket.
+    /// An action of a client on its WebSocket.
     enum Action: Sendable {
         case send(WebSocketMessage)
         case close(WebSocketCloseCode)
@@ -112,7 +112,7 @@ import Testing
 
     private static func text(_ text: String) -> Action { .send(.text(text)) }
 
-    /// What is recorded of a client, what another one does, and a part of the difference.
+    /// The recorded events of a client, the actions of another one, and a part of the expected difference.
     struct Comparison: Sendable {
         let recorded: [Cassette.Event.Kind]
         let actions: [Action]
