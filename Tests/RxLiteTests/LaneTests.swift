@@ -24,7 +24,7 @@ import Testing
 
     /// A stream that starts the next one is over by then, or soon after, so that at most a few lanes live at a time.
     @Test(arguments: Restart.allCases) func manySelfRestartsKeepNoLane(_ restart: Restart) async {
-        let poller = Poller(restart, rounds: 20_000)
+        let poller = Poller(restart, rounds: 100_000)
         await withCheckedContinuation { continuation in poller.start { continuation.resume() } }
         #expect(poller.peak <= 16)
         await until { poller.living == 0 }
