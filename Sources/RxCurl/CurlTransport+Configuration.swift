@@ -33,8 +33,9 @@ extension CurlTransport {
         /// The maximum number of idle connections, in addition to those in use (`CURLMOPT_MAXCONNECTS`).
         /// Default 256.
         public var maxIdleConnections = 256
-        /// How long an idle connection may be reused, in whole seconds (`CURLOPT_MAXAGE_CONN`). Default 60 s;
-        /// most servers close idle connections later than that.
+        /// How long an idle connection may be reused, in whole seconds (`CURLOPT_MAXAGE_CONN`). Less than a
+        /// second closes each connection after its last transfer (`CURLOPT_FORBID_REUSE`). Default 60 s; most
+        /// servers close idle connections later than that.
         public var idleConnectionLifetime = Duration.seconds(60)
         /// The age up to which a connection may be reused, in whole seconds (`CURLOPT_MAXLIFETIME_CONN`), so
         /// that a change of the name's addresses is noticed. Default `nil`: no limit.

@@ -48,7 +48,8 @@ extension EasyHandle {
 
     private func setConnections(_ multi: Multi) {
         let configuration = multi.configuration
-        set(CURLOPT_MAXAGE_CONN, Self.seconds(configuration.idleConnectionLifetime))
+        // 0 means no limit from 8.21 on.
+        set(CURLOPT_MAXAGE_CONN, max(1, Self.seconds(configuration.idleConnectionLifetime)))
         if let lifetime = configuration.connectionLifetime {
             set(CURLOPT_MAXLIFETIME_CONN, max(1, Self.seconds(lifetime)))
         }

@@ -57,6 +57,7 @@ final class EasyHandle {
         var connectTimeout: Duration?? = nil
         var headers: HeaderList?
         var isOneUse = false
+        var closesConnection = false
         var expectsSharing = false
         var http3 = HTTP3Request.none
     }
@@ -102,11 +103,7 @@ final class EasyHandle {
         isSpent = transfer.target.hasUserInfo || transfer.request.upgrade != nil
         if transfer.request.upgrade != nil { setConnectOnly() }
         if settings.url != transfer.target.text { try setURL(transfer.target.text) }
-        if isOneUse, settings.isOneUse != transfer.target.isPlain, transfer.request.upgrade == nil {
-            settings.isOneUse = transfer.target.isPlain
-            set(CURLOPT_FRESH_CONNECT, settings.isOneUse ? 1 : 0)
-            set(CURLOPT_FORBID_REUSE, settings.isOneUse ? 1 : 0)
-        }
+        if transfer.request.upgrade == nil { setReuse(transfer) }
         let expectsSharing = transfer.expectsSharing
         if settings.expectsSharing != expectsSharing {
             settings.expectsSharing = expectsSharing
@@ -138,6 +135,19 @@ final class EasyHandle {
         if let failure {
             isSpent = true
             throw failure
+        }
+    }
+
+    private func setReuse(_ transfer: Transfer) {
+        let isOneUse = isOneUse && transfer.target.isPlain
+        if settings.isOneUse != isOneUse {
+            settings.isOneUse = isOneUse
+            set(CURLOPT_FRESH_CONNECT, isOneUse ? 1 : 0)
+        }
+        let closesConnection = isOneUse || !multi.settings.keepsConnections
+        if settings.closesConnection != closesConnection {
+            settings.closesConnection = closesConnection
+            set(CURLOPT_FORBID_REUSE, closesConnection ? 1 : 0)
         }
     }
 

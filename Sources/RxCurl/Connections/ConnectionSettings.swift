@@ -21,6 +21,8 @@ struct ConnectionSettings {
     let http3: HTTP3Use
     /// Whether curl is told to pause over HTTP/2 and HTTP/3.
     let pausesHTTP2: Bool
+    /// Whether connections stay open after their transfers.
+    let keepsConnections: Bool
     /// The value of `CURLOPT_RESOLVE`, if there is one.
     let hostOverrides: StringList?
     /// The value of `CURLOPT_CONNECT_TO`, if there is one.
@@ -57,6 +59,7 @@ struct ConnectionSettings {
         pausesHTTP2 = configuration.pausesHTTP2 ?? !features.has(.stallsPausedHTTP2)
         keepsLookups = configuration.dnsOverHTTPS != nil && features.has(.freesLookupsUnderWay)
         connectionDelay = Timeouts.Limit(configuration.connectionDelay).nanoseconds
+        keepsConnections = configuration.idleConnectionLifetime >= .seconds(1)
         flaw = configuration.flaw
         let overrides = configuration.hostOverrides
         hostOverrides = overrides.isEmpty ? nil : StringList(overrides.map(\.text))
