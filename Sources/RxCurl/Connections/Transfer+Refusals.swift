@@ -14,6 +14,14 @@ extension Transfer {
         return handle.error(result).message.hasPrefix("Connection died, tried")
     }
 
+    /// Whether the request is about to be sent on an idle connection that the server has closed, or on which bytes have
+    /// arrived that no request asked for (``LibcurlFault/trustsIdleConnections``). From 8.22 on, libcurl tells the
+    /// socket at this point.
+    var isOnUncleanConnection: Bool {
+        guard multi.features.has(.trustsIdleConnections), let socket = handle?.socket else { return false }
+        return multi.sockets.isUnclean(socket)
+    }
+
     /// libcurl tries six connections each time.
     private static var mostRefusals: Int { 16 }
 

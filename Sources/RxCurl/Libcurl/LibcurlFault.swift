@@ -6,9 +6,12 @@ enum LibcurlFault: CaseIterable {
     /// once: see ``EasyHandlePool``.
     case readsFreedHeaders
     /// Reuses an idle connection that has unread bytes or was reset, so that a late 408 counts as the next
-    /// response: before 8.0, and after 8.21 for a second after it has last checked the connection
-    /// (`Curl_cpool_conn_seems_healthy`). The guard is harmless in between. See ``ConnectedSocket/retire()``.
+    /// response. The guard is harmless later. See ``ConnectedSocket/retire()``.
     case reusesUncleanConnections
+    /// Reuses an idle connection without a check within a second after the last one (`Curl_cpool_conn_seems_healthy`),
+    /// although the server has closed it or sent bytes. Therefore the transport checks each connection that it uses
+    /// again: see ``Transfer/isOnUncleanConnection``. Still present in 8.23.0.
+    case trustsIdleConnections
     /// Treats an HTTP/2 body without a length as complete if it is reset before its end, and has other HTTP/2
     /// faults. Therefore ``CurlTransport/HTTPVersion/automatic`` means HTTP/1.1.
     case endsHTTP2BodiesEarly
@@ -57,9 +60,18 @@ enum LibcurlFault: CaseIterable {
     /// 8.14.1.
     case delaysHTTP2Resets
 
+    /// The first version with the fault; `nil` if all supported versions before ``end`` have it.
+    var beginning: LibcurlFeatures.Version? {
+        switch self {
+        case .trustsIdleConnections: .init(8, 22)
+        default: nil
+        }
+    }
+
     /// The first version without the fault; `nil` if there is none so far.
     var end: LibcurlFeatures.Version? {
         switch self {
+        case .reusesUncleanConnections: .init(8, 0)
         case .readsFreedHeaders, .stallsLongHTTP2Heads: .init(8, 1)
         case .endsHTTP2BodiesEarly, .stallsPausedHTTP2, .spinsOnHTTP2Uploads, .breaksReusedPlainHTTP2,
             .overflowsSOCKSNames:
@@ -68,7 +80,7 @@ enum LibcurlFault: CaseIterable {
         case .keepsTLSSessionsPerHandle: .init(8, 12)
         case .waitsAfterRefusals, .losesResponsesToResets, .freesLookupsUnderWay, .detachesLookupsUnlocked:
             .init(8, 14)
-        case .reusesUncleanConnections, .givesUpRefusedStreams, .delaysHTTP2Resets,
+        case .trustsIdleConnections, .givesUpRefusedStreams, .delaysHTTP2Resets,
             .trustsResetHTTP2Bodies:
             nil
         }
@@ -77,5 +89,7 @@ enum LibcurlFault: CaseIterable {
 
 extension LibcurlFeatures {
     /// Whether this libcurl has the fault.
-    func has(_ fault: LibcurlFault) -> Bool { fault.end.map { version < $0 } ?? true }
+    func has(_ fault: LibcurlFault) -> Bool {
+        fault.beginning.map { $0 <= version } ?? true && fault.end.map { version < $0 } ?? true
+    }
 }

@@ -65,6 +65,14 @@ extension Multi {
         }
     }
 
+    /// Passes a transfer to curl again, which has closed the connection that it had chosen for it.
+    func leaveConnection(of transfer: Transfer, _ handle: EasyHandle) {
+        transfer.attempts.isUnclean = false
+        transfer.attempts.hasWaited = true
+        if let raw = unsafe raw { unsafe _ = curl_multi_remove_handle(raw, handle.raw) }
+        perform(.proceed(transfer))
+    }
+
     /// Removes a transfer that is over from curl, which closes the connection of an unfinished transfer
     /// (`curl_multi_remove_handle`).
     func drop(_ transfer: Transfer) {

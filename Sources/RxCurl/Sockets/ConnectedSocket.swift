@@ -26,6 +26,13 @@ struct ConnectedSocket {
         }
     }
 
+    /// Whether bytes wait to be read, or the connection has ended.
+    var hasInput: Bool {
+        var byte: UInt8 = 0
+        let count = unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        return count >= 0 || errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR
+    }
+
     /// Shuts down both directions of an idle connection on which bytes have arrived, so that libcurl treats
     /// it as dead (``LibcurlFault/reusesUncleanConnections``). Over TLS the bytes may have been a session
     /// ticket; the connection is lost anyway, because only reading would show this.

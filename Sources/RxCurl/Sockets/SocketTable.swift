@@ -79,6 +79,14 @@ final class SocketTable {
         _ = perform(entries[index].state.keep(isShared: isShared), on: index)
     }
 
+    /// Whether bytes or the end have arrived on a connection that has been idle and carries one transfer at a time.
+    func isUnclean(_ socket: curl_socket_t) -> Bool {
+        loop.assertCurrent()
+        let index = Int(socket)
+        return index < entries.count && entries[index].state.stage == .kept(isShared: false)
+            && ConnectedSocket(descriptor: socket).hasInput
+    }
+
     // MARK: Events from the loop
 
     /// Takes the report of a poll; `nil` if the socket is no longer known.

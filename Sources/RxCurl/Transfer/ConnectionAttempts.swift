@@ -13,8 +13,10 @@ struct ConnectionAttempts {
     var lookupPlace: NameLookups.Place?
     /// Whether a lookup has been refused, so that the transfer must wait.
     var isLookupRefused = false
-    /// Whether the transfer has waited for a lookup.
+    /// Whether the transfer has been passed to curl before.
     var hasWaited = false
+    /// Whether the idle connection that curl has chosen is unclean, so that nothing was sent on it.
+    var isUnclean = false
     /// The system's error number if a socket could not be opened for lack of descriptors or memory.
     var shortage: Int32?
     /// An address that was refused because connections to it are forbidden.

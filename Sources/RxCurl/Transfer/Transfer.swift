@@ -71,6 +71,8 @@ final class Transfer: @unchecked Sendable {
 
     func willSend(to endpoints: ConnectionEndpoints) -> Bool {
         if let handle, handle.lookup != nil { multi.endLookup(of: handle) }
+        attempts.isUnclean = isOnUncleanConnection
+        if attempts.isUnclean { return false }
         guard allows(endpoints), state.willSend() else { return false }
         multi.queue.settle(self)
         handle?.forgetFailedAttempts()
@@ -130,6 +132,7 @@ final class Transfer: @unchecked Sendable {
     func complete(_ handle: EasyHandle, _ result: CURLcode) {
         multi.loop.assertCurrent()
         if attempts.isLookupRefused, !isOver { return multi.waitForLookup(self, handle) }
+        if attempts.isUnclean, !isOver { return multi.leaveConnection(of: self, handle) }
         if request.upgrade != nil, upgrade == nil, result == CURLE_OK { return beginUpgrade(handle) }
         if state.refusal == .expectation, !isOver { return sendWithoutAsking(handle) }
         if isRefusedTooOften(handle, result) { return sendAfterRefusals(handle) }

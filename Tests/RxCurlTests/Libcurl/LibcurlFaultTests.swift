@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct LibcurlFaultTests {
     @Test(
         arguments: [
-            (.readsFreedHeaders, (8, 1)),
+            (.readsFreedHeaders, (8, 1)), (.reusesUncleanConnections, (8, 0)),
             (.endsHTTP2BodiesEarly, (8, 4)),
             (.stallsPausedHTTP2, (8, 4)),
             (.spinsOnHTTP2Uploads, (8, 4)), (.breaksReusedPlainHTTP2, (8, 4)),
@@ -29,10 +29,16 @@ import Testing
     @Test func thoseWithoutAnEnd() {
         #expect(
             LibcurlFault.allCases.filter { $0.end == nil } == [
-                .reusesUncleanConnections, .trustsResetHTTP2Bodies, .givesUpRefusedStreams,
+                .trustsIdleConnections, .trustsResetHTTP2Bodies, .givesUpRefusedStreams,
                 .delaysHTTP2Resets,
             ])
         #expect(LibcurlFeatures(version: .init(8, 14, 1)).has(.delaysHTTP2Resets))
+    }
+
+    @Test func thoseWithABeginning() {
+        #expect(LibcurlFault.allCases.filter { $0.beginning != nil } == [.trustsIdleConnections])
+        #expect(!LibcurlFeatures(version: .init(8, 21, 255)).has(.trustsIdleConnections))
+        #expect(LibcurlFeatures(version: .init(8, 22)).has(.trustsIdleConnections))
     }
 
     /// The decisions that a transport bases on the version, which need not be the running one.
