@@ -8,6 +8,8 @@ extension CurlError {
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH: .pinMismatch
         case CURLE_SSL_CACERT_BADFILE: .caBundle
         case CURLE_SSL_CERTPROBLEM: .clientCertificate
+        // A newer libcurl says this of a key that it cannot read.
+        case CURLE_BAD_FUNCTION_ARGUMENT where hasClientCertificate: .clientCertificate
         case CURLE_PEER_FAILED_VERIFICATION: verification
         case CURLE_SSL_CONNECT_ERROR
         where says("alert protocol version", "unsupported protocol", "Error in protocol version"):

@@ -12,6 +12,12 @@ struct CurlError: Error {
     let systemError: Int32?
     /// Whether ``verifyResult`` is a number of GnuTLS.
     let usesGnuTLS: Bool
+    /// Whether the transfer would have shown a certificate of the client.
+    var hasClientCertificate = false
+    /// Whether the transfer uses a proxy.
+    var usesProxy = false
+    /// The status with which the proxy answered `CONNECT`, if it did.
+    var proxyStatus: Int?
 
     /// `CURLE_TOO_LARGE`, which headers before 8.6 lack.
     private static let tooLarge = CURLcode(rawValue: 100)
@@ -43,10 +49,12 @@ struct CurlError: Error {
     ///   second try, so the server may have processed the request.
     /// - Parameter isLookedUp: whether the name was being looked up over HTTPS.
     func kind(isSent: Bool, isLookedUp: Bool = false) -> NetworkError.Code {
-        if let tlsFailure, !isSent || tlsFailure == .clientCertificate { return .tls }
+        if let tlsFailure, !isSent || tlsFailure == .clientCertificate && code != CURLE_BAD_FUNCTION_ARGUMENT
+        {
+            return .tls
+        }
         if !isSent, [CURLE_COULDNT_CONNECT, CURLE_RECV_ERROR, CURLE_SEND_ERROR].contains(code) {
-            // "CONNECT tunnel failed, response 407", "Proxy CONNECT aborted", "SOCKS5 …".
-            return ["CONNECT", "SOCKS", "proxy"].contains(where: message.contains) ? .proxy : .connect
+            return usesProxy && !isTunnelOpen ? .proxy : .connect
         }
         return switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
@@ -92,6 +100,11 @@ struct CurlError: Error {
         default: isSent ? .connectionLost : .connect
         }
     }
+}
+
+extension CurlError {
+    /// Whether the proxy has connected the transfer to its server.
+    private var isTunnelOpen: Bool { proxyStatus.map { 200..<300 ~= $0 } ?? false }
 }
 
 extension TransferState.Refusal {

@@ -30,9 +30,7 @@ extension EasyHandle {
 
     /// Whether a connection was made for the transfer (`CURLINFO_NUM_CONNECTS`).
     var isOnNewConnection: Bool {
-        var connections = 0
-        unsafe _ = rxcurl_easy_getinfo_long(raw, CURLINFO_NUM_CONNECTS, &connections)
-        return connections > 0
+        (long(CURLINFO_NUM_CONNECTS) ?? 0) > 0
     }
 
     /// The number of body bytes received so far, before decoding.
@@ -43,11 +41,27 @@ extension EasyHandle {
 
     /// The error of the last transfer, with libcurl's message.
     func error(_ code: CURLcode) -> CurlError {
-        var verifyResult = 0
-        if code == CURLE_PEER_FAILED_VERIFICATION {
-            unsafe _ = rxcurl_easy_getinfo_long(raw, CURLINFO_SSL_VERIFYRESULT, &verifyResult)
+        let verifyResult = code == CURLE_PEER_FAILED_VERIFICATION ? long(CURLINFO_SSL_VERIFYRESULT) : nil
+        var error = unsafe CurlError(
+            code, detail: String(cString: errorBuffer), verifyResult: verifyResult ?? 0)
+        error.hasClientCertificate =
+            multi.configuration.tls.clientCertificatePath != nil && transfer?.target.isPlain == false
+        error.usesProxy = usesProxy
+        let status = long(CURLINFO_HTTP_CONNECTCODE) ?? 0
+        error.proxyStatus = status > 0 ? status : nil
+        return error
+    }
+
+    /// Whether curl has connected, or tried to connect, to a proxy. libcurl tells from 8.7 on (`CURLINFO_USED_PROXY`);
+    /// before, the port tells.
+    private var usesProxy: Bool {
+        guard !multi.settings.isDirect, multi.configuration.unixSocketPath == nil else { return false }
+        if let isUsed = long(CURLINFO(rawValue: 0x20_0000 + 66)) { return isUsed > 0 }
+        if multi.settings.isProxyCertain { return true }
+        guard let transfer, let port = transfer.attempts.port, multi.settings.connectTo == nil else {
+            return false
         }
-        return unsafe CurlError(code, detail: String(cString: errorBuffer), verifyResult: verifyResult)
+        return port != Origin(transfer.request.url)?.port
     }
 
     /// Clears curl's message about failed attempts to connect after one has succeeded. curl keeps its first
@@ -55,6 +69,12 @@ extension EasyHandle {
     func forgetFailedAttempts() { unsafe errorBuffer.pointee = 0 }
 
     private func time(_ info: CURLINFO) -> Duration { .microseconds(offset(info)) }
+
+    /// The value; `nil` if this libcurl does not have it.
+    private func long(_ info: CURLINFO) -> Int? {
+        var value = 0
+        return unsafe rxcurl_easy_getinfo_long(raw, info, &value) == CURLE_OK ? value : nil
+    }
 
     private func offset(_ info: CURLINFO) -> Int {
         var value: curl_off_t = 0

@@ -49,7 +49,7 @@ extension NetworkError {
         public static let resolve = Code(rawValue: "resolve")
         /// No connection could be established.
         public static let connect = Code(rawValue: "connect")
-        /// The proxy refused to pass the connection on.
+        /// The proxy could not be reached, or did not connect the request to its server.
         public static let proxy = Code(rawValue: "proxy")
         /// The host resolves to an address that is not public, and the transport forbids those.
         public static let forbiddenAddress = Code(rawValue: "forbiddenAddress")

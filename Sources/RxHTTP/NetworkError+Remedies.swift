@@ -22,12 +22,11 @@ extension NetworkError.Code {
     /// The only table of failures that have remedies.
     package var remedies: Remedies {
         switch self {
-        case .resolve, .connect, .connectTimeout:
+        case .resolve, .connect, .proxy, .connectTimeout:
             [.retry, .otherServer, .staleResponse, .reconnection, .circuitBreaker]
         case .connectionLost, .emptyReply, .partialBody, .firstByteTimeout, .idleTimeout:
             [.retryIfIdempotent, .staleResponse, .reconnection, .circuitBreaker]
         case .attemptTimeout: [.retryIfIdempotent, .staleResponse, .circuitBreaker]
-        case .proxy: [.otherServer, .staleResponse, .circuitBreaker]
         case .tls: [.otherServer, .circuitBreaker]
         case .invalidResponse: .circuitBreaker
         case .queueTimeout, .resources: [.staleResponse, .reconnection]

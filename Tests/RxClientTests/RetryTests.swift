@@ -102,7 +102,7 @@ import Testing
         "Any method is retried if the request provably was not sent",
         arguments: ["GET", "POST", "PATCH", "PURGE"])
     func unsent(method: String) throws {
-        for code: NetworkError.Code in [.resolve, .connect, .connectTimeout] {
+        for code: NetworkError.Code in [.resolve, .connect, .proxy, .connectTimeout] {
             #expect(try attempts([.failure(code)], call(method)) == 3)
         }
     }
@@ -127,7 +127,7 @@ import Testing
     @Test(
         "Transport errors: resolve, connect, reset, empty reply, partial body, attempt timeout; no others",
         arguments: [
-            (NetworkError.Code.resolve, true), (.connect, true), (.connectTimeout, true),
+            (NetworkError.Code.resolve, true), (.connect, true), (.proxy, true), (.connectTimeout, true),
             (.connectionLost, true), (.emptyReply, true), (.partialBody, true), (.attemptTimeout, true),
             (.invalidURL, false), (.tls, false), (.tooLarge, false), (.tooManyRedirects, false),
             (.invalidRedirect, false), (.totalTimeout, false), (.invalidResponse, false), (.shutDown, false),

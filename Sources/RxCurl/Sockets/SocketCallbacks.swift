@@ -18,6 +18,7 @@ let onOpenSocket: curl_opensocket_callback = { context, _, address in
     return unsafe EasyHandle.callback(context, else: -1) { transfer in
         guard let found = unsafe address, unsafe transfer.allows(found) else { return -1 }
         let address = unsafe found.pointee
+        transfer.attempts.port = address.port
         if address.socktype == datagrams, !transfer.allowsDatagrams() { return -1 }
         #if canImport(Glibc)
         let kind = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
@@ -32,6 +33,16 @@ let onOpenSocket: curl_opensocket_callback = { context, _, address in
             transfer.attempts.shortage = Shortage.number(errno)
         }
         return descriptor
+    }
+}
+
+extension curl_sockaddr {
+    /// The port; `nil` for a Unix socket. In both families it is the second member, in network byte order.
+    fileprivate var port: Int? {
+        guard [AF_INET, AF_INET6].contains(family) else { return nil }
+        return unsafe withUnsafeBytes(of: addr) {
+            Int(unsafe UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)))
+        }
     }
 }
 

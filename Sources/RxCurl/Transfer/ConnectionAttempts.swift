@@ -6,6 +6,8 @@ struct ConnectionAttempts {
     var http3 = HTTP3Request.none
     /// The number of sockets for datagrams that have been opened for the transfer.
     var datagramSockets = 0
+    /// The port of the last connection that was tried.
+    var port: Int?
     /// How often libcurl has given up the transfer because connections refused its stream.
     var refusals = 0
     /// Whether the transfer waits for a lookup of its host by another one, and the place where it waits.

@@ -73,14 +73,14 @@ extension ScriptedTransport.Reply {
     /// A failure of the transport.
     ///
     /// - Parameters:
-    ///   - code: the kind. `resolve`, `connect`, `connectTimeout` and `tls` are marked as unsent.
+    ///   - code: the kind. `resolve`, `connect`, `proxy`, `connectTimeout` and `tls` are marked as unsent.
     ///   - message: the description of the failure.
     ///   - delay: the time since the subscription.
     public static func failure(
         _ code: NetworkError.Code, _ message: String = "as scripted", after delay: Duration = .zero
     ) -> Self {
         var error = NetworkError(code, message)
-        error.isUnsent = [.resolve, .connect, .connectTimeout, .tls].contains(code)
+        error.isUnsent = [.resolve, .connect, .proxy, .connectTimeout, .tls].contains(code)
         return Self([.wait(delay), .fail(error)])
     }
 

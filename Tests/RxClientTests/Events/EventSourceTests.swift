@@ -87,7 +87,8 @@ import Testing
     @Test(
         "Transient failures are retried",
         arguments: [
-            NetworkError.Code.resolve, .connect, .connectionLost, .emptyReply, .partialBody, .connectTimeout,
+            NetworkError.Code.resolve, .connect, .proxy, .connectionLost, .emptyReply, .partialBody,
+            .connectTimeout,
             .firstByteTimeout, .idleTimeout, .unreachable, .circuitOpen, .tls,
         ])
     func passing(code: NetworkError.Code) throws {

@@ -34,7 +34,7 @@ import Testing
 
     static let rows: [Row] = {
         var rows: [Row] = []
-        for code: NetworkError.Code in [.resolve, .connect, .connectTimeout, .tls] {
+        for code: NetworkError.Code in [.resolve, .connect, .proxy, .connectTimeout, .tls] {
             rows += ["GET", "POST"].map { Row($0, .failure(code), true, code.rawValue) }
         }
         for code: NetworkError.Code in [

@@ -168,10 +168,44 @@ import Darwin
         #expect(error.isUnsent)
     }
 
-    @Test func aProxyThatIsNotThere() async throws {
+    @Test(arguments: ["http", "https", "socks4", "socks5", "socks5h"], [[], ["other.test"]])
+    func aProxyThatIsNotThere(scheme: String, exceptions: [String]) async throws {
         let port = try DeadPort(.refusing)
-        let error = try await failure(server.baseURL + "/echo", through: Proxy(port.baseURL))
-        #expect(error.code == .connect)
+        let proxy = Proxy("\(scheme)://127.0.0.1:\(port.port)", exceptions: exceptions)
+        for url in [server.baseURL, server.tlsBaseURL] {
+            let error = try await failure(url + "/echo", through: proxy)
+            #expect(error.code == .proxy)
+            #expect(error.isUnsent)
+        }
+        let direct = try DeadPort(.refusing)
+        let exceptional = Proxy(port.baseURL, exceptions: ["127.0.0.1"])
+        #expect(try await failure(direct.baseURL, through: exceptional).code == .connect)
+    }
+
+    /// The proxy connects the request to its server, where the connection ends in the TLS handshake.
+    @Test func aServerBehindTheProxyThatIsLost() async throws {
+        let lost = try RawServer([[.closeWithoutReading]])
+        let proxy = try ProxyServer(.http)
+        let error = try await failure(
+            "https://127.0.0.1:\(lost.port)/", through: Proxy("http://127.0.0.1:\(proxy.port)"))
+        #expect([.connect, .tls].contains(error.code))
+        #expect(error.isUnsent)
+    }
+
+    /// A client must take an informational response before the final one (RFC 9110 §15.2); libcurl takes it for a refusal.
+    @Test func aTunnelWithAnInformationalResponse() async throws {
+        let proxy = try RawServer([
+            [.readHead, .send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"), .waitForClientClose]
+        ])
+        var tunnel = Proxy("http://127.0.0.1:\(proxy.port)")
+        tunnel.tunnelsHTTP = true
+        let error = try await failure("http://far.test/", through: tunnel)
+        #expect(error.code == .proxy)
+        #expect(error.isUnsent)
+        #expect(error.message.contains("100"))
+    }
+
+    @Test func aProxyWithoutAnAddress() async throws {
         let unknown = try await failure(server.baseURL, through: Proxy("http://nothing.invalid:1"))
         #expect(unknown.code == .resolve)
         #expect(unknown.isUnsent)

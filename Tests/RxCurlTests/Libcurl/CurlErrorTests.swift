@@ -29,6 +29,34 @@ import Testing
         #expect(error.kind(isSent: true) == .connectionLost)
     }
 
+    /// A newer libcurl reports a key that cannot be read like a trailer without a colon.
+    @Test(arguments: [(false, false), (false, true), (true, false), (true, true)])
+    func badArguments(isSent: Bool, hasCertificate: Bool) {
+        var error = CurlError(CURLE_BAD_FUNCTION_ARGUMENT)
+        error.hasClientCertificate = hasCertificate
+        #expect((error.kind(isSent: isSent) == .tls) == (hasCertificate && !isSent))
+        #expect((error.kind(isSent: isSent) == .invalidResponse) == isSent)
+    }
+
+    /// By the proxy's use and answer, whatever the text.
+    @Test(
+        arguments: [
+            (false, nil, .connect), (true, nil, .proxy), (true, 407, .proxy), (true, 100, .proxy),
+            (true, 200, .connect),
+        ] as [(Bool, Int?, NetworkError.Code)])
+    func proxies(usesProxy: Bool, status: Int?, code: NetworkError.Code) {
+        for text in [
+            "CONNECT tunnel failed, response 407", "Failed to connect", "Could not connect over proxy",
+        ] {
+            for cause in [CURLE_COULDNT_CONNECT, CURLE_RECV_ERROR, CURLE_SEND_ERROR] {
+                var error = CurlError(cause, detail: text)
+                error.usesProxy = usesProxy
+                error.proxyStatus = status
+                #expect(error.kind(isSent: false) == code)
+            }
+        }
+    }
+
     /// `CURLE_TOO_LARGE` has its number in every libcurl, and a name from 8.6 on.
     @Test func tooLarge() {
         #expect(CurlError(CURLcode(rawValue: 100)).kind(isSent: true) == .tooLarge)
