@@ -105,8 +105,7 @@ public struct ClientConfiguration: Sendable {
     public var reachability: (any Reachability)?
     /// The closures that accompany each request, unless its presentation excludes them. Default: none.
     public var accessories: [Accessory] = []
-    /// The file system for downloads and other files. Default `nil`: none; a client that uses libcurl has its
-    /// transport's file system.
+    /// The file system for downloads and other files. Default `nil`: the transport's (``Transport/files``).
     public var files: (any FileSystem)?
 
     /// Creates a configuration.

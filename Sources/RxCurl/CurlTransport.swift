@@ -98,7 +98,7 @@ public final class CurlTransport: Transport {
     public var connections: Observable<ConnectionEvent, Never> { hub.events }
 
     /// The machine's files, on the transport's first loop.
-    public var files: LoopFileSystem { LoopFileSystem(loop: loop) }
+    public var files: any FileSystem { LoopFileSystem(loop: loop) }
 
     /// The exchange for `request`; each subscription sends it once. With several loops the stream has no
     /// scheduler: it runs on the subscriber's loop if that belongs to the transport, else on the loop that is

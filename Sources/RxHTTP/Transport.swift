@@ -25,6 +25,11 @@ public protocol Transport: Sendable {
     /// that the layers above, such as cookies, see the URL that is requested.
     var hsts: HSTSStore? { get }
 
+    /// The file system of downloads: that of the machine for a transport that reaches the network, files in memory for a
+    /// simulated one. Default: none, so that each operation fails with ``NetworkError/Code/file``. A transport that
+    /// wraps another returns the file system of that transport.
+    var files: any FileSystem { get }
+
     /// The changes of the transport's connections, of those that are opened while there is a subscriber. Default: no
     /// event, as for a transport without connections. A transport that wraps another returns the events of that
     /// transport.
@@ -37,6 +42,9 @@ extension Transport {
 
     /// `nil`: http URLs are requested over http.
     public var hsts: HSTSStore? { nil }
+
+    /// No file system.
+    public var files: any FileSystem { AbsentFileSystem() }
 
     /// No event.
     public var connections: Observable<ConnectionEvent, Never> { .never() }

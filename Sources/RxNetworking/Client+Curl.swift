@@ -1,9 +1,10 @@
 public import RxClient
-public import RxCurl
+import RxCurl
 import RxHTTP
 
 extension Client {
-    /// Creates a client that sends its requests over libcurl.
+    /// Creates a client that sends its requests over libcurl, by the transport that all clients share
+    /// (`CurlTransport.shared`).
     ///
     /// ```swift
     /// var configuration = ClientConfiguration(baseURL: "https://api.example.com/v1")
@@ -11,16 +12,12 @@ extension Client {
     /// let client = Client(configuration: configuration)
     /// ```
     ///
-    /// - Parameters:
-    ///   - configuration: how requests are made, and the base URL of their paths.
-    ///   - transport: the transport that sends them. Default: the one that all clients share, on its own event loop.
-    public convenience init(configuration: ClientConfiguration, transport: CurlTransport = .shared) {
-        var configuration = configuration
-        configuration.files = configuration.files ?? transport.files
-        self.init(configuration: configuration, transport: transport as any Transport)
+    /// - Parameter configuration: how requests are made, and the base URL of their paths.
+    public convenience init(configuration: ClientConfiguration) {
+        self.init(configuration: configuration, transport: CurlTransport.shared)
     }
 
-    /// Creates a client that uses libcurl.
+    /// Creates a client that sends its requests over libcurl, by the transport that all clients share.
     ///
     /// ```swift
     /// let client = Client(baseURL: "https://api.example.com/v1")
@@ -29,13 +26,7 @@ extension Client {
     /// - Parameters:
     ///   - baseURL: the URL that paths are relative to; replaces the base URL of the configuration.
     ///   - configuration: the configuration of the client's requests.
-    ///   - transport: the transport. Default: the one that all clients share, with a separate event loop.
-    public convenience init(
-        baseURL: String, configuration: ClientConfiguration = ClientConfiguration(),
-        transport: CurlTransport = .shared
-    ) {
-        var configuration = configuration
-        configuration.baseURL = baseURL
-        self.init(configuration: configuration, transport: transport)
+    public convenience init(baseURL: String, configuration: ClientConfiguration = ClientConfiguration()) {
+        self.init(baseURL: baseURL, configuration: configuration, transport: CurlTransport.shared)
     }
 }

@@ -66,13 +66,12 @@ import Testing
         #expect(request.text == sent.body)
     }
 
-    @Test("A configuration alone creates a client, with its base URL and the files of its transport")
+    @Test("A configuration alone creates a client, with its base URL")
     func configurationAlone() async throws {
         let server = try RawServer { _ in [.respond()] }
         let client = Client(configuration: ClientConfiguration(baseURL: server.baseURL + "/v1"))
         _ = try await client.get("/goods").value()
         #expect(server.record.requests.map(\.target) == ["/v1/goods"])
-        #expect(client.configuration.files != nil)
     }
 
     @Test(

@@ -14,9 +14,8 @@ import Testing
         )
         configuration.options.retry = .never
         change(&configuration, &connections)
-        let transport = CurlTransport(loop: .shared, configuration: connections)
-        configuration.files = transport.files
-        return Client(configuration: configuration, transport: transport)
+        return Client(
+            configuration: configuration, transport: CurlTransport(loop: .shared, configuration: connections))
     }
 
     private func failure(_ stream: Observable<Response, NetworkError>) async -> NetworkError? {

@@ -31,14 +31,15 @@ extension Client {
     ///   - path: the path of the file. Its folder must exist.
     ///   - ignored: the names of query parameters that do not identify the file, such as the signature of a
     ///     presigned URL. Parameters of the client's signature are always ignored.
-    ///   - files: the file system of `path`. Default: the configuration's.
+    ///   - files: the file system of `path`. Default: the configuration's, or else the transport's.
     /// - Returns: the progress, at most 20 values per second and always the last one; then the downloaded
     ///   file.
     public func download(
         _ endpoint: some Endpoint, to path: String, ignoringQuery ignored: Set<String> = [],
         in files: (any FileSystem)? = nil
     ) -> Observable<DownloadEvent, NetworkError> {
-        let reader = DownloadReading(path: path, ignored: ignored, files: files ?? configuration.files)
+        let reader = DownloadReading(
+            path: path, ignored: ignored, files: files ?? configuration.files ?? transport.files)
         return call(.download, endpoint, CallSettings(reader: reader)) { event in
             if case .output(let output) = event { output as? DownloadEvent } else { nil }
         }

@@ -8,15 +8,11 @@ struct DownloadReading: Interceptor {
     let path: String
     /// The names of query parameters that do not identify the file.
     let ignored: Set<String>
-    let files: (any FileSystem)?
+    let files: any FileSystem
 
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
-        guard let files else {
-            let reason = "the client has no file system: set ClientConfiguration.files or pass 'in:'"
-            return .fail(NetworkError(.file, reason, request: request))
-        }
         let download = Download(
             path: path, files: files, clock: call.scheduler, url: request.url.identifying(ignoring: ignored),
             isResumable: request.method == .get)

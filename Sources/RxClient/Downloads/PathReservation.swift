@@ -6,10 +6,8 @@ struct PathReservation: ResponseStage {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
-        guard let reader = call.settings.reader as? DownloadReading, let files = reader.files else {
-            return next(request)
-        }
-        return next(request).alone(at: reader.path, in: files, for: request)
+        guard let reader = call.settings.reader as? DownloadReading else { return next(request) }
+        return next(request).alone(at: reader.path, in: reader.files, for: request)
     }
 }
 

@@ -85,3 +85,35 @@ extension FileSystem {
         read(path, from: offset, count: count, expecting: nil)
     }
 }
+
+/// The file system of a transport without files: every operation fails.
+package struct AbsentFileSystem: FileSystem {
+    package init() {}
+
+    private func fail<T>() -> Observable<T, NetworkError> {
+        .fail(
+            NetworkError(
+                .file,
+                "the transport has no file system: set ClientConfiguration.files or pass one to the call"))
+    }
+
+    package func status(of path: String) -> Observable<FileStatus?, NetworkError> { fail() }
+
+    package func read(
+        _ path: String, from offset: Int64, count: Int64?, expecting expected: FileStatus?
+    ) -> Observable<[UInt8], NetworkError> { fail() }
+
+    package func contents(of path: String, limit: Int) -> Observable<[UInt8]?, NetworkError> { fail() }
+
+    package func append(
+        _ chunks: Observable<[UInt8], NetworkError>, to path: String, at offset: Int64
+    ) -> Observable<Int64, NetworkError> { fail() }
+
+    package func replace(_ path: String, with bytes: [UInt8]) -> Observable<Void, NetworkError> { fail() }
+
+    package func move(_ path: String, to target: String) -> Observable<Void, NetworkError> { fail() }
+
+    package func lock(_ path: String) -> Observable<@Sendable () -> Void, NetworkError> { fail() }
+
+    package func remove(_ path: String) -> Observable<Void, NetworkError> { fail() }
+}

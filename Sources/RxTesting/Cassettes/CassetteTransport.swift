@@ -70,6 +70,9 @@ public final class CassetteTransport: Transport {
     /// The store of the network's transport.
     public var hsts: HSTSStore? { network?.hsts }
 
+    /// The files of the network's transport; in ``CassetteMode/replay`` those of ``ReplayTransport/files``.
+    public var files: any FileSystem { network?.files ?? replay?.files ?? AbsentFileSystem() }
+
     /// The changes of the network's connections.
     public var connections: Observable<ConnectionEvent, Never> { network?.connections ?? .never() }
 

@@ -57,6 +57,9 @@ public final class RecordingTransport: Transport {
     /// The store of the recorded transport.
     public var hsts: HSTSStore? { transport.hsts }
 
+    /// The files of the recorded transport.
+    public var files: any FileSystem { transport.files }
+
     /// The changes of the recorded transport's connections.
     public var connections: Observable<ConnectionEvent, Never> { transport.connections }
 

@@ -32,10 +32,12 @@ import Synchronization
 public final class ReplayTransport: Transport {
     /// The scheduler of the exchanges.
     public let scheduler: any Scheduler
+    /// The files that requests send and that responses are downloaded to.
+    public let files: any FileSystem
 
     private let cassette: Cassette
     private let rules: ReplayRules
-    private let files: (any FileSystem)?
+    private let comparesFiles: Bool
     private let library: Mutex<ReplayLibrary>
     private let mismatches = Mutex<[ReplayMismatch]>([])
     private let conversations = Mutex<[ReplayConversation]>([])
@@ -46,7 +48,8 @@ public final class ReplayTransport: Transport {
     ///   - cassette: the recorded exchanges.
     ///   - scheduler: the scheduler of the exchanges: a ``VirtualScheduler``, or any other serial one.
     ///   - rules: the rules of selection and timing. Default ``ReplayRules/standard``.
-    ///   - files: the files that requests send. Default `nil`: contents that are files are not compared.
+    ///   - files: the files that requests send and that responses are downloaded to. Default `nil`: contents that are
+    ///     files are not compared, and in virtual time downloads go to a ``MemoryFileSystem`` without files.
     public init(
         _ cassette: Cassette, on scheduler: any Scheduler, rules: ReplayRules = .standard,
         files: (any FileSystem)? = nil
@@ -54,7 +57,9 @@ public final class ReplayTransport: Transport {
         self.cassette = cassette
         self.scheduler = scheduler
         self.rules = rules
-        self.files = files
+        self.files =
+            files ?? (scheduler as? VirtualScheduler).map { MemoryFileSystem(on: $0) } ?? AbsentFileSystem()
+        comparesFiles = files != nil
         library = Mutex(ReplayLibrary(cassette.exchanges, rules))
     }
 
@@ -90,11 +95,11 @@ public final class ReplayTransport: Transport {
     public func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
         Observable(scheduler: scheduler) { observer in
             guard observer.scope.isOpen else { return }
-            guard self.rules.comparesBodies, case .streamed(let body) = request.body, let files = self.files
+            guard self.rules.comparesBodies, self.comparesFiles, case .streamed(let body) = request.body
             else { return self.play(request, body: request.body.known, to: observer) }
             let scope = observer.scope.child()
             let content = Mutex<[UInt8]>([])
-            body.open(files).flatMap(.concat, \.chunks).subscribe(
+            body.open(self.files).flatMap(.concat, \.chunks).subscribe(
                 Observer(
                     scope: scope, next: { bytes in content.withLock { $0 += bytes } },
                     end: { completion in

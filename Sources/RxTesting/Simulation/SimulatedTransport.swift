@@ -6,7 +6,7 @@ final class SimulatedTransport: Transport {
     let scheduler: any Scheduler
     private let simulation: Simulation
     private let process: String
-    private let files: any FileSystem
+    let files: any FileSystem
     private let own: ProcessScheduler
 
     init(

@@ -25,20 +25,38 @@ import Synchronization
 public final class ScriptedTransport: Transport {
     /// The clock of the exchanges.
     public let clock: VirtualScheduler
+    /// The files that responses are downloaded to.
+    public let files: any FileSystem
 
     private let reply: @Sendable (Request) -> Reply
     private let log = Mutex<[Exchange]>([])
 
     /// Creates a transport that calls `reply` at each subscription.
-    public init(on scheduler: VirtualScheduler, reply: @escaping @Sendable (Request) -> Reply) {
+    ///
+    /// - Parameters:
+    ///   - scheduler: the clock of the exchanges.
+    ///   - files: the files that responses are downloaded to. Default: a ``MemoryFileSystem`` without files.
+    ///   - reply: makes the reply to a request.
+    public init(
+        on scheduler: VirtualScheduler, files: (any FileSystem)? = nil,
+        reply: @escaping @Sendable (Request) -> Reply
+    ) {
         clock = scheduler
+        self.files = files ?? MemoryFileSystem(on: scheduler)
         self.reply = reply
     }
 
     /// Creates a transport that responds by the first matching rule.
-    public convenience init(on scheduler: VirtualScheduler, _ rules: [Rule]) {
+    ///
+    /// - Parameters:
+    ///   - scheduler: the clock of the exchanges.
+    ///   - files: the files that responses are downloaded to. Default: a ``MemoryFileSystem`` without files.
+    ///   - rules: the rules.
+    public convenience init(
+        on scheduler: VirtualScheduler, files: (any FileSystem)? = nil, _ rules: [Rule]
+    ) {
         let book = RuleBook(rules)
-        self.init(on: scheduler) { request in book.reply(to: request) }
+        self.init(on: scheduler, files: files) { request in book.reply(to: request) }
     }
 
     /// The clock.

@@ -45,7 +45,6 @@ extension SimulatedProcess {
     /// The configuration of a client of the scenarios' server.
     func configuration(_ url: String = House.url) -> ClientConfiguration {
         var configuration = ClientConfiguration(baseURL: url)
-        configuration.files = files
         if let bug = House.plantedBug { configuration.options.interceptors.attempt.append(bug) }
         return configuration
     }

@@ -20,12 +20,11 @@ struct DownloadBench {
     init() {
         files = MemoryFileSystem(on: clock, latency: .milliseconds(1))
         let server = server
-        transport = ScriptedTransport(on: clock) { server.answer($0) }
+        transport = ScriptedTransport(on: clock, files: files) { server.answer($0) }
     }
 
     func client(retries: Int = 0) -> Client {
         var configuration = ClientConfiguration(baseURL: "http://shop.test")
-        configuration.files = files
         configuration.options.retry = .exponentialBackoff(
             maxRetries: retries, backoff: .constant(.seconds(1)))
         return Client(configuration: configuration, transport: transport)

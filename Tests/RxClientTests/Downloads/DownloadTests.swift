@@ -151,14 +151,38 @@ import Testing
         bench.expectDone(second)
     }
 
-    @Test("Without a file system there is no download")
+    @Test(
+        "Downloads go to the transport's files, unless the configuration or the call names others",
+        arguments: 0..<3)
+    func filesOfTheTransport(named: Int) throws {
+        let others = MemoryFileSystem(on: bench.clock)
+        let transport = ScriptedTransport(on: bench.clock, files: bench.files) { _ in .bytes([1, 2]) }
+        var configuration = ClientConfiguration(baseURL: "http://shop.test")
+        if named == 1 { configuration.files = others }
+        let client = Client(configuration: configuration, transport: RecordingTransport(transport))
+        let recorder = Recorder(
+            client.download(.get("/f"), to: "/d/f", in: named == 2 ? others : nil), on: bench.clock)
+        try bench.clock.run()
+        #expect(recorder.isFinished)
+        #expect(bench.files.paths == (named == 0 ? ["/d/f"] : []))
+        #expect(others.paths == (named == 0 ? [] : ["/d/f"]))
+    }
+
+    @Test("A transport without files: the download says so, and nothing is sent")
     func noFiles() throws {
-        let client = Client(
-            configuration: ClientConfiguration(baseURL: "http://shop.test"), transport: bench.transport)
+        let client = Client(baseURL: "http://shop.test", transport: Fileless(scheduler: bench.clock))
         let recorder = Recorder(client.download(.get("/f"), to: "/d/f"), on: bench.clock)
         try bench.clock.run()
         #expect(recorder.failure?.code == .file)
-        #expect(bench.transport.exchanges.isEmpty)
+        #expect(recorder.failure?.message.contains("no file system") == true)
+    }
+
+    private struct Fileless: Transport {
+        let scheduler: any Scheduler
+
+        func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
+            .fail(NetworkError(.connect, "sent"))
+        }
     }
 
     @Test("Progress: at most 20 values a second, counting the existing bytes, and always the last one")

@@ -17,7 +17,6 @@ import Testing
         _ url: String, to path: String, retries: Int, over transport: CurlTransport
     ) async throws -> [DownloadEvent] {
         var configuration = ClientConfiguration()
-        configuration.files = transport.files
         configuration.options.retry = .exponentialBackoff(maxRetries: retries, backoff: .constant(.zero))
         return try await Client(configuration: configuration, transport: transport)
             .download(InlineEndpoint(.get, url), to: path).collect().value()
@@ -97,9 +96,7 @@ import Testing
         let directory = try TemporaryFolder()
         let url = server.baseURL + "/large"
         let events = try await withTransport { transport in
-            var configuration = ClientConfiguration()
-            configuration.files = transport.files
-            let client = Client(configuration: configuration, transport: transport)
+            let client = Client(configuration: ClientConfiguration(), transport: transport)
             _ = try await client.download(.get(url), to: directory.file("f"))
                 .filter { event in
                     if case .progress(let progress) = event { progress.bytes > 0 } else { false }

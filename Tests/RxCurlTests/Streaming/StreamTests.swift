@@ -11,9 +11,7 @@ import Testing
 /// Responses as streams, over real connections.
 @Suite(.timeLimit(.minutes(1))) struct StreamTests {
     private func client(_ transport: CurlTransport, at url: String) -> Client {
-        var configuration = ClientConfiguration(baseURL: url)
-        configuration.files = transport.files
-        return Client(configuration: configuration, transport: transport)
+        Client(baseURL: url, transport: transport)
     }
 
     /// More than the socket buffers of both sides can hold, as lines.

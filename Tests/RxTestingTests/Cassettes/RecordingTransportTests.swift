@@ -130,7 +130,7 @@ import Testing
     /// Sends the content before it responds.
     private struct Uploading: Transport {
         let scheduler: any Scheduler
-        let files: MemoryFileSystem
+        let files: any FileSystem
 
         func send(_ request: Request) -> Observable<TransferEvent, NetworkError> {
             guard case .streamed(let body) = request.body else {

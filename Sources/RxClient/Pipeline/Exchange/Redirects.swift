@@ -23,6 +23,7 @@ struct Redirects: TransferStage {
 
         var scheduler: any Scheduler { transport.scheduler }
         var hsts: HSTSStore? { transport.hsts }
+        var files: any FileSystem { transport.files }
 
         func send(_ request: Request) -> Observable<TransferEvent, NetworkError> { next.transfers(request) }
     }
