@@ -95,7 +95,7 @@ public struct RedirectPolicy: Sendable, Equatable {
         guard count < limit else {
             throw NetworkError(.tooManyRedirects, "more than \(limit) redirects", request: request)
         }
-        next.url = target
+        next.move(to: target, reference: reference)
         if origin != Origin(request.url), !trustedOrigins.contains(origin) { next.dropSecrets() }
         guard next.body.isReplayable else { return nil }
         next.canStartOver = request.canStartOver && request.isIdempotent && request.body.isReplayable

@@ -32,11 +32,14 @@ extension Request.Shape {
     enum Place: Sendable, Hashable {
         case url(URL)
         case text(URLText)
+        /// A text that `URL` cannot hold, and the URL closest to it.
+        case sent(String, URL)
 
         var text: String {
             switch self {
             case .url(let url): url.absoluteString
             case .text(let text): text.text
+            case .sent(let text, _): text
             }
         }
 

@@ -8,18 +8,25 @@ public struct Request: Sendable {
         get { parts.shape.method }
         _modify { yield &parts.shape.method }
     }
-    /// The absolute http or https URL. A fragment is not sent.
+    /// The absolute http or https URL. A fragment is not sent. In the target of a redirect, `%25` may stand for a `%`
+    /// that the server has not escaped and that is sent as it came.
     public var url: URL {
         get {
             switch parts.shape.place {
             case .url(let url): url
             case .text(let text): text.url
+            case .sent(_, let url): url
             }
         }
         set { parts.shape.place = .url(newValue) }
     }
     /// The URL as text, which needs no parsing.
     package var urlText: String { parts.shape.place.text }
+
+    /// Changes the URL to one whose text is sent with a `%` that stands alone, which `url` has as `%25`.
+    mutating func setURL(_ url: URL, sentAs text: String) {
+        parts.shape.place = url.absoluteString == text ? .url(url) : .sent(text, url)
+    }
 
     /// Adds pairs to the query, if both they and the URL are known to need no escaping.
     ///

@@ -10,8 +10,29 @@ extension URL {
     ///   - base: an absolute URL with an authority.
     /// - Returns: `nil` if the result is not an absolute URL.
     package init?(reference: String, base: URL) {
-        let parts = URIReference(reference.trimmingBlanks()).escaped
+        let parts = URIReference(reference.trimmingBlanks()).escaped()
         self.init(string: parts.resolved(against: URIReference(base.absoluteString[...])).text)
+    }
+}
+
+extension Request {
+    /// Directs the request to the target of a redirect. A `%` without two hexadecimal digits is sent as the server wrote
+    /// it, which a `URL` cannot hold.
+    ///
+    /// - Parameters:
+    ///   - target: the URL of the reference, possibly with another scheme or fragment.
+    ///   - reference: the text of the reference.
+    mutating func move(to target: URL, reference: String) {
+        let parts = URIReference(reference.trimmingBlanks()).escaped(keepsLonePercents: true)
+        var sent = URIReference(target.absoluteString[...])
+        let resolved = parts.resolved(against: URIReference(urlText[...]))
+        (sent.path, sent.query) = (resolved.path, resolved.query)
+        setURL(target, sentAs: sent.text)
+    }
+
+    /// Changes the text of the URL, in which a `%` may stand alone; nothing happens if it is not a URL.
+    mutating func setURL(sentAs text: String) {
+        if let url = URL(string: text[...].escaped(allowing: "/?#[]")) { setURL(url, sentAs: text) }
     }
 }
 
@@ -67,11 +88,12 @@ private struct URIReference {
     }
 
     /// Escapes path, query and fragment; `URL` validates scheme and authority.
-    var escaped: URIReference {
+    func escaped(keepsLonePercents: Bool = false) -> URIReference {
+        let percent = keepsLonePercents ? "%" : ""
         var parts = self
-        parts.path = path.escaped(allowing: "/")[...]
-        parts.query = query?.escaped(allowing: "/?")[...]
-        parts.fragment = fragment?.escaped(allowing: "/?")[...]
+        parts.path = path.escaped(allowing: "/" + percent)[...]
+        parts.query = query?.escaped(allowing: "/?" + percent)[...]
+        parts.fragment = fragment?.escaped(allowing: "/?" + percent)[...]
         return parts
     }
 

@@ -146,6 +146,37 @@ import Testing
     }
 
     @Test(
+        "A percent sign that stands alone is sent as it came",
+        arguments: [
+            (["/%"], "https://a.test/%", "https://a.test/%25"),
+            (["/%zz?%=%41%4"], "https://a.test/%zz?%=%41%4", "https://a.test/%25zz?%25=%41%254"),
+            (["/%/b c", "../%2x/./d"], "https://a.test/%2x/d", "https://a.test/%252x/d"),
+            (["/%/b", "?x"], "https://a.test/%/b?x", "https://a.test/%25/b?x"),
+            (["/%/b", "c#%"], "https://a.test/%/c#%25", "https://a.test/%25/c#%25"),
+            (["/%/b", "/c"], "https://a.test/c", "https://a.test/c"),
+        ])
+    func lonePercents(locations: [String], sent: String, url: String) throws {
+        var next = try request()
+        for location in locations { next = try #require(try follow(next, 302, location)) }
+        #expect(next.urlText == sent)
+        #expect(next.url.absoluteString == url)
+    }
+
+    @Test("It stays where a secret is dropped, and where TLS is required")
+    func lonePercentsOfOthers() throws {
+        var first = try request("GET", "http://a.test/")
+        let url = try #require(URL(string: "http://a.test/?key=1"))
+        try first.addSecrets { request throws(NetworkError) in request.url = url }
+        let head = ResponseHead(status: .found, headerFields: [.location: "http://b.test:80/%?a=%20&key=1"])
+        let next = try #require(
+            try RedirectPolicy().redirect(first, to: head, count: 0) { _ in
+                URL(string: "https://b.test/%25?a=%20&key=1")
+            })
+        #expect(next.urlText == "https://b.test/%?a=%20")
+        #expect(next.url.absoluteString == "https://b.test/%25?a=%20")
+    }
+
+    @Test(
         "Bytes that are not text stay the same bytes",
         arguments: [([0xE9], "%E9"), ([0xC3, 0xA9], "%C3%A9"), ([0x61, 0xFF, 0x2F, 0xFE], "a%FF/%FE")]
             as [([UInt8], String)])

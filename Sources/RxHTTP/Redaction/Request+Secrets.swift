@@ -80,9 +80,7 @@ extension Request {
         let keptSegments = segments.filter { !additions.texts.contains(String($0)) }
         guard kept.count < parts.query.count || keptSegments.count < segments.count else { return }
         let query = kept.isEmpty ? "" : "?" + kept.joined(separator: "&")
-        if let url = URL(string: keptSegments.joined(separator: "/") + query + parts.fragment) {
-            self.url = url
-        }
+        setURL(sentAs: keptSegments.joined(separator: "/") + query + parts.fragment)
     }
 
     /// Removes the secret fields and the Digest credentials.

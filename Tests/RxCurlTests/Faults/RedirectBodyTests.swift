@@ -21,6 +21,21 @@ import Testing
         #expect(server.record.requests.map(\.target) == ["/1", "/2"])
     }
 
+    @Test func theBytesOfALocationAreSent() async throws {
+        let targets = ["/1", "/%", "/%zz?%=%41", "/%E9%"]
+        let server = try RawServer { request in
+            guard let index = targets.firstIndex(of: request.target) else { return [.respond(404)] }
+            guard index + 1 < targets.count else { return [.respond(body: "well")] }
+            return [.respond(302, ["Location": targets[index + 1]])]
+        }
+        try await withTransport { transport in
+            let request = try Request.to(server.baseURL + "/1")
+            let log = try await Recording(transport.send(request, following: RedirectPolicy())).ended()
+            #expect(log.body == Array("well".utf8))
+        }
+        #expect(server.record.requests.map(\.target) == targets)
+    }
+
     @Test func aBodyThatCameWithTheHeadLeavesTheConnectionForTheNext() async throws {
         let server = try RawServer { request in
             request.target == "/9"
