@@ -23,10 +23,15 @@ public struct NetworkError: Error, Sendable {
         get { parts.code }
         _modify { yield &parts.code }
     }
-    /// A human-readable description. If the server gave a reason (in an envelope or an error body), its text.
+    /// A description for people. If the server gave a reason (in an envelope or an error body), its text.
     public var message: String {
         get { parts.message }
         _modify { yield &parts.message }
+    }
+    /// The technical text behind ``message``: libcurl's, if it reported the failure.
+    public var details: String? {
+        get { parts.details }
+        _modify { yield &parts.details }
     }
     /// The request that failed; `nil` if the failure came before there was a request.
     public var requestID: RequestID? {
@@ -127,6 +132,7 @@ public struct NetworkError: Error, Sendable {
     private struct Parts: Sendable {
         var code: Code
         var message: String
+        var details: String?
         var requestID: RequestID?
         var method: HTTPRequest.Method?
         var url: URL?
@@ -184,7 +190,7 @@ extension NetworkError: CancellationReporting {
 }
 
 extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// One line: kind, request, message.
+    /// One line: kind, request, message, details.
     public var description: String {
         var line = code.rawValue
         if let method, let url { line += " \(method.rawValue) \(url.absoluteString)" }
@@ -194,7 +200,9 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, C
         if let tlsFailure { line += " [\(tlsFailure.rawValue)]" }
         if let curlCode { line += " [curl \(curlCode)]" }
         if let systemError { line += " [errno \(systemError)]" }
-        return message.isEmpty ? line : line + ": " + message
+        if !message.isEmpty { line += ": " + message }
+        if let details { line += " (\(details))" }
+        return line
     }
 
     /// The same as ``description``.

@@ -175,7 +175,7 @@ import Testing
             #expect(log.error?.code == .tls)
             #expect(log.error?.isUnsent == true)
             let words = ["self-signed certificate", "certificate signer not trusted"]
-            #expect(words.contains { log.error?.message.contains($0) == true })
+            #expect(words.contains { log.error?.details?.contains($0) == true })
         }
     }
 

@@ -66,7 +66,8 @@ extension Transfer {
             }
         guard let number else { return nil }
         let text = unsafe String(cString: strerror(number))
-        var error = error(.resources, "\(text): \(cause.message)", cause)
+        var error = error(.resources, "This machine has no resources left for a connection: \(text).", cause)
+        error.details = cause.message
         error.systemError = Int(number)
         return error
     }

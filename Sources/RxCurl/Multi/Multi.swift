@@ -113,7 +113,7 @@ final class Multi: @unchecked Sendable {
     func close() {
         loop.assertCurrent()
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
-        endAll(.shutDown, "the transport has been shut down")
+        endAll { $0.end(.shutDown, "the transport has been shut down") }
         queue.removeAll(.shutDown, "the transport has been shut down")
         shutdownHook?.cancel()
         shutdownHook = nil
@@ -124,16 +124,16 @@ final class Multi: @unchecked Sendable {
     /// one.
     func breakDown(_ code: CURLMcode) {
         loop.assertCurrent()
-        endAll(.connectionLost, "libcurl failed: \(Self.text(code))")
+        endAll { $0.end($0.lostConnection(Self.text(code))) }
         dispose()
     }
 
-    private func endAll(_ code: NetworkError.Code, _ message: String) {
+    private func endAll(_ end: (Transfer) -> Void) {
         while let handle = running.last {
             handle.isSpent = true
             let transfer = handle.transfer
             release(handle)
-            transfer?.end(code, message)
+            if let transfer { end(transfer) }
         }
     }
 

@@ -1,4 +1,5 @@
 internal import CLibcurl
+internal import FoundationEssentials
 internal import HTTPTypes
 internal import RxHTTP
 internal import RxLite
@@ -90,14 +91,20 @@ extension Transfer {
         var kind = error.kind(isSent: state.isSent, isLookedUp: isLookedUp)
         // curl reports an HTTP/2 stream that was closed before the head like one that was closed in the body.
         if kind == .partialBody, response.head == nil { kind = .connectionLost }
-        let message =
-            switch kind {
-            case .connectTimeout: text(of: kind)
-            case .resolve where error.code == CURLE_OUT_OF_MEMORY: "the name has no address"
-            default: error.message
-            }
-        return self.error(kind, message, error)
+        let sentence = error.sentence(for: kind, host: host, isSent: state.isSent)
+        var failure = self.error(kind, sentence ?? text(of: kind), error)
+        failure.details = error.message
+        return failure
     }
+
+    /// The failure of a connection that another protocol uses, or of all connections.
+    func lostConnection(_ details: String) -> NetworkError {
+        var error = NetworkError(.connectionLost, CurlError.lostConnection(to: host))
+        error.details = details
+        return error
+    }
+
+    private var host: String { request.url.host() ?? "the server" }
 
     /// The message for a limit that has passed.
     func text(of code: NetworkError.Code) -> String {

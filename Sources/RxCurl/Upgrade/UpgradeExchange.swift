@@ -115,7 +115,7 @@ final class UpgradeExchange {
                 unsafe take(UnsafeRawBufferPointer(start: buffer.baseAddress, count: count))
                 // The socket reports it when more arrives; bytes that TLS holds, it does not.
                 if connection.isPlain, !toTheEnd, count < buffer.count { return }
-            case .failed(let message): return fail(.connectionLost, message)
+            case .failed(let text): return failLost(text)
             }
         }
     }
@@ -286,6 +286,10 @@ final class UpgradeExchange {
         transfer.complete(handle, code)
     }
 
+    private func failLost(_ details: String) {
+        multi.perform(.breakOff(transfer, transfer.lostConnection(details)))
+    }
+
     private func fail(_ code: NetworkError.Code, _ message: String) {
         multi.perform(.breakOff(transfer, NetworkError(code, message)))
     }
@@ -299,9 +303,9 @@ final class UpgradeExchange {
             case .bytes: continue
             case .wait: return
             // The reason for the end of the connection may still be unread.
-            case .failed(let message):
+            case .failed(let text):
                 output.close()
-                if !isOpen { fail(.connectionLost, message) }
+                if !isOpen { failLost(text) }
                 return
             }
         }

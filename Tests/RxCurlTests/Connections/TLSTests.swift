@@ -37,7 +37,8 @@ import Testing
         #expect(error.code == .tls)
         #expect(error.tlsFailure == failure)
         #expect(error.isUnsent)
-        #expect(!error.message.isEmpty)
+        #expect(error.message.hasSuffix("."))
+        #expect(error.details?.isEmpty == false)
         if let failure { #expect("\(error)".contains("[\(failure.rawValue)]")) }
     }
 

@@ -49,7 +49,8 @@ import Testing
                 #expect(error.status?.code == status)
                 #expect(!error.isUnsent)
             }
-            #expect(!error.message.isEmpty)
+            #expect(!error.message.isEmpty && !error.message.lowercased().contains("curl"))
+            #expect(error.details?.isEmpty != true)
             #expect(error.requestID == request.id)
             #expect(log.kinds.last != "finished")
         case .answers(let status, let body, let fields):

@@ -57,6 +57,28 @@ import Testing
         }
     }
 
+    /// For every code of libcurl, sent or not, the message is one sentence for people, without libcurl's words.
+    @Test(arguments: 0...110 as ClosedRange<UInt32>, [false, true])
+    func sentences(number: UInt32, isSent: Bool) {
+        let text = "CURLE: libcurl's text"
+        for (usesProxy, status) in [(false, nil), (true, nil), (true, 407)] as [(Bool, Int?)] {
+            for result in [0, 2, 9, 10, 18, 23, 62] {
+                var error = CurlError(CURLcode(rawValue: number), detail: text, verifyResult: result)
+                error.usesProxy = usesProxy
+                error.proxyStatus = status
+                error.hasClientCertificate = true
+                let kind = error.kind(isSent: isSent)
+                guard let sentence = error.sentence(for: kind, host: "shop.test", isSent: isSent) else {
+                    #expect(kind == .connectTimeout)
+                    continue
+                }
+                #expect(!sentence.lowercased().contains("curl"))
+                #expect(sentence.first?.isUppercase == true && sentence.hasSuffix("."))
+                #expect(!error.message.isEmpty && !sentence.contains(error.message))
+            }
+        }
+    }
+
     /// `CURLE_TOO_LARGE` has its number in every libcurl, and a name from 8.6 on.
     @Test func tooLarge() {
         #expect(CurlError(CURLcode(rawValue: 100)).kind(isSent: true) == .tooLarge)
