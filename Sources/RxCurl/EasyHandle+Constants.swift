@@ -92,7 +92,7 @@ extension EasyHandle {
         for option in [CURLOPT_SSL_VERIFYHOST, CURLOPT_PROXY_SSL_VERIFYHOST] {
             set(option, tls.verifiesServer ? 2 : 0)
         }
-        if let path = tls.caBundlePath {
+        if let path = tls.caBundlePath ?? SystemAuthorities.file {
             for option in [CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO] { set(option, path) }
         }
         if let key = tls.pinnedPublicKey { set(CURLOPT_PINNEDPUBLICKEY, key) }

@@ -1,3 +1,11 @@
+internal import CLibcurl
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
 /// The authorities that a transport trusts, and the certificate of the client.
 public struct TLSConfiguration: Sendable {
     /// A version of TLS.
@@ -15,7 +23,7 @@ public struct TLSConfiguration: Sendable {
     /// (RFC 8996).
     public var minimumVersion = Version.tls12
     /// A file of trusted certificate authorities in PEM format, instead of the system's (`CURLOPT_CAINFO`).
-    /// Default `nil`: the authorities of the system.
+    /// Default `nil`: the authorities of the system, also if libcurl was built for a system that keeps them elsewhere.
     public var caBundlePath: String?
     /// Public keys, one of which the server must have in addition to a trusted certificate: `sha256//` and
     /// the base64 of the key's SHA-256 (RFC 7469 §2.4), several separated by `;`, or a file
@@ -32,6 +40,35 @@ public struct TLSConfiguration: Sendable {
 
     /// Creates a configuration with the defaults: the system's authorities, TLS 1.2 or newer.
     public init() {}
+}
+
+/// The system's file of trusted authorities.
+enum SystemAuthorities {
+    /// The usual places: of Debian, of Fedora, of openSUSE, and of Alpine and the BSDs.
+    static let places = [
+        "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+        "/etc/ssl/cert.pem",
+    ]
+
+    /// The file to use in place of the running libcurl's; `nil` to use libcurl's.
+    static let file: String? = {
+        // The members that name them belong to the seventh version of the structure, of libcurl 7.70.
+        guard let info = unsafe curl_version_info(CURLVERSION_SEVENTH)?.pointee else { return nil }
+        let (file, folder) = unsafe (
+            info.cainfo.map { unsafe String(cString: $0) }, info.capath.map { unsafe String(cString: $0) }
+        )
+        return Self.file(insteadOf: file, folder) { unsafe access($0, R_OK) == 0 }
+    }()
+
+    /// The first of ``places``, if libcurl was built for a system that keeps its authorities elsewhere.
+    ///
+    /// - Parameters:
+    ///   - file: the file that libcurl was built with (`cainfo`), if any.
+    ///   - folder: the folder that libcurl was built with (`capath`), if any.
+    static func file(insteadOf file: String?, _ folder: String?, exists: (String) -> Bool) -> String? {
+        guard let first = file ?? folder, !exists(first) else { return nil }
+        return places.first(where: exists)
+    }
 }
 
 extension TLSConfiguration: CustomReflectable {

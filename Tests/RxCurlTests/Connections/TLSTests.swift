@@ -1,9 +1,10 @@
 import FoundationEssentials
 import HTTPTypes
-import RxCurl
 import RxHTTP
 import TestServers
 import Testing
+
+@testable import RxCurl
 
 /// Verification of servers, and the errors for those that fail it.
 @Suite(.timeLimit(.minutes(1))) struct TLSTests {
@@ -72,6 +73,21 @@ import Testing
     @Test func nobodyIsTrustedWithoutTheirAuthority() async throws {
         try expect(try await ask("good.test") { $0.caBundlePath = nil }, fails: .unknownAuthority)
         try expect(try await ask("good.test") { $0.caBundlePath = "/nowhere.pem" }, fails: .caBundle)
+    }
+
+    /// libcurl is built with the file or the folder of one system, and may run on another.
+    @Test(
+        arguments: [
+            ("/a", nil, ["/a"], nil), ("/a", "/b", ["/a"], nil), (nil, "/b", ["/b"], nil),
+            (nil, nil, [], nil),
+            ("/a", nil, [], nil), ("/a", "/b", ["/b"], 0), ("/a", nil, [], 1), (nil, "/b", [], 3),
+        ] as [(String?, String?, [String], Int?)])
+    func authoritiesOfAnotherSystem(file: String?, folder: String?, existing: [String], place: Int?) {
+        let expected = place.map { SystemAuthorities.places[$0] }
+        let found = SystemAuthorities.file(insteadOf: file, folder) {
+            existing.contains($0) || $0 == expected
+        }
+        #expect(found == expected)
     }
 
     // MARK: Pins
