@@ -27,6 +27,15 @@ extension Multi {
         unsafe _ = rxcurl_multi_setopt_long(raw, CURLMOPT_MAXCONNECTS, count)
     }
 
+    /// Lets as many names be looked up at a time as ``NameLookups`` begins, each for both kinds of addresses
+    /// (`CURLMOPT_RESOLVE_THREADS_MAX`), and keeps libcurl from waiting for those under way when it is closed
+    /// (`CURLMOPT_QUICK_EXIT`). From 8.20 on, libcurl has a pool of 20 threads for lookups; before, it does not know
+    /// these options and needs neither.
+    func setLookups(_ raw: UnsafeMutableRawPointer) {
+        unsafe _ = rxcurl_multi_setopt_long(raw, CURLMoption(rawValue: 20), 2 * lookups.limit)
+        unsafe _ = rxcurl_multi_setopt_long(raw, CURLMoption(rawValue: 21), 1)
+    }
+
     // MARK: Time
 
     /// Checks whether a limit of the transfer has passed, and when to check next. Only the second check ends

@@ -95,11 +95,14 @@ final class Multi: @unchecked Sendable {
         queue.open { [unowned self] in perform(.widenQueue) }
         guard let made = unsafe curl_multi_init() else {
             closeTimers()
-            throw CurlError(CURLE_FAILED_INIT, detail: "libcurl could not create a multi handle")
+            throw CurlError(
+                CURLE_FAILED_INIT, detail: "libcurl could not create a multi handle",
+                systemError: Shortage.ofDescriptors() ?? Shortage.ofMemory())
         }
         unsafe raw = unsafe made
         unsafe setCallbacks(made)
         unsafe setLimits(made)
+        unsafe setLookups(made)
         // Any handle can resume a shared session. A single thread needs no lock functions.
         if features.has(.keepsTLSSessionsPerHandle) { unsafe share = unsafe curl_share_init() }
         if let share = unsafe share {
