@@ -1,10 +1,11 @@
 #if canImport(Glibc)
 import Glibc
-import RxCurl
 import RxHTTP
 import RxLite
 import TestServers
 import Testing
+
+@testable import RxCurl
 
 /// A process without a free descriptor. A separate process, since the limit applies to all of it.
 @Suite(.timeLimit(.minutes(1))) struct DescriptorTests {
@@ -27,6 +28,43 @@ import Testing
             unsafe _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             #expect(try await CurlTransport.shared.get(server.baseURL).text == "well")
         }
+    }
+
+    /// A child process must not keep connections, files or the loop's descriptors open.
+    @Test func noneIsForChildren() async {
+        await #expect(processExitsWith: .success) {
+            let server = try NginxServer()
+            let before = Self.inheritable()
+            try await withTransport(caBundlePath: server.certificatePath) { transport in
+                let slow = Recording(transport.send(try .to(server.baseURL + "/slow")))
+                _ = try await slow.until { $0.head }
+                for url in [server.baseURL, server.tlsBaseURL, "http://localhost:\(server.port)"] {
+                    _ = try await transport.get(url + "/json")
+                }
+                let reachability = NetlinkReachability(on: transport.loop)
+                reachability.start()
+                await transport.loop.poll()
+                #expect(Self.inheritable() == before)
+                reachability.stop()
+                slow.cancel()
+            }
+        }
+    }
+
+    /// The descriptors of this process that a child would inherit. libcurl before 8.8 has sockets of its own among them,
+    /// with which it wakes itself up.
+    private static func inheritable() -> [Int32] {
+        let ignoresOwn = LibcurlFeatures.running.has(.leavesWakeupsToChildren)
+        return (3..<1024).filter { descriptor in
+            let flags = fcntl(descriptor, F_GETFD)
+            return flags >= 0 && flags & FD_CLOEXEC == 0 && !(ignoresOwn && isUnixSocket(descriptor))
+        }
+    }
+
+    private static func isUnixSocket(_ descriptor: Int32) -> Bool {
+        var family: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        return unsafe getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &family, &size) == 0 && family == AF_UNIX
     }
 
     @Test func aLoopThatRunsFailsRequestsOnly() async {

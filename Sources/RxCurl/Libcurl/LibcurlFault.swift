@@ -48,6 +48,13 @@ enum LibcurlFault: CaseIterable {
     /// Hands out only the part of an HTTP/2 head that fits into the receive buffer, and the rest when another frame
     /// arrives. Therefore the buffer has room for the longest head that this libcurl accepts, 128 KiB.
     case stallsLongHTTP2Heads
+    /// Opens the sockets with which it wakes itself up, two for each multi handle and each lookup, without close-on-exec.
+    /// There is no guard against it: a child process that the app creates inherits them, and nothing but wake-ups passes
+    /// through them.
+    case leavesWakeupsToChildren
+    /// Takes an informational response to `CONNECT` for a refusal. There is no guard against it: the request fails with
+    /// ``NetworkError/Code/proxy``. Still present in 8.23.0.
+    case refusesInterimTunnels
     /// Treats an HTTP/2 body without a length as complete if the stream is reset with `NO_ERROR` in its middle. There
     /// is no guard against it, since libcurl does not tell. Still present in 8.23.0.
     case trustsResetHTTP2Bodies
@@ -77,11 +84,12 @@ enum LibcurlFault: CaseIterable {
             .overflowsSOCKSNames:
             .init(8, 4)
         case .freesHTTP3Streams: .init(8, 5)
+        case .leavesWakeupsToChildren: .init(8, 8)
         case .keepsTLSSessionsPerHandle: .init(8, 12)
         case .waitsAfterRefusals, .losesResponsesToResets, .freesLookupsUnderWay, .detachesLookupsUnlocked:
             .init(8, 14)
         case .trustsIdleConnections, .givesUpRefusedStreams, .delaysHTTP2Resets,
-            .trustsResetHTTP2Bodies:
+            .trustsResetHTTP2Bodies, .refusesInterimTunnels:
             nil
         }
     }

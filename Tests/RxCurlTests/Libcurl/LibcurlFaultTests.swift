@@ -17,7 +17,8 @@ import Testing
             (.keepsTLSSessionsPerHandle, (8, 12)),
             (.waitsAfterRefusals, (8, 14)), (.freesLookupsUnderWay, (8, 14)),
             (.losesResponsesToResets, (8, 14)), (.stallsLongHTTP2Heads, (8, 1)),
-            (.overflowsSOCKSNames, (8, 4)), (.freesHTTP3Streams, (8, 5)), (.detachesLookupsUnlocked, (8, 14)),
+            (.overflowsSOCKSNames, (8, 4)), (.freesHTTP3Streams, (8, 5)), (.leavesWakeupsToChildren, (8, 8)),
+            (.detachesLookupsUnlocked, (8, 14)),
         ] as [(LibcurlFault, (UInt8, UInt8))])
     func endsWithAVersion(fault: LibcurlFault, end: (UInt8, UInt8)) {
         #expect(LibcurlFeatures(version: .init(7, 88, 1)).has(fault))
@@ -29,7 +30,8 @@ import Testing
     @Test func thoseWithoutAnEnd() {
         #expect(
             LibcurlFault.allCases.filter { $0.end == nil } == [
-                .trustsIdleConnections, .trustsResetHTTP2Bodies, .givesUpRefusedStreams,
+                .trustsIdleConnections, .refusesInterimTunnels, .trustsResetHTTP2Bodies,
+                .givesUpRefusedStreams,
                 .delaysHTTP2Resets,
             ])
         #expect(LibcurlFeatures(version: .init(8, 14, 1)).has(.delaysHTTP2Resets))
