@@ -1,6 +1,7 @@
 # `use_libcurl VERSION` makes later builds use another libcurl than the system's. It is unpacked from Debian's backports,
-# or from a wheel of PyPI, into .build-libcurl-VERSION and never replaces the system's. Sets `root` to that folder, and `scratch` to the folder of
-# its builds (for the system's libcurl, .build). Works on Debian 12. Source and call it in the root of the project.
+# or from a wheel of PyPI, into .build-libcurl-VERSION and never replaces the system's. Sets `root` to that folder, and
+# `scratch` to the folder of its builds (for the system's libcurl, .build). Works on Debian 12. Source and call it in the
+# root of the project.
 
 # apt with a separate list of sources and separate state.
 apt_backports() {

@@ -7,7 +7,7 @@
 #   system, 7.88.1   the one that is installed; 7.88.1 is Debian 12's
 #   8.14.1           with OpenSSL, from Debian's backports
 #   8.14.1-gnutls    with GnuTLS and HTTP/3, from there
-#   8.23.0           with OpenSSL, from the wheel of pycurl on PyPI; newer than the supported range
+#   8.23.0           with OpenSSL and HTTP/3, from the wheel of pycurl on PyPI
 #   all              those of the supported range
 #
 # The tests are told the version and compare it with what runs (RunningLibcurlTests). The packages are unpacked, and the
@@ -28,7 +28,7 @@ version=$1
 shift
 case "$version" in
 all)
-    for each in 7.88.1 8.14.1 8.14.1-gnutls; do
+    for each in 7.88.1 8.14.1 8.14.1-gnutls 8.23.0; do
         Tests/libcurl.sh "$each" "$@"
     done
     exit

@@ -11,6 +11,11 @@ extension Fault {
     ].flatMap(
         \.self)
 
+    /// Whether libcurl puts a folded field on one line, with one space for the fold, before it reads it (RFC 9112 §5.2).
+    static let unfolds = LibcurlFeatures.running.version >= .init(8, 18)
+    /// Whether libcurl refuses a CR in a field.
+    static let refusesCR = LibcurlFeatures.running.version >= .init(8, 21)
+
     static let broken: [Fault] = [
         Fault(name: "reset while sending", steps: [.closeWithoutReading], outcome: .fails(.connectionLost)),
         Fault(
@@ -112,13 +117,16 @@ extension Fault {
         sends("HTTP/1.0", "HTTP/1.0 200 OK\r\n\r\nold", .answers(body: "old")),
         sends("lines that end in LF", "HTTP/1.1 200 OK\nA: b\n\nx", .answers(body: "x", fields: [.a: "b"])),
         sends("a field without colon", fields: ["nonsense"], .fails(.invalidResponse)),
+        // A CR is a space or makes the field invalid (RFC 9110 §5.5).
         sends(
-            "a CR in a field is a space (RFC 9110 §5.5)", fields: ["A: b\rc"], body: "x",
-            .answers(body: "x", fields: [.a: "b c"])),
+            "a CR in a field", fields: ["A: b\rc"], body: "x",
+            refusesCR ? .fails(.invalidResponse) : .answers(body: "x", fields: [.a: "b c"])),
         sends("NUL in a field", fields: ["A: b\0c"], .fails(.invalidResponse)),
         sends(
             "a folded field is one (RFC 9112 §5.2)", fields: ["A: b", " \t c", "B: d"], body: "x",
-            .answers(body: "x", fields: [.a: "b \t c", .b: "d"])),
+            .answers(
+                body: "x",
+                fields: [.a: unfolds ? "b c" : "b \t c", .b: "d"])),
         sends(
             "100 and 103 before the answer",
             "HTTP/1.1 100 Continue\r\nA: 1\r\n\r\nHTTP/1.1 103 Early\r\nA: 2\r\n\r\nHTTP/1.1 200 OK\r\n\r\nx",
@@ -173,10 +181,10 @@ extension Fault {
             "a folded length", fields: ["Content-Length: 2", " 3"], body: "ok", .fails(.invalidResponse)),
         sends(
             "a length on a line of its own", fields: ["Content-Length:", " 2"], body: "ok",
-            .fails(.invalidResponse)),
+            unfolds ? .answers(body: "ok") : .fails(.invalidResponse)),
         sends(
             "a folded transfer coding", fields: ["Transfer-Encoding:", "\tchunked"],
-            body: "2\r\nok\r\n0\r\n\r\n", .fails(.invalidResponse)),
+            body: "2\r\nok\r\n0\r\n\r\n", unfolds ? .answers(body: "ok") : .fails(.invalidResponse)),
         sends("no length", fields: ["Content-Length:"], body: "ok", .fails(.invalidResponse)),
         sends("a length that is text", fields: ["Content-Length: two"], body: "ok", .fails(.invalidResponse)),
         sends(

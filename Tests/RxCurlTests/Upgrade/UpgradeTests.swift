@@ -117,7 +117,12 @@ import Testing
     /// The responses that libcurl's parser and the one of upgrades read alike.
     private static let bothParsers: [Fault] =
         (Fault.broken + Fault.malformedHeads + Fault.oversized + Fault.lengths + Fault.chunked)
-        .filter { $0.method == .get && !$0.name.contains("unasked 101") }
+        .filter { fault in
+            fault.method == .get && !fault.name.contains("unasked 101")
+                && !(Fault.unfolds
+                    && ["a length on a line of its own", "a folded transfer coding"].contains(fault.name))
+                && !(Fault.refusesCR && fault.name == "a CR in a field")
+        }
 
     @Test("Both parsers of HTTP/1 have the same results", arguments: bothParsers)
     func parsers(fault: Fault) async throws {
