@@ -13,7 +13,8 @@ extension Client {
     /// A subscription loads the first page. One page is loaded at a time: the list ignores `next` while it
     /// loads, and `reload` replaces a load in progress. After a failed page the items stay, and `next` tries
     /// the page again. After a `paging` failure there is no page to try, and only `reload` continues. The
-    /// stream never fails and never ends; each value is the whole state.
+    /// stream never fails and never ends; each value is the whole state. A list belongs to the account at its
+    /// subscription: when that is gone, its pages fail with `loginExpired`, and another account needs another list.
     public func pages<Item, E: Endpoint<[Item]>>(
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         next: Signal<Void>, reload: Signal<Void> = Signal()
@@ -54,7 +55,14 @@ extension Client {
         on commands: Observable<PagingCommand, Never>,
         content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>
     ) -> Observable<PagingState<Item>, Never> {
-        commands.accumulatePages(rule, options: options, on: scheduler, loading: loader(endpoint, content))
+        let scheduler = scheduler
+        return Observable(scheduler: scheduler) { observer in
+            let account = self.account(in: observer.scope.lane)
+            commands.accumulatePages(
+                rule, options: options, on: scheduler, loading: self.loader(endpoint, account, content)
+            )
+            .subscribe(observer)
+        }
     }
 
     /// All items of a list as one stream, page after page. The stream loads the next page when the items of
@@ -71,14 +79,22 @@ extension Client {
         _ endpoint: E, _ rule: PagingRule, options: PagingOptions<Item> = PagingOptions(),
         content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>
     ) -> Observable<Item, NetworkError> {
-        .items(rule, options: options, on: scheduler, loading: loader(endpoint, content))
+        let scheduler = scheduler
+        return Observable(scheduler: scheduler) { observer in
+            let account = self.account(in: observer.scope.lane)
+            Observable<Item, NetworkError>.items(
+                rule, options: options, on: scheduler, loading: self.loader(endpoint, account, content)
+            )
+            .subscribe(observer)
+        }
     }
 
     private func loader<E: Endpoint, Item>(
-        _ endpoint: E, _ content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>
+        _ endpoint: E, _ account: SessionAccount?,
+        _ content: @escaping @Sendable (E.Output) throws(NetworkError) -> Page<Item>
     ) -> Paging<Item>.Load {
         { placement in
-            self.typed(endpoint, .request, CallSettings(page: placement), as: { $0 }).map {
+            self.typed(endpoint, .request, CallSettings(page: placement, account: account), as: { $0 }).map {
                 result throws(NetworkError) in
                 var page = try content(result.output)
                 page.response = result.response

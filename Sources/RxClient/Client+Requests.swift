@@ -60,7 +60,13 @@ extension Client {
     /// been delivered. The endpoint's envelope, content types, part, validator and output do not apply.
     /// ``Timeouts/attempt`` and ``Timeouts/total`` include the body.
     public func stream(_ endpoint: some Endpoint) -> Observable<TransferEvent, NetworkError> {
-        call(.stream, endpoint) { event in
+        transferEvents(of: endpoint, CallSettings())
+    }
+
+    func transferEvents(
+        of endpoint: some Endpoint, _ settings: CallSettings
+    ) -> Observable<TransferEvent, NetworkError> {
+        call(.stream, endpoint, settings) { event in
             if case .transfer(let event) = event { event } else { nil }
         }
     }

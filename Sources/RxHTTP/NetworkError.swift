@@ -53,6 +53,12 @@ public struct NetworkError: Error, Sendable {
         get { parts.attempt }
         _modify { yield &parts.attempt }
     }
+    /// The failure that led to this one: for ``Code/loginExpired`` the refusal of the login, if that is why the account
+    /// is gone.
+    public var cause: NetworkError? {
+        get { parts.cause }
+        _modify { yield &parts.cause }
+    }
     /// The status and header fields, if a response had begun.
     public var head: ResponseHead? {
         get { parts.head }
@@ -127,6 +133,12 @@ public struct NetworkError: Error, Sendable {
         _modify { yield &parts.credentialVersion }
     }
 
+    /// The number of the session's login whose refusal is this failure or its cause, for those who report it once.
+    package var refusedLogin: Int? {
+        get { parts.refusedLogin }
+        _modify { yield &parts.refusedLogin }
+    }
+
     @CopyOnWrite private var parts: Parts
 
     private struct Parts: Sendable {
@@ -137,6 +149,8 @@ public struct NetworkError: Error, Sendable {
         var method: HTTPRequest.Method?
         var url: URL?
         var attempt = 1
+        var cause: NetworkError?
+        var refusedLogin: Int?
         var head: ResponseHead?
         var body: [UInt8] = []
         var envelopeCode: String?
@@ -219,6 +233,7 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, C
     package var withoutServerText: NetworkError {
         var error = self
         error.body = []
+        error.cause = cause?.withoutServerText
         error.head = head.map { ResponseHead(status: $0.status) }
         switch code {
         case .status, .envelope: error.message = envelopeCode.map { "code \($0)" } ?? ""

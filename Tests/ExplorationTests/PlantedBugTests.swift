@@ -46,6 +46,12 @@ import Testing
                 request.headerFields[.authorization] = "Bearer t1"
             }
         },
+        // The first account for ever.
+        bug("accounts", violates: "nothing is sent as another account") { request in
+            if request.headerFields[.authorization] != nil {
+                request.headerFields[.authorization] = "Bearer A1.0"
+            }
+        },
         Bug("retry", violates: "no POST twice without a key") { request, next in
             next(request).catch { _ in next(request) }
         },

@@ -167,7 +167,8 @@ import Testing
         let waiting = bench.get("/busy")
         _ = bench.get("/other")
         try bench.clock.run()
-        #expect(waiting.failure?.message == "wrong password")
+        #expect(waiting.failure?.code == .loginExpired)
+        #expect(waiting.failure?.cause?.message == "wrong password")
         #expect(waiting.failure?.url?.path == "/busy")
         #expect(bench.lines.filter { $0.hasPrefix("GET /busy") } == ["GET /busy t0"])
     }

@@ -188,16 +188,18 @@ import Testing
         #expect(try String(decoding: #require(files[path]), as: UTF8.self).contains(#""credentials":[]"#))
     }
 
-    @Test("A login before the store has been read stays")
+    @Test("A login before the store has been read stays; earlier requests belong to the stored account")
     func accountBeforeRestoring() throws {
         try save(known)
         let bench = bench()
         let early = bench.get("/1")
         bench.session.logIn(with: Credential(token: "B"))
         bench.server.contents.withLock { $0.token = "B" }
+        let late = bench.get("/2")
         try clock.run()
-        #expect(early.isFinished)
-        #expect(bench.lines == ["GET /1 B"])
+        #expect(early.failure?.code == .loginExpired)
+        #expect(late.isFinished)
+        #expect(bench.lines == ["GET /2 B"])
         #expect(try saved()?.token == "B")
     }
 

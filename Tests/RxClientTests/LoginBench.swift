@@ -94,7 +94,8 @@ struct LoginBench {
         loginLimit: LoginLimit = LoginLimit(), cookies: CookieJar? = nil, cachePolicy: CachePolicy = .never,
         retry: RetryPolicy<NetworkError> = .never, envelope: Envelope? = nil,
         login: (@Sendable (Client) -> Observable<Credential, NetworkError>)? = nil,
-        renewal: (@Sendable (Client, Credential) -> Observable<Credential, NetworkError>)? = nil
+        renewal: (@Sendable (Client, Credential) -> Observable<Credential, NetworkError>)? = nil,
+        configure: (inout ClientConfiguration) -> Void = { _ in }
     ) {
         self.clock = clock
         transport = ScriptedTransport(on: clock) { [server] in server.answer($0) }
@@ -113,6 +114,7 @@ struct LoginBench {
         configuration.options.envelope = envelope
         configuration.cookies = cookies
         configuration.options.cachePolicy = cachePolicy
+        configure(&configuration)
         client = Client(configuration: configuration, transport: transport)
         events = Recorder(session.events, on: clock)
     }

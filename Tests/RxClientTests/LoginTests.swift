@@ -110,13 +110,18 @@ import Testing
         }
         let recorders = (0..<20).map { bench.get("/\($0)") }
         try bench.clock.run()
-        #expect(recorders.allSatisfy { $0.events.count == 1 && $0.failure?.message == "wrong password" })
+        #expect(recorders[0].failure?.message == "wrong password")
+        #expect(
+            recorders.dropFirst().allSatisfy {
+                $0.events.count == 1 && $0.failure?.code == .loginExpired
+                    && $0.failure?.cause?.message == "wrong password"
+            })
         #expect(bench.eventTexts == ["logged out status"])
         #expect(bench.session.credential == nil)
 
         let later = bench.get("/later")
         try bench.clock.run()
-        #expect(later.failure?.message == "wrong password")
+        #expect(later.failure?.cause?.message == "wrong password")
         #expect(bench.server.logins == 1, "later requests do not log in")
         #expect(bench.eventTexts.count == 1)
         #expect(bench.lines.last == "GET /later -")

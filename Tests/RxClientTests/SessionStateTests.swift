@@ -161,9 +161,10 @@ import Testing
         let second = try sentVersion()
         #expect(try failLogin(startLogin(second), rejected, isRejection: true))
         #expect(state.credential == nil)
-        #expect(try fail(sentVersion()).text == "fail envelope: wrong password")
-        #expect(fail(second).text == "fail envelope: wrong password")
-        #expect(fail(first).text == "fail envelope: wrong password")
+        for stamp in [try sentVersion(), second, first] {
+            guard case .fail(let error) = fail(stamp) else { throw Unexpected.decision }
+            #expect(error.code == .loginExpired && error.cause?.message == "wrong password")
+        }
     }
 
     @Test(
@@ -198,11 +199,20 @@ import Testing
         let stamp = try sentVersion()
         #expect(try failLogin(startLogin(stamp), rejected, isRejection: true))
         #expect(!state.isCurrent(stamp.identity))
-        #expect(fail(stamp).text == "fail envelope: wrong password")
+        #expect(fail(stamp).text == "fail loginExpired: the login was refused")
         guard case .refuse(let error) = state.authorize(for: stamp.identity, date: start) else {
             throw Unexpected.decision
         }
         #expect(error?.message == "wrong password")
+    }
+
+    @Test("The account of a moment before the last change is not the current one")
+    func accountOfAMoment() {
+        let start = AccountMoment.now
+        #expect(state.isCurrent(state.identity(at: start)))
+        change(to: Credential(token: "B"))
+        #expect(!state.isCurrent(state.identity(at: start)))
+        #expect(state.isCurrent(state.identity(at: AccountMoment.now)))
     }
 
     @Test("A login that returns another account is a change of accounts")

@@ -39,8 +39,8 @@ struct CacheAsker: Sendable {
     /// cookies are being read.
     func fields(of request: Request) -> HTTPFields? {
         var sent = request
-        if let session, !request.isCredentialFree {
-            guard let authorized = try? session.authorized(request) else { return nil }
+        if let session, let account, !request.isCredentialFree {
+            guard let authorized = try? session.authorized(request, for: account) else { return nil }
             sent = authorized
         }
         guard let jar, !request.isCredentialFree, let origin = cookieOrigin(of: request) else {

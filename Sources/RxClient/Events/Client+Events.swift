@@ -21,7 +21,8 @@ extension Client {
     /// successfully, also one with an `end`: the server has nothing more to send. The stream fails with
     /// `status` for every status other than 200 and 204, with `invalidResponse` for a response that is not
     /// `text/event-stream`, and with errors that a reconnection cannot fix, such as an invalid URL or
-    /// certificate. The client's retry policy does not apply; its session does.
+    /// certificate. The client's retry policy does not apply; its session does: the stream fails with `loginExpired` when
+    /// the account at its start is gone.
     ///
     /// The endpoint specifies method, parameters and header fields. A request that must not be sent twice,
     /// such as a POST whose endpoint is not declared idempotent, has one connection, unless `resumption` says
@@ -53,13 +54,16 @@ extension Client {
         limit: Int = 1 << 20, waits: ReconnectionWaits = ReconnectionWaits()
     ) -> Observable<EventSourceUpdate, NetworkError> {
         Observable(scheduler: scheduler) { [scheduler] observer in
+            let account = self.account(in: observer.scope.lane)
             StreamSource(
                 endpoint, until: end, resumption: self.permitted(resumption.continuation, for: endpoint),
                 lastEventID: lastEventID, waits: waits, on: scheduler
             ) { endpoint, lastEventID in
-                self.connection(endpoint, lastEventID: lastEventID, limit: limit, needsEnd: end != nil)
+                self.connection(
+                    endpoint, account, lastEventID: lastEventID, limit: limit, needsEnd: end != nil)
             }
             .values { $0.update }
+            .ending(with: self.account(account, of: endpoint))
             .subscribe(observer)
         }
     }
@@ -77,12 +81,12 @@ extension Client {
 
     /// One connection.
     private func connection(
-        _ endpoint: some Endpoint, lastEventID: String, limit: Int, needsEnd: Bool
+        _ endpoint: some Endpoint, _ account: SessionAccount?, lastEventID: String, limit: Int, needsEnd: Bool
     ) -> Observable<StreamSignal<ServerSentEvent>, NetworkError> {
         let reader = EventReading(
             lastEventID: lastEventID, limit: limit, endsSilence: endpoint.options.timeouts != nil,
             needsEnd: needsEnd)
-        return call(.events, endpoint, CallSettings(reader: reader)) { event in
+        return call(.events, endpoint, CallSettings(account: account, reader: reader)) { event in
             if case .output(let output) = event { output as? StreamSignal<ServerSentEvent> } else { nil }
         }
     }

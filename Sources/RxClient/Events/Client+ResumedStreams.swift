@@ -16,7 +16,8 @@ extension Client {
     /// without an item counts as failed, and `Retry-After` is a minimum of the wait. A complete response ends
     /// the stream, unless it has an `end`: then the stream finishes with that item, and a response that ends
     /// without that item is a failure with `partialBody`. An unterminated line at the end of such a response is
-    /// an item only if it is the `end`. Errors of the content, such as `decoding` or `tooLarge`, are final.
+    /// an item only if it is the `end`. Errors of the content, such as `decoding` or `tooLarge`, are final. The stream fails
+    /// with `loginExpired` when the account at its start is gone.
     ///
     /// - Parameters:
     ///   - endpoint: the endpoint of the first connection.
@@ -34,22 +35,21 @@ extension Client {
             >
     ) -> Observable<Item, NetworkError> {
         Observable(scheduler: scheduler) { [scheduler] observer in
+            let account = self.account(in: observer.scope.lane)
             StreamSource(
                 endpoint, until: end, resumption: resumption.withoutIDs, endsWithBody: end == nil,
                 waits: waits, on: scheduler
             ) { endpoint, _ in
-                let events = self.transferEvents(of: endpoint)
+                let events = self.transferEvents(of: endpoint, CallSettings(account: account))
                 let items = end.map { events.items(until: $0, reading: body) } ?? body(events)
                 return items.map { .item($0, id: nil) }
             }
             .values { signal in if case .item(let item, id: _) = signal { item } else { nil } }
+            .ending(with: self.account(account, of: endpoint))
             .subscribe(observer)
         }
     }
 
-    private func transferEvents(of endpoint: some Endpoint) -> Observable<TransferEvent, NetworkError> {
-        stream(endpoint)
-    }
 }
 
 extension Observable where Element == TransferEvent, Failure == NetworkError {

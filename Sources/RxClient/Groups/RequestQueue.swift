@@ -94,12 +94,19 @@ public final class RequestQueue: Sendable {
 
 extension Observable {
     /// The same stream, which starts when `queue` has a place for it and holds the place until it ends or is
-    /// cancelled.
+    /// cancelled. A call belongs to the account of its session at the time of the subscription; if that is gone when
+    /// its turn comes, it fails with `loginExpired`.
     public func queued(in queue: RequestQueue) -> Observable {
         Observable(scheduler: scheduler) { observer in
             let scope = observer.scope
             guard scope.isOpen else { return }
-            let ticket = queue.join { scope.enter { self.subscribe(observer) } }
+            // The stream belongs to the account of now.
+            let start = AccountMoment.start(of: scope.lane) ?? AccountMoment.now
+            let ticket = queue.join {
+                scope.enter {
+                    AccountMoment.resume(since: start, in: scope.lane) { self.subscribe(observer) }
+                }
+            }
             scope.onClose { queue.leave(ticket) }
             queue.startWaiting()
         }

@@ -22,6 +22,8 @@ public final class CallContext: Sendable {
     let client: Client
     let prepared: PreparedRequest
     let settings: CallSettings
+    /// The account that the call belongs to, from its start; `nil` without a session.
+    let account: SessionAccount?
     let stages: [Stage]
     /// The request before its attempts, or the error of making it.
     let request: Result<Request, NetworkError>
@@ -45,10 +47,11 @@ public final class CallContext: Sendable {
         var values: [ObjectIdentifier: any Sendable] = [:]
     }
 
+    /// - Parameter lane: the lane of the subscription.
     /// - Throws: the error of preparing the endpoint's request; see ``PreparedRequest``.
     init(
         _ kind: CallKind, _ endpoint: any Endpoint, of client: Client, on scheduler: any Scheduler,
-        _ settings: CallSettings
+        in lane: Lane, _ settings: CallSettings
     ) throws(NetworkError) {
         let prepared = try PreparedRequest(
             endpoint, of: client, on: scheduler, at: settings.server, page: settings.page)
@@ -56,6 +59,7 @@ public final class CallContext: Sendable {
         self.endpoint = endpoint
         self.client = client
         self.settings = settings
+        account = settings.account ?? client.account(in: lane)
         self.prepared = prepared
         stages =
             prepared.merged.hasOwnInterceptors
@@ -82,6 +86,7 @@ public final class CallContext: Sendable {
         endpoint = nil
         self.client = client
         self.settings = settings
+        account = nil
         prepared = PreparedRequest(request, of: client, on: scheduler)
         stages = client.pipeline.stages(for: .exchange)
         validation = client.validations.validation(for: .response)

@@ -7,6 +7,8 @@ struct CallSettings: Sendable {
     var server: ServerChoice?
     /// The page of an endpoint that has several.
     var page: PagePlacement?
+    /// The account that the call belongs to, if it is part of a subscription that began earlier.
+    var account: SessionAccount?
     /// Whether the call refreshes a stored response in the background.
     var isRefresh = false
     /// Makes the output from a response.

@@ -15,7 +15,8 @@ extension Client {
         return Observable(scheduler: scheduler) { observer in
             let call: CallContext
             do throws(NetworkError) {
-                call = try CallContext(kind, endpoint, of: self, on: scheduler, settings)
+                call = try CallContext(
+                    kind, endpoint, of: self, on: scheduler, in: observer.scope.lane, settings)
             } catch {
                 return observer.scope.perform { observer.fail(error) }
             }
@@ -50,13 +51,14 @@ extension Client {
     /// Repeats the request of `call`, to refresh the stored response.
     func refreshed(_ call: CallContext) -> Observable<Response, NetworkError> {
         guard let endpoint = call.endpoint else { return .empty() }
-        return refreshed(endpoint, page: call.settings.page)
+        return refreshed(
+            endpoint, CallSettings(page: call.settings.page, account: call.account, isRefresh: true))
     }
 
     private func refreshed(
-        _ endpoint: some Endpoint, page: PagePlacement?
+        _ endpoint: some Endpoint, _ settings: CallSettings
     ) -> Observable<Response, NetworkError> {
-        typed(endpoint, .request, CallSettings(page: page, isRefresh: true)) { $0.response }
+        typed(endpoint, .request, settings) { $0.response }
     }
 }
 

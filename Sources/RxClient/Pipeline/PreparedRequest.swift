@@ -81,6 +81,16 @@ final class PreparedRequest: Sendable {
         signature = nil
     }
 
+    /// Whether requests of `endpoint` may carry the session's credential.
+    static func mayCarryCredential(_ endpoint: some Endpoint, of client: Client) -> Bool {
+        let servers = client.servers.pair
+        guard !servers.main.baseURL.isEmpty, client.merged(endpoint.options).values.usesSession != false
+        else {
+            return false
+        }
+        return (try? request(endpoint, of: client, at: servers).0.isCredentialFree) == false
+    }
+
     /// Applies the client's template to the endpoint's path; also returns whether the URL is below the main
     /// server's URL.
     private static func request(

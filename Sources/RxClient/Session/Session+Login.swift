@@ -41,12 +41,9 @@ extension Session {
                 .flatMap(.concat) { gained in self.saved(gained, from: number) }
         }
         let renewal = (stored.map { $0.leased(work) } ?? work(nil))
-            .take(until: accountChanged.observable)
+            .take(until: accountChanged.observable.filter { !self.isRunning(number) })
             .map { gained in self.adopt(gained, from: number) }
-            .catch { error in
-                self.noteFailure(error, of: number)
-                return .fail(error)
-            }
+            .catch { error in .fail(self.noteFailure(error, of: number)) }
         return .concat([renewal, .just(())]).take(1)
     }
 
@@ -153,22 +150,38 @@ extension Session {
                 return Change(contents.endLogin(), .loggedIn, jars)
             }
         }
-        change?.tell(signal)
+        tell(change)
     }
 
-    private func noteFailure(_ error: NetworkError, of number: Int) {
+    /// - Returns: the error, which says so if the login was refused.
+    private func noteFailure(_ error: NetworkError, of number: Int) -> NetworkError {
         let isRejection = isRejection(error)
+        var error = error
+        if isRejection { error.refusedLogin = number }
+        let failure = error
         let change = contents.withLock { contents -> Change? in
             let former = contents.state.credential
-            guard contents.state.loginFailed(number, error, isRejection: isRejection) else { return nil }
+            guard contents.state.loginFailed(number, failure, isRejection: isRejection) else { return nil }
             guard isRejection else { return Change(contents.endLogin(), nil) }
             stored?.note(.erasePrevious)
             let jars = contents.turnJars(from: former, to: nil, seed)
-            return Change(contents.endLogin(), .loggedOut(error), jars)
+            return Change(contents.endLogin(), .loggedOut(failure), jars)
         }
         if change != nil && isRejection { stored?.write() }
-        change?.tell(signal)
+        tell(change)
+        return failure
     }
+
+    private func tell(_ change: Change?) {
+        guard let change else { return }
+        for jar in change.jars { jar.finishTurn() }
+        guard let event = change.event else { return }
+        // What belongs to the former account ends before others learn of the change.
+        if case .renewed = event {} else { accountChanged.send() }
+        signal.send(event)
+    }
+
+    private func isRunning(_ login: Int) -> Bool { contents.withLock { $0.state.isRunning(login) } }
 
     /// The work to do outside the lock after a login has ended.
     private struct Change {
@@ -181,11 +194,6 @@ extension Session {
             self.ended = ended
             self.event = event
             self.jars = jars
-        }
-
-        func tell(_ signal: Signal<SessionEvent>) {
-            for jar in jars { jar.finishTurn() }
-            if let event { signal.send(event) }
         }
     }
 }

@@ -13,26 +13,35 @@ extension Session {
     /// the credential is outdated.
     public func authorize(_ request: Request) -> Observable<Request, NetworkError> {
         Observable { observer in
+            let account = SessionAccount(of: self, in: observer.scope.lane)
+            self.authorize(request, for: account.number).subscribe(observer)
+        }
+    }
+
+    /// The same for a request of an account.
+    func authorize(_ request: Request, for account: Int) -> Observable<Request, NetworkError> {
+        Observable { observer in
             guard !request.isCredentialFree, !self.isLoggingIn(observer.scope.lane) else {
                 return Observable.just(request).subscribe(observer)
             }
             guard !self.isRestored else {
-                return self.authorize(request, renewsAhead: true).subscribe(observer)
+                return self.authorize(request, for: account, renewsAhead: true).subscribe(observer)
             }
-            self.restore().flatMap { self.authorize(request, renewsAhead: true) }.subscribe(observer)
+            self.restore().flatMap { self.authorize(request, for: account, renewsAhead: true) }
+                .subscribe(observer)
         }
     }
 
-    /// The result of ``authorize(_:)``, if there is nothing to wait for; `nil` if ``authorize(_:)`` has to
+    /// The result of ``authorize(_:for:)``, if there is nothing to wait for; `nil` if ``authorize(_:for:)`` has to
     /// decide.
-    func authorized(_ request: Request) throws(NetworkError) -> Request? {
+    func authorized(_ request: Request, for account: Int) throws(NetworkError) -> Request? {
         if request.isCredentialFree { return request }
         let (date, mustLogIn) = (clock.date, mustLogIn(for: request))
         let ready = contents.withLock { contents in
             contents.isRestored ? contents.state.settled(at: date, mustLogIn: mustLogIn) : nil
         }
         guard let (credential, stamp) = ready,
-            request.credentialVersion.map({ $0.identity == stamp.identity }) ?? true
+            (request.credentialVersion?.identity ?? account) == stamp.identity
         else { return nil }
         return try authorized(request, by: credential, stamp)
     }
@@ -49,12 +58,15 @@ extension Session {
         return request
     }
 
-    private func authorize(_ request: Request, renewsAhead: Bool) -> Observable<Request, NetworkError> {
+    private func authorize(
+        _ request: Request, for account: Int, renewsAhead: Bool
+    ) -> Observable<Request, NetworkError> {
         .deferred { () throws(NetworkError) in
             let date = self.clock.date
             let (authorization, login) = self.decide { contents in
                 let authorization = contents.state.authorize(
-                    for: request.credentialVersion?.identity, mustLogIn: self.mustLogIn(for: request),
+                    for: request.credentialVersion?.identity ?? account,
+                    mustLogIn: self.mustLogIn(for: request),
                     renewsAhead: renewsAhead, date: date)
                 guard case .wait(let login, _) = authorization else { return (authorization, nil) }
                 return (authorization, login)
@@ -64,19 +76,39 @@ extension Session {
                 return .just(try self.authorized(request, by: credential, stamp))
             case .wait(let awaited, let stamp):
                 let outcome: Observable<Void, NetworkError> = login.catch { error in
-                    awaited.isAhead && self.isCredentialGood(for: stamp) ? .just(()) : .fail(error)
+                    guard !awaited.isAhead || !self.isCredentialGood(for: stamp) else { return .just(()) }
+                    return .fail(
+                        self.failure(
+                            of: awaited, error, for: NetworkError(.loginExpired, "", request: request)))
                 }
                 return outcome.flatMap {
                     var request = request
                     request.credentialVersion = stamp
-                    return self.authorize(request, renewsAhead: false)
+                    return self.authorize(request, for: account, renewsAhead: false)
                 }
-            case .refuse(let reason):
-                throw reason?.attributed(to: request)
-                    ?? .accountChanged(because: NetworkError(.loginExpired, "", request: request))
+            case .refuse(let refusal):
+                let own = NetworkError(.loginExpired, "", request: request)
+                throw refusal.map { .loginRefused($0, because: own) } ?? .accountChanged(because: own)
             case .fail(let error): throw error.attributed(to: request)
             }
         }
+    }
+
+    /// The failure of a request that has waited for a login in vain. The request that started the login fails with its
+    /// error; if the login was refused, the others fail with `loginExpired`, so that the refusal is reported once.
+    ///
+    /// - Parameter own: the reason why the request had to wait.
+    private func failure(
+        of login: SessionState.Login, _ error: NetworkError, for own: NetworkError
+    ) -> NetworkError {
+        guard error.refusedLogin == login.number else { return error }
+        guard login.isNew else { return .loginRefused(error, because: own) }
+        guard error.requestID == nil else { return error }
+        // The login sent no request, so the failure is that of the one that started it.
+        var failure = NetworkError.loginExpired(error.message, because: own)
+        failure.code = error.code
+        failure.refusedLogin = error.refusedLogin
+        return failure
     }
 
     private func isCredentialGood(for stamp: CredentialVersion) -> Bool {
@@ -125,8 +157,9 @@ extension Session {
             }
             switch remedy {
             case .replay: return .just(self.contents.withLock { $0.state.stamp })
-            case .wait:
-                return login.map { () throws(NetworkError) in
+            case .wait(let awaited):
+                return login.mapError { self.failure(of: awaited, $0, for: error) }.map {
+                    () throws(NetworkError) in
                     let current = self.contents.withLock { $0.state.stamp }
                     guard current.identity == stamp.identity else { throw .accountChanged(because: error) }
                     return current

@@ -25,10 +25,10 @@ import Synchronization
 /// that the login starts elsewhere (a detached task, a queue of callbacks) need an endpoint whose
 /// ``RequestOptions/usesSession`` is false.
 ///
-/// A request belongs to the account at the time when it was first sent or began to wait. After that account
-/// has been logged out, the request fails with `loginExpired`; none of its attempts is sent as another
-/// account. The cookie jars of the session's clients belong to the account as well: they are emptied when it
-/// is logged out.
+/// A subscription belongs to the account at its start, wherever it waits: a call, an event source, a WebSocket, a list.
+/// After that account has been logged out, nothing more is sent for it, and it fails with `loginExpired`; a response that
+/// is already under way still arrives. The cookie jars of the session's clients belong to the account as well: they are
+/// emptied when it is logged out.
 ///
 /// Several clients can share a session. Safe from any thread.
 public final class Session: Sendable {
@@ -69,6 +69,7 @@ public final class Session: Sendable {
     /// other requests do not need to take it.
     let countsLogins = Atomic<Bool>(false)
     let signal = Signal<SessionEvent>()
+    /// Sends a value when the account may have changed.
     let accountChanged = Signal<Void>()
 
     /// Creates a session.

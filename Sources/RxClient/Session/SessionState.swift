@@ -55,6 +55,8 @@ struct SessionState {
     private(set) var renewal: Date?
     /// The version of the credential that a request would carry now.
     private(set) var stamp = CredentialVersion(identity: 0, generation: 0)
+    /// The moment at which the account last changed.
+    private var changed: UInt64 = 0
     /// The last login that failed, if none has succeeded since, and the generations that such logins were
     /// meant to renew.
     private var failure: (generations: ClosedRange<Int>, error: NetworkError)?
@@ -126,8 +128,20 @@ struct SessionState {
     /// The number of the account.
     var identity: Int { stamp.identity }
 
+    /// The number of the account at a moment of the past; a former one if it has changed since. Default: now.
+    func identity(at moment: UInt64?) -> Int {
+        guard let moment, moment < changed else { return stamp.identity }
+        return stamp.identity - 1
+    }
+
     /// Whether `identity` is still the current account.
     func isCurrent(_ identity: Int) -> Bool { identity == stamp.identity }
+
+    /// The error for what belongs to an account that is gone.
+    func departure(of identity: Int, because cause: NetworkError) -> NetworkError {
+        rejectionError(of: identity).map { .loginRefused($0, because: cause) }
+            ?? .accountChanged(because: cause)
+    }
 
     private func rejectionError(of identity: Int) -> NetworkError? {
         rejection.flatMap { $0.identity == identity ? $0.error : nil }
@@ -138,10 +152,16 @@ struct SessionState {
         carried: CredentialVersion, error: NetworkError, date: Date
     ) -> Remedy {
         guard isCurrent(carried.identity) else {
-            return .fail(rejectionError(of: carried.identity) ?? .accountChanged(because: error))
+            return .fail(departure(of: carried.identity, because: error))
         }
-        if case .loggedOut(let reason) = phase {
-            return .fail(reason ?? .loginExpired("the session is logged out", because: error))
+        if case .loggedOut(let refusal) = phase {
+            guard let refusal else {
+                return .fail(.loginExpired("the session is logged out", because: error))
+            }
+            var own = NetworkError.loginRefused(refusal, because: error)
+            // The request began after the refusal, so its failure is news.
+            own.refusedLogin = nil
+            return .fail(own)
         }
         if let failure, failure.generations.contains(carried.generation) { return .fail(failure.error) }
         if carried.generation < stamp.generation { return .replay }
@@ -189,7 +209,7 @@ struct SessionState {
         credential.account = credential.account ?? former?.account
         let isOther = former.map { $0.account != nil && $0.account != credential.account } ?? false
         hold(credential, obtained: date)
-        if isOther { stamp.identity += 1 }
+        if isOther { beginAccount() }
         stamp.generation += 1
         failure = nil
         phase = .idle
@@ -226,10 +246,15 @@ struct SessionState {
 
     private mutating func leave(for credential: Credential?, at date: Date?) {
         hold(credential, obtained: date)
-        stamp.identity += 1
+        beginAccount()
         stamp.generation += 1
         failure = nil
         loginDates = []
+    }
+
+    private mutating func beginAccount() {
+        stamp.identity += 1
+        changed = AccountMoment.next()
     }
 }
 
@@ -239,6 +264,14 @@ extension NetworkError {
         var error = cause
         error.code = .loginExpired
         error.message = message
+        return error
+    }
+
+    /// The error for a request that cannot be sent because a login was refused, and that has not started that login.
+    static func loginRefused(_ refusal: NetworkError, because cause: NetworkError) -> NetworkError {
+        var error = loginExpired("the login was refused", because: cause)
+        error.cause = refusal
+        error.refusedLogin = refusal.refusedLogin
         return error
     }
 

@@ -23,7 +23,8 @@ extension Client {
     /// answer a ping, with ``NetworkError/Code/status`` if the server refuses the request, with
     /// ``NetworkError/Code/invalidResponse`` if the handshake response is invalid, and with
     /// ``NetworkError/Code/invalidHeader`` if a subprotocol is; see ``NetworkError/closeCode``. With
-    /// ``WebSocketSettings/reconnection`` it connects again instead of most of these ends.
+    /// ``WebSocketSettings/reconnection`` it connects again instead of most of these ends. It belongs to the account at
+    /// its start: when that is gone, it closes the connection and fails with ``NetworkError/Code/loginExpired``.
     ///
     /// - Parameters:
     ///   - path: the path below the client's base URL, or an absolute URL of the same origin, also with the
@@ -57,20 +58,26 @@ extension Client {
         settings: WebSocketSettings = WebSocketSettings()
     ) -> Observable<WebSocketEvent, NetworkError> {
         Observable(scheduler: scheduler) { [scheduler] observer in
-            let outbox = sink?.outbox
-            if let outbox, !outbox.take() {
+            let account = self.account(in: observer.scope.lane)
+            let owner = self.account(account, of: endpoint)
+            let outlet = sink?.outbox.take(for: owner)
+            if sink != nil, outlet == nil {
                 let error = NetworkError(
                     .invalidConfiguration, "the sink already sends on another WebSocket")
                 return observer.scope.perform { observer.fail(error) }
             }
-            let events = self.connections(endpoint, settings, outbox, on: scheduler)
-            guard let outbox else { return events.subscribe(observer) }
+            let events = self.connections(endpoint, settings, outlet, account, on: scheduler)
+                .ending(with: owner)
+            guard let outlet else { return events.subscribe(observer) }
             let scope = observer.scope.child()
-            scope.onClose { outbox.release() }
-            events.take(until: outbox.stop.observable.setFailureType(to: NetworkError.self))
+            scope.onClose { outlet.release() }
+            events.take(until: outlet.stop.observable.setFailureType(to: NetworkError.self))
                 .subscribe(
                     // Values go straight to the subscriber.
                     Observer(scope: scope, as: observer) { completion in
+                        if case .failed(let error) = completion, error.code == .loginExpired {
+                            outlet.release(because: error)
+                        }
                         // Before the end is passed on, so that the subscriber can use the sink again there.
                         scope.close()
                         observer.end(completion)
@@ -80,28 +87,29 @@ extension Client {
 
     /// One connection, or as many as the settings say.
     private func connections(
-        _ endpoint: some Endpoint, _ settings: WebSocketSettings, _ outbox: WebSocketOutbox?,
-        on scheduler: any Scheduler
+        _ endpoint: some Endpoint, _ settings: WebSocketSettings, _ outlet: WebSocketOutlet?,
+        _ account: SessionAccount?, on scheduler: any Scheduler
     ) -> Observable<WebSocketEvent, NetworkError> {
         let reconnection = settings.reconnection
         guard let backoff = reconnection.backoff else {
-            outbox?.state.value = .connecting
-            return connection(endpoint, settings, outbox, isFirst: true)
+            outlet?.show(.connecting)
+            return connection(endpoint, settings, outlet, account, isFirst: true)
         }
-        return WebSocketSource(reconnection, backoff, outbox, on: scheduler) { isFirst in
-            self.connection(endpoint, settings, outbox, isFirst: isFirst)
+        return WebSocketSource(reconnection, backoff, outlet, on: scheduler) { isFirst in
+            self.connection(endpoint, settings, outlet, account, isFirst: isFirst)
         }
         .events
     }
 
     /// One connection.
     private func connection(
-        _ endpoint: some Endpoint, _ settings: WebSocketSettings, _ outbox: WebSocketOutbox?, isFirst: Bool
+        _ endpoint: some Endpoint, _ settings: WebSocketSettings, _ outlet: WebSocketOutlet?,
+        _ account: SessionAccount?, isFirst: Bool
     ) -> Observable<WebSocketEvent, NetworkError> {
         let reader = WebSocketReading(
-            settings, outbox,
+            settings, outlet,
             resumption: isFirst ? nil : settings.reconnection.resumption)
-        return call(.webSocket, endpoint, CallSettings(reader: reader)) { event in
+        return call(.webSocket, endpoint, CallSettings(account: account, reader: reader)) { event in
             if case .output(let output) = event { output as? WebSocketEvent } else { nil }
         }
     }

@@ -50,7 +50,8 @@ final class WebSocketConnection: @unchecked Sendable {
 
     private var lane: Lane { exchange.lane }
     private var settings: WebSocketSettings { reading.settings }
-    private var outbox: WebSocketOutbox? { reading.outbox }
+    private var outlet: WebSocketOutlet? { reading.outlet }
+    private var outbox: WebSocketOutbox? { outlet?.outbox }
 
     // MARK: Opening
 
@@ -120,8 +121,8 @@ final class WebSocketConnection: @unchecked Sendable {
         call.noteResponse()
         call.session?.noteSuccess(of: call.stamp)
         channel.send(reading.resumption?(opening) ?? [])
-        outbox?.connect(channel) { self.wake() }
-        outbox?.state.value = .open
+        outlet?.connect(channel) { self.wake() }
+        outlet?.show(.open)
         emit(.opened(opening))
         pump()
         keepAlive()
@@ -199,7 +200,7 @@ final class WebSocketConnection: @unchecked Sendable {
     /// The sink has sent a close frame: the server's is awaited.
     private func closeBySink() {
         isClosing = true
-        outbox?.noteClosing()
+        outlet?.noteClosing()
         timer.set(after: settings.closeTimeout) {
             self.finish(.finished)
             self.exchange.close()

@@ -44,8 +44,8 @@ final class WebSocketOutbox: Sendable {
         var waiting = WaitingList<Entry>()
         /// The number of waiting entries.
         var count = 0
-        /// Whether a subscription uses the sink.
-        var isTaken = false
+        /// The subscription that uses the sink.
+        var outlet: WebSocketOutlet?
         /// The open connection, which takes the entries.
         var taker: ObjectIdentifier?
         /// Makes the open connection take entries.
@@ -57,9 +57,7 @@ final class WebSocketOutbox: Sendable {
     let limit: Int
     let overflow: WebSocketSink.Overflow
     let state = State(WebSocketState.idle)
-    /// Ends the subscription.
-    let stop = Signal<Void>()
-    private let contents = Mutex(Contents())
+    fileprivate let contents = Mutex(Contents())
 
     init(limit: Int, overflow: WebSocketSink.Overflow) {
         self.limit = max(1, limit)
@@ -83,9 +81,9 @@ final class WebSocketOutbox: Sendable {
             wake?()
         case .full: entry.fail(full)
         case .closed: entry.failAsClosed()
-        case .closes(let ends):
+        case .closes(let outlet):
             entry.succeed()
-            if ends { stop.send(()) }
+            outlet?.stop.send(())
         }
     }
 
@@ -103,41 +101,40 @@ final class WebSocketOutbox: Sendable {
 
     // MARK: The subscription
 
-    /// Reserves the sink for a subscription; false if another one has it.
-    func take() -> Bool {
-        contents.withLock { contents in
-            guard !contents.isTaken else { return false }
-            contents.isTaken = true
+    /// Reserves the sink for a subscription; `nil` if another one has it. A subscription whose account is gone has it no
+    /// more, even if it has not noticed yet: what it has left waiting fails.
+    ///
+    /// - Parameter account: the account of the subscription.
+    func take(for account: SessionAccount?) -> WebSocketOutlet? {
+        let former = contents.withLock { $0.outlet }
+        let departed = former?.account.flatMap { $0.isCurrent ? nil : $0 }
+        let outlet = WebSocketOutlet(self, account)
+        let rest = contents.withLock { contents -> [Entry]? in
+            guard contents.outlet == nil || departed != nil && contents.outlet === former else { return nil }
+            let rest = contents.outlet == nil ? [] : contents.removeAll()
+            contents.outlet = outlet
             contents.hasEnded = false
-            return true
-        }
-    }
-
-    /// Gives the sink back, and fails what waits.
-    func release() {
-        let rest = contents.withLock { contents in
-            contents.isTaken = false
-            contents.hasEnded = true
-            contents.hasClosed = false
-            contents.isClosing = false
-            contents.taker = nil
-            contents.wake = nil
-            contents.count = 0
-            // The list itself stays, since the tickets of these entries must not be those of later ones.
-            var rest: [Entry] = []
-            while let entry = contents.waiting.popFirst() { rest.append(entry) }
             return rest
         }
-        state.value = .idle
-        for entry in rest { entry.failAsClosed() }
+        guard let rest else { return nil }
+        if let departed { for entry in rest { entry.fail(departed.departure()) } }
+        return outlet
     }
 
-    /// Sets the connection that takes the messages.
-    func connect(_ channel: WebSocketChannel, wake: @escaping @Sendable () -> Void) {
-        contents.withLock { contents in
-            contents.taker = ObjectIdentifier(channel)
-            contents.wake = wake
-            contents.isAwake = false
+    /// Takes the sink from a subscription, unless another one has it, and fails what waits.
+    ///
+    /// - Parameter error: the error for what waits, if the subscription has ended by it.
+    fileprivate func release(_ outlet: WebSocketOutlet, because error: NetworkError?) {
+        let rest = contents.withLock { contents -> [Entry]? in
+            guard contents.outlet === outlet else { return nil }
+            contents.outlet = nil
+            contents.hasEnded = true
+            return contents.removeAll()
+        }
+        guard let rest else { return }
+        state.value = .idle
+        for entry in rest {
+            if let error { entry.fail(error) } else { entry.failAsClosed() }
         }
     }
 
@@ -149,11 +146,6 @@ final class WebSocketOutbox: Sendable {
             contents.wake = nil
         }
     }
-
-    /// Notes that a close frame has been sent, so that no connection follows.
-    func noteClosing() { contents.withLock { $0.hasClosed = true } }
-
-    var hasClosed: Bool { contents.withLock { $0.hasClosed } }
 
     /// The connection will take entries soon, without being woken.
     func noteWaking(of channel: WebSocketChannel) {
@@ -177,7 +169,64 @@ final class WebSocketOutbox: Sendable {
     }
 }
 
+/// The use of a sink by one subscription. Once another subscription has the sink, it changes nothing.
+final class WebSocketOutlet: Sendable {
+    let outbox: WebSocketOutbox
+    /// The account of the subscription, if its connections carry a credential.
+    let account: SessionAccount?
+    /// Ends the subscription.
+    let stop = Signal<Void>()
+
+    fileprivate init(_ outbox: WebSocketOutbox, _ account: SessionAccount?) {
+        self.outbox = outbox
+        self.account = account
+    }
+
+    /// Shows the state of the connection.
+    func show(_ state: WebSocketState) {
+        if outbox.contents.withLock({ $0.outlet === self }) { outbox.state.value = state }
+    }
+
+    /// Sets the connection that takes the messages.
+    func connect(_ channel: WebSocketChannel, wake: @escaping @Sendable () -> Void) {
+        outbox.contents.withLock { contents in
+            guard contents.outlet === self else { return }
+            contents.taker = ObjectIdentifier(channel)
+            contents.wake = wake
+            contents.isAwake = false
+        }
+    }
+
+    /// Notes that a close frame has been sent, so that no connection follows.
+    func noteClosing() {
+        outbox.contents.withLock { contents in
+            if contents.outlet === self { contents.hasClosed = true }
+        }
+    }
+
+    var hasClosed: Bool { outbox.contents.withLock { $0.outlet === self && $0.hasClosed } }
+
+    /// Gives the sink back, and fails what waits.
+    ///
+    /// - Parameter error: the error that has ended the subscription; `nil` for the error of a closed WebSocket.
+    func release(because error: NetworkError? = nil) { outbox.release(self, because: error) }
+}
+
 extension WebSocketOutbox.Contents {
+    /// Removes what waits, and forgets the connection.
+    fileprivate mutating func removeAll() -> [WebSocketOutbox.Entry] {
+        hasClosed = false
+        isClosing = false
+        taker = nil
+        wake = nil
+        isAwake = false
+        count = 0
+        // The list itself stays, since the tickets of these entries must not be those of later ones.
+        var rest: [WebSocketOutbox.Entry] = []
+        while let entry = waiting.popFirst() { rest.append(entry) }
+        return rest
+    }
+
     /// The outcome of adding an entry.
     fileprivate enum Admission {
         /// It waits for its turn.
@@ -191,18 +240,18 @@ extension WebSocketOutbox.Contents {
         case full
         /// The WebSocket has ended, or a close frame waits.
         case closed
-        /// There is no connection to close; `ends` if there is a subscription to end.
-        case closes(ends: Bool)
+        /// There is no connection to close; the subscription to end, if there is one.
+        case closes(WebSocketOutlet?)
     }
 
     fileprivate mutating func admit(
         _ entry: WebSocketOutbox.Entry, upTo limit: Int, _ overflow: WebSocketSink.Overflow
     ) -> Admission {
         if entry.content.isClose {
-            if isClosing || hasEnded { return .closes(ends: false) }
+            if isClosing || hasEnded { return .closes(nil) }
             if taker == nil, waiting.isEmpty {
-                hasClosed = isTaken
-                return .closes(ends: isTaken)
+                hasClosed = outlet != nil
+                return .closes(outlet)
             }
             isClosing = true
             return enqueue(entry, dropped: nil)

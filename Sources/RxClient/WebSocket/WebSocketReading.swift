@@ -6,16 +6,16 @@ import RxWebSocket
 /// Makes a WebSocket of the exchange: one connection.
 final class WebSocketReading: Interceptor {
     let settings: WebSocketSettings
-    let outbox: WebSocketOutbox?
+    let outlet: WebSocketOutlet?
     /// The messages to send before those of the outbox.
     let resumption: (@Sendable (WebSocketOpening) -> [WebSocketMessage])?
 
     init(
-        _ settings: WebSocketSettings, _ outbox: WebSocketOutbox?,
+        _ settings: WebSocketSettings, _ outlet: WebSocketOutlet?,
         resumption: (@Sendable (WebSocketOpening) -> [WebSocketMessage])?
     ) {
         self.settings = settings
-        self.outbox = outbox
+        self.outlet = outlet
         self.resumption = resumption
     }
 

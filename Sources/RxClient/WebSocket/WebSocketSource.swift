@@ -10,7 +10,7 @@ final class WebSocketSource: @unchecked Sendable {
     private let clock: any Scheduler
     private let reconnection: WebSocketReconnection
     private let backoff: Backoff
-    private let outbox: WebSocketOutbox?
+    private let outlet: WebSocketOutlet?
     private let connect: @Sendable (_ isFirst: Bool) -> Observable<WebSocketEvent, NetworkError>
     /// Whether no connection has opened yet.
     private var isFirst = true
@@ -19,13 +19,13 @@ final class WebSocketSource: @unchecked Sendable {
     private var code: WebSocketCloseCode?
 
     init(
-        _ reconnection: WebSocketReconnection, _ backoff: Backoff, _ outbox: WebSocketOutbox?,
+        _ reconnection: WebSocketReconnection, _ backoff: Backoff, _ outlet: WebSocketOutlet?,
         on clock: any Scheduler,
         connect: @escaping @Sendable (_ isFirst: Bool) -> Observable<WebSocketEvent, NetworkError>
     ) {
         self.reconnection = reconnection
         self.backoff = backoff
-        self.outbox = outbox
+        self.outlet = outlet
         self.clock = clock
         self.connect = connect
         history = RetryHistory(clock: clock)
@@ -38,14 +38,14 @@ final class WebSocketSource: @unchecked Sendable {
             delay: { error throws(NetworkError) in try self.delay(after: error) },
             announcement: { delay, error in
                 self.history.lastDelay = delay
-                self.outbox?.state.value = .waiting(delay)
+                self.outlet?.show(.waiting(delay))
                 return .reconnecting(after: delay, because: error)
             })
     }
 
     private var connection: Observable<WebSocketEvent, NetworkError> {
         code = nil
-        outbox?.state.value = .connecting
+        outlet?.show(.connecting)
         return connect(isFirst)
             .handleEvents(onNext: { event in
                 switch event {
@@ -61,7 +61,7 @@ final class WebSocketSource: @unchecked Sendable {
         if let error, !mayPass(error) { throw error }
         // The server has closed, or this side has, and that is the end.
         let isPassing = error != nil || code.map { reconnection.closeCodes.contains($0) } ?? false
-        if outbox?.hasClosed == true || !isPassing { return nil }
+        if outlet?.hasClosed == true || !isPassing { return nil }
         defer { history.count += 1 }
         let delay = backoff.delay(history, Chance.fraction)
         return max(delay, error?.leastWait(now: clock.currentDate) ?? .zero)

@@ -7,6 +7,7 @@ package enum House {
     /// The scenarios, by name.
     package static let scenarios: [(name: String, run: Simulation.Scenario)] = [
         ("session", session),
+        ("accounts", accounts),
         ("retry", retry),
         ("paging", paging),
         ("failover", failover),

@@ -9,12 +9,13 @@ struct Authorization: Interceptor {
     ) -> Observable<CallEvent, NetworkError> {
         .deferred(on: call.scheduler) { () throws(NetworkError) in
             let request = try call.attempt(request, at: next.server, next.host)
-            guard let session = call.session, !request.isCredentialFree else { return next(request) }
-            if let authorized = try session.authorized(request) {
+            guard let session = call.session, let account = call.account?.number, !request.isCredentialFree
+            else { return next(request) }
+            if let authorized = try session.authorized(request, for: account) {
                 call.note(authorized.credentialVersion)
                 return next(authorized)
             }
-            return session.authorize(request).flatMap { request in
+            return session.authorize(request, for: account).flatMap { request in
                 call.note(request.credentialVersion)
                 return next(request)
             }

@@ -7,8 +7,21 @@ struct Caching: Interceptor {
     func intercept(
         _ request: Request, in call: CallContext, _ next: Next
     ) -> Observable<CallEvent, NetworkError> {
-        guard call.mayCache, let cached = call.cached(request) else { return next(request) }
+        guard call.mayCache else { return next(request) }
         return Observable(scheduler: call.scheduler) { observer in
+            response(to: request, in: call, next).subscribe(observer)
+        }
+    }
+
+    private func response(
+        to request: Request, in call: CallContext, _ next: Next
+    ) -> Observable<CallEvent, NetworkError> {
+        Observable(scheduler: call.scheduler) { observer in
+            let account = request.isCredentialFree || call.session == nil ? nil : call.account
+            if let account, !account.isCurrent {
+                return observer.scope.perform { observer.fail(account.departure(of: request)) }
+            }
+            guard let cached = call.cached(request) else { return next(request).subscribe(observer) }
             // Listeners learn of the start first.
             if call.trace == nil, let hit = cached.hit() {
                 return Observable<Response, NetworkError>.just(hit).validated(by: call.validation)

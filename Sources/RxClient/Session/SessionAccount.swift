@@ -1,0 +1,88 @@
+import RxHTTP
+import RxLite
+import Synchronization
+
+/// One account of a session. A subscription belongs to the account at its start: a call, an event source, a WebSocket with
+/// what waits in its sink, a list.
+struct SessionAccount: Sendable {
+    let session: Session
+    /// The number of the account within the session.
+    let number: Int
+
+    /// The account of a subscription that begins now, or that has waited in this lane to begin.
+    init(of session: Session, in lane: Lane) {
+        self.session = session
+        let start = AccountMoment.start(of: lane)
+        number = session.contents.withLock { $0.state.identity(at: start) }
+    }
+
+    /// Whether it is still the account of the session.
+    var isCurrent: Bool { session.contents.withLock { $0.state.isCurrent(number) } }
+
+    /// The error for what belongs to the account, once it is gone.
+    func departure(of request: Request? = nil) -> NetworkError {
+        let own = NetworkError(.loginExpired, "", request: request)
+        return session.contents.withLock { $0.state.departure(of: number, because: own) }
+    }
+}
+
+extension Client {
+    /// The account of a subscription that begins now.
+    func account(in lane: Lane) -> SessionAccount? {
+        configuration.session.map { SessionAccount(of: $0, in: lane) }
+    }
+
+    /// `account`, if the requests of `endpoint` carry its credential: then a stream of them ends with the account.
+    func account(_ account: SessionAccount?, of endpoint: some Endpoint) -> SessionAccount? {
+        account != nil && PreparedRequest.mayCarryCredential(endpoint, of: self) ? account : nil
+    }
+}
+
+extension Observable where Failure == NetworkError {
+    /// The stream until `account` is gone; then it fails with `loginExpired`.
+    func ending(with account: SessionAccount?) -> Observable {
+        guard let account else { return self }
+        // The account may have changed before this observes it.
+        let changes = Observable<Void, Never>.merge(account.session.accountChanged.observable, .just(()))
+        return take(
+            until: changes.setFailureType(to: NetworkError.self).compactMap {
+                () throws(NetworkError) -> Void? in
+                guard !account.isCurrent else { return nil }
+                throw account.departure()
+            })
+    }
+}
+
+/// Orders the changes of all sessions' accounts and the starts of subscriptions that wait before they run.
+enum AccountMoment {
+    private static let count = Atomic<UInt64>(0)
+    private static let starts = Mutex<[ObjectIdentifier: UInt64]>([:])
+    /// Read without the lock, so that other subscriptions do not need to take it.
+    private static let hasStarts = Atomic<Int>(0)
+
+    /// The present.
+    static var now: UInt64 { count.load(ordering: .acquiring) }
+
+    /// The moment of a change.
+    static func next() -> UInt64 { count.add(1, ordering: .acquiringAndReleasing).newValue }
+
+    /// Runs `subscribe`, in which calls in `lane` begin that have waited since `start`. Only from inside the lane.
+    static func resume(since start: UInt64, in lane: Lane, _ subscribe: () -> Void) {
+        let id = ObjectIdentifier(lane)
+        hasStarts.add(1, ordering: .relaxed)
+        let outer = starts.withLock { starts in
+            let outer = starts[id]
+            starts[id] = outer ?? start
+            return outer
+        }
+        subscribe()
+        starts.withLock { $0[id] = outer }
+        hasStarts.subtract(1, ordering: .relaxed)
+    }
+
+    /// The moment at which a subscription that begins now in `lane` was made; `nil` if it has not waited.
+    static func start(of lane: Lane) -> UInt64? {
+        guard hasStarts.load(ordering: .relaxed) > 0 else { return nil }
+        return starts.withLock { $0[ObjectIdentifier(lane)] }
+    }
+}
